@@ -235,6 +235,11 @@ static void find_interior(Codegen *g, Range *r) {
   }
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
+    if (limit->begins) {
+      LLVMValueRef args[] = {r->inner_begin[limit->axis], limit_end(g, r, limit)};
+      r->inner_begin[limit->axis] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+      continue;
+    }
     LLVMValueRef *end = &r->inner_end[limit->axis < 0 ? 0 : limit->axis];
     *end = limit->axis < 0 ? end_if_any(g, r, limit, *end)
                            : smaller(g, r->index, *end, limit_end(g, r, limit));

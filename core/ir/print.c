@@ -291,8 +291,8 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
     new_line(p);
-    strbuf_format(p->out, "until axis=%d slot=%d less=%d: %s", limit->axis, limit->slot,
-                  limit->less, ir_type_text(limit->type));
+    strbuf_format(p->out, "%s axis=%d slot=%d less=%d: %s", limit->begins ? "from" : "until",
+                  limit->axis, limit->slot, limit->less, ir_type_text(limit->type));
   }
   if (task->interior) print_function(p, "interior", task->interior);
   p->indent--;

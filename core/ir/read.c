@@ -412,8 +412,8 @@ static bool read_private(IrReader *r, IrTask *task) {
   return true;
 }
 
-static bool read_limit(IrReader *r, IrTask *task) {
-  IrLimit limit = {0};
+static bool read_limit(IrReader *r, IrTask *task, bool begins) {
+  IrLimit limit = {.begins = begins};
   if (!read_word_number(r, "axis", &limit.axis) || !read_word_number(r, "slot", &limit.slot) ||
       !read_word_number(r, "less", &limit.less) || !ir_read_expect_char(r, ':') ||
       !ir_read_type(r, &limit.type))
@@ -426,7 +426,8 @@ static bool read_task_row(IrReader *r, IrTask *task) {
   if (ir_read_try_word(r, "private")) return read_private(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
-  if (ir_read_try_word(r, "until")) return read_limit(r, task);
+  if (ir_read_try_word(r, "until")) return read_limit(r, task, false);
+  if (ir_read_try_word(r, "from")) return read_limit(r, task, true);
   if (ir_read_try_word(r, "body")) return read_function(r, task->body);
   if (ir_read_try_word(r, "interior"))
     return read_function(r, task->interior = ir_region_create(r->kernel, NULL));

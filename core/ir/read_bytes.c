@@ -188,6 +188,7 @@ static void read_interior(Input *in, IrTask *task, bool has_body) {
     limit.slot = read_i32(in);
     limit.less = read_i32(in);
     limit.type = read_type(in);
+    limit.begins = read_i32(in) != 0;
     vec_push(in->scratch, &task->limits, limit);
   }
   if (!has_body) return;

@@ -32,6 +32,7 @@ typedef struct IrReduction {
 typedef struct IrLimit {
   int32_t axis, slot, less;
   Type type;    /* of the slot: i32, i64 */
+  bool begins;  /* it begins there instead */
 } IrLimit;
 
 struct IrTask {

@@ -703,7 +703,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
       return task_fail(v, task, "no such field");
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
-    bool is_there = limit->axis >= -1 && limit->axis < task->axis_count && limit->slot >= 0 &&
+    bool is_there = limit->axis >= (limit->begins ? 0 : -1) &&
+                    limit->axis < task->axis_count && limit->slot >= 0 &&
                     limit->slot < kernel->frame_slots;
     if (!is_there || !type_is_integer(limit->type) || type_bits(limit->type) < 32)
       return task_fail(v, task, "a limit of the interior is not valid");

@@ -162,6 +162,7 @@ static void write_task(Writer *w, const IrTask *task) {
     write_i64(w, limit->slot);
     write_i64(w, limit->less);
     write_type(w, limit->type);
+    write_i64(w, limit->begins);
   }
   if (task->interior) write_function(w, task->interior);
 }

@@ -19,11 +19,13 @@
 #include "pass/effects.h"
 #include "pass/guards.h"
 #include "pass/limits.h"
+#include "pass/moved.h"
 #include "pass/rewrite.h"
 
 enum {
   LARGEST_COPY = 2000, /* insts; a larger body is not copied */
-  MAX_LIMITS = 16
+  MAX_LIMITS = 16,
+  MAX_MOVED = 64 /* indices moved by different values */
 };
 
 typedef struct Box {
@@ -31,6 +33,8 @@ typedef struct Box {
   bool reaches_above[SNODE_MAX_AXES]; /* some index is larger than the loop's */
   int limit_count;
   IrLimit limits[MAX_LIMITS];
+  int moved_count;
+  Moved moved[MAX_MOVED];
 } Box;
 
 typedef struct Bounds {
@@ -110,12 +114,34 @@ static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
     return true;
   }
   if (box->limit_count == MAX_LIMITS) return false;
-  box->limits[box->limit_count++] = (IrLimit){param, slot, (int32_t)high, type};
+  box->limits[box->limit_count++] = (IrLimit){
+      .axis = param, .slot = slot, .less = (int32_t)high, .type = type};
   return true;
 }
 
 static bool limit_by_extent(const Bounds *b, int param, int64_t high, int extent, Box *box) {
   return limit(param, high, extent, b->kernel->args.items[extent].type, box);
+}
+
+static bool is_same_move(const Moved *a, const Moved *b) {
+  return a->param == b->param && a->by == b->by && a->subtracts == b->subtracts &&
+         a->low == b->low && a->high == b->high && a->size == b->size && a->array == b->array &&
+         a->axis == b->axis;
+}
+
+/* The box begins and ends where the launch says. False: it is no such index, or no room. */
+static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
+                 int axis, Box *box) {
+  Moved moved;
+  if (!type_is(b->task->index, TYPE_I32) || !moved_read(b->body, range, &moved)) return false;
+  moved.size = size;
+  moved.array = array;
+  moved.axis = array ? axis : 0;
+  for (int i = 0; i < box->moved_count; i++)
+    if (is_same_move(&box->moved[i], &moved)) return true;
+  if (box->moved_count == MAX_MOVED) return false;
+  box->moved[box->moved_count++] = moved;
+  return true;
 }
 
 /* Narrows the box so that the index is inside; false if no box can. */
@@ -127,7 +153,8 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box
   int param = range->known ? ranges_param(b->body, range->base) : -1;
   if (array && range->known && !range->base)
     return range->low >= 0 && limit_by_extent(b, -1, range->high, array->extents + axis, box);
-  if (param < 0 || !ranges_hold_below(range, size)) return false;
+  if (param < 0) return move(b, range, size, array, axis, box);
+  if (!ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
   box->reaches_above[param] |= range->high > 0;
   if (array) return limit_by_extent(b, param, range->high, array->extents + axis, box);
@@ -143,7 +170,7 @@ static bool is_inner_index(const Bounds *b, const IndexRange *range) {
 
 static bool is_same_box(const Box *a, const Box *b) {
   if (memcmp(a->begin, b->begin, sizeof a->begin) || memcmp(a->end, b->end, sizeof a->end) ||
-      a->limit_count != b->limit_count)
+      a->limit_count != b->limit_count || a->moved_count != b->moved_count)
     return false;
   for (int i = 0; i < a->limit_count; i++)
     if (a->limits[i].less != b->limits[i].less) return false;
@@ -195,7 +222,11 @@ static bool note_guard(void *data, IrInst *inst) {
 
 static void set_interior(Bounds *b, IrInst **copies) {
   IrTask *task = b->task;
-  for (int i = 0; i < b->provable.count; i++) copies[b->provable.items[i]->id]->inside = true;
+  for (int i = 0; i < b->provable.count; i++) {
+    IrInst *place = copies[b->provable.items[i]->id];
+    place->inside = true;
+    moved_widen(b->kernel, task->interior, place);
+  }
   for (int i = 0; i < b->guards.count; i++)
     guards_become(copies[b->guards.items[i].compare->id], b->guards.items[i].holds);
   task->has_interior = true;
@@ -205,6 +236,8 @@ static void set_interior(Bounds *b, IrInst **copies) {
   }
   for (int i = 0; i < b->box.limit_count; i++)
     vec_push(b->kernel->scratch, &task->limits, b->box.limits[i]);
+  for (int axis = 0; axis < task->axis_count; axis++)
+    moved_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
   guards_decide(task);
 }
 

@@ -31,15 +31,26 @@ static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
   return value;
 }
 
-int guards_slot(IrKernel *kernel, int number, IrInst *with) {
+IrBuilder guards_host(IrKernel *kernel, int number) {
   Run run = {.task = number};
   ir_walk(kernel->body, note_run, &run);
   DEBUG_ASSERT(run.inst, "every task is run");
-  IrBuilder b = rewrite_before(kernel, run.inst);
-  IrInst *value = ir_convert(&b, in_host(&b, with), TYPE(I64));
-  IrInst *set = ir_emit(&b, IR_FRAME_SET, TYPE(NONE), 1, &value);
-  set->imm = kernel->frame_slots++;
+  return rewrite_before(kernel, run.inst);
+}
+
+IrInst *guards_value(IrBuilder *b, const IrInst *with) {
+  return ir_convert(b, in_host(b, with), TYPE(I64));
+}
+
+int guards_set(IrBuilder *b, IrInst *value) {
+  IrInst *set = ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value);
+  set->imm = b->kernel->frame_slots++;
   return (int)set->imm;
+}
+
+int guards_slot(IrKernel *kernel, int number, const IrInst *with) {
+  IrBuilder b = guards_host(kernel, number);
+  return guards_set(&b, guards_value(&b, with));
 }
 
 /* -- comparisons ------------------------------------------------------------------------------- */

@@ -21,9 +21,14 @@ typedef struct IndexGuard {
 
 /* False: it is no such comparison, of a parameter of `body`. */
 bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard);
+/* Before the host region runs task `number`; there, a value of the launch as an i64, and a slot of
+ * the frame that is set to one. */
+IrBuilder guards_host(IrKernel *kernel, int number);
+IrInst *guards_value(IrBuilder *b, const IrInst *with);
+int guards_set(IrBuilder *b, IrInst *value);
 /* The slot of the frame, an i64, that the host region sets to it, a value of at most 32 bits,
  * before it runs task `number`. */
-int guards_slot(IrKernel *kernel, int number, IrInst *with);
+int guards_slot(IrKernel *kernel, int number, const IrInst *with);
 /* Comparisons with constants that the box of the task's interior decides become constants there. */
 void guards_decide(const IrTask *task);
 void guards_become(IrInst *compare, bool holds);

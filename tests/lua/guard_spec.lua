@@ -64,8 +64,9 @@ describe("an index that is compared before a neighbour is read", function()
         for i = 0, size - 1 do for j = 0, size - 1 do x[i][j] = at(i, j) end end
         for loop, head in pairs(heads) do
           if kind == "field" or loop ~= "active" then
-            local text = ("function(n) %s local s = 0\n%s\ny[i][j] = s end %s end"):format(head, body,
-              loop == "serial" and "end" or "")
+            local close = loop == "serial" and "end" or ""
+            local text = ("function(n) %s local s = 0\n%s\ny[i][j] = s end %s end"):format(head,
+              body, close)
             local k = rg.kernel(text, { x = x, y = y })
             for _, n in ipairs { size, size - 5, size + 7, 1, 0, -3 } do
               y:fill(0)
@@ -79,6 +80,53 @@ describe("an index that is compared before a neighbour is read", function()
             end
           end
         end
+      end
+    end)
+  end
+end)
+
+describe("an index moved by live numbers", function()
+  local size = 20
+  local function at(i) return i >= 0 and i < size and (7 * i) % 13 + 1 or 0 end
+
+  for _, kind in ipairs { "field", "array" } do
+    it(("reads what is there, and zero outside of a %s"):format(kind), function()
+      local make = kind == "field" and rg.field or rg.array
+      local x, y = make(rg.i32, size), make(rg.i32, size)
+      for i = 0, size - 1 do x[i] = at(i) end
+      local offsets, back = { -1, 0, 2 }, 1
+      local gather = rg.kernel(function()
+        for i in rg.range(size) do
+          local s = 0
+          for _, d in ipairs(offsets) do s = 3 * s + x[i + d] end
+          y[i] = s + 100 * x[i - back] + 1000 * x[i - back + 1]
+        end
+      end)
+      local scatter = rg.kernel(function()
+        for i in rg.range({ -3, size }) do y[i + back] = i end
+      end)
+      for _, moved in ipairs { { -1, 0, 2, 1 }, { -5, 5, 7, -3 }, { 19, -19, 20, 25 },
+        { 2 ^ 31 - 1, -2 ^ 31, 0, -2 ^ 31 }, { 2 ^ 31 - 5, 3, 4, 2 ^ 31 - 1 } } do
+        for k = 1, 3 do offsets[k] = moved[k] end
+        back = moved[4]
+        y:fill(0)
+        gather()
+        local function wrapped(n) return (n + 2 ^ 31) % 2 ^ 32 - 2 ^ 31 end
+        for i = 0, size - 1 do
+          local s = 0
+          for k = 1, 3 do s = 3 * s + at(wrapped(i + moved[k])) end
+          s = s + 100 * at(wrapped(i - back)) + 1000 * at(wrapped(i - back + 1))
+          assert.equal(s, y[i])
+        end
+        y:fill(-9)
+        local before = rg.stats().out_of_range
+        scatter()
+        local outside = 0
+        for i = -3, size - 1 do
+          local to = wrapped(i + back)
+          if to >= 0 and to < size then assert.equal(i, y[to]) else outside = outside + 1 end
+        end
+        assert.equal(outside, rg.stats().out_of_range - before)
       end
     end)
   end
