@@ -159,6 +159,14 @@ RgStatus rg_field_view(RgField *handle, RgView *view) {
   return API_CALL(program, field_view(field, view, API_ERR(program)));
 }
 
+RgStatus rg_field_next_run(RgField *handle, RgRun *run) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(run);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_next_run(field, run, API_ERR(program)));
+}
+
 RgStatus rg_field_next(RgField *handle, int64_t *state, int64_t *index, RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

@@ -171,3 +171,13 @@ bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   *state = is_there ? join(level, index) + 1 : -1;
   return true;
 }
+
+bool node_next_after(Node *node, bool has_begun, int64_t *index, bool *is_there, Error *err) {
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  const SNode *level = node->snode;
+  int64_t state = 0;
+  if (has_begun) state = is_unbounded(level) ? 1 : join(level, index) + 1;
+  if (!node_next(node, &state, index, err)) return false;
+  *is_there = state >= 0;
+  return true;
+}

@@ -96,6 +96,8 @@ bool node_level(Node *node, RgLevel *level, Error *err);
 /* The active cell after `*state` in index order; *state is 0 at first, -1 at the end: see
  * rg_snode_next. */
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
+/* The same from the cell after `index`, or from the first; is_there false: none. */
+bool node_next_after(Node *node, bool has_begun, int64_t *index, bool *is_there, Error *err);
 void node_order_free(Node *node);
 const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
 /* Active cells of a laid-out level. */
@@ -151,6 +153,7 @@ bool field_write_i64(Field *field, const int64_t *values, int64_t count, Error *
 bool field_pointer(Field *field, void **pointer, Error *err);
 /* view.c: see RgView. */
 bool field_view(Field *field, RgView *view, Error *err);
+bool field_next_run(Field *field, RgRun *run, Error *err); /* see RgRun */
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
 
 #endif

@@ -1,9 +1,10 @@
-/* view.c - dense elements as the host finds them without asking: RgView.
+/* view.c - elements as the host finds them without asking: RgView and RgRun.
  * There is one where no cell can be inactive and each index is a digit of one step: then an
  * element's place is a sum of one multiple per axis. A dense node below another splits an axis, and
  * has none. */
 #include <string.h>
 
+#include "base/bits.h"
 #include "tree/cell.h"
 
 /* The bytes per cell of each axis that the step at `at` divides; false where two steps do. */
@@ -49,5 +50,61 @@ bool field_view(Field *field, RgView *view, Error *err) {
   memcpy(view->start, field->offset, sizeof view->start);
   memcpy(view->extent, level->shape, sizeof(int64_t) * (size_t)level->rank);
   view->first = field->node->tree->rt.root + offset;
+  return true;
+}
+
+/* -- runs -------------------------------------------------------------------------------------- */
+
+/* How many cells from this one on follow each other along the last axis, all as active as it is. */
+static int64_t count_neighbours(const SNode *level, const int64_t *index) {
+  const SNodeStep *last = snode_last_step(level);
+  bool is_alike = level->kind == SNODE_DENSE && last->kind == SNODE_DENSE && last->digit_count &&
+                  level->path->sparse_step == level->path->node_step; /* no bits between */
+  if (!is_alike) return 1;
+  const SNodeDigit *digit = &last->digits[last->digit_count - 1];
+  if (digit->position != level->rank - 1 || digit->weight != 1) return 1;
+  int64_t left = digit->size - floor_mod(index[digit->position], digit->size);
+  int64_t most = level->shape[digit->position] - index[digit->position];
+  return left < most || !level->shape[digit->position] ? left : most;
+}
+
+/* Before the next call: the last cell that was visited, counted from 0. */
+static void step_back(const Field *field, RgRun *run) {
+  int last = field->node->snode->rank - 1;
+  for (int k = 0; k <= last; k++) run->index[k] -= field->offset[k];
+  if (last >= 0) run->index[last] += run->used - 1;
+}
+
+static void describe(Field *field, RgRun *run) {
+  const SNode *level = field->node->snode;
+  const SNodeComponent *first = &level->components[field->component];
+  Tree *tree = field->node->tree;
+  RgView view;
+  Cell cell;
+  bool is_there = cell_find(storage_context(tree), level, run->index, &cell);
+  ASSERT(is_there, "a cell that a walk visits is active");
+  run->count = count_neighbours(level, run->index);
+  run->first = cell_element(cell, first);
+  run->stride = (int64_t)first->stride;
+  run->step = find_step(field, first, &view) ? view.step : 0;
+  run->alive = (const uint8_t *)&tree->has_storage;
+  run->version = NULL;
+  if (level->path->node_step >= 0) {
+    int manager = level->path->steps[level->path->node_step].manager;
+    run->version = (const uint32_t *)&tree->rt.managers[manager].version;
+  }
+  run->seen = run->version ? *run->version : 0;
+  for (int k = 0; k < level->rank; k++) run->index[k] += field->offset[k];
+}
+
+bool field_next_run(Field *field, RgRun *run, Error *err) {
+  bool is_there = false, has_begun = run->has_begun;
+  if (!field_settle(field, NULL, err)) return false;
+  if (has_begun && !run->count) return true;
+  if (has_begun) step_back(field, run);
+  run->has_begun = 1;
+  run->count = 0;
+  if (!node_next_after(field->node, has_begun, run->index, &is_there, err)) return false;
+  if (is_there) describe(field, run);
   return true;
 }

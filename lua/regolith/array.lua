@@ -11,6 +11,7 @@ local snode = require "regolith.snode"
 local element = require "regolith.element"
 local bulk = require "regolith.bulk"
 local update = require "regolith.update"
+local view = require "regolith.view"
 
 local array = {}
 
@@ -139,8 +140,36 @@ function methods.from_string(self, text)
   return self
 end
 
--- Calls visit for every index in order: an odometer.
+-- Moves a run to the next elements along the last axis.
+local function next_row(self, c, run)
+  local last = self.rg_rank - 1
+  check(C.rg_array_view(self.rg_array, c), self.rg_runtime) -- raises if it is gone
+  local axis = run.has_begun == 1 and last - 1 or last
+  while axis >= 0 and axis < last do
+    run.index[axis] = run.index[axis] + 1
+    if run.index[axis] < c.extent[axis] then break end
+    run.index[axis] = 0
+    axis = axis - 1
+  end
+  run.has_begun = 1
+  run.count = axis >= 0 and c.extent[last] or 0
+  local first = c.first
+  for k = 0, last do first = first + run.index[k] * c.stride[k] end
+  run.first, run.alive, run.stride, run.step = first, c.alive, c.stride[last], c.step
+end
+
+-- Every index in order, with or without the elements.
+local function walk(self, with_value)
+  local c, t = ffi.new "RgView", type_of(self)
+  if t.members or self.rg_oracle ~= 0 then return nil end
+  return view.walk(self, self.rg_rank, t, with_value, function(run) next_row(self, c, run) end,
+    methods.get)
+end
+
+-- The same one by one: an odometer.
 local function each_index(self, with_value)
+  local by_rows = walk(self, with_value)
+  if by_rows then return by_rows end
   local extents, rank, at = shape_of(self), self.rg_rank, {}
   for axis = 1, rank do at[axis] = 0 end
   at[rank] = -1

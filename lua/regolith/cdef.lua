@@ -316,6 +316,20 @@ RgStatus rg_field_view(RgField *field, RgView *view);
  * -1: no more. Pass both back as the last call left them. */
 RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);
 RgStatus rg_snode_next(RgSNode *node, int64_t *state, int64_t *index);
+/* The same by runs: active cells whose last indices follow each other and whose elements are
+ * `stride` bytes apart (those of a vector's numbers `step`), good while *alive is 1 and *version,
+ * unless that is NULL, is `seen`. All zero at first; before each further call, `used` is how many
+ * of the run's cells were visited. count 0: no more. */
+typedef struct RgRun {
+  int64_t count, used;
+  int64_t index[8];        /* of the first cell */
+  const uint8_t *first, *alive;
+  const uint32_t *version;
+  uint32_t seen;
+  int32_t has_begun;
+  int64_t stride, step;
+} RgRun;
+RgStatus rg_field_next_run(RgField *field, RgRun *run);
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 /* Elements of one type in 1 to 8 axes, in no tree: in memory of the runtime, zero at first and

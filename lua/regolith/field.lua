@@ -12,6 +12,7 @@ local lists = require "regolith.list"
 local element = require "regolith.element"
 local bulk = require "regolith.bulk"
 local update = require "regolith.update"
+local view = require "regolith.view"
 
 local field = {}
 
@@ -74,14 +75,18 @@ local methods = {}
 
 elements.add_methods(methods)
 
+local function walk(self, wants_values)
+  return view.walk(self, settle(self), type_of(self), wants_values, function(run)
+    check(C.rg_field_next_run(self.rg_field, run), self.rg_runtime)
+  end, methods.get)
+end
+
 --- Outside kernels: iterates over the active cells.
 function methods.active(self)
   if self.rg_oracle ~= 0 and settle(self) then
     return lib.get_oracle(self.rg_runtime):elements_in(self)
   end
-  return snode.iterate(settle(self), self.rg_runtime, function(state, indices)
-    return C.rg_field_next(self.rg_field, state, indices, slot)
-  end)
+  return walk(self, false)
 end
 
 -- The node that a field's SNode calls act on.
@@ -209,11 +214,7 @@ meta.__pairs = fail.border(function(self)
   if self.rg_oracle ~= 0 and settle(self) then
     return lib.get_oracle(self.rg_runtime):elements_in(self, true)
   end
-  local own_slot = ffi.new "RgValue" -- the loop's body may read other elements
-  local step = snode.iterate(settle(self), self.rg_runtime, function(state, indices)
-    return C.rg_field_next(self.rg_field, state, indices, own_slot)
-  end, function() return value.take(own_slot) end)
-  return type_of(self).count and lib.quietly(step) or step -- a vector is the core's for a while
+  return walk(self, true)
 end)
 
 function meta.__call()

@@ -1,7 +1,7 @@
 --- Dense elements in place: a field or array whose elements lie at constant distances is read and
 --- written by the ffi's own loads and stores, which LuaJIT compiles, without a call. What such an
 --- access cannot do (an index outside, a NaN, a value that does not fit, a handle whose memory is
---- gone) it leaves to the call, which knows what to say.
+--- gone) it leaves to the call, which knows what to say. Walks over active cells go run by run.
 ---
 --- NaN: LuaJIT keeps tags in the bits of one, so an element's are looked at before it becomes a Lua
 --- value.
@@ -190,6 +190,85 @@ function view.record(c, t)
   if t.element then r.take, r.put = vector_access(t) end
   if c.constant ~= 0 then r.put = function() return false end end
   return r
+end
+
+-- -- walks ----------------------------------------------------------------------------------------
+
+local walk_text = [[
+  local advance, c, pointer, record, self, get, band, cast = ...
+  local tonumber, size = tonumber, record.size
+  local words, high, mask, take = record.words, record.high, record.mask, record.take
+  local alive, version, seen = nil, nil, 0
+  local k, count, stride, last, base, bits = 0, 0, 0, 0, nil, nil
+  local PREFIXES = nil
+  return function()
+    if k >= count or alive[0] ~= 1 or (version and version[0] ~= seen) then
+      c.used = k
+      advance(c)
+      k, count, seen, last = 0, tonumber(c.count), c.seen, LAST
+      if count == 0 then return nil end
+      stride, alive, version = tonumber(c.stride) / size, c.alive, c.version
+      if version == nil then version = false end
+      if pointer then
+        base = cast(pointer, c.first)
+        bits = mask and cast("const int32_t *", c.first)
+      end
+      LOADS
+    end
+    local at = k * stride
+    local index = last + k
+    k = k + 1
+    VALUE
+  end
+]]
+
+local value_texts = {
+  none = "return INDICES",
+  scalar = [[
+    if base and not (bits and band(bits[at * words + high], mask) == mask) then
+      return INDICES, base[at]
+    end
+    return INDICES, get(self, INDICES)]],
+  vector = [[
+    record.base, record.bits, record.step = base, bits, tonumber(c.step) / size
+    local v = take(record, at)
+    if v then return INDICES, v end
+    return INDICES, get(self, INDICES)]],
+}
+
+local walks = {} -- rank .. what -> function that makes a walk
+
+local function walk_of(rank, what)
+  local key = rank .. what
+  if walks[key] then return walks[key] end
+  local function name(axis) return axis < rank and "i" .. axis or "index" end
+  local indices = rank > 0 and per_axis(rank, name, "INDEX", ", ") or "0"
+  local prefixes, loads = { "unused" }, {}
+  for axis = 1, rank - 1 do
+    prefixes[axis] = "i" .. axis
+    loads[axis] = ("i%d = tonumber(c.index[%d])"):format(axis, axis - 1)
+  end
+  local text = walk_text:gsub("%u%u+", { PREFIXES = table.concat(prefixes, ", "),
+    LOADS = table.concat(loads, "; "), VALUE = value_texts[what],
+    LAST = ("tonumber(c.index[%d])"):format(math.max(rank, 1) - 1) })
+  walks[key] = assert(loadstring(text:gsub("INDICES", indices), fail.own_chunk))
+  return walks[key]
+end
+
+--- Visits elements in index order, run by run: an iterator that returns indices, and values too
+--- where they are wanted.
+---@param advance fun(c: ffi.cdata*)  fills the next RgRun
+---@param get fun(self, ...): any     an element by a call, for what loads cannot do
+function view.walk(self, rank, t, wants_values, advance, get)
+  local c, scalar, pointer = ffi.new "RgRun", t.element or t, false
+  local float, record = floats[scalar.name], { size = scalar.size }
+  if wants_values and has_loads(t, scalar) then
+    pointer = types.pointer(scalar)
+    record.words, record.high, record.mask = unpack(float or {})
+  end
+  local what = not wants_values and "none" or (t.element and pointer) and "vector" or "scalar"
+  if what == "vector" then record.take = vector_access(t) end
+  return walk_of(rank, what)(advance, c, pointer, record, self, get, bit.band, ffi.cast)
 end
 
 return view

@@ -136,6 +136,52 @@ describe("an element of dense memory", function()
     assert.matches("only be read", failure(function() text[1] = 1 end).message)
   end)
 
+  it("is visited by runs, each as it is when its turn comes", function()
+    local x, block = support.sparse(rg.f32, "i", 8, 4)
+    for i = 0, 31 do x[i] = i end
+    local seen = {}
+    for i, v in pairs(x) do
+      seen[#seen + 1] = i .. ":" .. v
+      if i == 1 then x[2] = 0.5 block:deactivate(1) end
+      if i == 9 then block:deactivate(2) block:deactivate(7) end
+      if i == 13 then x[25] = -1 end
+      if i == 17 then block:deactivate(5) x[20] = 7 end
+    end
+    assert.equal("0:0 1:1 2:0.5 3:3 8:8 9:9 12:12 13:13 14:14 15:15 16:16 17:17 18:18 19:19 20:7 "
+      .. "21:0 22:0 23:0 24:24 25:-1 26:26 27:27", table.concat(seen, " "))
+    local count = 0
+    for _ in x:active() do
+      count = count + 1
+      if count == 3 then block:clear() end
+    end
+    assert.equal(3, count)
+  end)
+
+  it("is visited with its offset, in every layout, whatever its type", function()
+    for _, t in ipairs { rg.f32, rg.f16, rg.bool, rg.i64, rg.vec3, rg.ivec2,
+      rg.struct { { "a", rg.f32 }, { "b", rg.i32 } } } do
+      local x = rg.field { type = t, shape = { 2, 3 }, offset = { -1, 5 } }
+      local a = rg.array(t, 2, 3)
+      local value = t.members and t { a = 1.5, b = 2 } or t.count and t(3) or t(1)
+      x[-1][6], a[0][1] = value, value
+      local i, j = 0, 0
+      for p, q, v in pairs(x) do
+        assert.same({ i - 1, j + 5 }, { p, q })
+        assert.equal((i == 0 and j == 1) and value or x[0][7], v)
+        i, j = j == 2 and i + 1 or i, (j + 1) % 3
+      end
+      assert.equal(2, i)
+      for p, q, v in pairs(a) do
+        assert.equal((p == 0 and q == 1) and value or a[1][2], v)
+        i = i + 1
+      end
+      assert.equal(8, i)
+    end
+    local one = rg.field { type = rg.f32, shape = {} }
+    one[0] = 4
+    for i, v in pairs(one) do assert.same({ 0, 4 }, { i, v }) end
+  end)
+
   it("is gone with its memory", function()
     local tree = rg.tree()
     local x, a = rg.field(rg.f32), rg.array(rg.f32, 3, 3)
