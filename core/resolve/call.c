@@ -186,6 +186,9 @@ static int extent_of(Resolve *r, Expr *e) {
   double value;
   if (sema_is_constant(e, &value) && value >= 1 && value <= TYPE_MAX_PARTS && value == (int)value)
     return (int)value;
+  int64_t known;
+  if (!sema_is_constant(e, &value) && !static_integer(r, e, &known)) return 0;
+  if (!sema_is_constant(e, &value) && known >= 1 && known <= TYPE_MAX_PARTS) return (int)known;
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "write a number: rg.vec(3, rg.f32)",
             "a vector or matrix has a fixed size, of at most %d numbers", TYPE_MAX_PARTS);
   return 0;

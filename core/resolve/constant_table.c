@@ -3,7 +3,8 @@
  *     local offsets = {{-1, 0}, {0, 1}}      written in it: numbers, vectors, fields, tables
  *     offsets[2][1]                          0
  *     offsets[k][1], weights[k]              at run time: a search of whole numbers, generated as a
- *                                            function and called like any other; 0 outside
+ *                                            function and called like any other; 0 outside. Its
+ *                                            values are numbers, booleans or vectors, of one kind
  *
  *     function(i: i64, j: i64)
  *       if i < 2 then if i < 1 then return 0 else .. end else .. end
@@ -93,9 +94,10 @@ Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name) {
 typedef struct Search {
   Resolve *r;
   StrBuf out;
-  int left;      /* items it may still have */
+  int left;      /* numbers it may still have */
   int level;
-  bool is_bad;   /* something else than numbers, or tables of different depth */
+  bool is_bad;   /* something else than such values, or tables of different depth */
+  const Static *like; /* the first value: all are of its kind */
 } Search;
 
 static void write_number(StrBuf *out, const Static *item) {
@@ -114,18 +116,41 @@ static void write_number(StrBuf *out, const Static *item) {
 
 static void write_list(Search *s, const List *list, int levels);
 
-static void write_item(Search *s, const ListItem *item, int levels) {
-  bool is_number = !item->list && (item->value.kind == STATIC_NUMBER ||
-                                   item->value.kind == STATIC_WIDE);
-  s->is_bad |= levels ? !item->list : !is_number;
-  s->is_bad |= s->left-- <= 0;
-  if (s->is_bad) return;
-  if (levels) {
-    write_list(s, item->list, levels);
-    return;
+static bool is_number(const Static *value) {
+  return value->kind == STATIC_NUMBER || value->kind == STATIC_WIDE;
+}
+
+static bool is_alike(const Static *a, const Static *b) {
+  if (is_number(a)) return is_number(b);
+  if (a->kind != b->kind) return false;
+  return a->kind == STATIC_BOOL || (a->kind == STATIC_VECTOR && type_equal(a->shape, b->shape) &&
+                                    type_equal(a->type, b->type));
+}
+
+/* `return 3`, `return true`, `return {1, 2}`; NULL: of zeros. */
+static void write_return(Search *s, const Static *value) {
+  static const Static nothing = {.kind = STATIC_NUMBER};
+  bool is_vector = s->like && s->like->kind == STATIC_VECTOR;
+  int count = is_vector ? type_parts(s->like->shape) : 1;
+  strbuf_format(&s->out, is_vector ? "return {" : "return ");
+  for (int k = 0; k < count; k++) {
+    Static number = !value ? nothing : is_vector ? static_number_in(value, k) : *value;
+    bool is_bool = s->like && (s->like->kind == STATIC_BOOL || type_is_bool(s->like->type));
+    if (k) strbuf_format(&s->out, ", ");
+    if (is_bool) strbuf_format(&s->out, number.number != 0 ? "true" : "false");
+    else write_number(&s->out, &number);
   }
-  strbuf_format(&s->out, "return ");
-  write_number(&s->out, &item->value);
+  if (is_vector) strbuf_format(&s->out, "}");
+}
+
+static void write_item(Search *s, const ListItem *item, int levels) {
+  const Static *value = &item->value;
+  s->is_bad |= levels ? !item->list : item->list || !s->like || !is_alike(s->like, value);
+  s->left -= !levels && value->kind == STATIC_VECTOR ? type_parts(value->shape) : 1;
+  s->is_bad |= s->left < 0;
+  if (s->is_bad) return;
+  if (levels) write_list(s, item->list, levels);
+  else write_return(s, value);
 }
 
 /* Returns one of the items from `first` to `last`; the one before the first and the one after the
@@ -133,7 +158,7 @@ static void write_item(Search *s, const ListItem *item, int levels) {
 static void write_search(Search *s, const List *list, int first, int last, int levels) {
   if (first == last) {
     if (first >= 1 && first <= list->count) write_item(s, &list->items[first], levels);
-    else strbuf_format(&s->out, "return 0");
+    else write_return(s, NULL);
     return;
   }
   int middle = first + (last - first) / 2;
@@ -150,11 +175,25 @@ static void write_list(Search *s, const List *list, int levels) {
   s->level--;
 }
 
+static const Static *first_value(const List *list, int levels) {
+  for (; levels > 1 && list && list->count; levels--) list = list->items[1].list;
+  return list && list->count && !list->items[1].list ? &list->items[1].value : NULL;
+}
+
+/* Numbers take the type that their use gives them. */
+static const char *result_type(Search *s) {
+  char name[TYPE_NAME_SIZE];
+  if (!s->like || s->like->kind != STATIC_VECTOR) return "";
+  return scratch_format(s->r->scratch, ": %s",
+                        type_name(type_shaped(s->like->type, s->like->shape), name));
+}
+
 static Ast *write_function(Search *s, const List *list, int levels) {
+  s->like = first_value(list, levels);
   strbuf_init(&s->out, s->r->scratch);
   strbuf_format(&s->out, "function(");
   for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%sindex%d: i64", k ? ", " : "", k + 1);
-  strbuf_format(&s->out, ") ");
+  strbuf_format(&s->out, ")%s ", result_type(s));
   s->level = -1;
   write_list(s, list, levels);
   strbuf_format(&s->out, " end");
@@ -173,7 +212,9 @@ static Entity search(Resolve *r, Expr *e, const Entity *at) {
               "'%s' is too long to be indexed at run time: at most %d numbers", name, MOST_ITEMS);
   else if (!ast)
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "loop over it: for k, v in ipairs(t)",
-              "'%s' holds more than numbers, so the index must be known before the run", name);
+              "'%s' holds more than numbers, or vectors of one type, so the index must be known "
+              "before the run",
+              name);
   if (!ast) return (Entity){0};
   Exprs indices = {0};
   for (int k = 0; k < levels; k++) {
@@ -249,8 +290,8 @@ Entity list_of_table(Resolve *r, Expr *e, const Entity *table) {
     item->value.kind = STATIC_OTHER;
     item->entity = entity;
     if (entity.kind == ENTITY_TABLE) item->list = list_of_table(r, e, &entity).list.list;
-    else if (entity.kind == ENTITY_ARGUMENT && type_is_scalar(entity.shape))
-      static_of_value(r, e, (SemaArg){.index = numbers[k]}, &item->value);
+    else if (entity.kind == ENTITY_ARGUMENT && !type_is_struct(entity.shape))
+      static_of_launch_arg(r, e, &entity, &item->value);
   }
   return r->s->failed ? (Entity){0} : list_entity(list, table->name);
 }

@@ -9,16 +9,15 @@ enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 };
 
 /* -- what the host must supply as well ------------------------------------------------------ */
 
-static Entity want_function(Resolve *r, Expr *e, const Entity *callee) {
+bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee) {
   SemaWants *wants = r->input->wants;
   if (wants && !wants->has_function && !r->s->failed) {
     wants->has_function = true;
     wants->function = callee->function.source;
   }
-  sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here",
-            "'%s' is a Lua function whose source is not known here",
-            callee->name ? callee->name : sema_source(r->s, e->left));
-  return (Entity){0};
+  return sema_fail(r->s, e, RG_ERROR_SOURCE, "write its statements here",
+                   "'%s' is a Lua function whose source is not known here",
+                   callee->name ? callee->name : sema_source(r->s, e->left));
 }
 
 /* -- the call ---------------------------------------------------------------------------------- */
@@ -220,7 +219,10 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   Exprs arguments = {0};
   Entity result;
   if (e->inlined || e->invoked) return e->entity; /* already resolved */
-  if (!callee.function.text) return want_function(r, e, &callee);
+  if (!callee.function.text) {
+    resolve_want_function(r, e, &callee);
+    return (Entity){0};
+  }
   if (self) vec_push(r->scratch, &arguments, self);
   if (self) vec_push(r->scratch, &entities, self->entity);
   for (int i = 0; i < e->list.count; i++) {

@@ -77,6 +77,7 @@ typedef struct Resolve {
   Inline *called;        /* the function being resolved, if it calls itself */
   int axis_count;        /* of the enclosing parallel loop; 0: host region */
   VEC(Invocation *) invocations;
+  int static_steps;      /* of functions that the current rg.static runs */
 } Resolve;
 
 /* new_node.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
@@ -216,6 +217,8 @@ bool nil_choose(Resolve *r, Expr *e, Entity *entity);
 
 /* inline.c: a call of a user function; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
+/* The host shall supply its source; false, with an error. */
+bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee);
 /* The entity of a function that captures what the kernel captures, or nothing. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
 void resolve_inline_return(Resolve *r, Stmt *stmt);
@@ -256,7 +259,12 @@ bool static_function(Resolve *r, Expr *e, const Entity *callee, Static *out);
 bool static_combine_vectors(Resolve *r, AstOp op, const Static *a, const Static *b, Static *out);
 Entity static_write_vector(Resolve *r, Expr *e, const Static *value); /* e becomes it */
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
+bool static_is_true(const Static *value);
+/* static_run.c: e, a call of a user's function of known values */
+bool static_run(Resolve *r, Expr *e, const Entity *callee, Static *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
+/* `v`, `v.y`, `v.yx`: the numbers that an ARGUMENT refers to */
+bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Static *out);
 Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
 /* new_literal.c: numbers that are not in the source */
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);

@@ -57,7 +57,7 @@ static Static number_in(SemaPart part, Type type) {
 }
 
 /* `v`, `v.y`, `v.yx`: the numbers the entity refers to. */
-static bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Static *out) {
+bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Static *out) {
   const LaunchArg *launch_arg = &r->s->launch_args.items[entity->launch_arg.number];
   if (!static_of_value(r, e, launch_arg->source, out)) return false;
   if (out->kind != STATIC_VECTOR) return true;
@@ -127,6 +127,10 @@ static bool text_of(Resolve *r, Expr *e, SemaArg source, Static *out) {
 }
 
 static bool leaf(Resolve *r, Expr *e, Static *out) {
+  if (e->kind == AST_LOCAL && e->local && e->local->known) {
+    *out = *e->local->known;
+    return true;
+  }
   if (resolve_is_nil(r, e)) {
     *out = (Static){.kind = STATIC_NIL};
     return true;
@@ -154,7 +158,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-static bool is_true(const Static *value) {
+bool static_is_true(const Static *value) {
   return value->kind == STATIC_BOOL ? value->number != 0 : value->kind != STATIC_NIL;
 }
 
@@ -180,6 +184,24 @@ static bool combine(AstOp op, double a, double b, Static *out) {
   }
 }
 
+/* Bits of plain whole numbers are those of an i32, as in bit.*. */
+static bool combine_bits(AstOp op, double a, double b, Static *out) {
+  if (a != floor(a) || b != floor(b) || fabs(a) > 0x1p32 || fabs(b) > 0x1p32) return false;
+  uint32_t left = (uint32_t)(int64_t)a, right = (uint32_t)(int64_t)b;
+  switch (op) {
+  case AST_BAND: left &= right; break;
+  case AST_BOR: left |= right; break;
+  case AST_BXOR: left ^= right; break;
+  case AST_SHL:
+    if (right > 31) return false;
+    left <<= right;
+    break;
+  default: return false;
+  }
+  *out = (Static){.kind = STATIC_NUMBER, .number = (int32_t)left};
+  return true;
+}
+
 /* 64-bit integers wrap, and combine with plain numbers as in LuaJIT: a whole number becomes such an
  * integer. */
 static bool widen(Static *value, bool is_unsigned) {
@@ -197,21 +219,60 @@ static bool is_less(const Static *a, const Static *b) {
   return is_unsigned ? a->bits < b->bits : (int64_t)a->bits < (int64_t)b->bits;
 }
 
-static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
-  if (!widen(&a, b.is_unsigned) || !widen(&b, a.is_unsigned)) return false;
-  *out = (Static){.kind = STATIC_WIDE, .is_unsigned = a.is_unsigned || b.is_unsigned};
+/* Rounded down; 0 by zero. */
+static uint64_t quotient(uint64_t a, uint64_t b, bool is_unsigned, uint64_t *rest) {
+  *rest = 0;
+  if (!b) return 0;
+  if (!is_unsigned && b == UINT64_MAX) return 0 - a;
+  if (is_unsigned) {
+    *rest = a % b;
+    return a / b;
+  }
+  int64_t whole = (int64_t)a / (int64_t)b, left = (int64_t)a % (int64_t)b;
+  bool is_above = left && (left < 0) != ((int64_t)b < 0);
+  *rest = (uint64_t)(is_above ? left + (int64_t)b : left);
+  return (uint64_t)(is_above ? whole - 1 : whole);
+}
+
+static double wide_number(const Static *value) {
+  if (value->kind != STATIC_WIDE) return value->number;
+  return value->is_unsigned ? (double)value->bits : (double)(int64_t)value->bits;
+}
+
+static bool combine_whole(AstOp op, const Static *a, const Static *b, Static *out) {
+  uint64_t rest, by = b->bits;
+  bool is_unsigned = a->is_unsigned || b->is_unsigned;
+  *out = (Static){.kind = STATIC_WIDE, .is_unsigned = is_unsigned};
   switch (op) {
-  case AST_ADD: out->bits = a.bits + b.bits; return true;
-  case AST_SUB: out->bits = a.bits - b.bits; return true;
-  case AST_MUL: out->bits = a.bits * b.bits; return true;
-  case AST_EQ: *out = of_bool(a.bits == b.bits); return true;
-  case AST_NE: *out = of_bool(a.bits != b.bits); return true;
-  case AST_LT: *out = of_bool(is_less(&a, &b)); return true;
-  case AST_LE: *out = of_bool(!is_less(&b, &a)); return true;
-  case AST_GT: *out = of_bool(is_less(&b, &a)); return true;
-  case AST_GE: *out = of_bool(!is_less(&a, &b)); return true;
+  case AST_ADD: out->bits = a->bits + b->bits; return true;
+  case AST_SUB: out->bits = a->bits - b->bits; return true;
+  case AST_MUL: out->bits = a->bits * b->bits; return true;
+  case AST_FLOORDIV: out->bits = quotient(a->bits, b->bits, is_unsigned, &rest); return true;
+  case AST_MOD: quotient(a->bits, b->bits, is_unsigned, &out->bits); return true;
+  case AST_BAND: out->bits = a->bits & b->bits; return true;
+  case AST_BOR: out->bits = a->bits | b->bits; return true;
+  case AST_BXOR: out->bits = a->bits ^ b->bits; return true;
+  case AST_SHL: out->bits = a->bits << (by & 63); return by < 64;
+  case AST_SHR: out->bits = a->bits >> (by & 63); return by < 64;
+  case AST_EQ: *out = of_bool(a->bits == b->bits); return true;
+  case AST_NE: *out = of_bool(a->bits != b->bits); return true;
+  case AST_LT: *out = of_bool(is_less(a, b)); return true;
+  case AST_LE: *out = of_bool(!is_less(b, a)); return true;
+  case AST_GT: *out = of_bool(is_less(b, a)); return true;
+  case AST_GE: *out = of_bool(!is_less(a, b)); return true;
   default: return false;
   }
+}
+
+/* As in kernels: `/` and `^` are of floats, and so is what meets one. */
+static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
+  bool is_number = (a.kind == STATIC_WIDE || a.kind == STATIC_NUMBER) &&
+                   (b.kind == STATIC_WIDE || b.kind == STATIC_NUMBER);
+  double left = wide_number(&a), right = wide_number(&b);
+  if (!is_number) return false;
+  if (op == AST_DIV || op == AST_POW || !widen(&a, b.is_unsigned) || !widen(&b, a.is_unsigned))
+    return combine(op, left, right, out);
+  return combine_whole(op, &a, &b, out);
 }
 
 /* Fields and SNodes, which are one object where they are one place of one tree. */
@@ -230,7 +291,7 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, &a) || !static_value(r, e->right, &b)) return false;
   if (a.kind == STATIC_WIDE || b.kind == STATIC_WIDE)
     return combine_wide(e->op, a, b, out) ||
-           static_fail(r, e, "static 64-bit integers support + - * and comparisons with integers");
+           static_fail(r, e, "static 64-bit integers take operators of numbers");
   if ((a.kind == STATIC_VECTOR || b.kind == STATIC_VECTOR) &&
       static_combine_vectors(r, e->op, &a, &b, out))
     return true;
@@ -251,16 +312,17 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
     *out = of_bool((a.kind == b.kind && a.number == b.number) == (e->op == AST_EQ));
     return true;
   }
-  if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER && combine(e->op, a.number, b.number, out))
+  if (a.kind == STATIC_NUMBER && b.kind == STATIC_NUMBER &&
+      (combine(e->op, a.number, b.number, out) || combine_bits(e->op, a.number, b.number, out)))
     return true;
-  return static_fail(r, e, "static numbers support + - * / % ^ and comparisons");
+  return static_fail(r, e, "static numbers take operators of numbers");
 }
 
 static bool unary(Resolve *r, Expr *e, Static *out) {
   if (e->op == AST_LEN) return leaf(r, e, out);
   if (!static_value(r, e->left, out)) return false;
   if (e->op == AST_NOT) {
-    *out = of_bool(!is_true(out));
+    *out = of_bool(!static_is_true(out));
     return true;
   }
   if (e->op == AST_NEG && out->kind == STATIC_WIDE) {
@@ -275,7 +337,7 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
 /* As in Lua: the operand that decides. */
 static bool logic(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, out)) return false;
-  return is_true(out) == (e->kind == AST_OR) || static_value(r, e->right, out);
+  return static_is_true(out) == (e->kind == AST_OR) || static_value(r, e->right, out);
 }
 
 static Static number_of(const Expr *e) {
@@ -293,9 +355,10 @@ static bool call(Resolve *r, Expr *e, Static *out) {
   Entity callee = {.kind = ENTITY_TYPE, .type = e->call.type, .shape = e->entity.shape};
   if (e->call.kind != CALL_CONVERSION) callee = resolve_expr(r, e->left);
   if (static_is_function(&callee)) return static_function(r, e, &callee, out);
+  if (callee.kind == ENTITY_FUNCTION) return static_run(r, e, &callee, out);
   return !r->s->failed &&
          static_fail(r, e,
-                     "captured numbers, shapes, literals, math.*, bit.* and types called are");
+                     "captured numbers, shapes, literals, and functions of such are");
 }
 
 bool static_value(Resolve *r, Expr *e, Static *out) {
@@ -310,7 +373,7 @@ bool static_value(Resolve *r, Expr *e, Static *out) {
   case AST_AND: case AST_OR: return logic(r, e, out);
   case AST_TERNARY:
     return static_value(r, e->left, out) &&
-           static_value(r, is_true(out) ? e->right : e->third, out);
+           static_value(r, static_is_true(out) ? e->right : e->third, out);
   case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: return call(r, e, out);
   case AST_STRING:
@@ -340,6 +403,7 @@ bool static_is_written(Resolve *r, Expr *e) {
     return e->op <= AST_POW && static_is_written(r, e->left) && static_is_written(r, e->right);
   case AST_CALL: return static_argument(r, e) != NULL || is_written_call(r, e);
   case AST_LOCAL:
+    if (e->local && e->local->known) return true;
     if (initial_of(e)) return static_is_written(r, initial_of(e));
     return resolve_expr(r, e).kind == ENTITY_CONSTANT;
   case AST_INDEX: return resolve_expr(r, e).kind == ENTITY_CONSTANT;
@@ -432,7 +496,7 @@ void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {
       i++;
     } else if (condition && !static_value(r, condition, &value)) {
       break;
-    } else if (is_true(&value)) {
+    } else if (static_is_true(&value)) {
       stmt->values.count = i;
       arms->count = i + 1;
     } else {

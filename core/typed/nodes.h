@@ -133,6 +133,7 @@ struct Local {
   int reduced_in;
   IrUpdate *reduced_by;  /* each of its numbers */
   const Expr *initial;   /* its value, if declared with one and never assigned again */
+  const struct Static *known; /* its value, in a function that rg.static runs */
 };
 
 /* A launch argument: a number or bool, or a vector, whose numbers are consecutive arguments. */
@@ -245,6 +246,7 @@ struct Inline {
   const Source *call_source;    /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
   bool is_called;
+  bool is_static;               /* nor called: rg.static runs it */
   int ordinal;                  /* its place in Sema.functions */
   int32_t line;                 /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;

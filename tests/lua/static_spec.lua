@@ -466,7 +466,69 @@ describe("rg.static of other things than plain numbers", function()
     assert.is_true(value "rg.static(w + 1)" == c.w + 1 and value "rg.static(-w)" == -c.w)
     assert.is_true(value "rg.static(u > w)" and value "rg.static(w == 9007199254740993LL)")
     assert.equal(1, value "rg.static(low < 0) and 1 or 2")
-    assert.equal("static.unknown", failure(value, "rg.static(w / 2)").code)
+    assert.is_true(value "rg.static(w // 2)" == 4503599627370496LL
+      and value "rg.static(low // 3)" == -3074457345618258603LL
+      and value "rg.static(low % 3)" == 1LL and value "rg.static(u // 10)" == 1844674407370955161ULL
+      and value "rg.static(u % 10)" == 5ULL and value "rg.static(w // 0)" == 0LL
+      and value "rg.static(w & 3 | 8)" == 9LL and value "rg.static(w << 3)" == 72057594037927944LL)
+    assert.equal(2, value "rg.static(4 / 2LL)")
+    assert.equal(8, value "rg.static(2LL ^ 3)")
+    assert.equal(12, value "rg.static(5 & 6 | 8)")
+  end)
+
+  it("runs functions of what is known", function()
+    local scale, field, v = 3, rg.field(rg.f32, 20, 5), rg.vec2(3, 4)
+    local weights = { 1, 2, 1 }
+    local function area(x) return x.shape[0] * x.shape[1] end
+    local function scaled(x) return x * scale end
+    local function factorial(n)
+      if n == 0 then return 1 end
+      return n * factorial(n - 1)
+    end
+    local function upper(n)
+      local p, steps = 1, 0
+      while true do
+        if p >= n then break end
+        p, steps = p * 2, steps + 1
+      end
+      repeat steps = steps - 1 until steps <= 2
+      return p + steps
+    end
+    local function total(t)
+      local s = 0
+      for k = 1, #t do
+        if t[k] == 2 then s = s + 10 else s = s + t[k] end
+      end
+      return s
+    end
+    local function square(w) return w.x * w.x + w[1] * w[1] end
+    local function pair(n) return rg.vec2(n, n + 1) end
+    local k = rg.kernel(function()
+      local sum = 0
+      for _ in rg.static(rg.range(scaled(2))) do sum = sum + 1 end
+      if rg.static(area(field) > 99) then sum = sum + 1000 end
+      return sum, rg.static(factorial(10)), rg.static(upper(100)), rg.static(total(weights)),
+        rg.static(square(v)), rg.static(pair(6)), rg.vec(rg.static(scaled(1)), rg.f32)(1):sum()
+    end)
+    assert.same({ 1006, 3628800, 130, 12, 25, rg.vec2(6, 7), 3 }, { k() })
+    scale = 2
+    assert.equal(1004, (k()))
+    local function endless() while true do field[0][0] = 1 end end
+    local function deep(n) return deep(n + 1) end
+    local function reads() return field[0][0] end
+    local function nothing() end
+    local f = { endless = endless, deep = deep, reads = reads, nothing = nothing, square = square }
+    for text, message in pairs {
+      ["f.endless()"] = "that 'rg.static' runs cannot do this",
+      ["f.deep(1)"] = "follows no more",
+      ["f.reads()"] = "'field[0][0]' is not known when the kernel is compiled",
+      ["f.nothing()"] = "'f.nothing()' is nil",
+      ["f.square(1, 2)"] = "'f.square(1, 2)' is not known when the kernel is compiled",
+    } do
+      local err = failure(rg.kernel("function() return rg.static(" .. text .. ") end",
+        { rg = rg, f = f }))
+      assert.truthy(err.message:find(message, 1, true), err.message)
+    end
   end)
 
   it("indexes tables of such integers, and writes loops over them out", function()

@@ -124,6 +124,31 @@ describe("a mistake with a table that a kernel writes", function()
 
   it("is a run-time index where it holds more than numbers", function()
     assert.equal("kernel.unsupported",
-      fails("function(i: i32) local t = {rg.vec2(1, 2)} return t[i].x end", 1).code)
+      fails("function(i: i32) local t = {rg.vec2(1, 2), 3} return t[i].x end", 1).code)
+  end)
+
+  it("hold vectors, matrices or booleans that are indexed at run time", function()
+    local steps, turns = { rg.ivec2(1, 0), rg.ivec2(0, 1) }, { rg.mat2 { { 1, 2 }, { 3, 4 } } }
+    local marks, wide = { true, false, true }, { { rg.dvec2(0.1, 2), rg.dvec2(3, 4) }, {} }
+    local big = { rg.vec(2, rg.i64)(9007199254740993LL, -1) }
+    local f = rg.field(rg.f32, 4, 4)
+    local k = rg.kernel(function(i)
+      local written = { rg.vec2(1, 0.1), rg.vec2(0, 1) }
+      for q in rg.range(#steps) do f[rg.ivec2(1, 1) + steps[q + 1]] = q + 1 end
+      return written[i], turns[i] * rg.vec2(1, 1), marks[i], wide[i][2], big[i].x
+    end)
+    assert.same({ rg.vec2(1, 0.1), rg.vec2(3, 7), true, rg.dvec2(3, 4), 9007199254740993LL },
+      { k(1) })
+    assert.same({ 1, 2 }, { f[2][1], f[1][2] })
+    assert.same({ rg.vec2(0), rg.vec2(0), true, rg.dvec2(0), 0LL }, { k(3) })
+    steps[2] = rg.ivec2(2, 2)
+    k(2)
+    assert.equal(2, f[3][3])
+    for _, items in ipairs { { rg.vec2(1), 3 }, { rg.vec2(1), rg.vec3(1) }, { 1, true },
+      { rg.vec2(1), rg.ivec2(1) } } do
+      local ok, refused = pcall(rg.kernel(function(i) return items[i] end), 1)
+      assert.is_false(ok)
+      assert.equal("kernel.unsupported", refused.code)
+    end
   end)
 end)
