@@ -106,6 +106,12 @@ static LLVMValueRef absolute(Codegen *g, Type type, LLVMValueRef a) {
   return call_intrinsic(g, "llvm.abs", LLVMTypeOf(a), args, 2);
 }
 
+/* Of zero, all. */
+static LLVMValueRef zeros(Codegen *g, const char *intrinsic, LLVMValueRef a) {
+  LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
+  return call_intrinsic(g, intrinsic, LLVMTypeOf(a), args, 2);
+}
+
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a) {
   switch (op) {
   case IR_NEG:
@@ -114,6 +120,9 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a) {
   case IR_BNOT: return LLVMBuildNot(g->builder, a, "");
   case IR_BSWAP:
     return type_bits(type) <= 8 ? a : call_intrinsic(g, "llvm.bswap", LLVMTypeOf(a), &a, 1);
+  case IR_POPCNT: return call_intrinsic(g, "llvm.ctpop", LLVMTypeOf(a), &a, 1);
+  case IR_CLZ: return zeros(g, "llvm.ctlz", a);
+  case IR_CTZ: return zeros(g, "llvm.cttz", a);
   case IR_ABS: return absolute(g, type, a);
   default: return math_call(g, op, type, a, NULL);
   }

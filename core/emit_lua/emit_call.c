@@ -44,7 +44,7 @@ static void emit_fold(Emit *e, Expr *call, IrOp op) {
   Type at = emit_type(e, call);
   Shape shape = emit_shape(e, call);
   Exprs list = call_arguments(e->s, call);
-  bool is_unary = op == IR_ABS || op == IR_BNOT || op == IR_BSWAP;
+  bool is_unary = ir_op_info[op].operand_count == 1;
   if (op == IR_ABS && type_is_unsigned(at)) {
     emit_as(e, list.items[0], at);
     return;

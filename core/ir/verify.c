@@ -77,6 +77,7 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT:
     return verify_uniform(v, inst, is_integer_or_bool);
   case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: case IR_BSWAP:
+  case IR_POPCNT: case IR_CLZ: case IR_CTZ:
     return verify_uniform(v, inst, type_is_integer);
   case IR_SELECT:
     if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "needs a bool first");

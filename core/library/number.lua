@@ -20,27 +20,17 @@ end
 
 -- How many bits are set.
 function rg.popcnt(x)
-  local left, count = x, 0
-  while left ~= 0 do
-    left = bit.band(left, left - 1)
-    count = count + 1
-  end
-  return count
+  return rg.i32(bit.popcnt(x))
 end
 
 -- How many bits above the highest set one; of 0 all.
 function rg.clz(x)
-  local left, count = x, rg.popcnt(bit.bnot(x * 0))
-  while left ~= 0 do
-    left = bit.rshift(left, 1)
-    count = count - 1
-  end
-  return count
+  return rg.i32(bit.clz(x))
 end
 
 -- How many bits below the lowest set one; of 0 all.
 function rg.ctz(x)
-  return rg.popcnt(bit.band(bit.bnot(x), x - 1))
+  return rg.i32(bit.ctz(x))
 end
 
 -- x * 2 ^ e, in two steps: 2 ^ e alone may be too large or too small.

@@ -84,6 +84,32 @@ function rg.solve(m, b)
   return x
 end
 
+-- Of more than 4 rows: the product of the pivots.
+local function determinant_by_rows(m)
+  local a = m * 1.0
+  local product = a[0][0] * 0 + 1
+  for k in rg.static(rg.range(#m)) do
+    for r in rg.static(rg.range({ k + 1, #m })) do
+      if math.abs(a[r][k]) > math.abs(a[k][k]) then
+        a[k], a[r] = a[r], a[k]
+        product = -product
+      end
+    end
+    product = product * a[k][k]
+    for r in rg.static(rg.range({ k + 1, #m })) do
+      local factor = a[k][k] ~= 0 and a[r][k] / a[k][k] or 0.0
+      for c in rg.static(rg.range({ k + 1, #m })) do a[r][c] = a[r][c] - factor * a[k][c] end
+    end
+  end
+  return product
+end
+
+local function inverse_by_rows(m)
+  local unit = m * 0.0
+  for k in rg.static(rg.range(#m)) do unit[k][k] = 1.0 end
+  return rg.solve(m, unit)
+end
+
 -- The same for fields and arrays, or rows of them, of any size: b becomes x, and a its factors.
 local function solve_in_place(a, b)
   for k = 0, #a - 1 do

@@ -70,7 +70,7 @@ static IrInst *each_fold(Lower *l, Expr *e, const Builtin *builtin, IrInst **arg
   IrInst *result = arguments[0];
   if (op == IR_ABS && type_is_unsigned(result->type)) return result;
   if (op == IR_ABS) lower_check_negative(l, result);
-  if (op == IR_ABS || op == IR_BNOT || op == IR_BSWAP) return ir_unary(&l->b, op, result);
+  if (ir_op_info[op].operand_count == 1) return ir_unary(&l->b, op, result);
   for (int i = 1; i < count; i++) result = ir_binary(&l->b, op, result, arguments[i]);
   return result;
 }

@@ -31,6 +31,14 @@ static int64_t sign_extend(int64_t value, int bits) {
   return (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits);
 }
 
+static int64_t count_bits(IrOp op, Type type, int64_t a) {
+  int width = type_bits(type);
+  uint64_t bits = (uint64_t)a << (64 - width); /* at the top */
+  if (op == IR_POPCNT) return __builtin_popcountll(bits);
+  if (!bits) return width;
+  return op == IR_CLZ ? __builtin_clzll(bits) : __builtin_ctzll(bits) - (64 - width);
+}
+
 static int64_t shift(IrOp op, Type type, int64_t value, int64_t by) {
   int bits = type_bits(type), count = (int)(by & (bits - 1));
   uint64_t u = low_bits(value, bits);
@@ -67,6 +75,7 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   case IR_SAR:
   case IR_ROL:
   case IR_ROR: value = shift(inst->op, type, a, b); break;
+  case IR_POPCNT: case IR_CLZ: case IR_CTZ: value = count_bits(inst->op, type, a); break;
   case IR_BSWAP: value = (int64_t)(__builtin_bswap64((uint64_t)a) >> (64 - type_bits(type))); break;
   case IR_MIN: value = is_below(type, b, a) ? b : a; break;
   case IR_MAX: value = is_below(type, a, b) ? b : a; break;

@@ -20,16 +20,6 @@ static bool needs_square(Resolve *r, Expr *e, const Builtin *builtin) {
          fail(r, e, builtin, "a square matrix", shape);
 }
 
-/* Expanded by rows: a larger one would be hundreds of products. */
-static bool needs_small(Resolve *r, Expr *e, const Builtin *builtin) {
-  enum { MOST_ROWS = 4 };
-  if (!needs_square(r, e, builtin)) return false;
-  return type_rows(shape_of(e)) <= MOST_ROWS ||
-         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "rg.lu and rg.solve take larger ones",
-                   "'%s' takes matrices of at most %d x %d, and this is %s", builtin->name,
-                   MOST_ROWS, MOST_ROWS, shape_text(r->s, shape_of(e)));
-}
-
 static bool needs_several(Resolve *r, Expr *e, const Builtin *builtin) {
   Shape shape = shape_of(e);
   return type_is_vector(shape) || type_is_matrix(shape) ||
@@ -78,8 +68,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_TRANSPOSE:
     *shape = type_make_shape(type_cols(first), type_rows(first));
     return type_is_matrix(first) || fail(r, list.items[0], builtin, "a matrix", first);
-  case ALGEBRA_INVERSE: *shape = first; return needs_small(r, list.items[0], builtin);
-  case ALGEBRA_DETERMINANT: return needs_small(r, list.items[0], builtin);
+  case ALGEBRA_INVERSE: *shape = first; return needs_square(r, list.items[0], builtin);
+  case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
   case ALGEBRA_TRACE: return needs_square(r, list.items[0], builtin);
   case ALGEBRA_SUM: case ALGEBRA_LEAST: case ALGEBRA_MOST: case ALGEBRA_ANY:
   case ALGEBRA_ALL: return needs_several(r, list.items[0], builtin);

@@ -103,7 +103,8 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   if (builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
   if (builtin->form == FORM_SHAPER)
     return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
-  return resolve_known(r, e, builtin);
+  return library_is_large(r, e, builtin) ? library_call(r, e, builtin)
+                                        : resolve_known(r, e, builtin);
 }
 
 /* The count of numbers; -1 after an error. */
@@ -438,7 +439,8 @@ static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   if (str_is(e->text, "slice"))
     return e->list.count == 2 ? shape_slice(r, e, object) : fail_count(r, e, ":slice", 2, 2);
   const Builtin *builtin = builtin_method(e->text);
-  if (builtin && builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
+  if (builtin && (builtin->form == FORM_LIBRARY || library_is_large(r, e, builtin)))
+    return library_call(r, e, builtin);
   if (builtin) return resolve_known(r, e, builtin);
   sema_fail(r->s, e, RG_ERROR_CALL, suggest_vector_member(r, e->text, true),
             "%s has no method '%s'", shape_text(r->s, object->shape), sema_text(r->s, e->text));

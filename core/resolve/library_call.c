@@ -96,6 +96,24 @@ static const char *in_place(Resolve *r, const Builtin *builtin, Exprs arguments)
   return "solve_in_place";
 }
 
+/* More than 4 rows: an elimination, not products of minors. */
+bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin) {
+  Expr *of = e->kind == AST_METHOD ? e->left : e->list.count ? e->list.items[0] : NULL;
+  bool is_such = builtin->form == FORM_ALGEBRA && (builtin->algebra == ALGEBRA_INVERSE ||
+                                                   builtin->algebra == ALGEBRA_DETERMINANT);
+  return is_such && of && resolve_value(r, of) && type_is_matrix(shape_of(of)) &&
+         type_rows(shape_of(of)) == type_cols(shape_of(of)) && type_rows(shape_of(of)) > 4;
+}
+
+/* The text of a row of builtin.def: those of math are those of rg. */
+static const char *text_of(const Builtin *builtin) {
+  if (builtin->algebra == ALGEBRA_INVERSE) return "inverse_by_rows";
+  if (builtin->algebra == ALGEBRA_DETERMINANT) return "determinant_by_rows";
+  if (!strcmp(builtin->name, "math.ldexp")) return "rg.ldexp";
+  if (!strcmp(builtin->name, "math.frexp")) return "rg.frexp";
+  return !strcmp(builtin->name, "math.modf") ? "rg.modf" : builtin->name;
+}
+
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   if (e->inlined) return e->entity; /* already resolved */
   Expr *self = e->kind == AST_METHOD ? e->left : NULL;
@@ -104,7 +122,9 @@ Entity library_call(Resolve *r, Expr *e, const Builtin *builtin) {
   for (int i = 0; i < e->list.count; i++) vec_push(r->scratch, &arguments, e->list.items[i]);
   if (arguments.count != builtin->least) return resolve_fail_count(r, e, builtin);
   const char *name = in_place(r, builtin, arguments);
-  if (r->s->failed || (!name && !check_arguments(r, arguments, builtin))) return (Entity){0};
-  Entity callee = find_function(r, str_of(name ? name : builtin->name));
+  bool is_free = name || !builtin->takes;
+  if (r->s->failed || (!is_free && !check_arguments(r, arguments, builtin))) return (Entity){0};
+  Entity callee = find_function(r, str_of(name ? name : text_of(builtin)));
+  callee.name = builtin->name;
   return r->s->failed ? (Entity){0} : resolve_inline_call(r, e, callee, self);
 }

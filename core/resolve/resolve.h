@@ -293,6 +293,8 @@ Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
 Entity rescale_call(Resolve *r, Expr *e);
 /* library_call.c */
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
+/* a function of algebra that is expanded for small matrices, and called so for this one */
+bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);
 bool library_is_inside(const Resolve *r);     /* its text is being resolved */
 Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
 

@@ -192,10 +192,7 @@ static bool combine_bits(AstOp op, double a, double b, Static *out) {
   case AST_BAND: left &= right; break;
   case AST_BOR: left |= right; break;
   case AST_BXOR: left ^= right; break;
-  case AST_SHL:
-    if (right > 31) return false;
-    left <<= right;
-    break;
+  case AST_SHL: left <<= right & 31; break;
   default: return false;
   }
   *out = (Static){.kind = STATIC_NUMBER, .number = (int32_t)left};
@@ -252,8 +249,8 @@ static bool combine_whole(AstOp op, const Static *a, const Static *b, Static *ou
   case AST_BAND: out->bits = a->bits & b->bits; return true;
   case AST_BOR: out->bits = a->bits | b->bits; return true;
   case AST_BXOR: out->bits = a->bits ^ b->bits; return true;
-  case AST_SHL: out->bits = a->bits << (by & 63); return by < 64;
-  case AST_SHR: out->bits = a->bits >> (by & 63); return by < 64;
+  case AST_SHL: out->bits = a->bits << (by & 63); return true;
+  case AST_SHR: out->bits = a->bits >> (by & 63); return true;
   case AST_EQ: *out = of_bool(a->bits == b->bits); return true;
   case AST_NE: *out = of_bool(a->bits != b->bits); return true;
   case AST_LT: *out = of_bool(is_less(a, b)); return true;

@@ -70,6 +70,7 @@ function builtin.members()
   for _, name in ipairs(library.names) do
     members[name] = builtin[name] or library.get(name)
     builtin[name] = members[name]
+    matrix.add_method(name, members[name])
     names[members[name]] = "rg." .. name
   end
   for _, name in ipairs(types.names) do members[name] = types.by_name[name] end

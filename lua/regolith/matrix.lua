@@ -412,13 +412,18 @@ local function columns_without(size, skipped)
   return columns
 end
 
+-- Larger ones as in kernels, by elimination.
+local function large(name, m) return require "regolith.library".get(name)(m) end
+
 function functions.determinant(m)
   local size = square("determinant", m).rows
+  if size > 4 then return large("determinant", m) end
   return minor(m, size, 0, -1, columns_without(size, -1))
 end
 
 function functions.inverse(m)
   local t = square("inverse", m)
+  if t.rows > 4 then return large("inverse", m) end
   local size, scale = t.rows, 1 / tonumber(functions.determinant(m))
   return make(types.shaped(as_float(t.element), size, size), function(k)
     local r, c = k % size, math.floor(k / size)
@@ -565,6 +570,9 @@ for name, f in pairs(functions) do
   methods[name] = counted(name, f, counts[name], true)
   functions[name] = counted(name, f, counts[name])
 end
+
+--- Also a function of the library is a method: `q:quat_rotate(v)`.
+function matrix.add_method(name, f) methods[name] = f end
 
 -- -- types ----------------------------------------------------------------------------------------
 

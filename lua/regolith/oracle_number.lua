@@ -101,6 +101,36 @@ local function multiply(a, b)
   return a * low + a * ((b - low) / 65536) % 65536 * 65536
 end
 
+-- The bits of a number of any integer type, counted from the least; `width` of them.
+local function bits_in(a, width)
+  local bits, wide = {}, u64(0)
+  if type(a) == "cdata" then wide = u64(a) else wide = u64(i64(a)) end
+  for k = 1, width do
+    bits[k] = tonumber(band(wide, 1))
+    wide = rshift(wide, 1)
+  end
+  return bits
+end
+local function counts_of(width)
+  local function zeros(a, from, to, step)
+    local bits, count = bits_in(a, width), 0
+    for k = from, to, step do
+      if bits[k] == 1 then return count end
+      count = count + 1
+    end
+    return count
+  end
+  return {
+    popcnt = function(a)
+      local count = 0
+      for _, one in ipairs(bits_in(a, width)) do count = count + one end
+      return count
+    end,
+    clz = function(a) return zeros(a, width, 1, -1) end,
+    ctz = function(a) return zeros(a, 1, width, 1) end,
+  }
+end
+
 local function add_small(t, wrap)
   local bits, signed = bits_of[t], wraps["i" .. bits_of[t]]
   local function pattern(x) return bits == 32 and x or band(x, 2 ^ bits - 1) end
@@ -129,6 +159,7 @@ local function add_small(t, wrap)
   for name, f in pairs(ops) do
     number[name .. "_" .. t] = function(a, b) return wrap(f(a, b)) end
   end
+  for name, f in pairs(counts_of(bits)) do number[name .. "_" .. t] = f end
   number["min_" .. t], number["max_" .. t], number["exchange_" .. t] = lesser, greater, second
 end
 for t, wrap in pairs(wraps) do add_small(t, wrap) end
@@ -174,6 +205,9 @@ for t, divide in pairs { i64 = divide_i64, u64 = divide_u64 } do
   }
   for name, f in pairs(ops) do
     number[name .. "_" .. t] = function(a, b) return ctype(f(a, b)) end
+  end
+  for name, f in pairs(counts_of(64)) do
+    number[name .. "_" .. t] = function(a) return ctype(f(a)) end
   end
   number["min_" .. t], number["max_" .. t], number["exchange_" .. t] = lesser, greater, second
 end

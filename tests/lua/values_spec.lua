@@ -102,8 +102,30 @@ describe("all numbers of a value", function()
     assert.equal(rg.vec3(1, 2, 3), (run "rg.mat(1, 3, rg.f32)(1, 2, 3):transpose()"))
     assert.equal(rg.vec2(2, 4), both("rg.column(a, 1)", rg.mat2(1, 2, 3, 4)))
     assert.equal("a vector or matrix has 2 to 64 numbers", failure(rg.mat, 8, 9, rg.f32).message)
-    assert.equal("'rg.inverse' takes matrices of at most 4 x 4, and this is a matrix of 5 x 5",
-      failure(run, "rg.inverse(rg.mat(5, 5, rg.f32)(1))").message)
+  end)
+
+  it("has determinants and inverses of every size", function()
+    local S = rg.mat(6, 6, rg.f64)
+    local m, unit = {}, S(1)
+    for r = 1, 6 do
+      m[r] = {}
+      for c = 1, 6 do m[r][c] = math.sin(r * 7.3 + c * c) + (r == c and 2 or 0) end
+    end
+    local k = rg.kernel(function(a) return a:determinant(), a:inverse(), rg.inverse(a) * a end)
+    local d, inverse, product = k(S(m))
+    assert.equal(S(m):determinant(), d)
+    assert.equal(S(m):inverse(), inverse)
+    for r = 0, 5 do
+      for c = 0, 5 do assert.is_true(math.abs(product[r][c] - unit[r][c]) < 1e-13) end
+    end
+    local L, U, P = rg.lu(S(m))
+    local by_factors = P:determinant()
+    for r = 0, 5 do by_factors = by_factors * L[r][r] * U[r][r] end
+    assert.is_true(math.abs(by_factors - d) < 1e-13 * math.abs(d))
+    assert.equal(32, (run "rg.determinant(rg.mat(5, 5, rg.f32)(2))"))
+    assert.equal(0, (run "rg.determinant(rg.mat(5, 5, rg.f32)(0))"))
+    assert.equal("'rg.inverse' takes a square matrix, and this is a matrix of 5 x 4",
+      failure(run, "rg.inverse(rg.mat(5, 4, rg.f32)(1))").message)
   end)
 end)
 
@@ -136,8 +158,27 @@ describe("the bits and parts of numbers", function()
       "rg.clz(1), rg.clz(0), rg.clz(rg.u8(1)), rg.clz(rg.i64(1)), rg.clz(rg.i16(3))" })
     assert.same({ 3, 32, 7, 64 },
       { run "rg.ctz(8), rg.ctz(0), rg.ctz(rg.u8(128)), rg.ctz(rg.u64(0))" })
-    assert.equal("'bit.band' takes integers, and this is an f32",
+    assert.equal("'bit.popcnt' takes integers, and this is an f32",
       failure(run, "rg.popcnt(1.5)").message)
+  end)
+
+  it("are known of constants, and are what math calls them", function()
+    assert.same({ 0.875, 2, 3, 0.5, 14 }, { rg.kernel(function(x)
+      local m, e = math.frexp(x)
+      local whole, rest = math.modf(x)
+      return m, e, whole, rest, math.ldexp(x, 2)
+    end)(3.5) })
+    local x = rg.field(rg.u32, 1000)
+    rg.kernel(function()
+      for i in rg.range(1000) do x[i] = rg.popcnt(i * 77777777) + 100 * rg.clz(i) end
+    end)()
+    for i = 1, 999 do
+      local bits = bit.tobit(i * 77777777)
+      local count = 0
+      for k = 0, 31 do count = count + bit.band(bit.rshift(bits, k), 1) end
+      assert.equal(count + 100 * (31 - math.floor(math.log(i) / math.log(2) + 1e-9)), x[i])
+    end
+    assert.same({ 3, 28 }, { rg.kernel("function() return rg.popcnt(7), rg.clz(12) end")() })
   end)
 
   it("are split and put together", function()

@@ -136,6 +136,13 @@ static int64_t shift(IrOp op, Type type, int64_t a, int64_t b) {
   }
 }
 
+/* Bit by bit. */
+static int64_t zeros(IrOp op, Type type, int64_t a) {
+  int width = type_bits(type), count = 0;
+  while (count < width && !((uint64_t)a >> (op == IR_CLZ ? width - 1 - count : count) & 1)) count++;
+  return count;
+}
+
 static int64_t integer_answer(IrOp op, Type type, int64_t a, int64_t b) {
   bool less = type_is_signed(type) ? a < b : (uint64_t)a < (uint64_t)b,
        more = type_is_signed(type) ? b < a : (uint64_t)b < (uint64_t)a;
@@ -150,6 +157,9 @@ static int64_t integer_answer(IrOp op, Type type, int64_t a, int64_t b) {
   case IR_BXOR: return a ^ b;
   case IR_BNOT: return type_is_bool(type) ? !a : ~a;
   case IR_BSWAP: return (int64_t)(__builtin_bswap64((uint64_t)a) >> (64 - type_bits(type)));
+  case IR_POPCNT: return __builtin_popcountll((uint64_t)a << (64 - type_bits(type)));
+  case IR_CLZ:
+  case IR_CTZ: return zeros(op, type, a);
   case IR_MIN: return more ? b : a;
   case IR_MAX: return less ? b : a;
   case IR_ABS: return type_is_signed(type) && a < 0 ? (int64_t)-(uint64_t)a : a;
@@ -272,7 +282,7 @@ static bool takes(IrOp op, Type type) {
   case IR_SAR:
   case IR_ROL:
   case IR_ROR:
-  case IR_BSWAP: return !is_float && !is_bool;
+  case IR_BSWAP: case IR_POPCNT: case IR_CLZ: case IR_CTZ: return !is_float && !is_bool;
   case IR_EQ: case IR_NE: return true;
   case IR_LT: case IR_LE: case IR_GT: case IR_GE: return !is_bool;
   case IR_DIV: case IR_POW: case IR_ATAN2: case IR_FMOD: return is_float;
