@@ -131,7 +131,8 @@ static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int inde
   emit_conversion(e, m->object.shape, field->type, emit_type(e, call));
   emit_on(e, field->source, swaps ? "swap" : "rmw");
   if (!swaps)
-    emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)m->method->op), type_text(field->type));
+    emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)m->method->op),
+                type_is_struct(field->type) ? "bool" : type_text(field->type)); /* any exchange */
   emit_text(e, ", {0");
   emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
   emit_text(e, "}");

@@ -65,6 +65,20 @@ static void note_builtin(Expr *e, const Builtin *builtin) {
   e->call = (Call){.kind = CALL_BUILTIN, .builtin = builtin};
 }
 
+static bool chooses_struct(const Expr *e) {
+  return e->list.count == 3 && (type_is_struct(shape_of(e->list.items[1])) ||
+                                type_is_struct(shape_of(e->list.items[2])));
+}
+
+/* rg.select(c, p, q) of structs is c ? p : q. */
+static Entity resolve_choice(Resolve *r, Expr *e) {
+  Exprs list = e->list;
+  *e = (Expr){.kind = AST_TERNARY, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
+              .ast = e->ast, .left = list.items[0], .right = list.items[1],
+              .third = list.items[2]};
+  return resolve_expr(r, e);
+}
+
 static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   Entity entity = {.kind = ENTITY_VALUE};
   note_builtin(e, builtin);
@@ -79,6 +93,7 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   }
   if (given < builtin->least || given > builtin->most) return resolve_fail_count(r, e, builtin);
   if (!resolve_arguments(r, &e->list)) return (Entity){0};
+  if (builtin->algebra == ALGEBRA_SELECT && chooses_struct(e)) return resolve_choice(r, e);
   bool ok = builtin->form == FORM_ALGEBRA ? resolve_algebra(r, e, builtin, &entity.shape)
                                           : join_arguments(r, e, builtin, &entity.shape);
   return ok ? entity : (Entity){0};
@@ -285,10 +300,12 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
   list.count -= values;
   if (!resolve_indices(r, &list, indices)) return false;
   const char *what = scratch_format(r->scratch, "an element of '%s'", object->name);
-  for (int i = list.count; i < e->list.count; i++)
-    if (!resolve_value(r, e->list.items[i]) ||
-        !shape_check_given(r, e->list.items[i], object->shape, what))
-      return false;
+  for (int i = list.count; i < e->list.count; i++) {
+    Type type = type_shaped(object->field.type, object->shape);
+    Expr *given = struct_given(r, e->list.items[i], type, what);
+    if (!given) return false;
+    e->list.items[i] = given;
+  }
   return resolve_refuse_many(r, &e->list);
 }
 
@@ -314,7 +331,8 @@ static Entity resolve_cell_call(Resolve *r, Expr *e, const MethodCall *m) {
 
 static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
   bool is_field = m->object.kind == ENTITY_FIELD;
-  if (is_field && type_is_struct(m->object.shape)) {
+  bool is_exchange = m->method->form == METHOD_RMW && m->method->op == IR_UPDATE_EXCHANGE;
+  if (is_field && type_is_struct(m->object.shape) && !is_exchange) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
               "update a member: x[i].mass = x[i].mass + m, or place it in a field of its own",
               "'%s' holds structs, which '%s' does not take as a whole", m->object.name,

@@ -324,7 +324,7 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   int axis = field->indexed;
   if (axis >= field_rank(field)) {
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
-              "'#' takes a field, an SNode with axes, a vector or a matrix");
+              "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");
     return (Entity){0};
   }
   if (field->array) return extent_of_array(field->array, axis);
@@ -353,7 +353,7 @@ static Entity resolve_length(Resolve *r, Expr *e) {
     if (type_is_vector(object.shape) || type_is_matrix(object.shape))
       return extent_constant(type_rows(object.shape));
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
-              "'#' takes a field, an SNode with axes, a vector or a matrix");
+              "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");
     break;
   }
   return (Entity){0};

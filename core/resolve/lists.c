@@ -47,7 +47,14 @@ static bool take_no_more(Resolve *r, Expr *e, const MethodCall *m) {
 
 static bool take_values(Resolve *r, Expr *e, const MethodCall *m) {
   int given = 0;
+  Entity all = {.kind = ENTITY_NODE};
   for (int i = m->taken; i < e->list.count; i++) {
+    const SNodeComponent *field = list_field(m->object.field.node, &all, i - m->taken);
+    if (field && sema_strip(e->list.items[i])->kind == AST_TABLE) {
+      Expr *made = struct_given(r, e->list.items[i], field->whole, "an element");
+      if (!made) return false;
+      e->list.items[i] = made;
+    }
     if (!resolve_value(r, e->list.items[i])) return false;
     given += type_parts(shape_of(e->list.items[i]));
   }

@@ -221,6 +221,9 @@ function bulk.add_methods(methods, kind)
       end
       return true
     end
+    local function give_scalar(k, element)
+      return (type(element) == "boolean") == (scalar.name == "bool") and give_number(k, element)
+    end
     local put = own_type.element and not wide and matrix.storer(own_type)
     local function give_vector(k, element)
       if put and put(values, k * parts, element) then return true end
@@ -238,14 +241,14 @@ function bulk.add_methods(methods, kind)
       return true
     end
     local give = own_type.members and give_struct or own_type.element and give_vector
-      or give_number
+      or give_scalar
     if rank == 0 then
       if not give(0, t) then
         return fail.argument("x:from_table of a field with one element takes a number")
       end
     else
       value.flatten(t, extents, rank, give, "x:from_table", kind.noun,
-        give == give_number and not wide and values or nil)
+        give == give_scalar and not wide and scalar.name ~= "bool" and values or nil)
     end
     if own_type.members and wide then write_structs(self, own_type, t, rank, extents)
     else write_all(kind, self, values, count, wide) end

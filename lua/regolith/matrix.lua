@@ -527,6 +527,8 @@ function functions.select(condition, a, b)
     return fail.argument("rg.select takes a boolean or a vector of them first, not "
       .. describe(condition))
   end
+  local of = type_of(a)
+  if of and of.members and type_of(b) == of then return condition and a or b end
   return each("rg.select", function(x, y) if condition then return x end return y end,
     { n = 2, a, b })
 end

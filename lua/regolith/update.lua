@@ -54,9 +54,20 @@ local function operation(name, t)
     or fail.argument(("elements of type %s have no '%s'"):format(t.name, name))
 end
 
+local function exchange_struct(self, how, t, rank, ...)
+  local indices, v = read_arguments("exchange", rank, 1, ...)
+  local new = t(v)
+  local count = fill(indices)
+  local old = how.get(self, self[how.pointer], count)
+  fill(indices)
+  how.set(self, self[how.pointer], count, new)
+  return old
+end
+
 local function apply(self, how, name, value_count, ...)
   local rank, vector = how.settle(self), require "regolith.oracle_vector"
   local t = how.type_of(self)
+  if t.members and name == "exchange" then return exchange_struct(self, how, t, rank, ...) end
   local f = operation(name, t)
   local indices, v, desired = read_arguments(name, rank, value_count, ...)
   v = vector.from_lua(convert(self, how, t, v))

@@ -347,4 +347,13 @@ describe("a row of a field", function()
       failure(rg.field, { type = rg.i32, shape = { 4 }, offset = "3" }).code)
     assert.equal("argument.invalid", failure(rg.field, { type = rg.i32, shape = "4" }).code)
   end)
+
+  it("takes booleans for booleans alone from tables", function()
+    for name, t in pairs { i32 = { true, false }, i64 = { 1LL, true }, bool = { 1, 0 } } do
+      local ok, refused = pcall(function() rg.field(rg[name], 2):from_table(t) end)
+      assert.is_false(ok, name)
+      assert.truthy(refused.message:find("x:from_table: t[", 1, true), refused.message)
+    end
+    assert.same({ true, false }, rg.field(rg.bool, 2):from_table({ true, false }):to_table())
+  end)
 end)

@@ -345,4 +345,42 @@ describe("rg.struct", function()
       assert.is_truthy(refused.message:find(case[3], 1, true), refused.message)
     end
   end)
+
+  it("are exchanged and selected whole", function()
+    local In = rg.struct{ { "k", rg.u8 }, { "z", rg.dvec2 } }
+    local S = rg.struct{ { "a", rg.i32 }, { "b", rg.f32 }, { "i", In }, { "h", rg.f16 } }
+    local k = rg.kernel(function(x)
+      local old = x:exchange(1, S(5, 6))
+      x:exchange(2, { a = 7 })
+      for i in rg.range(40) do x:exchange(i % 2, S(40, 40)) end
+      return old, rg.select(old.a > 0, old, S(2)), rg.select(old.a > 1, old, S(2)).a
+    end)
+    for _, x in ipairs { rg.field(S, 4), rg.array(S, 4),
+      rg.field{ type = S, shape = { 4 }, layout = "soa" } } do
+      x[1] = { a = 1, b = 2, i = { k = 3, z = { 4, 5 } }, h = 0.5 }
+      local one = S(1, 2, { 3, { 4, 5 } }, 0.5)
+      assert.same({ one, one, 2 }, { k(x) })
+      assert.same({ 40, 40, 7 }, { x[0].a, x[1].b, x[2].a })
+      assert.equal(S(7), x:exchange(2, { a = 9 }))
+      assert.equal(9, x[2].a)
+    end
+    assert.equal(1, rg.select(true, S(1), S(2)).a)
+    local ok, refused = pcall(rg.kernel(function(c) return rg.select(c > 1, S(1), In(2)) end), 1)
+    assert.is_false(ok)
+    assert.truthy(refused.message:find("one side of this choice", 1, true))
+  end)
+
+  it("are appended as tables", function()
+    local S = rg.struct{ { "a", rg.i32 }, { "v", rg.vec2 } }
+    local s, n = rg.field(S), rg.field(rg.vec2)
+    local list = rg.root:dense("i", 2):dynamic("j", 8)
+    list:place(s, n)
+    rg.kernel(function()
+      for i in rg.range(2) do
+        list:append(i, { a = i, v = { 1, i } }, { 3, i })
+      end
+    end)()
+    assert.same({ a = 1, v = { 1, 1 } }, s[1][0]:to_table())
+    assert.equal(rg.vec2(3, 1), n[1][0])
+  end)
 end)

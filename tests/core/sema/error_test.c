@@ -235,7 +235,8 @@ static void test_indices(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0] = dt.x end"),
                "1:22+1 type.mismatch: a number has no component 'x'");
     CHECK_TEXT(error_of(w, "function() x[0] = #dt end"),
-               "1:19+1 type.mismatch: '#' takes a field, an SNode with axes, a vector or a matrix");
+               "1:19+1 type.mismatch: '#' takes a field, an array, an SNode with axes, a vector, a "
+               "matrix or a table");
   }
   TEST("what concerns all cells stays out of parallel loops") {
     CHECK_TEXT(
