@@ -17,7 +17,8 @@ static bool is_of_the_host(const char *name) {
 static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-              "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
+              "a field's cells: for i in x:active(); a list: for k, v in ipairs(t); what has "
+              "names: p.mass",
               "'%s' cannot be called here", name);
   else if (is_of_the_host(name))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
@@ -258,6 +259,7 @@ Entity resolve_call(Resolve *r, Expr *e) {
   if (callee.kind == ENTITY_NONE) return callee;
   if (callee.kind == ENTITY_TYPE) return resolve_conversion(r, e, &callee);
   if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "rg.static")) return static_call(r, e);
+  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "unpack")) return unpack_call(r, e);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(r, e, &callee);
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, NULL);
   if (callee.kind == ENTITY_OTHER && !strcmp(callee.other.what, "a kernel"))

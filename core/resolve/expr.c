@@ -166,6 +166,12 @@ static Entity resolve_helper(Resolve *r, Expr *e) {
 
 static Entity resolve_local(Resolve *r, Expr *e) {
   Local *local = e->local;
+  if (!local && e->ast->local && build_is_lost(r, e->ast->local)) {
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass it to the function",
+              "'%s' is declared around a function that calls itself, which cannot read it",
+              sema_text(r->s, e->text));
+    return (Entity){0};
+  }
   if (!local) return resolve_helper(r, e);
   if (local->is_poisoned) sema_poison(r->s);
   if (local->is_alias) return local->alias;
@@ -435,8 +441,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
                   "strings exist in kernels only as arguments of print, assert and error");
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
-    return refuse(r, e, "declare it before the kernel, and call it",
-                  "functions cannot be made inside a kernel");
+    return resolve_inner_function(r, "function", e->ast->function);
   case AST_TABLE: return list_written(r, e);
   }
   return (Entity){0};

@@ -161,6 +161,8 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Ast
                  .loop = r->loop,
                  .height = height_around(r) + callee->function.text->height,
                  .call = e,
+                 .is_inner = callee->function.is_inner,
+                 .within = callee->function.within,
                  .returns_early = returns_early(body),
                  .is_straight = returns_straight(body)};
   map_init(&in->names, r->scratch);
@@ -170,6 +172,15 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Ast
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source) {
   return (Entity){
       .kind = ENTITY_FUNCTION, .name = name, .function = {.text = text, .source_text = source}};
+}
+
+Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *text) {
+  const Inline *in = r->s->frame;
+  Entity entity = resolve_function(name, text, in ? in->source : r->input->ast->source);
+  entity.function.number = in ? in->number : 0;
+  entity.function.is_inner = true;
+  entity.function.within = r->s->frame;
+  return entity;
 }
 
 /* An argument is what it denotes; anything but a number is not a value. */

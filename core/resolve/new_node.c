@@ -39,8 +39,30 @@ Local *build_local(Resolve *r, const AstLocal *ast) {
   return local;
 }
 
+/* An inner function sees the names around it; one that calls itself has no numbers of theirs. */
+static Local *find_around(Resolve *r, const Inline *in, const AstLocal *ast) {
+  bool is_called = false;
+  for (; in && in->is_inner; in = in->within) {
+    is_called |= in->is_called;
+    Local *local = map_find_int(in->within ? &in->within->names : &r->names, (uintptr_t)ast);
+    if (local) return is_called && !local->is_alias ? NULL : local;
+  }
+  return NULL;
+}
+
 Local *build_find(Resolve *r, const AstLocal *ast) {
-  return map_find_int(names_of(r), (uintptr_t)ast);
+  Local *local = map_find_int(names_of(r), (uintptr_t)ast);
+  return local ? local : find_around(r, r->s->frame, ast);
+}
+
+bool build_is_lost(Resolve *r, const AstLocal *ast) {
+  for (const Inline *in = r->s->frame; in && in->is_inner; in = in->within)
+    if (map_find_int(in->within ? &in->within->names : &r->names, (uintptr_t)ast)) return true;
+  return false;
+}
+
+bool build_is_around(Resolve *r, const AstLocal *ast) {
+  return !map_find_int(names_of(r), (uintptr_t)ast) && find_around(r, r->s->frame, ast);
 }
 
 /* -- expressions ------------------------------------------------------------------------------- */

@@ -37,6 +37,7 @@ typedef struct Collector {
 } Collector;
 
 static void collect_block(Collector *c, const AstBlock *block);
+static void collect_function(Collector *c, const AstFunction *function);
 
 static bool add_path(Collector *c, const AstExpr *e) {
   StrBuf key;
@@ -64,9 +65,9 @@ static void collect_list(Collector *c, const AstExprs *list) {
     if (list->items[i]) collect_expr(c, list->items[i]);
 }
 
-/* Nested functions are refused by resolve, so their names do not matter. */
 static void collect_expr(Collector *c, const AstExpr *e) {
   if (add_path(c, e)) return;
+  if (e->kind == AST_FUNCTION) collect_function(c, e->function);
   if (e->left) collect_expr(c, e->left);
   if (e->right) collect_expr(c, e->right);
   if (e->third) collect_expr(c, e->third);
@@ -88,7 +89,8 @@ static void collect_type(Collector *c, const AstExpr *annotation) {
 }
 
 static void collect_stmt(Collector *c, const AstStmt *stmt) {
-  if (stmt->kind == AST_STMT_FUNCTION || stmt->kind == AST_STMT_LOCAL_FUNCTION) return;
+  if (stmt->kind == AST_STMT_FUNCTION) return;
+  if (stmt->kind == AST_STMT_LOCAL_FUNCTION) collect_function(c, stmt->function);
   for (int i = 0; i < stmt->locals.count; i++) collect_type(c, stmt->locals.items[i]->annotation);
   collect_list(c, &stmt->targets);
   if (stmt->kind != AST_STMT_IF) {

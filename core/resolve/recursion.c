@@ -65,7 +65,8 @@ static bool is_same_entity(const Entity *a, const Entity *b) {
   case ENTITY_TYPE: return type_equal(a->type, b->type) && type_equal(a->shape, b->shape);
   case ENTITY_BUILTIN: return a->builtin == b->builtin;
   case ENTITY_FUNCTION:
-    return a->function.text == b->function.text && a->function.number == b->function.number;
+    return a->function.text == b->function.text && a->function.number == b->function.number &&
+           a->function.within == b->function.within;
   case ENTITY_TABLE: return is_same_source(a->table, b->table);
   case ENTITY_LIST: return a->list.list == b->list.list;
   case ENTITY_OTHER: return nil_is(a) && nil_is(b);
@@ -161,6 +162,8 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
                  .call = e,
                  .call_source = sema_text_source(r->s),
                  .is_called = true,
+                 .is_inner = callee->function.is_inner,
+                 .within = callee->function.within,
                  .ordinal = r->s->functions.count,
                  .axis_count = -1,
                  .says = r->input->debug != 0,

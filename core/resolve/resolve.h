@@ -92,6 +92,9 @@ Local *build_local(Resolve *r, const AstLocal *ast);
 Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one no name in the source refers to */
 /* which the name refers to here; NULL: none yet, or a helper */
 Local *build_find(Resolve *r, const AstLocal *ast);
+bool build_is_around(Resolve *r, const AstLocal *ast); /* a local around the inner function */
+/* one that is out of reach, since the function calls itself */
+bool build_is_lost(Resolve *r, const AstLocal *ast);
 /* it refers to this one from here on */
 void build_name(Resolve *r, const AstLocal *ast, Local *local);
 
@@ -221,6 +224,8 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
 bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee);
 /* The entity of a function that captures what the kernel captures, or nothing. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
+/* one that is made here */
+Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *text);
 void resolve_inline_return(Resolve *r, Stmt *stmt);
 /* the other results of a call that ends the list */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
@@ -291,6 +296,8 @@ Entity random_call(Resolve *r, Expr *e, const Builtin *builtin);
 Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* rescale.c: a function generated as source for its call */
 Entity rescale_call(Resolve *r, Expr *e);
+/* unpack.c */
+Entity unpack_call(Resolve *r, Expr *e);
 /* library_call.c */
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* a function of algebra that is expanded for small matrices, and called so for this one */

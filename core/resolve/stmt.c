@@ -94,6 +94,21 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   }
 }
 
+/* A name for a function, which is expanded where it is called. */
+static void resolve_local_function(Resolve *r, const AstStmt *ast, Stmt *stmt) {
+  Local *local = stmt->locals.items[0];
+  resolve_declare(r, local);
+  local->is_alias = true;
+  local->alias = resolve_inner_function(r, name_of(r, local), ast->function);
+  if (local->is_assigned)
+    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
+                  "declare another one", "'%s' is a function, so it cannot be assigned again",
+                  name_of(r, local));
+  stmt->kind = AST_STMT_DO;
+  stmt->locals.count = 0;
+  vec_push(r->scratch, &stmt->bodies, ((Block){0}));
+}
+
 /* -- assignments ------------------------------------------------------------------------------- */
 
 /* What `p` `p.pos.x` `v[i]` are of, as written; NULL: of no local's value. */
@@ -362,7 +377,18 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
+/* Where it is called they may be out of reach, and a loop's reductions are found in its own text. */
+static bool check_own(Resolve *r, Expr *target) {
+  const AstExpr *root = written_root(target->ast);
+  return !root || !build_is_around(r, root->local) ||
+         sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "return the new value",
+                   "'%s' is declared around this function, which cannot assign it",
+                   sema_text(r->s, root->text));
+}
+
 static void resolve_assignment(Resolve *r, Stmt *stmt) {
+  for (int i = 0; i < stmt->targets.count; i++)
+    if (!check_own(r, stmt->targets.items[i])) return;
   for (int i = 0; i < stmt->targets.count; i++) {
     Local *local = reduced_local(r, stmt->targets.items[i]);
     if (!local) continue;
@@ -560,9 +586,10 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   case AST_STMT_RETURN: resolve_return(r, stmt); break;
   case AST_STMT_BREAK: resolve_break(r, stmt); break;
   case AST_STMT_CONTINUE: break;
-  case AST_STMT_FUNCTION: case AST_STMT_LOCAL_FUNCTION:
-    refuse(r, stmt, "declare it before the kernel, and call it",
-           "functions cannot be made inside a kernel");
+  case AST_STMT_LOCAL_FUNCTION: resolve_local_function(r, ast, stmt); break;
+  case AST_STMT_FUNCTION:
+    refuse(r, stmt, "write local function, or declare it before the kernel",
+           "a kernel cannot assign functions");
     break;
   case AST_STMT_GOTO: case AST_STMT_LABEL:
     refuse(r, stmt, "use 'while', 'break' and 'continue'",

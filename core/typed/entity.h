@@ -155,6 +155,9 @@ typedef struct FunctionRef {
   const AstFunction *text; /* NULL: not known */
   const Source *source_text;
   int number;              /* its free names are paths of this function */
+  /* made inside a function of the kernel, or (NULL) the kernel itself: it sees the locals there */
+  bool is_inner;
+  struct Inline *within;
 } FunctionRef;
 
 typedef struct List List;           /* resolve */

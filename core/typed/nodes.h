@@ -242,6 +242,8 @@ struct Inline {
   Locals results;
   const Stmt *first_return;
   int loop;                     /* parallel loop that calls it */
+  bool is_inner;                /* of the call `within`, or (NULL) of the kernel */
+  Inline *within;
   bool returns_early, is_straight;
   const Source *call_source;    /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */

@@ -42,7 +42,7 @@ function builtin.name_of(v, globals)
 end
 
 -- Where a text kernel looks after its captures.
-builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
+builtin.defaults = { unpack = unpack, math = math, bit = require "bit", print = print, assert = assert,
   error = error }
 
 -- Functions that a later version will have in kernels; calling one says so.

@@ -438,3 +438,70 @@ describe("a kernel called in a kernel", function()
     assert.truthy(err.hint:find("Lua function", 1, true))
   end)
 end)
+
+describe("a function made inside a kernel", function()
+  it("reads the locals around it", function()
+    local scale, f = 3, rg.field(rg.f32, 8)
+    local function sum_of(g)
+      local s = 0.0
+      for k = 0, 3 do s = s + g(k) end
+      return s
+    end
+    local k = rg.kernel(function(a, dt)
+      local n = a + 1
+      local function plus(x) return x + n end
+      local times = function(x) return x * x * scale end
+      local function outer(x)
+        local y = x * 2
+        local function inner(z)
+          if z > 5 then return y end
+          return z + y + a
+        end
+        return inner(x) + inner(10)
+      end
+      for i in rg.range(8) do
+        local w = i * 2
+        local function at(index) return f[index] + w * dt end
+        f[i] = at(i)
+        for j = 0, 1 do
+          local function more(x) return x + j + w end
+          f[i] = more(f[i])
+        end
+      end
+      return plus(a), times(a), outer(1) + outer(2), sum_of(function(x) return x * a end)
+    end)
+    assert.same({ 5, 12, 1 + 2 + 2 + 2 + 2 + 4 + 2 + 4, 12 }, { k(2, 0.5) })
+    assert.equal(3 + 6 + 1 + 6, f[3])
+  end)
+
+  it("may call itself, and sees tables that the kernel gets", function()
+    local o = { dt = 0.5, x = rg.field(rg.f32, 8) }
+    local k = rg.kernel(function(self, n)
+      local function fib(i --[[: i32]]) --[[: i32]]
+        if i < 2 then return i end
+        return fib(i - 1) + fib(i - 2)
+      end
+      local function scaled(i) return i * self.dt + #self.x end
+      return fib(10), scaled(n)
+    end)
+    assert.same({ 55, 10 }, { k(o, 4) })
+  end)
+
+  it("assigns none of them, and is no value", function()
+    for text, message in pairs {
+      ["local s = 0 local function g(x) s = s + x end g(1) return s"] =
+        "'s' is declared around this function, which cannot assign it",
+      ["local s = rg.vec2(0) local function g(x) s.x = x end g(1) return s"] =
+        "'s' is declared around this function, which cannot assign it",
+      ["local b = a local function g(n: i32): i32 if n < 2 then return b end return g(n - 1) end "
+        .. "return g(3)"] = "'b' is declared around a function that calls itself",
+      ["local function g(n) return 1 end g = 3 return g(3)"] = "it cannot be assigned again",
+      ["return function() return 1 end"] = "which is not a value in a kernel",
+      ["function g(x) return x end return g(1)"] = "a kernel cannot assign functions",
+    } do
+      local ok, err = pcall(rg.kernel("function(a: i32) " .. text .. " end", { rg = rg }), 2)
+      assert.is_false(ok)
+      assert.truthy(err.message:find(message, 1, true), err.message)
+    end
+  end)
+end)

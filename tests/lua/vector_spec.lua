@@ -509,3 +509,29 @@ describe("a write of a vector outside a shape", function()
     end
   end)
 end)
+
+describe("unpack in a kernel", function()
+  it("gives the numbers of a vector, the rows of a matrix, the items of a table", function()
+    local t, list = { 4, 5 }, { rg.vec2(1, 2), rg.vec2(3, 4) }
+    local function product(a, b, c) return a * b * c end
+    local k = rg.kernel(function(v, m)
+      local a, b, c = unpack(v)
+      local first, second = unpack(m)
+      local p, q = unpack(t)
+      local written = { 7, 8 }
+      local _, s = unpack(list)
+      local _, eight = unpack(written)
+      return a + 10 * b + 100 * c, first, second.y, p * q, s.y, eight, product(unpack(v)),
+        unpack(t)
+    end)
+    assert.same({ 321, rg.vec2(1, 2), 4, 20, 4, 8, 6, 4, 5 },
+      { k(rg.vec3(1, 2, 3), rg.mat2(1, 2, 3, 4)) })
+    for text, message in pairs { ["unpack(1)"] = "'unpack' takes a vector, a matrix or a table",
+      ["unpack(v, 2)"] = "'unpack' takes a vector, a matrix or a table",
+      ["unpack(t)"] = "'unpack' gives 1 to 64 values, and here are 0" } do
+      local err = failure(rg.kernel("function(v) return " .. text .. " end", { t = {} }),
+        rg.vec2(0))
+      assert.truthy(err.message:find(message, 1, true), err.message)
+    end
+  end)
+end)

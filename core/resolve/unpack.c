@@ -1,0 +1,51 @@
+/* unpack.c - unpack(v), unpack(t): the numbers of a vector, the rows of a matrix or the items of a
+ * table, as values. A function generated as source for its call:
+ *
+ *     function(v) return v[0], v[1], v[2] end        function(t) return t[1], t[2] end
+ */
+#include "front/parser.h"
+#include "resolve/resolve.h"
+
+enum { MOST_VALUES = 64 };
+
+/* How many there are; -1 after an error. The first index is `first`. */
+static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
+  Entity entity = resolve_expr(r, object);
+  int64_t count;
+  *first = 1;
+  if (r->s->failed) return -1;
+  if (entity.kind == ENTITY_TABLE) return table_length(r, object, &entity, &count) ? count : -1;
+  if (entity.kind == ENTITY_LIST && !entity.list.index) return entity.list.list->count;
+  *first = 0;
+  bool is_vector = type_is_vector(entity.shape) || type_is_matrix(entity.shape);
+  if (is_vector && resolve_value(r, object)) return type_rows(entity.shape);
+  sema_fail(r->s, e, RG_ERROR_CALL, "the elements of a field: x[0], x[1]",
+            "'unpack' takes a vector, a matrix or a table, alone");
+  return -1;
+}
+
+Entity unpack_call(Resolve *r, Expr *e) {
+  int first = 0;
+  if (e->inlined) return e->entity; /* already resolved */
+  int64_t count = e->list.count == 1 ? count_of(r, e, e->list.items[0], &first) : -1;
+  if (e->list.count != 1)
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
+              "'unpack' takes a vector, a matrix or a table, alone");
+  if (!r->s->failed && (count < 1 || count > MOST_VALUES))
+    sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'unpack' gives 1 to %d values, and here are %lld",
+              MOST_VALUES, (long long)count);
+  if (r->s->failed) return (Entity){0};
+  StrBuf text;
+  strbuf_init(&text, r->scratch);
+  for (int k = 0; k < count; k++)
+    strbuf_format(&text, "%sv[%d]", k ? ", " : "function(v) return ", first + k);
+  strbuf_text(&text, " end");
+  Error err;
+  error_clear(&err);
+  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(strbuf_end(&text)), "unpack", 1),
+                               &err);
+  ASSERT(ast, "it is a function");
+  return ast ? resolve_inline_call(r, e, resolve_function("unpack", ast->function, ast->source),
+                                   NULL)
+             : (Entity){0};
+}
