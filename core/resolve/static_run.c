@@ -135,9 +135,10 @@ static Flow run_for(Run *run, const AstStmt *stmt) {
     if (!evaluate(run, stmt->values.items[i], &bounds[i], &entity)) return FLOW_FAILED;
     if (bounds[i].kind != STATIC_NUMBER) return refuse(run->r, stmt);
   }
-  double step = bounds[2].number, last = bounds[1].number;
-  for (double at = bounds[0].number; step > 0 ? at <= last : at >= last; at += step) {
+  double step = bounds[2].number, last = bounds[1].number, at = bounds[0].number;
+  while (step > 0 ? at <= last : at >= last) {
     Static value = {.kind = STATIC_NUMBER, .number = at};
+    at += step;
     declare(run->r, stmt->locals.items[0], &value, &entity);
     Flow flow = run_block(run, &stmt->bodies.items[0]);
     if (!goes_on(&flow)) return flow;
@@ -155,7 +156,8 @@ static Flow run_return(Run *run, const AstStmt *stmt) {
 
 static Flow run_stmt(Run *run, const AstStmt *stmt) {
   if (++run->r->static_steps > MOST_STEPS) {
-    sema_fail_pos(run->r->s, stmt->pos, stmt->width, RG_ERROR_STATIC, "compute it before the kernel",
+    sema_fail_pos(run->r->s, stmt->pos, stmt->width, RG_ERROR_STATIC,
+                  "compute it before the kernel",
                   "this takes more than %d steps, which 'rg.static' does not follow", MOST_STEPS);
     return FLOW_FAILED;
   }

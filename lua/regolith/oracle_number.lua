@@ -103,8 +103,7 @@ end
 
 -- The bits of a number of any integer type, counted from the least; `width` of them.
 local function bits_in(a, width)
-  local bits, wide = {}, u64(0)
-  if type(a) == "cdata" then wide = u64(a) else wide = u64(i64(a)) end
+  local bits, wide = {}, type(a) == "cdata" and u64(a) or u64(i64(a))
   for k = 1, width do
     bits[k] = tonumber(band(wide, 1))
     wide = rshift(wide, 1)

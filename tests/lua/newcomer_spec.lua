@@ -58,7 +58,7 @@ local statements = {
   { "x[0] = missing", false },
   { "x[0] = grid.g", "it must have a value when the kernel is launched" },
   { "x[0] = m", "it must be given at the launch" },
-  { "local function f() end", "declare it before the kernel, and call it" },
+  { "function f() end", "write local function, or declare it before the kernel" },
 }
 
 describe("a newcomer's kernel is answered:", function()
