@@ -17,8 +17,7 @@ static bool is_of_the_host(const char *name) {
 static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-              "a field's cells: for i in x:active(); a list: for k, v in ipairs(t); what has "
-              "names: p.mass",
+              "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
               "'%s' cannot be called here", name);
   else if (is_of_the_host(name))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",

@@ -377,7 +377,7 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
-/* Where it is called they may be out of reach, and a loop's reductions are found in its own text. */
+/* Where it is called they may be out of reach; and reductions are found in the loop's own text. */
 static bool check_own(Resolve *r, Expr *target) {
   const AstExpr *root = written_root(target->ast);
   return !root || !build_is_around(r, root->local) ||

@@ -42,8 +42,8 @@ function builtin.name_of(v, globals)
 end
 
 -- Where a text kernel looks after its captures.
-builtin.defaults = { unpack = unpack, math = math, bit = require "bit", print = print, assert = assert,
-  error = error }
+builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
+  error = error, unpack = unpack }
 
 -- Functions that a later version will have in kernels; calling one says so.
 local later = { "client" }

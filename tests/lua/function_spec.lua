@@ -442,7 +442,7 @@ end)
 describe("a function made inside a kernel", function()
   it("reads the locals around it", function()
     local scale, f = 3, rg.field(rg.f32, 8)
-    local function sum_of(g)
+    local function sum_over(g)
       local s = 0.0
       for k = 0, 3 do s = s + g(k) end
       return s
@@ -468,7 +468,7 @@ describe("a function made inside a kernel", function()
           f[i] = more(f[i])
         end
       end
-      return plus(a), times(a), outer(1) + outer(2), sum_of(function(x) return x * a end)
+      return plus(a), times(a), outer(1) + outer(2), sum_over(function(x) return x * a end)
     end)
     assert.same({ 5, 12, 1 + 2 + 2 + 2 + 2 + 4 + 2 + 4, 12 }, { k(2, 0.5) })
     assert.equal(3 + 6 + 1 + 6, f[3])
