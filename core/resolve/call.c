@@ -279,13 +279,28 @@ static Entity fail_method(Resolve *r, Expr *e, const Entity *object) {
 Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given) {
   const char *name = m->object.name, *hint = NULL;
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
-  if (!m->object.field.indexed)
+  if (!needed)
+    hint = scratch_format(r->scratch, "write %s:%s(%s)", name, m->method->name,
+                          m->method->form == METHOD_RMW ? "0, v" : "");
+  else if (!m->object.field.indexed)
     hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
                           m->method->form == METHOD_RMW ? ", v" : "");
   sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s",
             name, needed, needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given,
             given == 1 ? "index" : "indices");
   return (Entity){0};
+}
+
+/* A field without axes has one element, `x[0]`: x:add(0, v). */
+static void drop_only_index(const Entity *object, Expr *e, Exprs *indices) {
+  double value;
+  bool is_only = indices->count == 1 && field_rank(&object->field) == object->field.indexed &&
+                 sema_is_constant(indices->items[0], &value) && value == 0;
+  if (!is_only) return;
+  e->list.items++;
+  e->list.count--;
+  e->list.capacity--;
+  *indices = (Exprs){0};
 }
 
 /* The leading arguments are indices; the last `values` are not. */
@@ -299,6 +314,7 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
     return false;
   }
   list.count -= values;
+  drop_only_index(object, e, &list);
   if (!resolve_indices(r, &list, indices)) return false;
   const char *what = scratch_format(r->scratch, "an element of '%s'", object->name);
   for (int i = list.count; i < e->list.count; i++) {
@@ -414,6 +430,7 @@ static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   case METHOD_IS_ACTIVE: return resolve_cell_call(r, e, m);
   case METHOD_COUNT:
   case METHOD_CLEAR: return resolve_whole_call(r, e, m);
+  case METHOD_BULK: return bulk_call(r, e, m);
   case METHOD_LIST: return resolve_list_call(r, e, *m);
   case METHOD_ACTIVE:
   case METHOD_MODIFIER:

@@ -296,6 +296,8 @@ Entity random_call(Resolve *r, Expr *e, const Builtin *builtin);
 Entity say_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* rescale.c: a function generated as source for its call */
 Entity rescale_call(Resolve *r, Expr *e);
+/* bulk.c: fill, copy_from */
+Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m);
 /* unpack.c */
 Entity unpack_call(Resolve *r, Expr *e);
 /* library_call.c */

@@ -121,7 +121,7 @@ describe("a mistake in a kernel", function()
     { "a method that vectors do not have", "call.invalid",
       "v[0]:compare_exchange(rg.vec2(1, 2), rg.vec2(3, 4)).x" },
     { "a call of a number by its path", "call.invalid", "grid.size(1)" },
-    { "a method that is for Lua", "call.invalid", "x:fill(1)" },
+    { "a method that is for Lua", "call.invalid", "x:to_table()" },
     { "a choice between shapes", "type.mismatch", "x[0] > 0 and rg.vec2(1, 2) or 3" },
     { "an append of nothing", "call.count", "item:append(0)" },
     { "a count of one row", "call.invalid|call.count|kernel.unsupported", "b[0]:count()" },

@@ -153,8 +153,8 @@ static void test_names(World *w) {
     CHECK_TEXT(error_of(w, "function() x:set(0, 1) end"),
                "1:14+3 call.invalid: 'set' is for Lua, outside kernels (in a kernel, read and "
                "write x[i][j])");
-    CHECK_TEXT(error_of(w, "function() x:fill(0) end"),
-               "1:14+4 call.invalid: 'fill' is for Lua, outside kernels (call it outside the "
+    CHECK_TEXT(error_of(w, "function() x:to_table() end"),
+               "1:14+8 call.invalid: 'to_table' is for Lua, outside kernels (call it outside the "
                "kernel)");
   }
   TEST("an unknown type is refused") {
