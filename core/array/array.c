@@ -219,6 +219,39 @@ bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_byte
   return array->first < from + size_bytes && from < array->past;
 }
 
+static int64_t divisor(int64_t a, int64_t b) {
+  while (b) {
+    int64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+/* The elements of an array begin at its data plus multiples of this; 0: there is one element. */
+static int64_t stride_of(const Array *array, int64_t with) {
+  for (int axis = 0; axis < array->rank; axis++)
+    if (array->shape[axis] > 1) with = divisor(with, array->strides[axis]);
+  return with;
+}
+
+static int64_t element_bytes(const Array *array) {
+  const uint8_t *last = array->data;
+  for (int axis = 0; axis < array->rank; axis++)
+    if (array->strides[axis] > 0) last += (array->shape[axis] - 1) * array->strides[axis];
+  return array->past - last;
+}
+
+/* Members of one struct, as x and y of `struct { float x, y; } points[n]`: all strides of both are
+ * multiples of one number, and modulo it their elements lie side by side. */
+static bool is_interleaved(const Array *a, const Array *b) {
+  int64_t stride = stride_of(b, stride_of(a, 0));
+  if (!stride) return false;
+  int64_t apart = (b->data - a->data) % stride;
+  if (apart < 0) apart += stride;
+  return apart >= element_bytes(a) && apart + element_bytes(b) <= stride;
+}
+
 bool array_shares_memory(const Array *a, const Array *b) {
-  return array_is_within(a, b->first, (uint64_t)(b->past - b->first));
+  return array_is_within(a, b->first, (uint64_t)(b->past - b->first)) && !is_interleaved(a, b);
 }

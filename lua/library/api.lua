@@ -280,6 +280,7 @@ return {
     { "peak: integer", "The maximum of reserved so far." },
     { "trees: table[]",
       "`{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`." },
+    { "arrays: table[]", "`{ name, type, text, live }`; `live` is 0 of a wrap." },
   } },
 
   { class = "rg.Options", title = "Options of `rg.init` and `rg.new`", rows = {

@@ -1137,6 +1137,7 @@ function Vector:select(...) end
 ---@field reserved integer What was requested from the system.
 ---@field peak integer The maximum of reserved so far.
 ---@field trees table[] `{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`.
+---@field arrays table[] `{ name, type, text, live }`; `live` is 0 of a wrap.
 
 ---@class rg.Options
 ---@field arch? string|string[] "cpu", "lua", or a list of names: the first one available.

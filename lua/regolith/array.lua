@@ -273,6 +273,23 @@ end)
 
 Array = ffi.metatype("RgArrayHandle", meta)
 
+--- Of each array of a runtime that exists: what it is, and the bytes of its own (none of a wrap).
+function array.report(number)
+  local list = {}
+  for _, handle in pairs(elements.by_number) do
+    local extents = ffi.new "int64_t[8]"
+    if handle.rg_runtime == number and C.rg_array_shape(handle.rg_array, extents) == 0 then
+      local text = tostring(handle)
+      list[#list + 1] = { number = handle.rg_number, name = properties.name(handle),
+        type = ffi.string(C.rg_array_type(handle.rg_array)), text = text:sub(#"array " + 1),
+        live = owners[handle.rg_number] and 0 or byte_count(handle) }
+    end
+  end
+  table.sort(list, function(a, b) return a.number < b.number end)
+  for _, row in ipairs(list) do row.number = nil end
+  return list
+end
+
 -- -- rg.array -------------------------------------------------------------------------------------
 
 local array_out = ffi.new "RgArray *[1]"

@@ -322,6 +322,10 @@ function Report:__tostring()
         node.kind, node.name, node.cells, size_text(node.live), size_text(node.reserved))
     end
   end
+  for _, row in ipairs(self.arrays) do
+    lines[#lines + 1] = ("  array %s  %s"):format(row.text,
+      row.live > 0 and size_text(row.live) or "in memory of somebody else")
+  end
   return table.concat(lines, "\n")
 end
 function Report.__concat(a, b) return tostring(a) .. tostring(b) end
@@ -334,6 +338,7 @@ function session:memory()
   local report = {
     live = tonumber(memory.live), reserved = tonumber(memory.reserved),
       peak = tonumber(memory.peak), trees = {},
+    arrays = package.loaded["regolith.array"] and require "regolith.array".report(number) or {},
   }
   local row, by_number = ffi.new "RgNodeMemory", {}
   for k = 0, math.huge do

@@ -486,6 +486,30 @@ describe("a wrap in a kernel #compiled", function()
     assert.equal(5 + 999 * 1, sums(a, b)) -- v[0] is u[1], which the second iteration writes
   end)
 
+  it("of members of one struct does not overlap #compiled", function()
+    local m = ffi.new "float[2000]"
+    local function member(first, stride, T)
+      return rg.wrap(ffi.cast("float *", m + first), T or rg.f32, 499, { strides = { stride } })
+    end
+    local k = rg.kernel(function(u, v, w)
+      for i in rg.range(499) do
+        u[i] = u[i] + 1
+        v[i] = v[i] + 10
+        w[i] = w[i] + 100
+      end
+    end)
+    local function is_atomic(...)
+      k(...)
+      return k:explain():find("atomic", 1, true) ~= nil
+    end
+    assert.is_false(is_atomic(member(0, 16), member(1, 16), member(2, 16, rg.vec2)))
+    assert.same({ 1, 10, 100, 100, 1 }, { m[0], m[1], m[2], m[3], m[4] })
+    assert.is_false(is_atomic(member(5, 16), member(4, 16), member(2, 16)))
+    assert.is_true(is_atomic(member(0, 16), member(1, 12), member(2, 16)))
+    assert.is_true(is_atomic(member(0, 16), member(4, 16), member(2, 16)))
+    assert.is_true(is_atomic(member(0, 16), member(2, 16, rg.vec2), member(3, 16)))
+  end)
+
   it("reads a string, and may not write it", function()
     local w = rg.wrap("hello", rg.u8, 5)
     local count = rg.kernel(function(s)

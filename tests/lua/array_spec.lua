@@ -214,6 +214,12 @@ describe("an array", function()
     local before = other.memory().live
     local a = other.array(rg.f32, 2 ^ 20)
     assert.equal(2 ^ 22, other.memory().live - before)
+    local named = other.array{ type = rg.vec3, shape = { 4, 5 }, name = "velocity" }
+    local rows = other.memory().arrays
+    assert.same({ { name = "", type = "f32", text = "f32 [1048576]", live = 2 ^ 22 },
+      { name = "velocity", type = "vec3", text = 'vec3 "velocity" [4 x 5]', live = 240 } }, rows)
+    assert.truthy(tostring(other.memory()):find('array vec3 "velocity" [4 x 5]  240 B', 1, true))
+    named:destroy()
     assert.equal("memory.budget", failure(other.array, rg.f32, 2 ^ 24).code)
     a:destroy()
     assert.equal(before, other.memory().live)
