@@ -197,6 +197,9 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   switch (object.kind) {
   case ENTITY_NONE: return object;
   case ENTITY_FIELD: case ENTITY_NODE:
+    if (str_is(name, "type") && object.kind == ENTITY_FIELD) /* of an element */
+      return (Entity){.kind = ENTITY_TYPE, .name = object.name, .type = object.field.type,
+                      .shape = object.shape};
     if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               scratch_format(r->scratch, "an element has %d indices", field_rank(&object.field)),
@@ -314,7 +317,12 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_LIST: return list_indexed(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
-    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' is not a field, so it cannot be indexed",
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
+              object.kind == ENTITY_PART
+                  ? scratch_format(r->scratch, "it is one number already (a matrix of one column or "
+                                               "row is a vector): write %s", name)
+                  : NULL,
+              "'%s' is not a field, so it cannot be indexed",
               name);
     break;
   }

@@ -66,7 +66,9 @@ static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
     return add_bounds(r, head, NULL, e);
   }
   if (e->list.count != 2 || e->ast->keys.items[0] || e->ast->keys.items[1])
-    return sema_fail(r->s, e, RG_ERROR_LOOP, "write {begin, end}",
+    return sema_fail(r->s, e, RG_ERROR_LOOP,
+                     e->list.count == 3 ? "a step is computed: local i = begin + step * k"
+                                        : "write {begin, end}",
                      "an axis of a range is a number or a begin and an end");
   return add_bounds(r, head, e->list.items[0], e->list.items[1]);
 }

@@ -168,6 +168,22 @@ static bool check_part_index(Resolve *r, const Expr *index, Shape shape) {
                    shape_text(r->s, shape), text);
 }
 
+/* `m[r, c]` is m[r][c]. */
+static Entity index_twice(Resolve *r, Expr *e, const Entity *object) {
+  Expr *row = scratch_new(r->scratch, Expr);
+  Exprs first = {0}, second = {0};
+  r->expr_count++;
+  vec_push(r->scratch, &first, e->list.items[0]);
+  vec_push(r->scratch, &second, e->list.items[1]);
+  *row = *e;
+  row->list = first;
+  row->entity = shape_indexed_part(r, row, object);
+  if (r->s->failed) return (Entity){0};
+  e->left = row;
+  e->list = second;
+  return shape_indexed_part(r, e, &row->entity);
+}
+
 Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
   Expr *index = e->list.items[0];
   if (type_is_struct(object->shape)) {
@@ -175,6 +191,8 @@ Entity shape_indexed_part(Resolve *r, Expr *e, const Entity *object) {
               shape_text(r->s, object->shape));
     return (Entity){0};
   }
+  if (e->list.count == 2 && type_is_matrix(object->shape) && index->kind != AST_TABLE)
+    return index_twice(r, e, object);
   if (e->list.count != 1 || index->kind == AST_TABLE) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
               type_is_matrix(object->shape) ? "write m[r][c]" : "write v[i]",

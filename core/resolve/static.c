@@ -272,12 +272,14 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   return combine_whole(op, &a, &b, out);
 }
 
-/* Fields and SNodes, which are one object where they are one place of one tree. */
+/* Types, and fields and SNodes, which are one object where they are one place of one tree. */
 static bool is_object(const Entity *entity) {
-  return entity->kind == ENTITY_NODE || (entity->kind == ENTITY_FIELD && !entity->field.indexed);
+  return entity->kind == ENTITY_TYPE || entity->kind == ENTITY_NODE || (entity->kind == ENTITY_FIELD && !entity->field.indexed);
 }
 
 static bool is_same_object(const Entity *a, const Entity *b) {
+  if (a->kind == ENTITY_TYPE)
+    return b->kind == ENTITY_TYPE && type_equal(a->type, b->type) && type_equal(a->shape, b->shape);
   return a->kind == b->kind && a->field.node == b->field.node &&
          a->field.array == b->field.array &&
          (a->kind == ENTITY_NODE || a->field.component == b->field.component);
@@ -302,7 +304,7 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
     if (a.kind == STATIC_OTHER && b.kind == STATIC_OTHER) {
       const Entity *left = &sema_strip(e->left)->entity, *right = &sema_strip(e->right)->entity;
       if (!is_object(left) || !is_object(right))
-        return static_fail(r, e, "compare numbers, booleans, fields, SNodes or nil");
+        return static_fail(r, e, "compare numbers, booleans, types, fields, SNodes or nil");
       *out = of_bool(is_same_object(left, right) == (e->op == AST_EQ));
       return true;
     }

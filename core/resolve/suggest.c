@@ -118,14 +118,14 @@ const char *suggest_vector_member(Resolve *r, Str name, bool is_call) {
 }
 
 const char *suggest_field_member(Resolve *r, Str name, const char *object) {
-  static const char *const members[] = {"shape", "offset"};
-  const char *near = str_nearest(name, members, 2);
+  static const char *const members[] = {"shape", "offset", "type"};
+  const char *near = str_nearest(name, members, 3);
   if (method_find(name))
     return scratch_format(r->scratch, "call it: %s:%s(..)", object, sema_text(r->s, name));
   if (near) return did_you_mean(r, "", near);
   if (str_is(name, "length") || str_is(name, "size"))
     return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
-  return "in a kernel it has 'shape' and 'offset'";
+  return "in a kernel it has 'shape', 'offset' and 'type'";
 }
 
 const char *suggest_method(Resolve *r, Str name) {
