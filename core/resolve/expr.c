@@ -319,8 +319,10 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   default:
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
               object.kind == ENTITY_PART
-                  ? scratch_format(r->scratch, "it is one number already (a matrix of one column or "
-                                               "row is a vector): write %s", name)
+                  ? scratch_format(r->scratch,
+                                   "it is one number already (a matrix of one column or row is a "
+                                   "vector): write %s",
+                                   name)
                   : NULL,
               "'%s' is not a field, so it cannot be indexed",
               name);

@@ -274,7 +274,8 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
 
 /* Types, and fields and SNodes, which are one object where they are one place of one tree. */
 static bool is_object(const Entity *entity) {
-  return entity->kind == ENTITY_TYPE || entity->kind == ENTITY_NODE || (entity->kind == ENTITY_FIELD && !entity->field.indexed);
+  return entity->kind == ENTITY_TYPE || entity->kind == ENTITY_NODE ||
+         (entity->kind == ENTITY_FIELD && !entity->field.indexed);
 }
 
 static bool is_same_object(const Entity *a, const Entity *b) {

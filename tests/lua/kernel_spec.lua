@@ -586,9 +586,9 @@ describe("a kernel fills and copies whole fields", function()
     local S = rg.struct{ { "a", rg.i32 }, { "v", rg.vec2 } }
     local c, x = rg.field{ type = rg.i32, shape = {} }, rg.field(rg.f32, 4, 5)
     local y, a = rg.field(rg.f32, 4, 5), rg.array(rg.f32, 4, 5)
-    local v, s, sparse = rg.field(rg.vec2, 4), rg.field(S, 3), rg.field(rg.f32)
-    rg.root:pointer("ij", 4):dense("ij", 4):place(sparse)
-    sparse[1][1] = 1
+    local v, s, few = rg.field(rg.vec2, 4), rg.field(S, 3), rg.field(rg.f32)
+    rg.root:pointer("ij", 4):dense("ij", 4):place(few)
+    few[1][1] = 1
     local k = rg.kernel(function(n)
       x:fill(n)
       y:copy_from(x)
@@ -596,14 +596,14 @@ describe("a kernel fills and copies whole fields", function()
       v:fill({ 1, n })
       s:fill({ a = 2, v = { 3, 4 } })
       c:fill(7)
-      sparse:fill(5)
+      few:fill(5)
       c:add(0, 1)
       for _ in rg.range(100) do c:add(0, 1) end
       return c:exchange(0, 3)
     end)
     assert.equal(108, k(2.5))
     assert.same({ 3, 2.5, 2.5, 3, 5, 0 },
-      { c[0], a[3][4], v[3].y, s[2].v.x, sparse[2][3], sparse[9][9] })
+      { c[0], a[3][4], v[3].y, s[2].v.x, few[2][3], few[9][9] })
     for text, message in pairs {
       ["for i in rg.range(3) do x:fill(0) end"] = "cannot be called inside a parallel loop",
       ["local r = x[0] r:fill(0)"] = "'fill' applies to a whole field",

@@ -11,7 +11,7 @@ local Line = rg.struct{ { "from", S }, { "to", S }, { "on", rg.bool } }
 local bodies = {
   { "values are swapped", "local a, b = 0, 1 for i = 1, 10 do a, b = b, a + b end return a", 55 },
   { "numbers are counted down", "local s = 0 for i = 10, 1, -3 do s = s + i end return s", 22 },
-  { "a loop steps by a fraction", "local s = 0.0 for x = 0, 1, 0.25 do s = s + x end return s", 2.5 },
+  { "a loop steps by a fraction", "local s = 0.0 for x = 0, 1, 0.25 do s += x end return s", 2.5 },
   { "ranges begin below zero",
     "local s = 0 for i, j in rg.range({-2, 2}, {-2, 2}) do s = s + i * j end return s", 4 },
   { "comparisons are chained by and", "const a = 2 return 1 < a and a <= 2, not (a ~= 2)", true,
@@ -48,14 +48,16 @@ local bodies = {
   { "swizzles are assigned", [[local v = rg.vec4(0) v.xy = rg.vec2(1, 2) v.wz = rg.vec2(3, 4)
     v.rg = v.gr return v]], rg.vec4(2, 1, 4, 3) },
   { "all of a vector is within bounds",
-    "const v = rg.vec2(0.5, 1) return rg.all(v >= 0) and rg.all(v <= 1), rg.any(v > 2)", true, false },
-  { "conversions drop the fraction", "return rg.i32(-3.9), rg.u8(300), rg.bool(3), rg.i32(2 > 1)", -3,
-    44, true, 1 },
+    "const v = rg.vec2(0.5, 1) return rg.all(v >= 0) and rg.all(v <= 1), rg.any(v > 2)", true,
+    false },
+  { "conversions drop the fraction", "return rg.i32(-3.9), rg.u8(300), rg.bool(3), rg.i32(2 > 1)",
+    -3, 44, true, 1 },
   { "shifts are arithmetic or logical",
     "const a: i32, b: u32 = -8, 0xfffffff0 return bit.arshift(a, 1), b >> 1", -4, 0x7ffffff8 },
   { "integers wrap, and divide downwards", "const n = 2147483647 return n + 1, -7 // 2, -7 % 3",
     -2147483648, -4, 2 },
-  { "functions of mixed types", "const a: i32 = 2 return math.floor(1000 * math.atan2(a, 1))", 1107 },
+  { "functions of mixed types", "const a: i32 = 2 return math.floor(1000 * math.atan2(a, 1))",
+    1107 },
   { "a struct in a struct", [[local l = Line{from = {a = 1, v = {3, 4}}, on = true}
     l.to = l.from l.to.v.x += 1 l.from.a = 7
     return l.to.v, l.from:length(), l.on, l.to == l.from]], rg.vec2(4, 4), 12, true, false },
@@ -82,8 +84,8 @@ local bodies = {
       end
       return total
     end return place(0, 0, 0, 0)]], 4 },
-  { "all reductions in one loop", [[local s, p, low, high, b, any, all = 0, 1.0, 1e9, -1e9, 0, false,
-      true
+  { "all reductions in one loop", [[
+    local s, p, low, high, b, any, all = 0, 1.0, 1e9, -1e9, 0, false, true
     for i in rg.range({1, 11}) do
       s += i p *= i low = math.min(low, i) high = math.max(high, i) b = b | i
       any = any or i == 5 all = all and i < 20
