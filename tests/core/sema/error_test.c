@@ -441,8 +441,8 @@ static void test_loops(World *w) {
     CHECK_TEXT(error_of(w, "function() for i in rg.range() do end end"),
                "1:24+5 call.count: 'rg.range' takes 1 to 8 axes, 0 given");
     CHECK_TEXT(error_of(w, "function() for i in rg.range({1, 2, 3}) do end end"),
-               "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (write "
-               "{begin, end})");
+               "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (a step "
+               "is computed: local i = begin + step * k)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
                "1:30+3 value.fit: a range ends at a whole number, and this is 2.5");
     CHECK_TEXT(
