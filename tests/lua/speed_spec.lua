@@ -128,6 +128,21 @@ describe("a loop that is fast", function()
   end)
 end)
 
+describe("a launch", function()
+  it("leaves no garbage in Lua #compiled", function()
+    local rg = support.rg
+    local x = rg.field(rg.f32, 8)
+    local store = rg.kernel(function(a) x[0] = a end)
+    for _ = 1, 100 do store(1) end
+    collectgarbage() collectgarbage "stop"
+    local before = collectgarbage "count"
+    for _ = 1, 1000 do store(1) end
+    local each = (collectgarbage "count" - before) * 1024 / 1000
+    collectgarbage "restart"
+    assert.is_true(each < 16, ("%.1f bytes"):format(each))
+  end)
+end)
+
 describe("a tree that stays as it is", function()
   it("makes no list in a hundred launches #compiled", function()
     local rg = support.rg
