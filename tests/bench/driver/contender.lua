@@ -40,10 +40,13 @@ end
 
 function contender:ready() return self:answer() == "ready" end
 
+--- The number that answers; an error where the process ended instead.
 function contender:ask(question)
   self.questions:write(question, "\n")
   self.questions:flush()
-  return tonumber(self:answer() or nil)
+  local text = self:answer()
+  if not text then error(("%s ended: %s"):format(self.who, self.died), 0) end
+  return tonumber(text)
 end
 
 --- One window of so many passes: the figure, and how many processors others kept busy meanwhile.

@@ -50,7 +50,7 @@ local function compare_sums(list, workload)
     local tolerance = (workload.tolerance or 1e-5) * math.max(math.abs(first), 1e-30)
     local apart = math.abs(one.sum - first)
     if apart > tolerance or apart ~= apart then
-      return ("checksums differ: %s %.9g, %s %.9g"):format(list[1].who, first, one.who, one.sum)
+      error(("checksums differ: %s %.9g, %s %.9g"):format(list[1].who, first, one.who, one.sum), 0)
     end
   end
 end
@@ -74,8 +74,7 @@ local function measure(list, workload, config)
     one.passes = workload.measures and 1 or math.max(1, math.ceil(config.window / seconds))
     one.sum = one:ask "checksum"
   end
-  local differ = compare_sums(list, workload)
-  if differ then return differ end
+  compare_sums(list, workload)
   for round = 1, config.rounds do
     for k = 1, #list do -- forwards, then backwards
       local one = list[round % 2 == 1 and k or #list + 1 - k]
@@ -89,9 +88,9 @@ end
 function row.run(workload, threads, config)
   local list, failed = start(workload, threads, config)
   local is_ours = list[1] and list[1].who == "ours"
-  local why = not is_ours and failed[1] or measure(list, workload, config)
+  local ok, why = pcall(measure, list, workload, config)
   for _, one in ipairs(list) do one:stop() end
-  if why then return nil, why end
+  if not is_ours or not ok then return nil, not is_ours and failed[1] or why end
   local result, noisy = { failed = failed }, 0
   for _, one in ipairs(list) do
     local quotients = stat.quotients(one.figures, list[1].figures)
