@@ -1,5 +1,5 @@
 -- decompose.lua - the decomposition of many small matrices of f32, the result stored; the checksum
--- is the mean of all singular values (eigenvalues squared).
+-- is the mean of all singular values (eigenvalues squared; elements squared, for polar).
 -- usage: decompose svd2|svd3|sym_eig3|polar3 [matrices]
 local rg, bench = require "regolith", require "bench"
 local phase, count = bench.arguments("svd3", 65536)
@@ -42,7 +42,7 @@ local is_polar, is_eig = phase == "polar3", phase == "sym_eig3"
 local check = rg.kernel(function()
   local sum = rg.f64(0)
   for i in rg.range(count) do
-    if rg.static(is_polar) then sum = sum + rg.trace(V[i])
+    if rg.static(is_polar) then sum = sum + rg.sum(rg.hadamard(U[i] * V[i], M[i]))
     elseif rg.static(is_eig) then sum = sum + rg.dot(S[i], S[i])
     else sum = sum + rg.dot(S[i], S[i] * 0 + 1) end
   end
