@@ -34,7 +34,7 @@ function contender:answer()
     if text then return text end
   end
   local file = io.open(self.errors)
-  self.died = file and file:read "*a":match "([^\n]*)\n*$" or "no output"
+  self.died = file and file:read "*a":match "([^\n]*)\n*$" or ""
   if file then file:close() end
 end
 

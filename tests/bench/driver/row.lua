@@ -35,8 +35,8 @@ local function start(workload, threads, config)
   for _, one in ipairs(list) do
     if one:ready() then
       ready[#ready + 1] = one
-    else
-      failed[#failed + 1] = ("%s ended: %s"):format(one.who, one.died)
+    else -- in silence: it has no such phase
+      if one.died ~= "" then failed[#failed + 1] = ("%s ended: %s"):format(one.who, one.died) end
       one:stop()
     end
   end
@@ -90,7 +90,8 @@ function row.run(workload, threads, config)
   local is_ours = list[1] and list[1].who == "ours"
   local ok, why = pcall(measure, list, workload, config)
   for _, one in ipairs(list) do one:stop() end
-  if not is_ours or not ok then return nil, not is_ours and failed[1] or why end
+  if not is_ours then return nil, failed[1] or "ours ended" end
+  if not ok then return nil, why end
   local result, noisy = { failed = failed }, 0
   for _, one in ipairs(list) do
     local quotients = stat.quotients(one.figures, list[1].figures)
