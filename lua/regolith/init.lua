@@ -40,7 +40,15 @@ end
 local folder = debug and debug.getinfo(1, "S").source:match "^@(.*[/\\])init%.lua$"
 local file = folder and io and io.open(folder .. "bytecode", "rb")
 local names = file and preload(file, folder) or {}
-local regolith = require "regolith.main"
+-- What loading runs, it runs once, and leaves no garbage to speak of: not worth a trace, of which
+-- some would begin, nor a cycle of the collector.
+local is_compiling, is_collecting = jit and jit.status(), collectgarbage "isrunning"
+if is_compiling then jit.off() end
+if is_collecting then collectgarbage "stop" end
+local ok, regolith = pcall(require, "regolith.main")
+if is_collecting then collectgarbage "restart" end
+if is_compiling then jit.on() end
+if not ok then error(regolith, 0) end
 for _, name in ipairs(names) do package.preload[name] = nil end
 if file then file:close() end
 

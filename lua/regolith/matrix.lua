@@ -597,13 +597,14 @@ end
 function matrix.register(t) by_ctype[tonumber(t.ctype_value)] = t end
 matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
 
-function types.bring_shaped(t)
+--- Adds what is made late to what a vector's or matrix's type `of` holds, the table `t`.
+function types.bring_shaped(t, of)
   type_count = type_count + 1
   local number = t.element.name == "f16" and "float" or t.element.ctype
   local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number,
     t.count)
   t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
-  by_ctype[tonumber(t.ctype_value)] = t
+  by_ctype[tonumber(t.ctype_value)] = of
   t.construct = fail.border(construct)
   -- of an RgVector's numbers
   t.member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"

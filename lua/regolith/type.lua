@@ -118,6 +118,7 @@ end
 
 -- -- vectors and matrices -------------------------------------------------------------------------
 
+local made_late = { ctype_value = true, construct = true, member = true }
 local short = { f32 = "vec", i32 = "ivec", u32 = "uvec", f64 = "dvec", bool = "bvec" }
 local most_numbers = 64
 
@@ -154,8 +155,13 @@ function types.shaped(element, rows, cols)
       ctype = element.ctype,
     size = element.size * rows * cols,
   }, Type)
-  types.bring_shaped(t)
   types.seal(t)
+  -- what values are made of, once there is one
+  setmetatable(getmetatable(t).__index, { __index = function(own, key)
+    if not made_late[key] then return nil end
+    types.bring_shaped(own, t)
+    return rawget(own, key)
+  end })
   types.by_name[name] = types.by_name[name] or t -- a finalizer may have been faster
   return types.by_name[name]
 end
