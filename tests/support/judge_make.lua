@@ -104,6 +104,21 @@ forms.unary = {
   value = function(node, env) return apply(node.op, node.type, operand(node, env, 1)) end,
 }
 
+-- A product by squaring, in the compiler's order.
+forms.power = {
+  text = function(node, a) return ("(%s ^ %d)"):format(a, node.exponent) end,
+  value = function(node, env)
+    local t, factor, left = node.type, operand(node, env, 1), math.abs(node.exponent)
+    local product
+    while left >= 1 do
+      if left % 2 == 1 then product = product and apply("*", t, product, factor) or factor end
+      if left > 1 then factor = apply("*", t, factor, factor) end
+      left = math.floor(left / 2)
+    end
+    return node.exponent < 0 and apply("/", t, 1, product) or product
+  end,
+}
+
 forms.conversion = {
   text = function(node, a) return ("rg.%s(%s)"):format(node.type, a) end,
   value = function(node, env) return operand(node, env, 1) end,
@@ -361,6 +376,18 @@ function float_makers.mixed(t, depth, scope) -- int op float
 end
 
 local bool_makers = {}
+-- Of a value that the launch knows: powers of literals are computed when a kernel is read.
+local function is_known(n)
+  if n.form == "literal" then return true end
+  for _, kid in ipairs(n.kids) do if not is_known(kid) then return false end end
+  return #n.kids > 0
+end
+function float_makers.power(t, depth, scope)
+  local of = expression(t, depth - 1, scope)
+  if is_known(of) then return end
+  return node("power", t, { of }, { exponent = pick { 2, 3, 4, 5, -1, -2 } })
+end
+
 function bool_makers.compare(_, depth, scope)
   local a, b = expression(pick(value.scalars), depth - 1, scope), expression(pick(value.scalars),
     depth - 1, scope)
