@@ -102,43 +102,98 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
   return LLVMBuildAdd(g->builder, operand->value, arith_convert(g, TYPE(I64), type, far), "");
 }
 
-/* The op as a scalar body has it; its result. */
-static LLVMValueRef emit_one_lane(Codegen *g, const IrInst *inst, const LaneOperand *operands,
-                                  LLVMValueRef lane) {
-  const LaneFact *lanes = g->lanes;
-  int width = g->width, count = inst->operand_count;
-  for (int i = 0; i < count; i++)
-    value_set(g, operands[i].inst,
-              operand_of_lane(g, &lanes[operands[i].inst->id], &operands[i], lane));
-  g->lanes = NULL;
-  g->width = 1;
-  emit_op(g, inst);
-  g->lanes = lanes;
-  g->width = width;
-  for (int i = 0; i < count; i++) value_set(g, operands[i].inst, operands[i].all);
-  return g->values[inst->id];
+enum { SHORT_RUN = 8 }; /* insts that are repeated per lane where all run */
+
+typedef struct LaneRun { /* insts that every lane does in their order */
+  const IrInst *const *insts;
+  int count;
+  VEC(LaneOperand) operands; /* what they use of the code before */
+} LaneRun;
+
+static bool is_given(const LaneRun *run, const IrInst *value) {
+  for (int i = 0; i < run->operands.count; i++)
+    if (run->operands.items[i].inst == value) return true;
+  for (int i = 0; i < run->count; i++)
+    if (run->insts[i] == value) return true;
+  return false;
 }
 
-void lane_each(Codegen *g, const IrInst *inst) {
-  bool has_result = !type_is_none(inst->type);
-  LaneOperand *operands = scratch_array(g->scratch, LaneOperand, inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++)
-    operands[i] = operand_begin(g, inst->operands[i]);
-  LLVMValueRef results = has_result ? lane_array(g, inst->type) : NULL;
-  LLVMTypeRef all =
-      has_result ? value_lanes(value_memory_type(g, inst->type), g->width) : NULL;
+static LaneRun run_begin(Codegen *g, const IrInst *const *insts, int count) {
+  LaneRun run = {.insts = insts, .count = count};
+  for (int i = 0; i < count; i++)
+    for (int k = 0; k < insts[i]->operand_count; k++)
+      if (!is_given(&run, insts[i]->operands[k]))
+        vec_push(g->scratch, &run.operands, operand_begin(g, insts[i]->operands[k]));
+  return run;
+}
+
+/* The insts as a scalar body has them; the last one's result. */
+static LLVMValueRef emit_lane(Codegen *g, const LaneRun *run, LLVMValueRef lane) {
+  const LaneFact *lanes = g->lanes;
+  int width = g->width;
+  for (int i = 0; i < run->operands.count; i++) {
+    const LaneOperand *operand = &run->operands.items[i];
+    value_set(g, operand->inst, operand_of_lane(g, &lanes[operand->inst->id], operand, lane));
+  }
+  g->lanes = NULL;
+  g->width = 1;
+  for (int i = 0; i < run->count; i++) emit_op(g, run->insts[i]);
+  g->lanes = lanes;
+  g->width = width;
+  for (int i = 0; i < run->operands.count; i++)
+    value_set(g, run->operands.items[i].inst, run->operands.items[i].all);
+  return g->values[run->insts[run->count - 1]->id];
+}
+
+/* Of several only the last may have a result that others use. */
+static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
+  const IrInst *last = insts[count - 1];
+  bool has_result = !type_is_none(last->type);
+  LaneRun run = run_begin(g, insts, count);
+  LLVMValueRef results = has_result ? lane_array(g, last->type) : NULL;
+  LLVMTypeRef all = has_result ? value_lanes(value_memory_type(g, last->type), g->width) : NULL;
   if (results) LLVMBuildStore(g->builder, LLVMConstNull(all), results);
+  if (!g->mask && !results && count <= SHORT_RUN) {
+    for (int lane = 0; lane < g->width; lane++) emit_lane(g, &run, value_index(g, lane));
+    return;
+  }
   LLVMValueRef word = mask_bits(g, g->mask);
   if (g->width < 64) word = LLVMBuildZExt(g->builder, word, g->i64, "");
   SetBits bits = bits_begin(g, word);
-  LLVMValueRef result = emit_one_lane(g, inst, operands, bits.position);
+  LLVMValueRef result = emit_lane(g, &run, bits.position);
   if (results)
-    LLVMBuildStore(g->builder, value_to_memory(g, result, inst->type),
-                   element(g, inst->type, results, bits.position));
+    LLVMBuildStore(g->builder, value_to_memory(g, result, last->type),
+                   element(g, last->type, results, bits.position));
   bits_end(g, &bits);
   if (results)
-    value_set(g, inst, value_from_memory(g, LLVMBuildLoad2(g->builder, all, results, ""),
-                                         inst->type));
+    value_set(g, last, value_from_memory(g, LLVMBuildLoad2(g->builder, all, results, ""),
+                                         last->type));
+}
+
+void lane_each(Codegen *g, const IrInst *inst) { lane_run(g, &inst, 1); }
+
+/* -- updates ----------------------------------------------------------------------------------- */
+
+static bool is_between(const IrInst *inst) { return (ir_effects(inst) & IR_PURE) != 0; }
+
+/* Updates with only values computed between them are done together, at the last: one walk over the
+ * lanes, each of which does all of them, and its own addresses. */
+static void lane_update(Codegen *g, const IrInst *inst) {
+  VEC(const IrInst *) insts = {0};
+  const IrInst *first = inst, *next = inst->next;
+  while (next && is_between(next)) next = next->next;
+  if (next && next->op == IR_MEM_UPDATE) return;
+  for (const IrInst *at = inst; at && (at->op == IR_MEM_UPDATE || is_between(at));
+       at = at->previous)
+    if (at->op == IR_MEM_UPDATE) first = at;
+  for (const IrInst *at = first; at != inst->next; at = at->next) {
+    if (at->op != IR_MEM_UPDATE) continue;
+    const IrInst *address = at->operands[0];
+    bool is_own = address->op == IR_OFFSET && lane_shape(g, address) == LANE_VARYING;
+    if (is_own) vec_push(g->scratch, &insts, address);
+    vec_push(g->scratch, &insts, at);
+  }
+  lane_run(g, insts.items, insts.count);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------- */
@@ -170,7 +225,8 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
     if (!lane_slot(g, inst)) lane_each(g, inst);
     return true;
-  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+  case IR_MEM_UPDATE: lane_update(g, inst); return true;
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
     lane_each(g, inst);
     return true;
   case IR_INVOKE: case IR_GRID: case IR_ROW:

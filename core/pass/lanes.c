@@ -22,9 +22,10 @@ enum { /* a scalar op is 1 */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 3,      /* per lane */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
-  ONE_BY_ONE = 6,  /* per lane, beside the op */
+  ONE_BY_ONE = 10,  /* per lane, beside the op */
   CALL = 40,       /* a call of the C library or the runtime */
   DIVISION = 8,
+  ATOMIC = 20,
   GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
 };
 
@@ -58,6 +59,15 @@ static bool is_slot(const IrInst *inst) {
   return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE);
 }
 
+static int call_cost(const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_OUTSIDE: return 0; /* rare */
+  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
+  case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
+  default: return CALL;
+  }
+}
+
 static int op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
@@ -66,9 +76,10 @@ static int op_cost(const IrInst *inst) {
   case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
   case IR_ATAN2: case IR_FMOD:
     return CALL;
-  case IR_CALL: return is_slot(inst) ? 4 : CALL / 2;
+  case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
-  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return 20;
+  case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_RMW: case IR_MEM_CAS: return ATOMIC;
   default: return 1;
   }
 }
@@ -88,6 +99,12 @@ static int64_t access_cost(Survey *s, const IrInst *inst, Type type) {
   return (int64_t)GATHER * s->width;
 }
 
+static bool follows_update(const IrInst *inst) {
+  const IrInst *at = inst->previous;
+  while (at && ir_effects(at) & IR_PURE) at = at->previous;
+  return at && at->op == IR_MEM_UPDATE;
+}
+
 /* No machine divides vectors of integers. */
 static bool is_division(const IrInst *inst) {
   int64_t by;
@@ -101,20 +118,22 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
   case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
-  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+  case IR_MEM_UPDATE: /* several share one walk over the lanes */
+    s->is_simple = false;
+    return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
     s->is_simple = false;
     return (int64_t)s->width * (cost + ONE_BY_ONE);
   case IR_CALL:
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
-               : (int64_t)s->width * (cost + ONE_BY_ONE);
+           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE)
+                          : 0;
   default: break;
   }
-  if (cost == CALL && inst->op != IR_RANDOM) s->is_simple = false;
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
-  bool is_one_by_one = (cost == CALL && inst->op != IR_RANDOM) || is_division(inst);
-  if (is_one_by_one) return (int64_t)s->width * (cost + 2);
+  if (is_division(inst)) return (int64_t)s->width * (cost + 2);
   Type type = type_is_none(inst->type) ? TYPE(F32) : inst->type;
   return (int64_t)VECTOR * cost * registers(s, type);
 }
@@ -139,19 +158,6 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst) {
   }
 }
 
-/* A plain update of an element that another lane may also reach: a worker's private copy. */
-static bool is_private(const IrInst *ptr) {
-  while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
-  return ptr->op == IR_PRIVATE_COPY;
-}
-
-static const char *private_obstacle(const Survey *s, const IrInst *inst) {
-  if (inst->op != IR_MEM_STORE || !is_private(inst->operands[0])) return NULL;
-  return is_neighbours(s, inst->operands[0], inst->operands[1]->type)
-             ? NULL
-             : "several iterations may add to one element";
-}
-
 /* -- the survey -------------------------------------------------------------------------------- */
 
 static void survey_region(Survey *s, const IrRegion *region);
@@ -159,14 +165,13 @@ static void survey_region(Survey *s, const IrRegion *region);
 static void survey_loop(Survey *s, const IrInst *inst) {
   int64_t outer = s->turns;
   s->is_simple = false;
-  s->turns = outer > 1000 ? outer : outer * TURNS;
+  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * TURNS; /* rolled: rare */
   survey_region(s, inst->regions[0]);
   s->turns = outer;
 }
 
 static void survey_inst(Survey *s, const IrInst *inst) {
   const char *obstacle = obstacle_of(s, inst);
-  if (!obstacle) obstacle = private_obstacle(s, inst);
   if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
   if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
   int64_t beside = cost_beside(s, inst) * s->turns;

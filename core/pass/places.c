@@ -40,9 +40,11 @@ static void become_update(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   IrUpdate op = (IrUpdate)inst->imm;
   IrInst *value = inst->operands[1];
   int alias = alias_of(kernel, inst->operands[0]);
-  if (!inst->plain) {
+  bool is_plain = inst->plain, is_private = inst->private_copy;
+  if (!is_plain || is_private) {
     rewrite_become(kernel, inst, IR_MEM_UPDATE, 2, (IrInst *[]){address, value});
     inst->imm = op;
+    inst->plain = is_plain;
     return;
   }
   IrBuilder b = rewrite_before(kernel, inst);
