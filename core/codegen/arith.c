@@ -162,7 +162,7 @@ static LLVMValueRef from_float(Codegen *g, Type from, Type to, LLVMValueRef a, L
   }
   if (type_is(from, TYPE_F16))
     return arith_convert(g, TYPE(F32), to, arith_convert(g, from, TYPE(F32), a));
-  return call_fptosi_sat(g, type_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat", target, a);
+  return saturate(g, from, to, a, target);
 }
 
 /* Every integer that is finite in f16 is exact in f32, so an integer reaches f16 through f32

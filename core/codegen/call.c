@@ -24,10 +24,6 @@ LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTy
   return LLVMBuildCall2(g->builder, type, function, args, (unsigned)count, "");
 }
 
-LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a) {
-  return call_overloaded(g, name, to, LLVMTypeOf(a), &a, 1);
-}
-
 /* -- a row as an LLVM function ----------------------------------------------------------------- */
 
 static LLVMTypeRef result_type(Codegen *g, const IrEntry *entry) {

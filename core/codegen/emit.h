@@ -113,13 +113,15 @@ void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
 /* an alloca of the entry block */
 LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name);
 
-/* -- arith.c, integer.c, math.c: operators of values ------------------------------------------- */
+/* -- arith.c, integer.c, math.c, saturate.c: operators of values ------------------------------- */
 /* `type`: of the operands */
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
+/* saturate.c: a float to an integer of that LLVM type, or lanes of it */
+LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
 /* marks it when the kernel is fast_math; returns it */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
@@ -135,7 +137,6 @@ LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, 
 /* With two overloaded types. */
 LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
                              LLVMValueRef *args, int count);
-LLVMValueRef call_fptosi_sat(Codegen *g, const char *name, LLVMTypeRef to, LLVMValueRef a);
 /* kernel->trees; of the manager or mask */
 typedef struct Callee { int tree; int64_t number; } Callee;
 /* The entry's result (a bool as i1), from a value per operand of its row. */

@@ -50,6 +50,7 @@ local function kernels(rg)
   local cells = n * n
   local x, y = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
   local a, b = rg.field(rg.f32, cells), rg.field(rg.f32, cells)
+  local k = rg.field(rg.i32, cells)
   local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
   local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
@@ -76,6 +77,12 @@ local function kernels(rg)
     { "square root", 0.5, rg.kernel(function()
       for i in rg.range(cells) do b[i] = math.sqrt(a[i]) end
     end) },
+    { "whole numbers", 1.6, rg.kernel(function()
+      for i in rg.range(cells) do k[i] = math.floor(a[i] * w) end
+    end) },
+    { "sine", 16.5, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = math.sin(a[i]) end
+    end), is_scalar = true },
     { "vectors, soa", 1.6, rg.kernel(function()
       for i in rg.range(cells) do v[i] = w * v[i] end
     end) },

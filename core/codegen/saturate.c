@@ -1,0 +1,47 @@
+/* saturate.c - floats to integers: toward zero, saturating, NaN gives 0. By comparisons and selects
+ * around LLVM's plain conversion, which is undefined outside the type: so each has a vector form,
+ * where LLVM takes its own llvm.fptosi.sat apart lane by lane. */
+#include <math.h>
+
+#include "codegen/emit.h"
+
+enum { DIGITS_F32 = 24, DIGITS_F64 = 53, LEAST_BITS = 32 };
+
+static LLVMValueRef choose(Codegen *g, LLVMRealPredicate when, LLVMValueRef a, LLVMValueRef b,
+                           LLVMValueRef yes, LLVMValueRef no) {
+  return LLVMBuildSelect(g->builder, LLVMBuildFCmp(g->builder, when, a, b, ""), yes, no, "");
+}
+
+/* An unsigned result starts from a number above 0, a signed one from one not below the least; NaN
+ * becomes 0 or stays. */
+static LLVMValueRef at_least(Codegen *g, Type to, LLVMValueRef a) {
+  bool is_signed = type_is_signed(to);
+  LLVMValueRef least =
+      value_real(LLVMTypeOf(a), is_signed ? -ldexp(1, type_bits(to) - 1) : 0);
+  return is_signed ? choose(g, LLVMRealOLT, a, least, least, a)
+                   : choose(g, LLVMRealOGT, a, least, a, least);
+}
+
+static LLVMValueRef convert(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef target) {
+  bool through_i32 = type_bits(to) < LEAST_BITS;
+  LLVMTypeRef wide = through_i32 ? value_lanes(g->i32, value_width(a)) : target;
+  LLVMValueRef whole = type_is_signed(to) || through_i32
+                           ? LLVMBuildFPToSI(g->builder, a, wide, "")
+                           : LLVMBuildFPToUI(g->builder, a, wide, "");
+  return through_i32 ? LLVMBuildTrunc(g->builder, whole, target, "") : whole;
+}
+
+LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target) {
+  int digits = type_bits(to) - type_is_signed(to);
+  double past = ldexp(1, digits);
+  LLVMValueRef x = at_least(g, to, a), whole;
+  if (digits <= (type_is(from, TYPE_F32) ? DIGITS_F32 : DIGITS_F64)) {
+    LLVMValueRef most = value_real(LLVMTypeOf(a), past - 1);
+    whole = convert(g, to, choose(g, LLVMRealOGT, x, most, most, x), target);
+  } else {
+    LLVMValueRef most = value_integer(target, (int64_t)(~0ull >> (64 - digits)));
+    whole = choose(g, LLVMRealOGE, x, value_real(LLVMTypeOf(a), past), most,
+                   convert(g, to, x, target));
+  }
+  return type_is_signed(to) ? choose(g, LLVMRealUNO, a, a, LLVMConstNull(target), whole) : whole;
+}
