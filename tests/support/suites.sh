@@ -136,7 +136,8 @@ bless_goldens() {
 run_suites() { # BUILD ROOMS
   run_c_tests "$1" "$2"
   wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread_pool test_rt \
-    test_rt_budget test_rt_random test_rt_thread test_rt_mask test_rt_list test_rt_valid test_device
+    test_rt_budget test_rt_random test_rt_thread test_rt_race test_rt_mask test_rt_list \
+    test_rt_valid test_device
   wants "$2" lua && run_lua
   wants "$2" examples && run_examples
   wants "$2" bench && run_smoke
