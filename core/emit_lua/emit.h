@@ -22,6 +22,7 @@ typedef struct Emit {
   Inline *frame;             /* the enclosing function; NULL: the kernel */
   const Inline *called;      /* the enclosing function that calls itself; NULL: none */
   int depth;                 /* how many functions are nested here */
+  VEC(int) totals;           /* messages of the reductions that the loop's end checks */
   StrBuf apart;              /* functions that stand apart, before the kernel */
   int apart_count;
 } Emit;
@@ -33,7 +34,7 @@ void emit_given(Emit *e, Local *local, Expr *value); /* the initial value of a n
 const char *emit_declare(Emit *e, Local *local); /* visible from here */
 
 /* emit_assign.c */
-void emit_update(Emit *e, const Update *update);
+void emit_update(Emit *e, Pos pos, const Update *update);
 void emit_assign(Emit *e, Stmt *stmt);
 void emit_compound(Emit *e, Stmt *stmt);
 
@@ -56,6 +57,9 @@ void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number is rep
 void emit_operation(Emit *e, Shape shape, const char *name, Type type);
 /* "_rg.to_u8_f32(", or "(" */
 void emit_conversion(Emit *e, Shape shape, Type from, Type to);
+/* The same, checked where `lower` checks what is at `pos`. */
+void emit_operation_at(Emit *e, Pos pos, Shape shape, const char *name, Type type);
+void emit_conversion_at(Emit *e, Pos pos, Shape shape, Type from, Type to);
 void emit_integer(Emit *e, Type type, int64_t value);
 void emit_float(Emit *e, Type type, double value);
 void emit_zero(Emit *e, Type base, Shape shape); /* base: type_base of the value */
@@ -63,12 +67,25 @@ void emit_zero(Emit *e, Type base, Shape shape); /* base: type_base of the value
 /* emit_access.c: elements and their indices */
 void emit_element(Emit *e, Expr *expr);
 void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
+void emit_element_indices(Emit *e, Expr *root);   /* of an element, checked */
 /* and those after them */
 void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
 /* Of the launch's values: captures, then parameters. */
 int emit_value_number(const Emit *e, SemaArg source);
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
+
+/* emit_check.c */
+/* "_rg.add_i32", or its checked version */
+void emit_function_name(Emit *e, Pos pos, const char *name, Type type);
+/* ", _rg.inside(..", to be followed by ", i, j)"; false: nothing, it is not checked */
+bool emit_inside(Emit *e, Pos pos, const Entity *element);
+bool emit_inside_part(Emit *e, const Expr *part); /* "_rg.inside_part(.., ", an index and ")" */
+/* Of a reduction: "_rg.add_i32", or a version that adds exactly beside it. */
+void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type);
+void emit_totals(Emit *e);                        /* "; .." after the loop */
+void emit_note_set(Emit *e, const Local *local, bool is_set); /* "; .." */
+bool emit_given_local(Emit *e, const Expr *use);  /* "_rg.given(.., ", the local and ")" */
 
 /* emit_vector.c */
 void emit_launch_arg(Emit *e, const Expr *expr);      /* launch arguments */

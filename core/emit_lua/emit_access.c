@@ -70,10 +70,16 @@ void emit_indices(Emit *e, Expr *expr, int most) {
   emit_call_indices(e, expr, &(Exprs){0}, 0, most);
 }
 
+void emit_element_indices(Emit *e, Expr *root) {
+  bool is_checked = emit_inside(e, root->pos, &root->entity);
+  emit_indices(e, root, field_rank(&root->entity.field));
+  if (is_checked) emit_text(e, ")");
+}
+
 void emit_element(Emit *e, Expr *expr) {
   const Entity *element = &expr->entity;
   emit_conversion(e, element->shape, element->field.type, emit_type(e, expr));
   emit_on(e, element->field.source, "get");
-  emit_indices(e, expr, field_rank(&element->field));
+  emit_element_indices(e, expr);
   emit_text(e, "))");
 }

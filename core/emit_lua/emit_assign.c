@@ -58,26 +58,52 @@ static void emit_terms(Emit *e, const Update *update, const Target *target) {
   }
 }
 
-void emit_update(Emit *e, const Update *update) {
-  Target target = target_of(e, update->target);
-  bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
-  const char *op = ir_update_text(all_negative ? IR_UPDATE_SUB : update->op);
-  if (!target.is_local) {
-    emit_on(e, target.element->field.source, target.is_part ? "update_parts" : "update");
-    emit_format(e, ", _rg.%s_%s, ", op, type_text(target.type));
-  } else if (target.is_part) {
-    emit_format(e, "%s = _rg.update_parts(%s, _rg.%s_%s, ", target.name, target.name, op,
-                type_text(target.type));
+/* All up to the value, and all after it. */
+static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
+  const char *name = ir_update_text(op);
+  if (!target->is_local) {
+    emit_on(e, target->element->field.source, target->is_part ? "update_parts" : "update");
+    emit_text(e, ", ");
+    emit_function_name(e, pos, name, target->type);
+    emit_text(e, ", ");
+  } else if (target->is_part) {
+    emit_format(e, "%s = _rg.update_parts(%s, ", target->name, target->name);
+    emit_reducer(e, pos, target->root->local, name, target->type);
+    emit_text(e, ", ");
   } else {
-    emit_format(e, "%s = ", target.name);
-    emit_operation(e, target.shape, op, target.type);
-    emit_format(e, "%s, ", target.name);
+    bool is_scalar = type_is_scalar(target->shape);
+    emit_format(e, is_scalar ? "%s = " : "%s = _rg.each(", target->name);
+    emit_reducer(e, pos, target->root->local, name, target->type);
+    emit_format(e, is_scalar ? "(%s, " : ", %s, ", target->name);
   }
-  emit_terms(e, update, &target);
-  if (target.is_part) emit_text(e, ", ");
-  if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, field_rank(&target.element->field));
+}
+
+static void end_change(Emit *e, const Target *target) {
+  if (target->is_part) emit_text(e, ", ");
+  if (target->is_part) emit_selection(e, target->expr);
+  if (!target->is_local) emit_element_indices(e, target->root);
   emit_text(e, ")");
+}
+
+/* Where it is looked whether integers wrap, term by term, as they are written. */
+void emit_update(Emit *e, Pos pos, const Update *update) {
+  Target target = target_of(e, update->target);
+  bool is_apart =
+      e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
+  bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
+  if (!is_apart) {
+    begin_change(e, pos, &target, all_negative ? IR_UPDATE_SUB : update->op);
+    emit_terms(e, update, &target);
+    end_change(e, &target);
+    return;
+  }
+  for (int i = 0; i < update->terms.count; i++) {
+    const UpdateTerm *term = &update->terms.items[i];
+    if (i) emit_text(e, "; ");
+    begin_change(e, pos, &target, term->is_negative ? IR_UPDATE_SUB : update->op);
+    emit_as(e, term->value, target.type);
+    end_change(e, &target);
+  }
 }
 
 /* -- plain assignments ------------------------------------------------------------------------- */
@@ -92,7 +118,7 @@ static void emit_place(Emit *e, const Target *target, int number) {
   }
   if (target->is_local) return;
   emit_format(e, "local _rg_t%d = {0", number);
-  emit_indices(e, target->root, field_rank(&target->element->field));
+  emit_element_indices(e, target->root);
   emit_text(e, "}; ");
 }
 
@@ -106,8 +132,10 @@ static void emit_set(Emit *e, const Target *target, int number, const char *valu
   const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
   if (target->is_local) {
     if (target->is_part)
-      emit_format(e, "%s = _rg.with(%s, %s%s); ", target->name, target->name, value, parts);
-    else emit_format(e, "%s = %s; ", target->name, value);
+      emit_format(e, "%s = _rg.with(%s, %s%s)", target->name, target->name, value, parts);
+    else emit_format(e, "%s = %s", target->name, value);
+    emit_note_set(e, target->root->local, true);
+    emit_text(e, "; ");
     return;
   }
   emit_on(e, target->element->field.source, target->is_part ? "set_parts" : "set");
@@ -158,8 +186,9 @@ void emit_assign(Emit *e, Stmt *stmt) {
   emit_for(e, stmt->values.items[0], target.type, target.shape);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_indices(e, target.root, field_rank(&target.element->field));
+  if (!target.is_local) emit_element_indices(e, target.root);
   if (!target.is_local || target.is_part) emit_text(e, ")");
+  if (target.is_local) emit_note_set(e, target.root->local, true);
 }
 
 /* -- a compound that is not an update ---------------------------------------------------------- */
@@ -193,7 +222,7 @@ void emit_compound(Emit *e, Stmt *stmt) {
   emit_text(e, "do ");
   emit_place(e, &target, 0);
   emit_text(e, "local _rg_v0 = ");
-  emit_operation(e, target.shape, operator_text(stmt->op), target.type);
+  emit_operation_at(e, stmt->pos, target.shape, operator_text(stmt->op), target.type);
   emit_old(e, &target);
   emit_text(e, ", ");
   emit_as(e, stmt->values.items[0], target.type);

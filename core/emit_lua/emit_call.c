@@ -24,13 +24,14 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
   Shape shape = emit_shape(e, call);
   if (quotient) {
     Type type = ty_default_type(e->s, typed_quotient_type(e->s, quotient));
-    emit_conversion(e, shape, type, at);
-    emit_operation(e, shape, op == IR_FLOOR ? "floordiv" : "ceildiv", type);
+    emit_conversion_at(e, call->pos, shape, type, at);
+    const char *name = op == IR_FLOOR ? "floordiv" : "ceildiv";
+    emit_operation_at(e, call->pos, shape, name, type);
     emit_quotient(e, argument, type);
     emit_text(e, "))");
     return;
   }
-  emit_conversion(e, shape, from, at);
+  emit_conversion_at(e, call->pos, shape, from, at);
   bool rounds = type_is_float(from) && type_is_integer(at);
   if (rounds) emit_operation(e, shape, ir_op_info[op].text, from);
   emit_expr(e, argument);
@@ -49,7 +50,7 @@ static void emit_fold(Emit *e, Expr *call, IrOp op) {
     emit_as(e, list.items[0], at);
     return;
   }
-  if (is_unary) emit_operation(e, shape, ir_op_info[op].text, at);
+  if (is_unary) emit_operation_at(e, call->pos, shape, ir_op_info[op].text, at);
   for (int i = 1; i < list.count; i++) emit_operation(e, shape, ir_op_info[op].text, at);
   emit_as(e, list.items[0], at);
   for (int i = 1; i < list.count; i++) {
@@ -63,7 +64,7 @@ static void emit_fold(Emit *e, Expr *call, IrOp op) {
 static void emit_function(Emit *e, Expr *call, const char *name) {
   Type at = emit_type(e, call);
   Exprs list = call_arguments(e->s, call);
-  emit_operation(e, emit_shape(e, call), name, at);
+  emit_operation_at(e, call->pos, emit_shape(e, call), name, at);
   for (int i = 0; i < list.count; i++) {
     if (i) emit_text(e, ", ");
     emit_as(e, list.items[i], at);
@@ -130,12 +131,14 @@ static void emit_element_call(Emit *e, Expr *call, const MethodCall *m, int inde
   bool swaps = m->method->form == METHOD_CAS;
   emit_conversion(e, m->object.shape, field->type, emit_type(e, call));
   emit_on(e, field->source, swaps ? "swap" : "rmw");
+  if (!swaps) emit_text(e, ", ");
   if (!swaps)
-    emit_format(e, ", _rg.%s_%s", ir_update_text((IrUpdate)m->method->op),
-                type_is_struct(field->type) ? "bool" : type_text(field->type)); /* any exchange */
+    emit_function_name(e, call->pos, ir_update_text((IrUpdate)m->method->op),
+                       type_is_struct(field->type) ? TYPE(BOOL) : field->type); /* any exchange */
   emit_text(e, ", {0");
+  bool is_checked = emit_inside(e, call->pos, &m->object);
   emit_call_indices(e, call->left, &call->list, index_count, field_rank(field));
-  emit_text(e, "}");
+  emit_text(e, is_checked ? ")}" : "}");
   for (int i = index_count; i < call->list.count; i++) {
     emit_text(e, ", ");
     emit_for(e, call->list.items[i], field->type, m->object.shape);

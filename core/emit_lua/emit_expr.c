@@ -73,9 +73,22 @@ void emit_operation(Emit *e, Shape shape, const char *name, Type type) {
               is_scalar ? "(" : ", ");
 }
 
+void emit_operation_at(Emit *e, Pos pos, Shape shape, const char *name, Type type) {
+  bool is_scalar = type_is_scalar(shape);
+  if (!is_scalar) emit_text(e, "_rg.each(");
+  emit_function_name(e, pos, name, type);
+  emit_text(e, is_scalar ? "(" : ", ");
+}
+
 void emit_conversion(Emit *e, Shape shape, Type from, Type to) {
   if (type_equal(from, to)) emit_text(e, "(");
   else emit_operation(e, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
+}
+
+void emit_conversion_at(Emit *e, Pos pos, Shape shape, Type from, Type to) {
+  if (type_equal(from, to)) emit_text(e, "(");
+  else
+    emit_operation_at(e, pos, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
 }
 
 void emit_as(Emit *e, Expr *expr, Type type) {
@@ -84,7 +97,7 @@ void emit_as(Emit *e, Expr *expr, Type type) {
     emit_expr(e, expr);
     return;
   }
-  emit_conversion(e, emit_shape(e, expr), from, type);
+  emit_conversion_at(e, expr->pos, emit_shape(e, expr), from, type);
   emit_expr(e, expr);
   emit_text(e, ")");
 }
@@ -115,7 +128,8 @@ static void emit_named(Emit *e, Expr *expr) {
       break;
     }
     emit_conversion(e, emit_shape(e, expr), expr->local->type, at);
-    emit_format(e, "%s)", e->names[expr->local->id]);
+    bool is_checked = emit_given_local(e, expr);
+    emit_format(e, is_checked ? "%s))" : "%s)", e->names[expr->local->id]);
     break;
   }
 }
@@ -219,7 +233,7 @@ static void emit_binary(Emit *e, Expr *expr) {
     return;
   }
   Type at = emit_type(e, expr);
-  emit_operation(e, emit_shape(e, expr), operation_name(expr, at), at);
+  emit_operation_at(e, expr->pos, emit_shape(e, expr), operation_name(expr, at), at);
   emit_as(e, expr->left, at);
   emit_text(e, ", ");
   emit_as(e, expr->right, at);
@@ -237,7 +251,8 @@ static void emit_unary(Emit *e, Expr *expr) {
     emit_expr(e, expr->left);
     emit_text(e, ")");
   } else {
-    emit_operation(e, emit_shape(e, expr), expr->op == AST_NEG ? "neg" : "bnot", at);
+    const char *name = expr->op == AST_NEG ? "neg" : "bnot";
+    emit_operation_at(e, expr->pos, emit_shape(e, expr), name, at);
     emit_as(e, expr->left, at);
     emit_text(e, ")");
   }

@@ -14,8 +14,9 @@ static void emit_list(Emit *e, const char *name, Expr *call) {
   emit_format(e, "_rg.%s(", name);
   emit_source(e, field->source);
   emit_text(e, ".level, {0");
+  bool is_checked = emit_inside(e, call->pos, &m->object);
   emit_call_indices(e, call->left, &call->list, m->taken, field->node->rank - 1);
-  emit_text(e, "}");
+  emit_text(e, is_checked ? ")}" : "}");
 }
 
 /* The field, counted from 1 in the order placed, that begins with this component. */

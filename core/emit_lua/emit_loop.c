@@ -195,5 +195,6 @@ void emit_for_in(Emit *e, Stmt *stmt) {
   if (head->is_parallel) e->parallel = stmt;
   emit_body(e, stmt, head->index);
   if (head->is_parallel) e->parallel = NULL;
+  if (head->is_parallel) emit_totals(e);
   e->visible.count = visible;
 }

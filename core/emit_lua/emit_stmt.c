@@ -101,6 +101,8 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
     emit_format(e, "%s%s", i ? ", " : "", e->names[stmt->locals.items[i]->id]);
   }
   emit_format(e, " = %s", strbuf_end(&text));
+  for (int i = 0; i < stmt->locals.count; i++)
+    emit_note_set(e, stmt->locals.items[i], i < stmt->values.count);
 }
 
 /* -- the rest ---------------------------------------------------------------------------------- */
@@ -136,7 +138,7 @@ static void emit_return(Emit *e, Stmt *stmt) {
 static void emit_kind(Emit *e, Stmt *stmt) {
   Update *update = stmt->update;
   if (update) {
-    emit_update(e, update);
+    emit_update(e, stmt->pos, update);
     return;
   }
   switch (stmt->kind) {

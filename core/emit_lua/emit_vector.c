@@ -55,7 +55,9 @@ static void emit_indexed_part(Emit *e, Expr *part) {
   emit_text(e, type_is_matrix(of) ? "_rg.row_or(" : "_rg.item(");
   emit_expr(e, part->left);
   emit_text(e, ", ");
+  bool is_checked = emit_inside_part(e, part);
   emit_expr(e, part->list.items[0]);
+  if (is_checked) emit_text(e, ")");
   if (type_is_matrix(of)) emit_format(e, ", %d", type_cols(of));
   emit_text(e, ", ");
   emit_zero(e, type, (Shape){0});
@@ -87,7 +89,9 @@ void emit_selection(Emit *e, Expr *part) {
   if (entity->parts.count) {
     emit_places(e, &entity->parts);
   } else {
+    bool is_checked = emit_inside_part(e, part);
     emit_expr(e, part->list.items[0]);
+    if (is_checked) emit_text(e, ")");
     emit_format(e, ", %d", type_cols(emit_shape(e, part->left)));
   }
   emit_text(e, ")");

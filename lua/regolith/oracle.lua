@@ -12,6 +12,7 @@ local oracle_array = require "regolith.oracle_array"
 local oracle_element = require "regolith.oracle_element"
 local oracle_list = require "regolith.oracle_list"
 local oracle_say = require "regolith.oracle_say"
+local oracle_check = require "regolith.oracle_check"
 local oracle_random = require "regolith.random"
 
 local oracle = {}
@@ -504,7 +505,7 @@ local function load_text(kernel, number, text)
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
   return { run = chunk, number = number, types = types, results = results, names = names,
-    nests = nests, fails = text:find("_rg%.fail%(") or text:find("_rg%.assert%(") }
+    nests = nests, fails = text:find "_rg_r, %d+, " }
 end
 
 -- How the text sees a launch argument: elements of a field or an array, the level of a node.
@@ -653,6 +654,7 @@ for name, f in pairs(oracle_random.operations) do operations[name] = f end
 for _, name in ipairs { "print", "text", "show", "form", "fail", "assert" } do
   operations[name] = oracle_say[name]
 end
+for name, f in pairs(oracle_check) do operations[name] = f end
 oracle.operations = operations
 
 --- What kernel.lua's launchers call instead of the core's launch; `need` is their usual table of

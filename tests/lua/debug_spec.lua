@@ -16,7 +16,7 @@ end
 before_each(function() own = rg.new { debug = true, threads = 3 } end)
 after_each(function() own.reset() end)
 
-describe("an index outside, with debug = true #compiled", function()
+describe("an index outside, with debug = true", function()
   it("of a field ends the launch, read or written, and the runtime goes on", function()
     local x = own.field(rg.f32, 8)
     assert.same({ "index.range", "index 8 is outside 'x', whose shape is 8", "x[i + 1]", "7" },
@@ -89,7 +89,7 @@ describe("an index outside, with debug = true #compiled", function()
     assert.equal(16, k(100))
   end)
 
-  it("past a list's end names the append that found it full", function()
+  it("past a list's end names the append that found it full #compiled", function()
     local y = own.field(rg.i32)
     own.root:dense("i", 4):dynamic("j", 6, { name = "bin" }):place(y)
     local text = "function() for i in rg.range(100) do y:append(i // 50, i) end end"
@@ -126,7 +126,7 @@ local function message_of(code, text, ...)
   return e.message
 end
 
-describe("integers, with debug = true #compiled", function()
+describe("integers, with debug = true", function()
   it("that wrap are an error", function()
     local most, least = 2147483647, -2147483648
     for _, case in ipairs {
@@ -188,7 +188,7 @@ describe("integers, with debug = true #compiled", function()
   end)
 end)
 
-describe("updates of integers, with debug = true #compiled", function()
+describe("updates of integers, with debug = true", function()
   -- The error of a kernel with an element of each type and a parameter, or what it returns.
   local function outcome(body, n)
     local x, y, u = own.field(rg.i32, 8), own.field(rg.i8, 8), own.field(rg.u8, 8)
@@ -248,7 +248,7 @@ describe("functions of integers, with debug = true #compiled", function()
   end)
 end)
 
-describe("a local without a value, with debug = true #compiled", function()
+describe("a local without a value, with debug = true", function()
   it("is an error where it is read", function()
     local text = "function(n) local v if n > 1 then v = n end return v end"
     assert.same({ "local.unset", "'v' has no value yet", "v" }, fails(text, {}, 1))
@@ -264,7 +264,7 @@ describe("a local without a value, with debug = true #compiled", function()
     assert.same({ "local.unset", "5" }, { e[1], e[4] })
   end)
 
-  it("has one component after another", function()
+  it("has one component after another #compiled", function()
     local text = "function() local v: vec3 v.x = 1 v.y = 2 return %s end"
     assert.equal(3, own.kernel(text:format "v.x + v.y")())
     assert.equal("'v' has no value yet", message_of("local.unset", text:format "v.z"))
