@@ -1145,7 +1145,7 @@ function Vector:select(...) end
 ---@field seed? integer The seed of random numbers.
 ---@field debug? boolean|table Kernels check what they do; `{ reads = false }`: all but that.
 ---@field deterministic? boolean Results do not depend on the number of threads.
----@field specialise? boolean Numbers that stay the same become constants, in the background (default true).
+---@field specialise? boolean Numbers that stay the same become constants (default true).
 ---@field unchecked? boolean Indices are not checked.
 ---@field fast_math? boolean Contraction, reassociation, reciprocals.
 ---@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
