@@ -92,7 +92,8 @@ static LLVMValueRef integer_binary(Codegen *g, IrOp op, Type type, LLVMValueRef 
 }
 
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
-  value_match(g, &a, &b);
+  bool divides = (op == IR_FLOORDIV || op == IR_MOD) && !type_is_float(type);
+  if (!divides) value_match(g, &a, &b); /* a divisor that is uniform is worth knowing */
   if (op >= IR_EQ && op <= IR_GE) return compare(g, op, type, a, b);
   if (math_is_call(op)) return math_call(g, op, type, a, b);
   return type_is_float(type) ? float_binary(g, op, type, a, b) : integer_binary(g, op, type, a, b);

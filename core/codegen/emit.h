@@ -120,6 +120,9 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
+/* reciprocal.c: FLOORDIV and MOD, where one is cheaper by multiplication */
+bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
+LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* saturate.c: a float to an integer of that LLVM type, or lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
 /* marks it when the kernel is fast_math; returns it */

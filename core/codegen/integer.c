@@ -86,14 +86,20 @@ static LLVMValueRef unsigned_divide(Codegen *g, IrOp op, Type type, LLVMValueRef
   return proven ? value : LLVMBuildSelect(g->builder, zero, LLVMConstNull(shape), value, "");
 }
 
+static LLVMValueRef divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
+  if (!constant_divisor(b, type) && reciprocal_serves(g, type, b))
+    return reciprocal_divide(g, op, type, a, b);
+  value_match(g, &a, &b);
+  return type_is_signed(type) ? signed_divide(g, op, type, a, b)
+                              : unsigned_divide(g, op, type, a, b);
+}
+
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
-  return type_is_signed(type) ? signed_divide(g, IR_FLOORDIV, type, a, b)
-                              : unsigned_divide(g, IR_FLOORDIV, type, a, b);
+  return divide(g, IR_FLOORDIV, type, a, b);
 }
 
 LLVMValueRef integer_mod(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
-  return type_is_signed(type) ? signed_divide(g, IR_MOD, type, a, b)
-                              : unsigned_divide(g, IR_MOD, type, a, b);
+  return divide(g, IR_MOD, type, a, b);
 }
 
 LLVMValueRef integer_shift(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef count) {

@@ -22,8 +22,9 @@ enum { /* a scalar op is 1 */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 3,      /* per lane */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
-  ONE_BY_ONE = 10,  /* per lane, beside the op */
-  CALL = 40,       /* a call of the C library or the runtime */
+  ONE_BY_ONE = 10, /* per lane, beside the op */
+  CALL = 40,       /* a call of the runtime */
+  MATHS = 24,      /* a function of mathematics, in doubles */
   DIVISION = 8,
   ATOMIC = 20,
   GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
@@ -75,7 +76,7 @@ static int op_cost(const IrInst *inst) {
   case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
   case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
   case IR_ATAN2: case IR_FMOD:
-    return CALL;
+    return MATHS;
   case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
   case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
@@ -105,11 +106,19 @@ static bool follows_update(const IrInst *inst) {
   return at && at->op == IR_MEM_UPDATE;
 }
 
-/* No machine divides vectors of integers. */
 static bool is_division(const IrInst *inst) {
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
+}
+
+/* No machine divides vectors of integers; shorter ones are divided in doubles, where LLVM's
+ * vectoriser would take the lanes one by one unless the divisor is uniform. */
+static bool is_long_division(const IrInst *inst) {
   int64_t by;
-  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type) &&
-         !ir_is_const(inst->operands[1], &by);
+  return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
+}
+
+static bool is_in_doubles(const IrInst *inst) {
+  return op_cost(inst) == MATHS || is_division(inst);
 }
 
 /* Of all lanes together. */
@@ -133,8 +142,9 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
   default: break;
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
-  if (is_division(inst)) return (int64_t)s->width * (cost + 2);
-  Type type = type_is_none(inst->type) ? TYPE(F32) : inst->type;
+  if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
+  if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
+  Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
   return (int64_t)VECTOR * cost * registers(s, type);
 }
 

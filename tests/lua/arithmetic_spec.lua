@@ -449,6 +449,52 @@ describe("comparisons", function()
   end)
 end)
 
+describe("division by a captured number", function()
+  local ends = { i8 = { -128, 127 }, u8 = { 0, 255 }, i16 = { -32768, 32767 },
+    u16 = { 0, 65535 }, i32 = { -2147483648, 2147483647 }, u32 = { 0, 4294967295 } }
+  local function wrap(value, low, high)
+    return (value - low) % (high - low + 1) + low
+  end
+
+  it("rounds down at every edge, wraps, and by zero gives 0", function()
+    for type, range in pairs(ends) do
+      local low, high = range[1], range[2]
+      local values, divisors = {}, {}
+      local near = { low, low + 1, low + 2, math.floor(low / 2), -7, -2, -1, 0, 1, 2, 3, 5, 7, 10,
+        100, 127, 641, 46340, 46341, 65537, 1000003, math.floor(high / 2), high - 2, high - 1,
+        high }
+      for _, value in ipairs(near) do
+        if value >= low and value <= high then divisors[#divisors + 1] = value end
+      end
+      for _, d in ipairs(divisors) do -- the multiples of divisors, and their neighbours
+        for _, m in ipairs { -3, -1, 1, 2, 3, 1000, math.floor(high / math.max(1, math.abs(d))) } do
+          for by = -1, 1 do
+            local value = d * m + by
+            if value >= low and value <= high then values[#values + 1] = value end
+          end
+        end
+      end
+      local n = #values
+      local x, q, r = rg.field(rg[type], n), rg.field(rg[type], n), rg.field(rg[type], n)
+      for k, value in ipairs(values) do x[k - 1] = value end
+      local numbers = { x = x, q = q, r = r, by = 1 }
+      local divide = rg.kernel(("function() local d: %s = by for i in rg.range(%d) do \z
+        q[i] = x[i] // d r[i] = x[i] %% d end end"):format(type, n), numbers)
+      for _, d in ipairs(divisors) do
+        numbers.by = d
+        divide()
+        for k, value in ipairs(values) do
+          local quotient = d == 0 and 0 or wrap(math.floor(value / d), low, high)
+          local rest = d == 0 and 0 or value - math.floor(value / d) * d
+          if q[k - 1] ~= quotient or r[k - 1] ~= rest then
+            assert.same({ type, value, d, quotient, rest }, { type, value, d, q[k - 1], r[k - 1] })
+          end
+        end
+      end
+    end
+  end)
+end)
+
 describe("math", function()
   local values = {}
   for k = -20, 20 do values[#values + 1] = k / 7 end
