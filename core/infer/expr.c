@@ -188,7 +188,7 @@ static PartialType infer_method(Infer *f, Expr *e) {
     if (type_is_integer(m->object.field.type))
       infer_demand(f, e->list.items[i], "which is stored in '%s'", name);
   if (m->method->form == METHOD_LIST) infer_list_values(f, e);
-  return ty_of(m->type);
+  return m->method->form == METHOD_LIST ? ty_of(m->type) : stored(m->type);
 }
 
 /* -- operators --------------------------------------------------------------------------------- */

@@ -359,3 +359,25 @@ describe("a slice of a vector", function()
       failure(run, "a:slice(0)", rg.vec4(1)).message)
   end)
 end)
+
+describe("the old value of a half", function()
+  it("is an f32, as an element that is read", function()
+    local k = rg.kernel(function(x)
+      local a = x:exchange(0, 1)
+      local b = x:add(0, 1)
+      x:add(1, 3)
+      local c = x:compare_exchange(1, 3, 5)
+      return a + 0.5, b / 3 == rg.f32(1) / 3, c, x[1]
+    end)
+    for _, x in ipairs { rg.field(rg.f16, 4), rg.array(rg.f16, 4) } do
+      x[0] = 2049 -- 2048 as a half
+      assert.same({ 2048.5, true, 3, 5 }, { k(x) })
+    end
+    local v = rg.field(rg.vec(2, rg.f16), 2)
+    v[0] = { 2048, 3 }
+    assert.equal(2048.5, (rg.kernel(function()
+      local old = v:exchange(0, { 1, 2 })
+      return old.x + 0.5
+    end)()))
+  end)
+end)
