@@ -71,6 +71,7 @@ typedef struct Codegen {
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
+  bool in_all;                     /* in the version of an arm for all lanes */
   bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;

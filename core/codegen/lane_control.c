@@ -62,6 +62,60 @@ bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard) {
 
 /* -- if ---------------------------------------------------------------------------------------- */
 
+enum { MOST_COPIED = 200 }; /* insts of an arm that has a version for all lanes */
+
+typedef struct Gain { int insts, accesses; } Gain;
+
+static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
+    gain->accesses += is_access && lane_shape(g, inst->operands[0]) == LANE_LINEAR;
+    if (++gain->insts > MOST_COPIED) return false;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && !note_gain(gain, g, inst->regions[i])) return false;
+  }
+  return true;
+}
+
+/* Neighbours are read and written without a mask where all lanes run, as in most of the `if`s that
+ * keep indices inside. The version for all lanes has no such versions in it. */
+static bool gains_without_mask(const Codegen *g, const IrRegion *arm) {
+  Gain gain = {0};
+  return !g->in_all && note_gain(&gain, g, arm) && gain.accesses > 0;
+}
+
+static LLVMValueRef emit_guarded(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {
+  g->mask = mask;
+  LaneGuard guard = open_guard(g);
+  emit_region(g, arm);
+  lane_unguard(g, &guard);
+  return lane_mask(g, g->mask);
+}
+
+static LLVMValueRef emit_both_ways(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {
+  LLVMBasicBlockRef ways[] = {block_new(g, "all"), block_new(g, "some")}, ends[2],
+                    end = block_new(g, "arm.end");
+  LLVMValueRef masks[2];
+  LLVMValueRef rest = LLVMBuildNot(g->builder, mask, "");
+  block_branch(g, lane_any(g, rest), ways[1], ways[0]);
+  block_enter(g, ways[0]);
+  g->mask = NULL;
+  g->in_all = true;
+  emit_region(g, arm);
+  g->in_all = false;
+  masks[0] = lane_mask(g, g->mask);
+  ends[0] = LLVMGetInsertBlock(g->builder);
+  block_jump(g, end);
+  block_enter(g, ways[1]);
+  masks[1] = emit_guarded(g, arm, mask);
+  ends[1] = LLVMGetInsertBlock(g->builder);
+  block_jump(g, end);
+  block_enter(g, end);
+  LLVMValueRef after = LLVMBuildPhi(g->builder, lane_mask_type(g), "mask");
+  LLVMAddIncoming(after, masks, ends, 2);
+  return after;
+}
+
 /* One arm; the mask at its end. */
 static LLVMValueRef emit_arm(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {
   g->mask = mask;
@@ -70,10 +124,7 @@ static LLVMValueRef emit_arm(Codegen *g, const IrRegion *arm, LLVMValueRef mask)
     emit_region(g, arm);
     return g->mask;
   }
-  LaneGuard guard = open_guard(g);
-  emit_region(g, arm);
-  lane_unguard(g, &guard);
-  return g->mask;
+  return gains_without_mask(g, arm) ? emit_both_ways(g, arm, mask) : emit_guarded(g, arm, mask);
 }
 
 static void if_varying(Codegen *g, const IrInst *inst, LLVMValueRef condition) {
