@@ -25,6 +25,9 @@ enum { /* a scalar op is 1 */
   ONE_BY_ONE = 10, /* per lane, beside the op */
   CALL = 40,       /* a call of the runtime */
   MATHS = 24,      /* a function of mathematics, in doubles */
+  /* per lane, of a call that may activate: its address reaches the registers through memory, where
+   * it waits for the stores of the lanes before it, which miss caches */
+  ENSURE = 24,
   DIVISION = 8,
   ATOMIC = 20,
   GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
@@ -121,6 +124,10 @@ static bool is_in_doubles(const IrInst *inst) {
   return op_cost(inst) == MATHS || is_division(inst);
 }
 
+static bool is_ensure(const IrInst *call) {
+  return (ir_effects(call) & IR_ACTIVATES) && type_is(call->type, TYPE_PTR);
+}
+
 /* Of all lanes together. */
 static int64_t cost_beside(Survey *s, const IrInst *inst) {
   int cost = op_cost(inst);
@@ -137,7 +144,7 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
-           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE)
+           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0))
                           : 0;
   default: break;
   }
