@@ -9,6 +9,13 @@ uint8_t *rt_tree_root(RtContext *context, int32_t tree) { return context->trees[
 
 uint8_t *rt_ambient(RtContext *context) { return context->ambient; }
 
+int32_t rt_tree_large(RtContext *context, int32_t tree) {
+  const RtTree *of = context->trees[tree];
+  return of->top > RT_LARGE || of->root_size > RT_LARGE;
+}
+
+void rt_fetch(const uint8_t *place) { __builtin_prefetch(place, 1, 3); }
+
 RtWorker *rt_host_worker(RtContext *context) { return &context->workers[0]; }
 
 int32_t rt_stopped(RtContext *context) { return rt_load(&context->stop) != 0; }

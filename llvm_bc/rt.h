@@ -23,6 +23,7 @@ enum {
   RT_FIRST_GRANULE = 2,
   RT_NO_CHUNK = -1,
   RT_SEGMENT = 65536,       /* bytes: chunks are whole segments */
+  RT_LARGE = 2 << 20,       /* bytes: more than the caches near a processor hold */
   RT_MAX_AXES = 8,
   RT_MAX_LEVELS = 16,
   RT_SLOT_EMPTY = 0,

@@ -165,6 +165,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst) {
   case IR_CALL:
     if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
     if (inst->entry == RT_TOUCH) return "it is checked for races";
+    if (inst->entry == RT_FETCH) return "elements are fetched ahead of their use";
     for (int i = 0; i < inst->operand_count; i++)
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;

@@ -179,7 +179,7 @@ static void access_in_tree(Lower *l, IrBuilder *b, IrInst *inst, const IrField *
   if (a.locks) lists_unlock(l, inst, a.list);
 }
 
-static void lower_access(Lower *l, IrInst *inst) {
+void places_lower_access(Lower *l, IrInst *inst) {
   const IrInst *place = inst->operands[0];
   IrBuilder b = rewrite_before(l->kernel, inst);
   if (place->here && !inst->private_copy)
@@ -331,7 +331,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
   switch (inst->op) {
   case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
     if (inst->operands[0]->op == IR_CELL) cells_lower_access(l, inst);
-    else lower_access(l, inst);
+    else places_lower_access(l, inst);
     return;
   case IR_CELL: cells_lower_cell(l, inst); return;
   case IR_NEAR: cells_lower_near(l, inst); return;
@@ -385,6 +385,7 @@ static void lower_function(Lower *l, IrRegion *region) {
   l->row = l->first_row = NULL;
   l->tile_ids = l->kernel->next_id;
   l->tiles = scratch_array(l->kernel->scratch, Tile *, 2 * l->tile_ids);
+  ahead_fetch(l, region);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);
 }

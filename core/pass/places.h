@@ -47,6 +47,8 @@ bool lists_stage(Lower *l, const IrInst *append); /* is it collected by the work
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
+/* ahead.c: before a body's insts are lowered, at its begin. */
+void ahead_fetch(Lower *l, IrRegion *body);
 /* tiles.c */
 void tiles_survey(Lower *l, const Effects *effects); /* NULL: nothing is done */
 void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
@@ -57,6 +59,7 @@ IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
 /* and its result into a variable: zero if the arm is not taken. */
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
+void places_lower_access(Lower *l, IrInst *inst); /* of a PLACE */
 /* The address of an element of a field, at the end of a walk. */
 IrInst *places_element(const Lower *l, Address *a, const IrField *field);
 /* Keeps what was activated on the way active after `inst`, although other iterations may deactivate

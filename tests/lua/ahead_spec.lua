@@ -1,0 +1,55 @@
+-- ahead_spec.lua - elements at computed places of large trees are fetched before their iteration:
+-- nobody can tell, except by time.
+local rg = require("support").rg
+
+local function touches(x, key, count, n)
+  return rg.kernel([=[function()
+    for t in rg.range(n) do
+      local k = key[t]
+      local i = bit.band(bit.rshift(k, 8), 255)
+      i = i * 8 + bit.band(k, 7)
+      if k % 5 ~= 0 then
+        x[i][bit.band(bit.rshift(k, 3), 1023)] = t
+        count[k % 64] += 1
+        count[i + 64 - i] += 1
+      end
+    end
+  end]=], { rg = rg, x = x, key = key, count = count, n = n })
+end
+
+describe("elements at computed places", function()
+  it("are written in large trees as in small ones, at both ends of the loop too", function()
+    local x, n = rg.field(rg.i32), 3000
+    local block = rg.root:pointer("ij", 256, 64)
+    block:bitmasked("ij", 8, 16):place(x)
+    local fill = rg.kernel(function() -- so that the tree is large
+      for i, j in rg.range(256, 64) do block:activate(i, j) end
+    end)
+    fill()
+    local key, count = rg.field(rg.i32, n), rg.field(rg.i32, 128)
+    local expected, active, counts = {}, 0, {}
+    for t = 0, n - 1 do
+      local k = t * 7919 % 1048576
+      key[t] = k
+      if k % 5 ~= 0 then
+        local i, j = math.floor(k / 256) % 256 * 8 + k % 8, math.floor(k / 8) % 1024
+        local at = i * 1024 + j
+        if not expected[at] then active = active + 1 end
+        expected[at] = expected[at] or {}
+        expected[at][t] = true
+        counts[k % 64] = (counts[k % 64] or 0) + 1
+        counts[64] = (counts[64] or 0) + 1
+      end
+    end
+    local touch = touches(x, key, count, n)
+    local outside = rg.stats().out_of_range
+    touch()
+    assert.equal(active, x:count())
+    for at, values in pairs(expected) do
+      assert.is_true(values[x[math.floor(at / 1024)][at % 1024]] == true)
+    end
+    for k = 0, 64 do assert.equal(counts[k] or 0, count[k]) end
+    assert.equal(256 * 64, block:count())
+    assert.equal(outside, rg.stats().out_of_range)
+  end)
+end)
