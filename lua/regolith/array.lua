@@ -4,7 +4,6 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
-local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
@@ -16,8 +15,6 @@ local view = require "regolith.view"
 local array = {}
 
 local C, check = lib.C, lib.check
-local buffer = index.buffer
-local slot = ffi.new "RgValue"
 
 local Array
 -- number -> what a wrap keeps alive: the pointer, and what it points into
@@ -28,30 +25,10 @@ local function settle(self) return self.rg_rank end
 
 local function type_of(self) return types.named(ffi.string(C.rg_array_type(self.rg_array))) end
 
-local function get_element(self, pointer, count)
-  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
-  if C.rg_array_get(pointer, buffer, count, slot) ~= 0 then
-    return lib.raise_last(self.rg_runtime)
-  end
-  local kind = slot.kind
-  if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
-  return value.take(slot)
-end
-
-local function put_value(self, v) return value.put_element(slot, v, type_of, self) end
-
-local function set_element(self, pointer, count, v)
-  v = put_value(self, v)
-  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
-  if C.rg_array_set(pointer, buffer, count, slot) ~= 0 then
-    return lib.raise_last(self.rg_runtime)
-  end
-  return self
-end
-
+local calls = element.calls(C.rg_array_get, C.rg_array_set, type_of)
 local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
-  row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = get_element,
-  set = set_element, view = C.rg_array_view, type_of = type_of }
+  row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = calls.get,
+  set = calls.set, view = C.rg_array_view, type_of = type_of }
 
 -- -- methods --------------------------------------------------------------------------------------
 
@@ -59,7 +36,7 @@ local methods = {}
 
 elements.add_methods(methods)
 bulk.add_methods(methods, { noun = "array", handle = "RgArrayHandle", pointer = "rg_array",
-  settle = settle, put_value = put_value, slot = slot, type_of = type_of,
+  settle = settle, put_value = calls.put, slot = calls.slot, type_of = type_of,
   shape = C.rg_array_shape, fill = C.rg_array_fill, copy = C.rg_array_copy,
   read = C.rg_array_read, read_i64 = C.rg_array_read_i64, write = C.rg_array_write,
   write_i64 = C.rg_array_write_i64 })
@@ -211,7 +188,7 @@ for _, name in ipairs { "activate", "deactivate", "is_active", "count", "clear",
 end
 
 update.add_methods(methods, {
-  settle = settle, get = get_element, set = set_element, type_of = type_of,
+  settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_array_convert, pointer = "rg_array",
 })
 fail.guard(methods, function(self) return ffi.istype(Array, self) end, "a", elements.fast)

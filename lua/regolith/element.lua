@@ -93,6 +93,42 @@ local function per_axis(depth, format, separator)
   return table.concat(parts, separator)
 end
 
+--- One element by the core's calls, through a slot of their own.
+---@param get function    rg_field_get
+---@param set function    rg_field_set
+---@param type_of fun(self): table
+---@return table   slot; get(self, pointer, count), set(self, pointer, count, v), put(self, v)
+function element.calls(get, set, type_of)
+  local slot = ffi.new "RgValue"
+  local calls = { slot = slot }
+
+  -- A finalizer may index fields, too (lib.quiet): whoever fills the buffer or the slot has read
+  -- `pointer`, the core's object, before that, and calls one of these next.
+
+  --- The element at the first `count` indices of the buffer.
+  function calls.get(self, pointer, count)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
+    if get(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
+    local kind = slot.kind
+    if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
+    return value.take(slot)
+  end
+
+  --- Into the slot; returns it converted to an element. Only plain values come here outside
+  --- lib.quiet.
+  function calls.put(self, v) return value.put_element(slot, v, type_of, self) end
+  local put = calls.put
+
+  function calls.set(self, pointer, count, v)
+    v = put(self, v)
+    if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
+    if set(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
+    return self
+  end
+
+  return calls
+end
+
 --- The accesses to elements of one kind of handle.
 ---@class element.Kind
 ---@field noun string            "field", for messages

@@ -4,7 +4,6 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
-local value = require "regolith.value"
 local index = require "regolith.index"
 local shape = require "regolith.shape"
 local snode = require "regolith.snode"
@@ -18,7 +17,6 @@ local field = {}
 
 local C, check = lib.C, lib.check
 local buffer = index.buffer
-local slot = ffi.new "RgValue"
 
 local Field
 local elements -- how they are indexed
@@ -37,36 +35,11 @@ field.settle = settle
 
 -- -- elements -------------------------------------------------------------------------------------
 
--- A finalizer may index fields, too (lib.quiet): whoever fills the buffer or the slot has read
--- `pointer`, which is self.rg_field, before that, and calls one of these next.
-
--- The element at the first `count` indices of the buffer.
-local function get_element(self, pointer, count)
-  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):get(self, count) end
-  if C.rg_field_get(pointer, buffer, count, slot) ~= 0 then
-    return lib.raise_last(self.rg_runtime)
-  end
-  local kind = slot.kind
-  if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
-  return value.take(slot)
-end
-
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
--- Into the slot; returns it converted to an element. Only plain values come here outside lib.quiet.
-local function put_value(self, v) return value.put_element(slot, v, type_of, self) end
-
-local function set_element(self, pointer, count, v)
-  v = put_value(self, v)
-  if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):set(self, count, v) end
-  if C.rg_field_set(pointer, buffer, count, slot) ~= 0 then
-    return lib.raise_last(self.rg_runtime)
-  end
-  return self
-end
-
+local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of)
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
-  read_shape = C.rg_field_shape, settle = settle, get = get_element, set = set_element,
+  read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
   view = C.rg_field_view, type_of = type_of }
 
 -- -- methods --------------------------------------------------------------------------------------
@@ -133,7 +106,7 @@ end
 
 bulk.add_methods(methods, { noun = "field", handle = "RgFieldHandle", pointer = "rg_field",
   settle = settle,
-  put_value = put_value, slot = slot, type_of = type_of, shape = C.rg_field_shape,
+  put_value = calls.put, slot = calls.slot, type_of = type_of, shape = C.rg_field_shape,
   fill = C.rg_field_fill, copy = C.rg_field_copy, read = C.rg_field_read,
   read_i64 = C.rg_field_read_i64, write = C.rg_field_write, write_i64 = C.rg_field_write_i64 })
 
@@ -158,7 +131,7 @@ function methods.pointer(self)
 end
 
 update.add_methods(methods, {
-  settle = settle, get = get_element, set = set_element, type_of = type_of,
+  settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_field_convert, pointer = "rg_field",
 })
 fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x", elements.fast)
