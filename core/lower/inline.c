@@ -160,6 +160,8 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   }
   l->indices = params;
   l->index_count = in->axis_count;
+  l->is_independent = false;
+  lower_name_iteration(l);
   random_resume(l, in->random.is_used ? params + in->axis_count : NULL);
   lower_block(l, &in->body);
   lower_end(l, in, function);

@@ -445,3 +445,44 @@ describe("a watched field #compiled", function()
       fails(text, captures, -math.huge))
   end)
 end)
+
+describe("a function that calls itself, with debug = true", function()
+  it("is checked as the rest is, and names the iteration", function()
+    local f = own.field { type = rg.i32, shape = { 3, 100 }, name = "f" }
+    local text = [=[
+      local function sum(row, l: i32, r: i32): i32
+        if l == r then return row[l] end
+        const m = (l + r) // 2
+        return sum(row, l, m) + sum(row, m + 1, r)
+      end
+      local function draw(n: i32): f32
+        if n == 0 then return rg.random() end
+        return draw(n - 1) + rg.random()
+      end
+      function(last)
+        local s, d = 0, 0.0
+        for i in rg.range(3) do
+          s += sum(f[i], 50, last)
+          d += draw(3)
+        end
+        return s, d
+      end]=]
+    for i = 0, 99 do f[1][i] = i end
+    local s, d = own.kernel(text, { f = f, rg = rg })(99)
+    assert.equal(25 * 149, s)
+    assert.truthy(d > 0 and d < 12)
+    assert.same({ "index.range", "index 0, 100 is outside 'f', whose shape is 3 x 100", "row[l]",
+      "0" }, fails(text, { f = f, rg = rg }, 101))
+  end)
+
+  it("races with other iterations #compiled", function()
+    local x = own.field(rg.i32, 8)
+    local e = fails([=[
+      local function put(n: i32, v: i32)
+        x[n] = v
+        if n > 0 then put(n - 1, v) end
+      end
+      function() for i in rg.range(8) do put(i, i) end end]=], { x = x, rg = rg })
+    assert.equal("loop.race", e[1])
+  end)
+end)
