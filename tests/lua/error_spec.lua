@@ -70,7 +70,7 @@ local mistakes = {
   { "a call of something that is not a function", "call.invalid", "function() return ^n(1) end" },
   { "a string", "kernel.unsupported", "function() return ^'text' end" },
   { "a table as a value", "kernel.unsupported", "function() return ^{1, 2} end" },
-  { "a closure", "kernel.unsupported", "function() local g = ^function() end return 1 end" },
+  { "a closure", "kernel.unsupported", "function() return ^function() return 1 end end" },
   { "varargs", "kernel.unsupported", " ^function(...) return 1 end" },
   { "a coroutine", "kernel.not_yet|kernel.unsupported|call.invalid",
     "function() coroutine.^yield() end" },
