@@ -495,6 +495,23 @@ describe("division by a captured number", function()
   end)
 end)
 
+describe("a remainder by the range's end", function()
+  it("is the index on the other side, for ranges of one and more", function()
+    for _, n in ipairs { 1, 2, 3, 7, 40 } do
+      local left, right = rg.field(rg.i32, 40), rg.field(rg.i32, 40)
+      local far = rg.field(rg.i32, 40)
+      rg.kernel([[function()
+        for i in rg.range(n) do
+          right[i], left[i], far[i] = (i + 1) % n, (i - 1) % n, (i + 2) % n
+        end
+      end]], { left = left, right = right, far = far, n = n })()
+      for i = 0, n - 1 do
+        assert.same({ (i + 1) % n, (i - 1) % n, (i + 2) % n }, { right[i], left[i], far[i] })
+      end
+    end
+  end)
+end)
+
 describe("math", function()
   local values = {}
   for k = -20, 20 do values[#values + 1] = k / 7 end

@@ -1,0 +1,66 @@
+/* periods.c - the remainder of a range's own index, one step away, by the range's end.
+ *
+ *   range 0, %n (%i)    (%i + 1) % %n    =>    %i + 1 >= %n ? %i + 1 - %n : %i + 1
+ *                       (%i - 1) % %n    =>    %i - 1 < 0 ? %i - 1 + %n : %i - 1
+ *
+ * A loop that runs has an end above 0, so one step leaves the range by at most one period; more
+ * steps if the end is a constant that is not less. The comparison is one that an interior decides
+ * (guards.h), and has a form in lanes. */
+#include "pass/pass.h"
+#include "pass/ranges.h"
+#include "pass/rewrite.h"
+
+static bool is_same_value(const IrInst *a, const IrInst *b) {
+  if (a == b) return true;
+  return a->op == b->op && (a->op == IR_ARG || a->op == IR_CONST) && a->imm == b->imm &&
+         type_equal(a->type, b->type);
+}
+
+typedef struct Search {
+  IrKernel *kernel;
+  IrInst *range;
+} Search;
+
+/* Is the range's axis 0 .. `end`, from which `steps` lead at most one period away? */
+static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t steps) {
+  int64_t first, last;
+  if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
+  if (!is_same_value(range->operands[2 * axis + 1], end)) return false;
+  int64_t most = ir_is_const(end, &last) ? last : 1;
+  return steps >= -most && steps <= most;
+}
+
+static void become_choice(IrKernel *kernel, IrInst *inst, bool is_past) {
+  IrBuilder b = rewrite_before(kernel, inst);
+  IrInst *index = inst->operands[0], *end = inst->operands[1];
+  IrInst *is_out = ir_binary(&b, is_past ? IR_GE : IR_LT, index,
+                             is_past ? end : ir_const_int(&b, index->type, 0));
+  IrInst *back = ir_binary(&b, is_past ? IR_SUB : IR_ADD, index, end);
+  rewrite_become(kernel, inst, IR_SELECT, 3, (IrInst *[]){is_out, back, index});
+}
+
+static bool visit_remainder(void *data, IrInst *inst) {
+  Search *search = data;
+  if (inst->op != IR_MOD || !type_is(inst->type, TYPE_I32)) return true;
+  IndexRange index = ranges_of(inst->operands[0]);
+  bool is_step = index.known && index.base && index.bits >= 32 && index.low == index.high;
+  if (!is_step || index.low == 0) return true;
+  int axis = ranges_param(search->range->regions[0], index.base);
+  if (axis < 0 || !type_is(index.base->type, TYPE_I32)) return true;
+  if (is_period(search->range, axis, inst->operands[1], index.low))
+    become_choice(search->kernel, inst, index.low > 0);
+  return true;
+}
+
+static bool visit_range(void *data, IrInst *inst) {
+  if (inst->op != IR_RANGE) return true;
+  Search search = {data, inst};
+  ir_walk(inst->regions[0], visit_remainder, &search);
+  return true;
+}
+
+bool pass_periods(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)ctx, (void)err;
+  if (kernel->body) ir_walk(kernel->body, visit_range, kernel);
+  return true;
+}
