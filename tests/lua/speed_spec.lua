@@ -83,6 +83,12 @@ local function kernels(rg)
     { "sine", 16.5, rg.kernel(function()
       for i in rg.range(cells) do b[i] = math.sin(a[i]) end
     end), is_scalar = true },
+    { "floor", 1.65, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = math.floor(a[i]) end
+    end) },
+    { "sine", 17, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = math.sin(a[i]) end
+    end) },
     { "vectors, soa", 1.6, rg.kernel(function()
       for i in rg.range(cells) do v[i] = w * v[i] end
     end) },
