@@ -97,6 +97,7 @@ struct IrInst {
   int32_t alias;
   bool serial;               /* RANGE, ACTIVE */
   bool independent;          /* RANGE, ACTIVE: the user's promise */
+  bool scalar;               /* RANGE, ACTIVE: the user's wish: no vector registers */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
   bool private_copy;         /* UPDATE: in the running worker's private copy; also plain */
   bool plain;                /* UPDATE: no other iteration reaches the element */

@@ -260,6 +260,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");
+  if (task->scalar) strbuf_text(out, " scalar");
   if (task->may_deactivate) strbuf_text(out, " may_deactivate");
 }
 

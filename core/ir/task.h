@@ -63,6 +63,7 @@ struct IrTask {
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
   bool independent;       /* the user's promise: no element is written by two iterations */
+  bool scalar;            /* the user's wish: nothing runs side by side; only passes ask */
   bool may_deactivate;    /* the host collects after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
   /* bounds (RANGE): the interior, where every place of the body is inside its shape, per axis of

@@ -222,6 +222,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   if (head->is_parallel) l->loop = head->number;
   if (head->is_parallel) l->parallel = loop;
   loop->independent = head->is_independent;
+  loop->scalar = head->is_scalar;
   loop->block = head->block;
   IrRegion *body = loop->regions[0];
   IrInst *only = NULL; /* the index of a level without axes: 0 */

@@ -243,6 +243,7 @@ static void note(IrKernel *kernel, const IrTask *task, const char *what) {
 
 static void choose(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task);
+  if (task->scalar) return note(kernel, task, "one position at a time: ':scalar()' asks for it");
   Survey s = survey(ctx, kernel, task, width);
   if (s.obstacle) {
     const char *at = s.line > 0 && s.line != task->line

@@ -245,6 +245,7 @@ static IrTask *describe_task(Tasker *t, IrInst *loop) {
   task->line = loop->line;
   task->block = loop->block;
   task->independent = loop->independent;
+  task->scalar = loop->scalar;
   if (loop->op == IR_ACTIVE) {
     describe_active(t);
   } else {

@@ -134,8 +134,8 @@ const char *suggest_method(Resolve *r, Str name) {
 }
 
 const char *suggest_modifier(Resolve *r, Str name) {
-  static const char *const known[] = {"serial", "block", "independent", "vec"};
-  const char *near = str_nearest(name, known, 4);
+  static const char *const known[] = {"serial", "block", "independent", "vec", "scalar"};
+  const char *near = str_nearest(name, known, 5);
   return near ? did_you_mean(r, "", near)
-              : "loops have ':serial()', ':block(n)', ':vec()' and ':independent()'";
+              : "loops have ':serial()', ':block(n)', ':vec()', ':independent()' and ':scalar()'";
 }

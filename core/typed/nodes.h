@@ -180,7 +180,7 @@ typedef struct LoopHead {
   int axis_count;
   bool is_vector;         /* one variable holds all indices */
   bool is_parallel;       /* in the host region and not serial */
-  bool is_serial, is_independent;
+  bool is_serial, is_independent, is_scalar;
   /* x:items(i): the call; its variables are the slot, then the field values */
   Expr *items;
   int block;

@@ -241,6 +241,7 @@ return {
       "Runs the iterations one after another, in order; ranges inside may be parallel." },
     { "independent(): rg.Range", "Promises that no element is written by two iterations." },
     { "block(size: integer): rg.Range", "Iterations per chunk of work." },
+    { "scalar(): rg.Range", "Compiles one iteration at a time; vectors are left to LLVM." },
     { "vec(): rg.Range", "Yields all indices as one vector." },
   } },
 

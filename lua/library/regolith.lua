@@ -1018,6 +1018,10 @@ function Range:independent() end
 ---@return rg.Range
 function Range:block(size) end
 
+--- Compiles one iteration at a time; vectors are left to LLVM.
+---@return rg.Range
+function Range:scalar() end
+
 --- Yields all indices as one vector.
 ---@return rg.Range
 function Range:vec() end

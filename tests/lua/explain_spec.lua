@@ -37,6 +37,23 @@ kernel:4: x[i] = 1
 ]], all)
   end)
 
+  it("says how many positions run side by side, or why not #compiled", function()
+    local x, k = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
+    local function note(head, body)
+      return notes_of(text_of("function()\n  for i in " .. head .. " do\n    " .. body ..
+        "\n  end\nend"), { x = x, k = k })[3]
+    end
+    local turns = "while x[i] > 1 do x[i] = x[i] * 0.5 end"
+    assert.matches("\n%d+ positions side by side, in vector lanes\n", note("rg.range(64)", turns))
+    assert.matches("one position at a time: ':scalar%(%)' asks for it",
+      note("rg.range(64):scalar()", turns))
+    assert.matches("one position at a time: it prints", note("rg.range(64)", "print(x[i])"))
+    assert.matches("one position at a time: vectorisation is left to LLVM",
+      note("rg.range(64)", "x[i] = 2 * x[i]"))
+    assert.matches("one position at a time: side by side, in vector lanes, most of it",
+      note("rg.range(64)", "k[k[i] * 7 % 64] = k[k[i] * 7 % 64] + 1"))
+  end)
+
   it("says what runs in parallel and what serially, and why #compiled", function()
     local x = rg.field(rg.f32, 8, 8)
     local notes = notes_of(text_of [=[function(n)
