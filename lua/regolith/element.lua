@@ -18,14 +18,9 @@ local element = {}
 local buffer = index.buffer
 local is_plain, quiet = value.is_plain, lib.quiet
 
--- set(self, key, v) for what is not plain: a vector is copied before any index is in the buffer,
--- and for the rest no finalizer runs.
-local set_whole = fail.border(function(set, self, key, v)
-  local vector = value.own_vector(v)
-  if not vector then return quiet(set, self, key, v) end
-  set(self, key, vector)
-  value.give_back(vector)
-end)
+-- set(self, key, v) for what is not plain. No finalizer runs meanwhile, not even where LuaJIT
+-- leaves a trace, which it may between any two lines.
+local set_whole = fail.border(function(set, self, key, v) return quiet(set, self, key, v) end)
 
 function element.is_list(key)
   return type(key) == "table" or ffi.istype("RgShape", key) or matrix.type_of(key) ~= nil

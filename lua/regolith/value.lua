@@ -21,19 +21,6 @@ function value.is_plain(v)
 end
 
 local Vector = ffi.typeof "RgVector"
-local spare = ffi.new(Vector) -- nil while a call has it; after an error the next one makes another
-
---- A vector as an RgVector of the caller's own, which value.put takes without allocating; nil for
---- anything else. The caller gives it back.
-function value.own_vector(v)
-  if not matrix.type_of(v) then return nil end
-  local vector = spare or ffi.new(Vector)
-  spare = nil
-  matrix.fill(vector, v)
-  return vector
-end
-
-function value.give_back(vector) spare = vector end
 
 --- Writes a number, a 64-bit integer, a boolean or a vector into `slot`; false for anything else.
 ---@param buffer ffi.cdata*?   where a vector's numbers go; else they are valid until the next call,
