@@ -7,8 +7,8 @@
  * The argument is never nearer than r / 2 to where `nearest` changes, and a * (1 / b) is off by
  * less than |a / b| * 2^-52 < r * 2^-19: so the quotient is exact. `nearest` is the addition of
  * 3 * 2^51, after which the low bits of the double are the whole number, modulo 2^32: so the least
- * integer by -1 wraps. By zero, 1 / b is taken to be 0: the argument is -1/2, and the even neighbour
- * is 0. */
+ * integer by -1 wraps. By zero, 1 / b is taken to be 0: the argument is -1/2, and the even
+ * neighbour is 0. */
 #include "codegen/emit.h"
 
 enum { MOST_BITS = 32 };
