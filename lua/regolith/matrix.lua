@@ -591,23 +591,25 @@ for name, f in pairs(meta) do
   if name ~= "__index" then meta[name] = fail.border(f) end
 end
 
--- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
--- the constant distinguishes a vec4 from a mat2.
 --- What makes values of a struct; see struct.lua.
 function matrix.register(t) by_ctype[tonumber(t.ctype_value)] = t end
 matrix.make, matrix.describe, matrix.is_number = make, describe, is_number
 
---- Adds what is made late to what a vector's or matrix's type `of` holds, the table `t`.
+-- The struct of a new type, with its operators. To the ffi, structs of equal text may be one type;
+-- the constant distinguishes a vec4 from a mat2.
+--- Adds what is made late to what a vector's or matrix's type `of` holds, the table `t`: the ctype
+--- last, since whoever finds it takes the rest for granted, and Lua's memory may end anywhere here.
 function types.bring_shaped(t, of)
   type_count = type_count + 1
   local number = t.element.name == "f16" and "float" or t.element.ctype
   local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number,
     t.count)
-  t.ctype_value = ffi.metatype(ffi.typeof(text), meta)
-  by_ctype[tonumber(t.ctype_value)] = of
+  local ctype = ffi.metatype(ffi.typeof(text), meta)
+  by_ctype[tonumber(ctype)] = of
   t.construct = fail.border(construct)
   -- of an RgVector's numbers
   t.member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
+  t.ctype_value = ctype
 end
 
 -- -- to and from C --------------------------------------------------------------------------------
