@@ -57,9 +57,11 @@ static void on_fatal(const char *reason) {
 }
 
 /* Loop strength reduction takes up to two thirds of the time to emit a vectorised stencil (24 ms
- * instead of 9) and gains nothing where addresses have an index and a scale. LLVM has no other
- * switch for it than this one, which is global. */
-static const char *const switches[] = {"regolith", "-disable-lsr"};
+ * instead of 9) and gains nothing where addresses have an index and a scale. The scheduler after
+ * register allocation takes a time quadratic in the length of a block (half of it for a body in
+ * lanes), for processors that reorder instructions themselves. LLVM has no other switches for them
+ * than these, which are global. */
+static const char *const switches[] = {"regolith", "-disable-lsr", "-post-RA-scheduler=false"};
 
 static void initialize(void) {
   LLVMInstallFatalErrorHandler(on_fatal);
