@@ -72,6 +72,7 @@ void control_print(Codegen *g, const IrInst *inst) {
 /* Ends the launch: the rest of this function is skipped. */
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
+  if (g->fault_stays) return;
   block_jump(g, g->finish);
   block_enter(g, block_new(g, "behind"));
 }

@@ -71,6 +71,7 @@ typedef struct Codegen {
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
+  bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
   bool in_all;                     /* in the version of an arm for all lanes */
   bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
   /* weight of the ops since the last block split, or the function's start */
@@ -230,6 +231,8 @@ void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that r
 void lane_if(Codegen *g, const IrInst *inst);
 void lane_for(Codegen *g, const IrInst *inst);
 bool lane_exit(Codegen *g, const IrInst *inst);
+/* The lanes of `mask` run no more, up to the exit of this number. */
+void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target);
 /* After an inst that lanes may have left: the rest of its region, `rest`, is passed over where none
  * is left. */
 typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;

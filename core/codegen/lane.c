@@ -102,12 +102,13 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
   return LLVMBuildAdd(g->builder, operand->value, arith_convert(g, TYPE(I64), type, far), "");
 }
 
-enum { SHORT_RUN = 8 }; /* insts that are repeated per lane where all run */
+enum { SHORT_RUN = 8, FEW_UPDATES = 8 };
 
 typedef struct LaneRun { /* insts that every lane does in their order */
   const IrInst *const *insts;
   int count;
   VEC(LaneOperand) operands; /* what they use of the code before */
+  LLVMValueRef *all;         /* what g->values has for the insts: an address has other users */
 } LaneRun;
 
 static bool is_given(const LaneRun *run, const IrInst *value) {
@@ -119,7 +120,9 @@ static bool is_given(const LaneRun *run, const IrInst *value) {
 }
 
 static LaneRun run_begin(Codegen *g, const IrInst *const *insts, int count) {
-  LaneRun run = {.insts = insts, .count = count};
+  LaneRun run = {.insts = insts, .count = count,
+                 .all = scratch_array(g->scratch, LLVMValueRef, count)};
+  for (int i = 0; i < count; i++) run.all[i] = g->values[insts[i]->id];
   for (int i = 0; i < count; i++)
     for (int k = 0; k < insts[i]->operand_count; k++)
       if (!is_given(&run, insts[i]->operands[k]))
@@ -142,7 +145,22 @@ static LLVMValueRef emit_lane(Codegen *g, const LaneRun *run, LLVMValueRef lane)
   g->width = width;
   for (int i = 0; i < run->operands.count; i++)
     value_set(g, run->operands.items[i].inst, run->operands.items[i].all);
-  return g->values[run->insts[run->count - 1]->id];
+  LLVMValueRef result = g->values[run->insts[run->count - 1]->id];
+  for (int i = 0; i < run->count; i++) g->values[run->insts[i]->id] = run->all[i];
+  return result;
+}
+
+/* Short enough to be repeated per lane where all run: not an atomic update, which is a loop itself,
+ * nor one of many, since copies take long to compile. */
+static bool is_short(const IrInst *const *insts, int count) {
+  int updates = 0;
+  for (const IrInst *at = insts[0]->region->first; at; at = at->next)
+    updates += at->op == IR_MEM_UPDATE;
+  if (updates > FEW_UPDATES) return false;
+  for (int i = 0; i < count; i++)
+    if (insts[i]->op != IR_OFFSET && !(insts[i]->op == IR_MEM_UPDATE && insts[i]->plain))
+      return false;
+  return count <= SHORT_RUN;
 }
 
 /* Of several only the last may have a result that others use. */
@@ -153,7 +171,7 @@ static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
   LLVMValueRef results = has_result ? lane_array(g, last->type) : NULL;
   LLVMTypeRef all = has_result ? value_lanes(value_memory_type(g, last->type), g->width) : NULL;
   if (results) LLVMBuildStore(g->builder, LLVMConstNull(all), results);
-  if (!g->mask && !results && count <= SHORT_RUN) {
+  if (!g->mask && is_short(insts, count)) {
     for (int lane = 0; lane < g->width; lane++) emit_lane(g, &run, value_index(g, lane));
     return;
   }
@@ -171,6 +189,19 @@ static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
 }
 
 void lane_each(Codegen *g, const IrInst *inst) { lane_run(g, &inst, 1); }
+
+/* Of the first lane; all that run end here, as if each had been the first. Others go on until the
+ * launch stops, after this turn. */
+static void lane_fault(Codegen *g, const IrInst *inst) {
+  LLVMValueRef bits = mask_bits(g, g->mask);
+  LLVMValueRef first = LLVMBuildAnd(g->builder, bits, LLVMBuildNeg(g->builder, bits, ""), "");
+  LLVMValueRef mask = lane_mask(g, g->mask);
+  g->mask = LLVMBuildBitCast(g->builder, first, lane_mask_type(g), "");
+  g->fault_stays = true;
+  lane_each(g, inst);
+  g->fault_stays = false;
+  lane_vanish(g, mask, 0);
+}
 
 /* -- updates ----------------------------------------------------------------------------------- */
 
@@ -226,7 +257,8 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     if (!lane_slot(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+  case IR_FAULT: lane_fault(g, inst); return true;
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
     lane_each(g, inst);
     return true;
   case IR_INVOKE: case IR_GRID: case IR_ROW:

@@ -163,6 +163,12 @@ void lane_if(Codegen *g, const IrInst *inst) {
 
 /* -- exits ------------------------------------------------------------------------------------- */
 
+void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target) {
+  for (int64_t i = target + 1; i < g->exits.count; i++)
+    if (g->exits.items[i].gone) lane_add(g, g->exits.items[i].gone, mask);
+  g->mask = LLVMConstNull(lane_mask_type(g));
+}
+
 /* Lanes that leave while others stay only change masks; false: all that run leave, by a jump. */
 bool lane_exit(Codegen *g, const IrInst *inst) {
   int64_t target = g->exits.count - 1 - inst->imm;
@@ -170,9 +176,7 @@ bool lane_exit(Codegen *g, const IrInst *inst) {
   const Exit *exit = &g->exits.items[target];
   if (inst->op == IR_CONTINUE && exit->rejoin) lane_add(g, exit->rejoin, g->mask);
   if (!g->lanes[inst->id].diverges) return false;
-  for (int64_t i = target + 1; i < g->exits.count; i++)
-    if (g->exits.items[i].gone) lane_add(g, g->exits.items[i].gone, g->mask);
-  g->mask = LLVMConstNull(lane_mask_type(g));
+  lane_vanish(g, g->mask, target);
   return true;
 }
 

@@ -34,7 +34,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->width = 1;
   g->lanes = NULL;
   g->mask = NULL;
-  g->wants_base = g->in_all = false;
+  g->wants_base = g->in_all = g->fault_stays = false;
   g->is_host = is_host;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);

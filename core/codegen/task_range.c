@@ -99,6 +99,16 @@ static void emit_lanes(Codegen *g, const Range *r, const IrRegion *body, const L
   g->mask = NULL;
 }
 
+static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }
+
+/* Where another turn begins: not after one whose lanes have failed. The block that goes back. */
+static LLVMBasicBlockRef end_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
+  block_jump(g, again);
+  block_enter(g, again);
+  if (!ir_walk((IrRegion *)body, is_no_fault, NULL)) context_poll_stop(g);
+  return LLVMGetInsertBlock(g->builder);
+}
+
 static LLVMValueRef index_number(const Range *r, int64_t number) {
   return value_integer(r->index, number);
 }
@@ -117,11 +127,10 @@ static LLVMValueRef emit_whole(Codegen *g, const Range *r, const IrRegion *body,
   block_enter(g, turn);
   LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
   emit_lanes(g, r, body, lanes, index, NULL, again);
-  block_jump(g, again);
-  block_enter(g, again);
+  LLVMBasicBlockRef back = end_turn(g, body, again);
   LLVMValueRef next = LLVMBuildAdd(g->builder, index, index_number(r, r->task->lanes), "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
-  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, again}, 2);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
   return end;
 }
@@ -149,12 +158,11 @@ static void emit_masked(Codegen *g, const Range *r, const IrRegion *body, LLVMVa
   LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
   LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
   emit_lanes(g, r, body, r->lanes, index, first_lanes(g, r, left), again);
-  block_jump(g, again);
-  block_enter(g, again);
+  LLVMBasicBlockRef back = end_turn(g, body, again);
   LLVMValueRef width = index_number(r, r->task->lanes);
   LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
-  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, again}, 2);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
 }
 

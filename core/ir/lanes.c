@@ -194,6 +194,12 @@ static void visit_exit(LaneWalk *w, const IrInst *inst) {
   w->lowest = target < w->lowest ? target : w->lowest;
 }
 
+/* Ends the iterations that run, and the launch soon after. */
+static void visit_fault(LaneWalk *w, const IrInst *inst) {
+  raise_flag(w, &fact(w, inst)->diverges, true);
+  w->lowest = 0;
+}
+
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
   raise_flag(w, &fact(w, inst)->diverges, w->version != w->versions[var->id]);
@@ -214,6 +220,7 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
     raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
     return visit_turns(w, inst);
   case IR_BREAK: case IR_CONTINUE: return visit_exit(w, inst);
+  case IR_FAULT: return visit_fault(w, inst);
   case IR_GET: case IR_MEM_LOAD: case IR_CALL:
     if (!are_uniform(w, inst)) set_shape(w, inst, LANE_VARYING);
     if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))

@@ -21,7 +21,7 @@ typedef struct LaneFact {
   uint8_t shape;   /* LaneShape: of the inst's value; of a VAR's */
   bool is_exact;   /* LINEAR: in no lane that runs it has wrapped */
   /* IF: on its condition; LOOP, FOR: lanes leave in different turns; BREAK, CONTINUE: other lanes
-   * go on; SET: fewer lanes run than where the variable is declared */
+   * go on; FAULT: always; SET: fewer lanes run than where the variable is declared */
   bool diverges;
   bool thins;      /* IF, LOOP, FOR: fewer lanes may run after it */
   bool rejoins;    /* LOOP, FOR: a CONTINUE at its level diverges */

@@ -189,13 +189,20 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
+/* The result counts only where the index is inside: so in lanes it has not wrapped (ir/lanes.h). */
+static IrInst *widen(IrBuilder *b, IrInst *index, int64_t size) {
+  IrInst *wide = ir_convert(b, index, TYPE(I64));
+  if (wide != index && wide->op == IR_CONVERT) wide->inside = size > 0 && size <= INT32_MAX;
+  return wide;
+}
+
 AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
   bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
-  if (!apart) return (AddressIndex){.value = ir_convert(b, index, TYPE(I64))};
-  return (AddressIndex){ir_convert(b, (IrInst *)range.base, TYPE(I64)), range.low};
+  if (!apart) return (AddressIndex){.value = widen(b, index, size)};
+  return (AddressIndex){widen(b, (IrInst *)range.base, size), range.low};
 }
 
 static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {

@@ -137,7 +137,8 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
   case IR_MEM_UPDATE: /* several share one walk over the lanes */
     s->is_simple = false;
     return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT: case IR_FAULT:
+  case IR_FAULT: s->is_simple = false; return 0; /* once */
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
     s->is_simple = false;
     return (int64_t)s->width * (cost + ONE_BY_ONE);
   case IR_CALL:
@@ -170,7 +171,6 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst) {
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;
   case IR_PRINT: return "it prints";
-  case IR_FAULT: return "it may fail";
   case IR_GRID: case IR_ROW: return "it visits cells of leaves";
   default: return NULL;
   }

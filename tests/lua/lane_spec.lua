@@ -99,6 +99,8 @@ local bodies = {
       local old = t:add(0, 1)
       if old >= 0 then c[i] = 1 end
     end]=],
+  ["updates of what is read again"] = [=[t[z[i] % 3 + 4] = t[z[i] % 3 + 4] + 1
+    if t[z[i] % 3 + 4] < 0 then c[i] = 5 end]=],
   ["plain updates"] = "y[i] = y[i] + x[i]; c[n - 1 - i] = c[n - 1 - i] + z[i]; h[i] = h[i] * 3",
   ["random numbers"] = "y[i] = rg.random(rg.f32); if z[i] > 0 then c[i] = rg.random(rg.u8) end",
   ["reductions"] = [=[s = s + z[i]

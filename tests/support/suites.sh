@@ -98,7 +98,9 @@ run_lua() {
   run_busted "lua, all threads" RG_X=
   run_busted "lua, 1 thread" RG_THREADS=1
   run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
-    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks,force_lanes RG_SEED=${RG_SEED:-7}
+    RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
+  specs="$(cd "$root" && echo tests/lua/{lane,judge,index,program,update,sum,loop,vector,say}_spec.lua)" \
+    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes
   # without what is a matter of compiled code
   filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua
   specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
@@ -106,7 +108,7 @@ run_lua() {
   if [ -n "${stress:-}" ]; then
     filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
     local switch
-    for switch in tiny_chunks gc_each_launch shuffle_tasks force_lanes; do
+    for switch in tiny_chunks gc_each_launch shuffle_tasks; do
       run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
     done
   fi
