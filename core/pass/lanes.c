@@ -30,6 +30,7 @@ enum { /* a scalar op is 1 */
   ENSURE = 24,
   DIVISION = 8,
   ATOMIC = 20,
+  LONGEST = 5000,  /* insts of a body: compiling it takes longer still */
   GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
 };
 
@@ -201,6 +202,11 @@ static void survey_inst(Survey *s, const IrInst *inst) {
   survey_region(s, inst->regions[1]);
 }
 
+static bool is_long(const IrTask *task) {
+  int count = rewrite_count(task->body);
+  return count + (task->interior ? rewrite_count(task->interior) : 0) > LONGEST;
+}
+
 static void survey_region(Survey *s, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
 }
@@ -244,6 +250,8 @@ static void note(IrKernel *kernel, const IrTask *task, const char *what) {
 static void choose(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task);
   if (task->scalar) return note(kernel, task, "one position at a time: ':scalar()' asks for it");
+  if (is_long(task) && !ctx->forces_lanes)
+    return note(kernel, task, "one position at a time: its body is long");
   Survey s = survey(ctx, kernel, task, width);
   if (s.obstacle) {
     const char *at = s.line > 0 && s.line != task->line
