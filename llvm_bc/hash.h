@@ -5,7 +5,11 @@
  *
  * The tag is the key's hash; its top bits are the home, where linear probing begins. A key is the
  * parent node and the coordinates; it is stored in the node's info, so the table holds 8 bytes per
- * cell. */
+ * cell.
+ *
+ * An odd tag is exact: all coordinates, RtManager.exact_bits each, permuted. So equal ones are
+ * equal keys, and the look-up reads no info. Keys with no parent node have such tags if their
+ * coordinates fit; the others' tags are even. */
 #ifndef RG_RT_HASH_H
 #define RG_RT_HASH_H
 
@@ -19,14 +23,30 @@ typedef struct RtKey {
   const int64_t *coordinates;
 } RtKey;
 
-static inline uint32_t hash_tag(uint32_t parent, const int64_t *coordinates, int32_t count) {
-  uint64_t hash = parent;
-  for (int32_t a = 0; a < count; a++) {
+/* One to one for even numbers; the top bits depend on all. */
+static inline uint32_t permute_even(uint32_t bits) {
+  bits *= 0x9e3779b1u;
+  bits ^= bits >> 16 & ~1u;
+  bits *= 0x85ebca6bu;
+  bits ^= bits >> 15 & ~1u;
+  return bits * 0xc2b2ae35u;
+}
+
+static inline uint32_t hash_tag(const RtManager *manager, uint32_t parent,
+                                const int64_t *coordinates) {
+  uint32_t bits = manager->exact_bits;
+  uint64_t hash = parent, packed = 0, rest = !bits;
+  for (int32_t a = 0; a < manager->axis_count; a++) {
+    uint64_t at = (uint64_t)coordinates[a] + ((uint64_t)1 << bits >> 1);
+    packed = packed << bits | at;
+    rest |= at >> bits;
     hash = (hash ^ (uint64_t)coordinates[a]) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   }
-  return (uint32_t)(hash * 0xbf58476d1ce4e5b9u >> 32);
+  if (!rest) return permute_even((uint32_t)packed << 1) | 1;
+  return (uint32_t)(hash * 0xbf58476d1ce4e5b9u >> 32) & ~1u;
 }
+static inline int tag_is_exact(uint32_t tag) { return tag & 1; }
 
 /* False if the parent is not in the arena: the ambient, or a sink. */
 static inline int hash_key(const RtTree *tree, const RtManager *manager, const uint8_t *parent,
@@ -35,7 +55,7 @@ static inline int hash_key(const RtTree *tree, const RtManager *manager, const u
   if (manager->parent < 0) bytes = 0;
   if (bytes >= tree->reserved) return 0;
   key->parent = (uint32_t)(bytes / RT_GRANULE);
-  key->tag = hash_tag(key->parent, coordinates, manager->axis_count);
+  key->tag = hash_tag(manager, key->parent, coordinates);
   key->coordinates = coordinates;
   return 1;
 }
@@ -66,9 +86,8 @@ static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, 
     uint64_t entry = rt_load_acquire_long(&entries[at]);
     uint32_t handle = (uint32_t)entry;
     if (!entry) return 0;
-    if (entry >> 32 != key->tag || handle == RT_TOMBSTONE ||
-        !hash_is_node(tree, manager, handle, key))
-      continue;
+    if (entry >> 32 != key->tag || handle == RT_TOMBSTONE) continue;
+    if (!tag_is_exact(key->tag) && !hash_is_node(tree, manager, handle, key)) continue;
     *place = &entries[at];
     return handle;
   }

@@ -215,8 +215,7 @@ void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
 static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
   RtLocal *local = &manager->locals[0];
   uint32_t parent = node.info->parent;
-  RtKey key = {parent, hash_tag(parent, node.info->coordinates, manager->axis_count),
-               node.info->coordinates};
+  RtKey key = {parent, hash_tag(manager, parent, node.info->coordinates), node.info->coordinates};
   bury(tree, manager, &key);
   rt_node_recycle(tree, manager, local, node_handle(tree, node.memory));
 }

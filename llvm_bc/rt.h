@@ -192,6 +192,8 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   RtLocal *locals;          /* per worker, zero except for the sinks; should be 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
   uint64_t info_stride;     /* bytes */
+  /* of a hash below the root's container: of each coordinate in an exact tag (hash.h); else 0 */
+  uint32_t exact_bits;
   int32_t child_count;      /* managers whose parent is this one */
   uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */
   uint32_t free;            /* shared free list */

@@ -1,10 +1,14 @@
 /* tree.c - initialises a tree's tables. */
 #include "node.h"
 
+enum { EXACT_BITS = 31 }; /* of an exact tag, for all coordinates: its last bit says what it is */
+
 static void manager_init(RtTree *tree, RtManager *manager) {
   manager->info_stride =
       sizeof(RtNodeInfo) + sizeof(int64_t) * (uint64_t)(manager->axis_count + (manager->chunk > 0));
   manager->version = 1;
+  int is_at_root = manager->is_hash && manager->parent < 0;
+  manager->exact_bits = is_at_root ? (uint32_t)(EXACT_BITS / manager->axis_count) : 0;
   if (manager->parent >= 0) tree->managers[manager->parent].child_count++;
 }
 

@@ -83,7 +83,7 @@ static int table_entry_is_valid(const Check *c, uint64_t table, uint64_t at) {
   RtNode node;
   EXPECT(find_node(c->tree, c->number, handle, &node) && *node.state == RT_NODE_LIVE, handle,
          "a hash finds live nodes");
-  EXPECT(entry >> 32 == hash_tag(node.info->parent, node.info->coordinates, c->manager->axis_count),
+  EXPECT(entry >> 32 == hash_tag(c->manager, node.info->parent, node.info->coordinates),
          handle, "an entry's tag is its node's key");
   EXPECT(is_found(c->tree, table, at), handle, "no empty entry is between an entry and its home");
   return 1;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "hash.h"
 #include "kinds.h"
 
 enum { SHIFT = 28 };
@@ -412,7 +413,58 @@ static void check_table(void) {
   end();
 }
 
+static int compare_tags(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+/* Coordinates on both sides of what an exact tag has room for: 15 bits each. */
+static void check_tags(void) {
+  static const ForestRow plane[] = {{.kind = FOREST_ROOT}, {FOREST_HASH, 0, "ij", {64, 64}, 4}};
+  static const int64_t values[] = {0, 1, -1, 16383, 16384, -16384, -16385, 32767, 32768, -32768,
+                                   65536, -65536, INT32_MAX, INT32_MIN, (int64_t)1 << 32,
+                                   INT64_MAX, INT64_MIN, (int64_t)1 << 48};
+  enum { VALUES = sizeof values / sizeof *values, SIDE = 700 };
+  begin(KIND_ROWS(plane), UINT64_MAX, false);
+  const uint8_t *root = trees->rt.root;
+  RtWorker *me = &context->workers[0];
+  TEST("coordinates of any size are cells of their own") {
+    for (int k = 0; k < VALUES * VALUES; k++) {
+      int64_t at[] = {values[k / VALUES], values[k % VALUES]};
+      CHECK(!rt_hash_live(context, 0, 0, root, at));
+      *(uint32_t *)(void *)rt_hash_ensure(context, me, 0, 0, root, at) = (uint32_t)k + 1;
+    }
+    for (int k = 0; k < VALUES * VALUES; k += 2)
+      rt_hash_clear(context, me, 0, 0, root,
+                    (int64_t[]){values[k / VALUES], values[k % VALUES]});
+    for (int k = 0; k < VALUES * VALUES; k++) {
+      int64_t at[] = {values[k / VALUES], values[k % VALUES]};
+      const uint8_t *node = rt_hash_find(context, 0, 0, root, at);
+      CHECK_INT(*(const uint32_t *)(const void *)node, k % 2 ? k + 1 : 0);
+    }
+    rt_tree_collect(context, &trees->rt);
+    CHECK_INT(manager(0)->live_count, VALUES * VALUES / 2);
+  }
+  TEST("a tag is exact where the coordinates fit, so no two are equal") {
+    static uint32_t tags[SIDE * SIDE];
+    int even = 0, equal = 0;
+    for (int k = 0; k < SIDE * SIDE; k++) {
+      int64_t at[] = {k / SIDE - SIDE / 2, k % SIDE - SIDE / 2};
+      even += !tag_is_exact(tags[k] = hash_tag(manager(0), 0, at));
+    }
+    qsort(tags, SIDE * SIDE, sizeof *tags, compare_tags);
+    for (int k = 1; k < SIDE * SIDE; k++) equal += tags[k] == tags[k - 1];
+    CHECK_INT(even, 0);
+    CHECK_INT(equal, 0);
+    CHECK(tag_is_exact(hash_tag(manager(0), 0, (int64_t[]){16383, -16384})));
+    CHECK(!tag_is_exact(hash_tag(manager(0), 0, (int64_t[]){16384, 0})));
+    CHECK(!tag_is_exact(hash_tag(manager(0), 0, (int64_t[]){0, -16385})));
+  }
+  end();
+}
+
 int main(void) {
+  check_tags();
   check_slots();
   check_coordinates();
   check_lists();
