@@ -10,6 +10,7 @@
  *       if i < 2 then if i < 1 then return 0 else .. end else .. end
  *     end
  *
+ * A row that such an index picks may have a name: table_row.c.
  * Captured tables (captured_list.c) become such a table where they are indexed at run time. */
 #include <math.h>
 
@@ -17,11 +18,6 @@
 #include "resolve/resolve.h"
 
 enum { MOST_ITEMS = 1024 }; /* numbers of a table that is searched */
-
-struct ListIndex {
-  const ListIndex *before; /* of the tables around */
-  Expr *index;
-};
 
 static int count_indices(const ListIndex *index) {
   int count = 0;
@@ -97,6 +93,7 @@ typedef struct Search {
   int left;      /* numbers it may still have */
   int level;
   bool is_bad;   /* something else than such values, or tables of different depth */
+  bool counts;   /* the items are tables: their lengths are searched */
   const Static *like; /* the first value: all are of its kind */
 } Search;
 
@@ -144,8 +141,10 @@ static void write_return(Search *s, const Static *value) {
 }
 
 static void write_item(Search *s, const ListItem *item, int levels) {
-  const Static *value = &item->value;
-  s->is_bad |= levels ? !item->list : item->list || !s->like || !is_alike(s->like, value);
+  Static length = {.kind = STATIC_NUMBER, .number = item->list ? item->list->count : 0};
+  const Static *value = s->counts ? &length : &item->value;
+  if (levels || s->counts) s->is_bad |= !item->list;
+  else s->is_bad |= item->list || !s->like || !is_alike(s->like, value);
   s->left -= !levels && value->kind == STATIC_VECTOR ? type_parts(value->shape) : 1;
   s->is_bad |= s->left < 0;
   if (s->is_bad) return;
@@ -189,7 +188,7 @@ static const char *result_type(Search *s) {
 }
 
 static Ast *write_function(Search *s, const List *list, int levels) {
-  s->like = first_value(list, levels);
+  s->like = s->counts ? NULL : first_value(list, levels);
   strbuf_init(&s->out, s->r->scratch);
   strbuf_format(&s->out, "function(");
   for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%sindex%d: i64", k ? ", " : "", k + 1);
@@ -202,8 +201,8 @@ static Ast *write_function(Search *s, const List *list, int levels) {
   return parse_kernel_text(source, s->r->s->err);
 }
 
-static Entity search(Resolve *r, Expr *e, const Entity *at) {
-  Search s = {.r = r, .left = MOST_ITEMS};
+static Entity search(Resolve *r, Expr *e, const Entity *at, bool counts) {
+  Search s = {.r = r, .left = MOST_ITEMS, .counts = counts};
   int levels = count_indices(at->list.index);
   const char *name = at->name ? at->name : sema_source(r->s, e->left);
   Ast *ast = write_function(&s, at->list.list, levels);
@@ -216,13 +215,7 @@ static Entity search(Resolve *r, Expr *e, const Entity *at) {
               "before the run",
               name);
   if (!ast) return (Entity){0};
-  Exprs indices = {0};
-  for (int k = 0; k < levels; k++) {
-    const ListIndex *index = at->list.index;
-    for (int i = levels - 1; i > k; i--) index = index->before;
-    vec_push(r->scratch, &indices, index->index);
-  }
-  e->list = indices;
+  e->list = row_indices(r, e, at->list.index);
   return resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL);
 }
 
@@ -269,7 +262,14 @@ Entity list_indexed(Resolve *r, Expr *e, const Entity *object) {
   if (r->s->failed) return (Entity){0};
   if (!at.list.index) return list_take(r, e, item, at.name);
   e->is_item = true;
-  return count_indices(at.list.index) == depth_of(at.list.list) ? search(r, e, &at) : at;
+  return count_indices(at.list.index) == depth_of(at.list.list) ? search(r, e, &at, false) : at;
+}
+
+/* A constant where all rows have it. */
+Entity list_length(Resolve *r, Expr *e, const Entity *object) {
+  if (e->inlined) return e->entity; /* already resolved */
+  int length = row_is(object) ? row_length(object) : object->list.list->count;
+  return length >= 0 ? extent_constant(length) : search(r, e, object, true);
 }
 
 /* A captured table, with everything in it. */

@@ -359,10 +359,7 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_SHAPE: return extent_constant(extent_count(&object));
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
-  case ENTITY_LIST:
-    if (!object.list.index) return extent_constant(object.list.list->count);
-    fail_other(r, e->left, &object);
-    break;
+  case ENTITY_LIST: return list_length(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:

@@ -84,8 +84,7 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
-  case ENTITY_LIST: return !entity->list.index;
+  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: return true;
   case ENTITY_OTHER: return nil_is(entity);
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
@@ -261,6 +260,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
              default_parameter(r, in->function->parameters.items[i], &body));
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
     give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
+  row_hold_all(r, &in->parameters, &in->arguments);
   r->s->frame = in->outer;
   int failures = r->s->failures;
   if (!r->s->failed) resolve_body(r, in, &body);
@@ -284,18 +284,8 @@ static const Locals *many(Resolve *r, const Exprs *list) {
 void resolve_spread(Resolve *r, Exprs *list, int wanted) {
   const Locals *results = many(r, list);
   const Expr *call = results ? list->items[list->count - 1] : NULL;
-  for (int i = 1; results && i < results->count && list->count < wanted; i++) {
-    Local *result = results->items[i];
-    AstExpr name = {.kind = AST_LOCAL,
-                    .pos = call->pos,
-                    .width = call->width,
-                    .op = AST_NO_OP,
-                    .text = result->name};
-    Expr *more = build_written(r, &name);
-    more->local = result;
-    resolve_expr(r, more);
-    vec_push(r->scratch, list, more);
-  }
+  for (int i = 1; results && i < results->count && list->count < wanted; i++)
+    vec_push(r->scratch, list, build_read(r, results->items[i], call));
 }
 
 bool resolve_refuse_many(Resolve *r, const Exprs *list) {

@@ -39,13 +39,19 @@ Local *build_local(Resolve *r, const AstLocal *ast) {
   return local;
 }
 
+/* A row is an alias, but its indices are numbers. */
+static bool has_numbers(const Local *local) {
+  return !local->is_alias || row_is(&local->alias) ||
+         (local->alias.kind == ENTITY_FIELD && local->alias.field.indexed);
+}
+
 /* An inner function sees the names around it; one that calls itself has no numbers of theirs. */
 static Local *find_around(Resolve *r, const Inline *in, const AstLocal *ast) {
   bool is_called = false;
   for (; in && in->is_inner; in = in->within) {
     is_called |= in->is_called;
     Local *local = map_find_int(in->within ? &in->within->names : &r->names, (uintptr_t)ast);
-    if (local) return is_called && !local->is_alias ? NULL : local;
+    if (local) return is_called && has_numbers(local) ? NULL : local;
   }
   return NULL;
 }
@@ -98,6 +104,18 @@ Expr *build_written(Resolve *r, const AstExpr *ast) {
   AstExpr *kept = scratch_new(r->scratch, AstExpr);
   *kept = *ast;
   return build_expr(r, kept);
+}
+
+Expr *build_read(Resolve *r, Local *local, const Expr *at) {
+  AstExpr name = {.kind = AST_LOCAL,
+                  .pos = at->pos,
+                  .width = at->width,
+                  .op = AST_NO_OP,
+                  .text = local->name};
+  Expr *e = build_written(r, &name);
+  e->local = local;
+  resolve_expr(r, e);
+  return e;
 }
 
 /* -- statements -------------------------------------------------------------------------------- */

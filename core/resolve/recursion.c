@@ -179,6 +179,10 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
         default_parameter(r, in->function->parameters.items[i], &in->function->body);
     vec_push(r->scratch, &in->parameters, parameter);
     resolve_declare(r, parameter);
+    if (row_is(&entities->items[i]))
+      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass the index, and take the row inside",
+                "'%s' calls itself, so it cannot take a row of a table that is picked at run time",
+                callee->name);
     parameter->is_alias = !is_value(&entities->items[i]);
     if (parameter->is_alias) parameter->alias = entities->items[i];
   }

@@ -85,6 +85,7 @@ typedef struct Resolve {
 Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
 /* the same for a generated node: it is kept */
 Expr *build_written(Resolve *r, const AstExpr *ast);
+Expr *build_read(Resolve *r, Local *local, const Expr *at); /* its value, at a position */
 /* with new locals; without its bodies or the condition of a `repeat` */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast);
 /* a new one, which the name refers to from here on */
@@ -307,11 +308,25 @@ bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);
 bool library_is_inside(const Resolve *r);     /* its text is being resolved */
 Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
 
+/* A run-time index of a row; once the row has a name, the local that holds it. */
+struct ListIndex {
+  ListIndex *before; /* of the tables around */
+  Expr *index;
+  Local *held;
+};
+/* table_row.c: rows of constant tables that are picked at run time */
+bool row_is(const Entity *entity);
+/* Where a local is named after a row, its indices become locals in its place. */
+void row_hold_all(Resolve *r, Locals *locals, Exprs *values);
+Exprs row_indices(Resolve *r, const Expr *at, const ListIndex *index);
+int row_length(const Entity *row); /* of all of them; -1: they differ */
+
 /* constant_table.c: tables known when the kernel is compiled */
 Entity list_entity(const List *list, const char *name);
 Entity list_written(Resolve *r, Expr *e);             /* `{{1, 2}, {3, 4}}` */
 Entity list_of_table(Resolve *r, Expr *e, const Entity *table); /* captured */
 Entity list_indexed(Resolve *r, Expr *e, const Entity *object);
+Entity list_length(Resolve *r, Expr *e, const Entity *object); /* e is `#object` */
 Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name); /* e becomes it */
 
 #endif

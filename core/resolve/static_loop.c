@@ -213,7 +213,7 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
   add_turn(r, u, entities, values);
 }
 
-/* Number `row` of a vector, or that row of a matrix. */
+/* Number `row` of a vector or of a row of a table, or that row of a matrix. */
 static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
   Expr *name = literal_integer(r, at->ast, row), *item = literal_integer(r, at->ast, row);
   Exprs index = {0};
@@ -225,20 +225,29 @@ static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
   return item;
 }
 
-/* The vector is computed once, before the first turn. */
-static void unroll_vector(Resolve *r, Unroll *u, Expr *vector) {
+/* The vector, or the index of the row of a table, is computed once, before the first turn. */
+static void unroll_vector(Resolve *r, Unroll *u, Expr *vector, int first, int rows) {
   Entity keys[2];
   Expr *values[2] = {NULL, NULL};
-  int rows = type_rows(vector->entity.shape);
-  if (!check_locals(r, u->stmt, 2)) return;
+  if (!check_locals(r, u->stmt, 2) || !check_turns(r, vector, rows)) return;
   Local *whole = build_hidden(r, str_of("vector"), vector->pos);
   declare_value(r, whole, vector, &u->before);
   for (int k = 0; k < rows && !r->s->failed; k++) {
     give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = k + 1}, &keys[0], &values[0]);
-    values[1] = row_of(r, whole, vector, k);
+    values[1] = row_of(r, whole, vector, first + k);
     add_turn(r, u, keys, values);
   }
   finish(r, u);
+}
+
+static void unroll_row(Resolve *r, Unroll *u, Expr *table, const Entity *row) {
+  int length = row_length(row);
+  if (length >= 0) unroll_vector(r, u, table, 1, length);
+  else
+    sema_fail(r->s, table, RG_ERROR_LOOP, "loop by numbers: for k = 1, #t[i] do",
+              "the rows of '%s' differ in length, so this loop has no constant number of "
+              "iterations",
+              row->name ? row->name : sema_source(r->s, table));
 }
 
 /* A table that the kernel writes. */
@@ -271,10 +280,14 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
                   entity.kind == ENTITY_PART || entity.kind == ENTITY_ARGUMENT;
   if (is_value && !type_is_scalar(entity.shape)) {
-    unroll_vector(r, u, table);
+    unroll_vector(r, u, table, 0, type_rows(entity.shape));
     return;
   }
-  if (entity.kind == ENTITY_LIST && !entity.list.index) {
+  if (row_is(&entity)) {
+    unroll_row(r, u, table, &entity);
+    return;
+  }
+  if (entity.kind == ENTITY_LIST) {
     unroll_list(r, u, table, &entity);
     return;
   }

@@ -18,8 +18,7 @@ void resolve_declare(Resolve *r, Local *local) {
 static bool may_be_alias(const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: return true;
-  case ENTITY_LIST: return !entity->list.index;
+  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: return true;
   default: return false;
   }
 }
@@ -92,6 +91,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
     else if (resolve_give_shape(r, ast, stmt->values.items[i]) && !local_is_variable(ast))
       ast->initial = stmt->values.items[i];
   }
+  row_hold_all(r, &stmt->locals, &stmt->values);
 }
 
 /* A name for a function, which is expanded where it is called. */

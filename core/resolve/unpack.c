@@ -15,7 +15,14 @@ static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
   *first = 1;
   if (r->s->failed) return -1;
   if (entity.kind == ENTITY_TABLE) return table_length(r, object, &entity, &count) ? count : -1;
-  if (entity.kind == ENTITY_LIST && !entity.list.index) return entity.list.list->count;
+  if (entity.kind == ENTITY_LIST) {
+    count = row_is(&entity) ? row_length(&entity) : entity.list.list->count;
+    if (count < 0)
+      sema_fail(r->s, e, RG_ERROR_CALL, "take them by their index: t[i][1], t[i][2]",
+                "'unpack' takes rows of one length, and those of '%s' differ",
+                entity.name ? entity.name : sema_source(r->s, object));
+    return count;
+  }
   *first = 0;
   bool is_vector = type_is_vector(entity.shape) || type_is_matrix(entity.shape);
   if (is_vector && resolve_value(r, object)) return type_rows(entity.shape);

@@ -165,7 +165,7 @@ typedef struct List List;           /* resolve */
 typedef struct ListIndex ListIndex;
 typedef struct ListRef {
   const List *list;
-  const ListIndex *index;  /* the run-time indices it has so far, the last one; NULL: none */
+  ListIndex *index;  /* a row of it: the run-time indices so far, the last one; NULL: none */
 } ListRef;
 
 typedef struct OtherRef {

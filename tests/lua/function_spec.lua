@@ -488,6 +488,7 @@ describe("a function made inside a kernel", function()
   end)
 
   it("assigns none of them, and is no value", function()
+    local captures = { rg = rg, x = rg.field(rg.f32, 4, 4) }
     for text, message in pairs {
       ["local s = 0 local function g(x) s = s + x end g(1) return s"] =
         "'s' is declared around this function, which cannot assign it",
@@ -495,11 +496,14 @@ describe("a function made inside a kernel", function()
         "'s' is declared around this function, which cannot assign it",
       ["local b = a local function g(n: i32): i32 if n < 2 then return b end return g(n - 1) end "
         .. "return g(3)"] = "'b' is declared around a function that calls itself",
+      ["local b = x[a] local function g(n: i32): f32 if n < 2 then return b[1] end "
+        .. "return g(n - 1) end return g(3)"] =
+        "'b' is declared around a function that calls itself",
       ["local function g(n) return 1 end g = 3 return g(3)"] = "it cannot be assigned again",
       ["return function() return 1 end"] = "which is not a value in a kernel",
       ["function g(x) return x end return g(1)"] = "a kernel cannot assign functions",
     } do
-      local ok, err = pcall(rg.kernel("function(a: i32) " .. text .. " end", { rg = rg }), 2)
+      local ok, err = pcall(rg.kernel("function(a: i32) " .. text .. " end", captures), 2)
       assert.is_false(ok)
       assert.truthy(err.message:find(message, 1, true), err.message)
     end

@@ -96,6 +96,105 @@ describe("a table that a kernel writes", function()
   end)
 end)
 
+describe("a row of a table that is picked at run time", function()
+  local edges = { { 0, 1 }, { 0, 2 }, { 3, 4 } }
+
+  it("may have a name", function()
+    local x = rg.field(rg.f32, 3)
+    local k = rg.kernel(function(m --[[: i32]])
+      for i in x:active() do
+        local edge, twice = edges[i + 1], 2 * i
+        local same = edge
+        x[i] = 10 * edge[1] + same[2] + 100 * twice
+      end
+      local own = { { 1, 2 }, { 3, 4 } }
+      local row = own[m]
+      m = 1
+      return row[1], row[m + 1], #row, #own[m]
+    end)
+    assert.same({ 3, 4, 2, 2 }, { k(2) })
+    assert.same({ 1, 202, 434 }, { x[0], x[1], x[2] })
+    assert.same({ 0, 0, 2, 2 }, { k(3) })
+  end)
+
+  it("may be picked by several indices, and in steps", function()
+    local tris = { { { 0, 1, 2 }, { 2, 1, 3 } }, {}, { { 4, 5, 6 } } }
+    local k = rg.kernel(function(case --[[: i32]])
+      local sum, cuts = 0, tris[case]
+      for n = 1, #cuts do
+        local a, tri = tris[case][n], cuts[n]
+        sum = sum + a[1] + 10 * tri[2] + 100 * tri[#tri]
+      end
+      return sum, #tris[case]
+    end)
+    assert.same({ 2 + 20 + 500, 2 }, { k(1) })
+    assert.same({ 0, 0 }, { k(2) })
+    assert.same({ 654, 1 }, { k(3) })
+    assert.same({ 0, 0 }, { k(9) })
+  end)
+
+  it("is computed once", function()
+    local n = rg.field(rg.i32, 1)
+    local k = kernel([=[function()
+      local function next_one() n[0] += 1 return n[0] end
+      local edge = edges[next_one()]
+      return edge[1] + edge[2] + edge[1] + edge[2]
+    end]=], { n = n, edges = edges })
+    assert.equal(2, k())
+    assert.equal(1, n[0])
+    assert.equal(4, k())
+    assert.equal(14, k())
+  end)
+
+  it("is unrolled by ipairs, unpacked, and passed to functions", function()
+    local deep = { { { 1, 2 }, { 3, 4 } }, { { 5, 6 }, { 7, 8 } } }
+    local function second(row, k) return row[k] end
+    local k = rg.kernel(function(i --[[: i32]])
+      local s, edge = 0, edges[i]
+      for n, v in ipairs(edge) do s = s + n * v end
+      for _, v in ipairs(edges[i]) do s = s + 100 * v end
+      for _, row in ipairs(deep[i]) do s = s + 1000 * row[2] end
+      local a, b = unpack(edge)
+      return s, a, b, second(edge, 2), second(edges[i], i)
+    end)
+    assert.same({ 4 + 200 + 14000, 0, 2, 2, 2 }, { k(2) })
+    assert.same({ 2 + 100 + 6000, 0, 1, 1, 0 }, { k(1) })
+  end)
+
+  it("may hold vectors", function()
+    local steps = { { rg.ivec2(1, 2), rg.ivec2(3, 4) }, { rg.ivec2(5, 6), rg.ivec2(7, 8) } }
+    local k = rg.kernel(function(i --[[: i32]])
+      local step = steps[i]
+      return step[1].x, step[i].y
+    end)
+    assert.same({ 5, 8 }, { k(2) })
+  end)
+
+  it("says what it cannot be", function()
+    local function fails(body, ...)
+      return failure(kernel("function(i: i32) local t = {{1, 2}, {3}} " .. body .. " end"), ...)
+    end
+    assert.equal("loop.invalid", fails("for _, v in ipairs(t[i]) do end", 1).code)
+    assert.equal("call.invalid", fails("return unpack(t[i])", 1).code)
+    assert.equal("type.mismatch", fails("local e = t[i] return e[1][2]", 1).code)
+    assert.equal("static.unknown", fails("local e = t[i] return rg.static(e[1])", 1).code)
+    assert.truthy(fails("local e = t[1.5] return e[1]", 1).message)
+    assert.equal("kernel.unsupported", fails([[
+      local function f(row, n: i32): i32
+        if n < 1 then return row[1] end
+        return f(row, n - 1)
+      end
+      return f(t[i], i) ]], 1).code)
+    assert.equal("kernel.unsupported", fails([[
+      local e = t[i]
+      local function f(n: i32): i32
+        if n < 1 then return e[1] end
+        return f(n - 1)
+      end
+      return f(i)]], 1).code)
+  end)
+end)
+
 describe("a mistake with a table that a kernel writes", function()
   local function fails(text, ...) return failure(kernel(text), ...) end
 
@@ -117,7 +216,13 @@ describe("a mistake with a table that a kernel writes", function()
   it("is its use as a value, and an assignment to it", function()
     assert.equal("kernel.unsupported", fails("function() local t = {1, 2} return t end").code)
     assert.equal("kernel.unsupported",
-      fails("function(i: i32) local t = {{1}, {2}} local u = t[i] return u[1] end", 1).code)
+      fails("function(i: i32) local t = {{1}, {2}} return t[i] end", 1).code)
+    assert.equal("kernel.unsupported",
+      fails("function(i: i32) local t = {{1}, {2}} local u = t[i] return u end", 1).code)
+    assert.equal("type.mismatch",
+      fails("function(i: i32) local t = {{1}, {2}} local u: i32 = t[i] return u end", 1).code)
+    assert.equal("kernel.unsupported",
+      fails("function(i: i32) local t = {{1}, {2}} local u = t[i] u = t[1] return 1 end", 1).code)
     assert.truthy(fails("function() local t = {1, 2} t[1] = 3 return t[1] end").code)
     assert.truthy(fails("function() local t = {1, 2} t = {3} return t[1] end").code)
   end)
