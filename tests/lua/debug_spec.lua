@@ -462,7 +462,7 @@ describe("a function that calls itself, with debug = true", function()
       function(last)
         local s, d = 0, 0.0
         for i in rg.range(3) do
-          s += sum(f[i], 50, last)
+          s += sum(f[i], 50, i == 0 and last or 99)
           d += draw(3)
         end
         return s, d
