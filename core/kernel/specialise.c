@@ -173,13 +173,18 @@ static void start(Kernel *kernel, Pending *pending, Mode mode) {
   discard(engine, pending);
 }
 
+/* The watching begins anew, or has ended. */
+static void count_try(Special *special) {
+  special->ticks = 0;
+  special->launches = 0;
+  if (++special->tries >= MOST_TRIES) special->has_ended = true;
+}
+
 static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
   Engine *engine = kernel->engine;
   Special *special = general->special;
   Pending *pending = heap_alloc(engine->store->heap, sizeof *pending);
-  special->ticks = 0;
-  special->launches = 0;
-  if (++special->tries >= MOST_TRIES) special->has_ended = true;
+  count_try(special);
   if (!pending) return;
   pending->general = general;
   pending->taken = taken;
@@ -223,21 +228,25 @@ static void make_at_once(Kernel *kernel, Variant *general) {
   if (taken) make(kernel, general, taken, ALWAYS);
 }
 
-Variant *special_find(Kernel *kernel, Variant *general) {
-  bool is_there = general->special && general->special->made &&
-                  matches(general->special, general->frame);
-  if (!is_there && mode_of(kernel) == ALWAYS) make_at_once(kernel, general);
-  if (!is_there && mode_of(kernel) != ALWAYS) return NULL;
+/* Is there a special variant for the numbers in the frame? */
+static bool fits(const Variant *general) {
   Special *special = general->special;
-  if (!special || !special->made || !matches(special, general->frame)) return NULL;
-  Variant *made = special->made;
+  return special && special->made && matches(special, general->frame);
+}
+
+Variant *special_find(Kernel *kernel, Variant *general) {
+  if (!fits(general)) {
+    if (mode_of(kernel) != ALWAYS) return NULL;
+    make_at_once(kernel, general);
+    if (!fits(general)) return NULL;
+  }
+  Variant *made = general->special->made;
   memset(made->frame, 0, sizeof *made->frame * (size_t)made->frame_slots);
   memcpy(made->frame, general->frame, sizeof *made->frame * (size_t)general->arg_count);
   return made;
 }
 
-void special_note(Kernel *kernel, Variant *general, const Variant *ran,
-                  uint64_t ticks) {
+void special_note(Kernel *kernel, Variant *general, const Variant *ran, uint64_t ticks) {
   Engine *engine = kernel->engine;
   if (engine->pending && job_is_done(engine->pending->job)) finish(engine);
   if (ran != general) return;
@@ -250,13 +259,8 @@ void special_note(Kernel *kernel, Variant *general, const Variant *ran,
   special->launches++;
   if (engine->pending || !is_worth_it(engine, special)) return;
   uint64_t taken = stable(special, mode);
-  if (taken) {
-    make(kernel, general, taken, mode);
-    return;
-  }
-  special->ticks = 0;
-  special->launches = 0;
-  if (++special->tries >= MOST_TRIES) special->has_ended = true;
+  if (taken) make(kernel, general, taken, mode);
+  else count_try(special);
 }
 
 const Variant *special_made(const Variant *general, Constants *constants) {
