@@ -1,4 +1,4 @@
-/* hash.h - look-up in a table of coordinates: inlined into kernels by node_hash.c, and under a lock
+/* hash.h - look-up in a table of coordinates: linked into kernels by node_hash.c, and under a lock
  * by hash_table.c.
  *
  *     entry: | tag 32 | handle 32 |     0 empty     handle 1: a tombstone, the cell was deactivated
