@@ -391,6 +391,16 @@ typedef struct RtContext {
   RtRaces *races;           /* of the race detector; NULL: it is off */
 } RtContext;
 
+/* What a task's entry on a GPU takes, by value: positions begin..end, as on the CPU. All pointers
+ * are the device's. Any number of threads may run it: thread t of T runs the positions begin + t,
+ * begin + t + T, .. Ordered and serial tasks are for one thread. `end` RT_ALL_NODES, of a task over
+ * nodes: the active list's length, read on the device. */
+enum { RT_ALL_NODES = -1 };
+typedef struct RtGpuLaunch {
+  RtContext *context;
+  int64_t begin, end;
+} RtGpuLaunch;
+
 #include "entry.h" /* what compiled code calls */
 
 /* -- entry points that the core calls (native build); no task may be running ------------------- */
