@@ -2,40 +2,91 @@
 #include "driver.h"
 
 #include <dlfcn.h>
-#include <stddef.h>
 #include <string.h>
 
-enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 }; /* CUdevice_attribute */
+#include "base/option.h"
 
-static const char *why(const Driver *driver, int result) {
+enum {
+  OLDEST_VERSION = 11000,     /* the first that knows sm_80 */
+  OLDEST_CAPABILITY = 75,     /* the lowest that code is made for: its threads wait for each other */
+  /* CUdevice_attribute */
+  PROCESSORS = 16,
+  CAPABILITY_MAJOR = 75,
+  CAPABILITY_MINOR = 76,
+  HAS_RANGES = 102
+};
+
+const char *driver_text(const Driver *driver, int result) {
   const char *text = NULL;
   if (driver->cuGetErrorString(result, &text) || !text) return "an unknown reason";
   return text;
 }
 
-bool driver_open(Driver *driver, Error *err) {
-  memset(driver, 0, sizeof *driver);
-  driver->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!driver->library)
-    return error_set(err, RG_ERROR_DEVICE,
-                     "there is no CUDA driver on this machine: libcuda.so.1 cannot be opened");
-  static const struct { const char *name; size_t place; } entries[] = {
-#define DRIVER(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME)},
+/* From the first fault of a kernel on, a context answers every call with it. */
+bool driver_is_lost(int result) { return result >= DRIVER_ILLEGAL_ADDRESS && result < 730; }
+
+bool driver_check(const Driver *driver, int result, const char *what, Error *err) {
+  if (result == DRIVER_OK) return true;
+  if (result == DRIVER_OUT_OF_MEMORY)
+    return error_set(err, RG_ERROR_DEVICE_MEMORY, "the GPU has no memory left: it cannot %s", what);
+  if (!driver_is_lost(result))
+    return error_set(err, RG_ERROR_DEVICE_FAILED, "the GPU cannot %s: %s", what,
+                     driver_text(driver, result));
+  error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime, it cannot %s: %s", what,
+            driver_text(driver, result));
+  return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
+}
+
+static bool find_entries(Driver *driver, Error *err) {
+  static const struct {
+    const char *name;
+    size_t place;
+    bool may_be_missing;
+  } entries[] = {
+#define DRIVER(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), false},
+#define DRIVER_MAY(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), true},
 #include "driver.def"
 #undef DRIVER
+#undef DRIVER_MAY
   };
   for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
     void *entry = dlsym(driver->library, entries[i].name);
     memcpy((char *)driver + entries[i].place, &entry, sizeof entry);
-    if (!entry) {
-      driver_close(driver);
+    if (!entry && !entries[i].may_be_missing)
       return error_set(err, RG_ERROR_DEVICE, "the CUDA driver is too old: it has no %s",
                        entries[i].name);
-    }
   }
+  return true;
+}
+
+static bool check_version(const Driver *driver, Error *err) {
+  int version = 0, result = driver->cuDriverGetVersion(&version);
+  if (result)
+    return error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not say its version: %s",
+                     driver_text(driver, result));
+  return version >= OLDEST_VERSION ||
+         error_set(err, RG_ERROR_DEVICE,
+                   "the CUDA driver is too old: it is for CUDA %d.%d, and %d.%d is the oldest that "
+                   "can be used",
+                   version / 1000, version / 10 % 100, OLDEST_VERSION / 1000,
+                   OLDEST_VERSION / 10 % 100);
+}
+
+static bool start(Driver *driver, Error *err) {
   int result = driver->cuInit(0);
-  if (!result) return true;
-  error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not start: %s", why(driver, result));
+  return !result || error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not start: %s",
+                              driver_text(driver, result));
+}
+
+bool driver_open(Driver *driver, Error *err) {
+  const char *given = option_text("RG_CUDA_DRIVER");
+  const char *path = given[0] ? given : "libcuda.so.1";
+  memset(driver, 0, sizeof *driver);
+  driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!driver->library)
+    return error_set(err, RG_ERROR_DEVICE,
+                     "there is no CUDA driver on this machine: %.200s cannot be opened", path);
+  if (find_entries(driver, err) && check_version(driver, err) && start(driver, err)) return true;
   driver_close(driver);
   return false;
 }
@@ -45,19 +96,46 @@ void driver_close(Driver *driver) {
   memset(driver, 0, sizeof *driver);
 }
 
+static bool has_ranges(const Driver *driver) {
+#define DRIVER(NAME, PARAMETERS)
+#define DRIVER_MAY(NAME, PARAMETERS) if (!driver->NAME) return false;
+#include "driver.def"
+#undef DRIVER
+#undef DRIVER_MAY
+  return true;
+}
+
+static int describe(const Driver *driver, DriverDevice *device) {
+  int major = 0, minor = 0, ranges = 0;
+  size_t memory_bytes = 0;
+  int result = driver->cuDeviceGetName(device->name, sizeof device->name, device->number);
+  if (!result) result = driver->cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, device->number);
+  if (!result) result = driver->cuDeviceGetAttribute(&minor, CAPABILITY_MINOR, device->number);
+  if (!result)
+    result = driver->cuDeviceGetAttribute(&device->processors, PROCESSORS, device->number);
+  if (!result) result = driver->cuDeviceTotalMem_v2(&memory_bytes, device->number);
+  if (!result) result = driver->cuDriverGetVersion(&device->driver_version);
+  if (!driver->cuDeviceGetAttribute(&ranges, HAS_RANGES, device->number))
+    device->has_ranges = ranges && has_ranges(driver);
+  device->memory_bytes = memory_bytes;
+  device->capability = major * 10 + minor;
+  return result;
+}
+
 bool driver_device(const Driver *driver, int number, DriverDevice *device, Error *err) {
-  int count = 0, handle = 0, major = 0, minor = 0;
+  int count = 0;
   memset(device, 0, sizeof *device);
   int result = driver->cuDeviceGetCount(&count);
   if (!result && number >= count)
     return error_set(err, RG_ERROR_DEVICE, "the CUDA driver sees no GPU");
-  if (!result) result = driver->cuDeviceGet(&handle, number);
-  if (!result) result = driver->cuDeviceGetName(device->name, sizeof device->name, handle);
-  if (!result) result = driver->cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, handle);
-  if (!result) result = driver->cuDeviceGetAttribute(&minor, CAPABILITY_MINOR, handle);
-  if (!result) result = driver->cuDriverGetVersion(&device->driver_version);
+  if (!result) result = driver->cuDeviceGet(&device->number, number);
+  if (!result) result = describe(driver, device);
   if (result)
-    return error_set(err, RG_ERROR_DEVICE, "the GPU cannot be queried: %s", why(driver, result));
-  device->capability = major * 10 + minor;
-  return true;
+    return error_set(err, RG_ERROR_DEVICE, "the GPU cannot be queried: %s",
+                     driver_text(driver, result));
+  return device->capability >= OLDEST_CAPABILITY ||
+         error_set(err, RG_ERROR_DEVICE,
+                   "'%s' is too old: it has compute capability %d.%d, and 7.5 is the lowest that "
+                   "can be used",
+                   device->name, device->capability / 10, device->capability % 10);
 }

@@ -15,6 +15,13 @@ the places that were tried." },
   { "library.version", said = "Use module, library and compiler of one build." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
+  { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z
+    larger than what is free. What exists stays usable." },
+  { "device.failed", said = "Arch `cuda`: the message has the driver's words. What exists stays \z
+    usable." },
+  { "device.lost", said = "Arch `cuda`: after a fault of a kernel on the GPU its driver answers \z
+    nothing more. What was there is gone; the process and other runtimes go on, and `rg.reset()` \z
+    gives a new one." },
   { "internal", said = "The message says which assumption failed; please report it." },
   { "argument.invalid", [[
 x:get "one"]], [[
