@@ -3,7 +3,8 @@
  * the passes before, and inlining, optimising and targets to the room jit.
  *
  *     void rg_host(RtContext *context)
- *     void rg_task_<n>(RtContext *context, RtWorker *worker, int64_t begin, int64_t end) */
+ *     void rg_task_<n>(RtContext *context, RtWorker *worker, int64_t begin, int64_t end)
+ *     .entry rg_task_<n>(RtGpuLaunch launch)       of a GPU, by value */
 #ifndef RG_CODEGEN_CODEGEN_H
 #define RG_CODEGEN_CODEGEN_H
 
@@ -12,10 +13,16 @@
 #include "base/error.h"
 #include "ir/ir.h"
 
+typedef enum CodegenPart {
+  CODEGEN_ALL,         /* host region and tasks, for a CPU */
+  CODEGEN_HOST_REGION, /* of a kernel whose tasks a GPU runs */
+  CODEGEN_GPU_TASKS
+} CodegenPart;
+
 /* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:
  * out of memory, module and builder are left as they are, to be disposed of. False with
  * codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, Error *err);
+                    const IrKernel *kernel, CodegenPart part, Error *err);
 
 #endif

@@ -43,6 +43,7 @@ typedef struct Codegen {
   Scratch *scratch;
   Error *err;
   const IrKernel *kernel;
+  CodegenPart part;
   LLVMModuleRef module;
   LLVMContextRef context;
   LLVMBuilderRef builder;
@@ -158,6 +159,7 @@ LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
 LLVMValueRef context_private_copy(Codegen *g, int tree);
+LLVMValueRef context_list_length(Codegen *g, int tree, int manager); /* of its active nodes */
 LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
@@ -269,8 +271,38 @@ void function_declare_all(Codegen *g);
 void function_emit(Codegen *g, int number);
 void function_invoke(Codegen *g, const IrInst *inst);
 void function_return(Codegen *g, const IrInst *inst);
+
+/* -- range.c: the indices of a range's positions ----------------------------------------------- */
+typedef struct RangeIndices {
+  const IrTask *task;
+  LLVMTypeRef index;
+  bool is_wide;                          /* i64 indices */
+  LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
+  LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
+  /* of the interior, of the index type: constants, or limited by the frame */
+  LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
+} RangeIndices;
+/* Reads the bounds; false: the task is not sound. */
+bool range_open(Codegen *g, const IrTask *task, RangeIndices *r);
+/* How far along each axis a position is, i64 */
+void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position, LLVMValueRef digits[]);
+LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide); /* in its type */
+void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
+                   LLVMValueRef indices[]);
+/* Are the first `count` indices in the interior? */
+LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
+                             int count);
+
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
+/* One position of it; `continue` goes to `again`. */
+void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again);
+
+/* -- gpu.c ------------------------------------------------------------------------------------- */
+typedef struct GpuPositions { LLVMValueRef first, end, step; } GpuPositions; /* of a thread; i64 */
+GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
+void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
+void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);
 

@@ -52,9 +52,17 @@ void function_end(Codegen *g) {
   LLVMBuildRetVoid(g->builder);
 }
 
+static void emit_gpu_task(Codegen *g, const IrTask *task, const char *name) {
+  GpuPositions positions = gpu_begin(g, name);
+  if (task->kind == TASK_RANGE) gpu_range(g, task, positions);
+  else gpu_nodes(g, task, positions);
+  function_end(g);
+}
+
 static void emit_task(Codegen *g, const IrTask *task, int number) {
   char name[32];
   snprintf(name, sizeof name, "rg_task_%d", number);
+  if (g->part == CODEGEN_GPU_TASKS) return emit_gpu_task(g, task, name);
   function_begin(g, name, false);
   LLVMValueRef begin = LLVMGetParam(g->function, 2), end = LLVMGetParam(g->function, 3);
   switch (task->kind) {
@@ -81,13 +89,17 @@ static void init_types(Codegen *g) {
 }
 
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, Error *err) {
-  Codegen g = {
-      .scratch = scratch, .err = err, .kernel = kernel, .module = module, .builder = builder};
+                    const IrKernel *kernel, CodegenPart part, Error *err) {
+  Codegen g = {.scratch = scratch,
+               .err = err,
+               .kernel = kernel,
+               .part = part,
+               .module = module,
+               .builder = builder};
   init_types(&g);
   function_declare_all(&g);
-  emit_host(&g);
-  for (int i = 0; i < kernel->tasks.count && !error_is_set(err); i++)
+  if (part != CODEGEN_GPU_TASKS) emit_host(&g);
+  for (int i = 0; part != CODEGEN_HOST_REGION && i < kernel->tasks.count && !error_is_set(err); i++)
     emit_task(&g, kernel->tasks.items[i], i);
   for (int i = 0; i < kernel->functions.count && !error_is_set(err); i++) function_emit(&g, i);
   return !error_is_set(err);

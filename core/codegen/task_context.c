@@ -55,6 +55,18 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
+LLVMValueRef context_list_length(Codegen *g, int tree, int manager) {
+  if (!is_tree(g, tree)) return value_index(g, 0);
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef managers =
+      tree_member(g, tree, offsetof(RtTree, managers), g->pointer, "managers");
+  int64_t offset = manager * (int64_t)sizeof(RtManager) + (int64_t)offsetof(RtManager, list_count);
+  LLVMValueRef length =
+      LLVMBuildLoad2(g->builder, g->i64, value_byte_offset(g, managers, offset), "length");
+  block_hoist_end(g, back);
+  return length;
+}
+
 LLVMValueRef context_private_copy(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_index(g, 0);
   if (g->private_copies[tree]) return g->private_copies[tree];

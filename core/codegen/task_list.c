@@ -47,23 +47,33 @@ static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t
   return arith_convert(g, TYPE(I64), type, value);
 }
 
-void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
-  bool is_leaves = task->kind == TASK_LEAVES;
+static bool has_cursor(const IrTask *task) {
   const IrRegion *body = task->body;
   const IrInst *last = body->params.count ? vec_last(&body->params) : NULL;
-  bool has_cursor = !is_leaves && last && type_is(last->type, TYPE_PTR);
-  int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor;
+  return task->kind == TASK_NODES && last && type_is(last->type, TYPE_PTR);
+}
+
+void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again) {
+  bool is_leaves = task->kind == TASK_LEAVES;
+  const IrRegion *body = task->body;
+  int first = is_leaves ? 1 : 0, count = body->params.count - first - has_cursor(task);
   if (count < 0 || count > SNODE_MAX_AXES)
     return codegen_fail(g, NULL, "a task over nodes has the wrong parameters");
-  ListLoop loop = list_begin(g, begin, end);
-  const IrInst *cursor = is_leaves ? body->params.items[0] : has_cursor ? last : NULL;
-  if (cursor) value_set(g, cursor, list_entry(g, task, RT_LIST_NODE, loop.position));
-  LLVMValueRef table = list_entry(g, task, RT_LIST_COORDINATES, loop.position);
+  const IrInst *cursor = is_leaves          ? body->params.items[0]
+                         : has_cursor(task) ? vec_last(&body->params)
+                                            : NULL;
+  if (cursor) value_set(g, cursor, list_entry(g, task, RT_LIST_NODE, position));
+  LLVMValueRef table = list_entry(g, task, RT_LIST_COORDINATES, position);
   for (int axis = 0; axis < count; axis++) {
     const IrInst *param = body->params.items[first + axis];
     int64_t factor = is_leaves && task->factors[axis] > 0 ? task->factors[axis] : 1;
     value_set(g, param, coordinate(g, table, axis, factor, param->type));
   }
-  control_body(g, body, loop.again);
+  control_body(g, body, again);
+}
+
+void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  ListLoop loop = list_begin(g, begin, end);
+  task_node(g, task, loop.position, loop.again);
   list_end(g, &loop);
 }

@@ -11,55 +11,22 @@
 #include "codegen/emit.h"
 
 typedef struct Range {
-  const IrTask *task;
-  LLVMTypeRef index;
-  bool is_wide;                          /* i64 indices */
-  LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
-  LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
+  RangeIndices of;
   /* i64, of the segment: its position along each axis, counted from 0; the last axis: where in the
    * row it starts */
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
   const LaneFact *lanes, *inner_lanes;   /* of body and interior, where they run in lanes */
-  /* of the interior, of the index type: constants, or limited by the frame */
-  LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
 } Range;
-
-static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
-  return LLVMBuildLoad2(g->builder, g->i64, context_slot(g, slot), "");
-}
-
-static void load_bounds(Codegen *g, Range *r) {
-  for (int axis = 0; axis < r->task->axis_count; axis++) {
-    r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
-    LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
-    LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
-    r->extent[axis] = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
-  }
-}
-
-static LLVMValueRef to_index(Codegen *g, const Range *r, LLVMValueRef wide) {
-  return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
-}
-
-/* The indices of position `begin`. */
-static void split_position(Codegen *g, const Range *r, LLVMValueRef begin, LLVMValueRef digits[]) {
-  LLVMValueRef rest = begin;
-  for (int axis = r->task->axis_count - 1; axis > 0; axis--) {
-    digits[axis] = LLVMBuildURem(g->builder, rest, r->extent[axis], "");
-    rest = LLVMBuildUDiv(g->builder, rest, r->extent[axis], "");
-  }
-  digits[0] = rest;
-}
 
 /* The start of the next row. */
 static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
-  int last = r->task->axis_count - 1;
+  int last = r->of.task->axis_count - 1;
   digits[last] = value_index(g, 0);
   LLVMValueRef carry = value_index(g, 1);
   for (int axis = last - 1; axis >= 0; axis--) {
     LLVMValueRef counted = LLVMBuildAdd(g->builder, r->digit[axis], carry, "");
-    LLVMValueRef full = LLVMBuildICmp(g->builder, LLVMIntEQ, counted, r->extent[axis], "");
+    LLVMValueRef full = LLVMBuildICmp(g->builder, LLVMIntEQ, counted, r->of.extent[axis], "");
     digits[axis] =
         axis == 0 ? counted : LLVMBuildSelect(g->builder, full, value_index(g, 0), counted, "");
     carry = LLVMBuildZExt(g->builder, full, g->i64, "");
@@ -67,8 +34,9 @@ static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
 }
 
 static void set_params(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef last) {
-  for (int axis = 0; axis < r->task->axis_count; axis++)
-    value_set(g, body->params.items[axis], axis + 1 < r->task->axis_count ? r->outer[axis] : last);
+  for (int axis = 0; axis < r->of.task->axis_count; axis++)
+    value_set(g, body->params.items[axis],
+              axis + 1 < r->of.task->axis_count ? r->outer[axis] : last);
 }
 
 /* for (last = from; last < to; last++) body */
@@ -91,7 +59,7 @@ static void emit_lanes(Codegen *g, const Range *r, const IrRegion *body, const L
                        LLVMValueRef first, LLVMValueRef mask, LLVMBasicBlockRef again) {
   set_params(g, r, body, first);
   g->lanes = lanes;
-  g->width = r->task->lanes;
+  g->width = r->of.task->lanes;
   g->mask = mask;
   control_body(g, body, again);
   g->lanes = NULL;
@@ -110,7 +78,7 @@ static LLVMBasicBlockRef end_turn(Codegen *g, const IrRegion *body, LLVMBasicBlo
 }
 
 static LLVMValueRef index_number(const Range *r, int64_t number) {
-  return value_integer(r->index, number);
+  return value_integer(r->of.index, number);
 }
 
 /* Whole vectors of from..to; returns where they end. */
@@ -119,16 +87,16 @@ static LLVMValueRef emit_whole(Codegen *g, const Range *r, const IrRegion *body,
   LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
   LLVMValueRef count = LLVMBuildSelect(g->builder, some, LLVMBuildSub(g->builder, to, from, ""),
                                        index_number(r, 0), "");
-  LLVMValueRef whole = LLVMBuildAnd(g->builder, count, index_number(r, -r->task->lanes), "");
+  LLVMValueRef whole = LLVMBuildAnd(g->builder, count, index_number(r, -r->of.task->lanes), "");
   LLVMValueRef end = LLVMBuildAdd(g->builder, from, whole, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "lanes"),
                     again = block_new(g, "again"), leave = block_new(g, "lanes.end");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, index_number(r, 0), ""), leave, turn);
   block_enter(g, turn);
-  LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
+  LLVMValueRef index = LLVMBuildPhi(g->builder, r->of.index, "");
   emit_lanes(g, r, body, lanes, index, NULL, again);
   LLVMBasicBlockRef back = end_turn(g, body, again);
-  LLVMValueRef next = LLVMBuildAdd(g->builder, index, index_number(r, r->task->lanes), "");
+  LLVMValueRef next = LLVMBuildAdd(g->builder, index, index_number(r, r->of.task->lanes), "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
   LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
   block_enter(g, leave);
@@ -137,13 +105,13 @@ static LLVMValueRef emit_whole(Codegen *g, const Range *r, const IrRegion *body,
 
 /* The first `count` lanes, all if it is more (unsigned). */
 static LLVMValueRef first_lanes(Codegen *g, const Range *r, LLVMValueRef count) {
-  LLVMValueRef args[] = {count, index_number(r, r->task->lanes)}, lanes[IR_MAX_LANES];
-  LLVMValueRef most = call_intrinsic(g, "llvm.umin", r->index, args, 2);
-  if (r->is_wide) most = LLVMBuildTrunc(g->builder, most, g->i32, "");
-  for (int i = 0; i < r->task->lanes; i++) lanes[i] = value_integer(g->i32, i);
-  LLVMValueRef numbers = LLVMConstVector(lanes, (unsigned)r->task->lanes);
+  LLVMValueRef args[] = {count, index_number(r, r->of.task->lanes)}, lanes[IR_MAX_LANES];
+  LLVMValueRef most = call_intrinsic(g, "llvm.umin", r->of.index, args, 2);
+  if (r->of.is_wide) most = LLVMBuildTrunc(g->builder, most, g->i32, "");
+  for (int i = 0; i < r->of.task->lanes; i++) lanes[i] = value_integer(g->i32, i);
+  LLVMValueRef numbers = LLVMConstVector(lanes, (unsigned)r->of.task->lanes);
   return LLVMBuildICmp(g->builder, LLVMIntULT, numbers,
-                       value_broadcast(g, most, r->task->lanes), "");
+                       value_broadcast(g, most, r->of.task->lanes), "");
 }
 
 /* from..to with a mask throughout: one copy of the body for whole vectors and the rest. */
@@ -155,11 +123,11 @@ static void emit_masked(Codegen *g, const Range *r, const IrRegion *body, LLVMVa
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
   block_branch(g, some, turn, leave);
   block_enter(g, turn);
-  LLVMValueRef index = LLVMBuildPhi(g->builder, r->index, "");
+  LLVMValueRef index = LLVMBuildPhi(g->builder, r->of.index, "");
   LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
   emit_lanes(g, r, body, r->lanes, index, first_lanes(g, r, left), again);
   LLVMBasicBlockRef back = end_turn(g, body, again);
-  LLVMValueRef width = index_number(r, r->task->lanes);
+  LLVMValueRef width = index_number(r, r->of.task->lanes);
   LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
   LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
@@ -180,22 +148,23 @@ static bool is_long(const IrRegion *body) {
 }
 
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
-  const IrRegion *body = r->task->body;
+  const IrRegion *body = r->of.task->body;
   if (!r->lanes) return emit_run(g, r, body, from, to);
-  if (!r->task->interior && !is_long(body)) from = emit_whole(g, r, body, r->lanes, from, to);
+  if (!r->of.task->interior && !is_long(body)) from = emit_whole(g, r, body, r->lanes, from, to);
   emit_masked(g, r, body, from, to);
 }
 
 /* Returns where it ends: the rest is left to the checked loop. */
 static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
                                   LLVMValueRef end) {
-  if (r->inner_lanes) return emit_whole(g, r, r->task->interior, r->inner_lanes, from, to);
-  emit_run(g, r, r->task->interior, from, to);
+  if (r->inner_lanes) return emit_whole(g, r, r->of.task->interior, r->inner_lanes, from, to);
+  emit_run(g, r, r->of.task->interior, from, to);
   return end;
 }
 
 static void find_lanes(Codegen *g, Range *r) {
-  const IrTask *task = r->task;
+  const IrTask *task = r->of.task;
+  r->lanes = r->inner_lanes = NULL;
   if (task->lanes <= 1) return;
   int last = task->axis_count - 1;
   r->lanes = ir_lanes(g->scratch, g->kernel, task->body, last);
@@ -204,98 +173,36 @@ static void find_lanes(Codegen *g, Range *r) {
 
 /* -- segments ---------------------------------------------------------------------------------- */
 
-static LLVMValueRef index_constant(const Range *r, int64_t number) {
-  int64_t most = r->is_wide ? INT64_MAX : INT32_MAX;
-  return value_integer(r->index, max_i64(-most - 1, min_i64(number, most)));
-}
-
-static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMValueRef b) {
-  LLVMValueRef args[] = {a, b};
-  return call_intrinsic(g, "llvm.smin", type, args, 2);
-}
-
-/* The number in the limit's slot minus its constant, brought into the index type. */
-static LLVMValueRef limit_end(Codegen *g, const Range *r, const IrLimit *limit) {
-  LLVMValueRef slot = context_slot(g, limit->slot);
-  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
-  LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
-  if (r->is_wide) return end;
-  LLVMValueRef args[] = {smaller(g, g->i64, end, value_index(g, INT32_MAX)),
-                         value_index(g, INT32_MIN)};
-  LLVMValueRef inside = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
-  return LLVMBuildTrunc(g->builder, inside, r->index, "");
-}
-
-/* Ends before it begins, unless the number is more than the limit's constant. */
-static LLVMValueRef end_if_any(Codegen *g, const Range *r, const IrLimit *limit, LLVMValueRef end) {
-  LLVMValueRef extent =
-      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot), 1), limit->type);
-  LLVMValueRef holds =
-      LLVMBuildICmp(g->builder, LLVMIntSGT, extent, value_index(g, limit->less), "");
-  return LLVMBuildSelect(g->builder, holds, end, index_constant(r, INT64_MIN), "");
-}
-
-static void find_interior(Codegen *g, Range *r) {
-  const IrTask *task = r->task;
-  for (int axis = 0; axis < task->axis_count; axis++) {
-    r->inner_begin[axis] = index_constant(r, task->interior_begin[axis]);
-    r->inner_end[axis] = index_constant(r, task->interior_end[axis]);
-  }
-  for (int i = 0; i < task->limits.count; i++) {
-    const IrLimit *limit = &task->limits.items[i];
-    if (limit->begins) {
-      LLVMValueRef args[] = {r->inner_begin[limit->axis], limit_end(g, r, limit)};
-      r->inner_begin[limit->axis] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
-      continue;
-    }
-    LLVMValueRef *end = &r->inner_end[limit->axis < 0 ? 0 : limit->axis];
-    *end = limit->axis < 0 ? end_if_any(g, r, limit, *end)
-                           : smaller(g, r->index, *end, limit_end(g, r, limit));
-  }
-}
-
 static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMValueRef low,
                           LLVMValueRef high) {
   LLVMValueRef args[] = {number, low};
-  args[0] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+  args[0] = call_intrinsic(g, "llvm.smax", r->of.index, args, 2);
   args[1] = high;
-  return call_intrinsic(g, "llvm.smin", r->index, args, 2);
-}
-
-static LLVMValueRef outer_is_interior(Codegen *g, const Range *r) {
-  LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
-  for (int axis = 0; axis + 1 < r->task->axis_count; axis++) {
-    LLVMValueRef above = LLVMBuildICmp(g->builder, LLVMIntSGE, r->outer[axis],
-                                       r->inner_begin[axis], "");
-    LLVMValueRef below = LLVMBuildICmp(g->builder, LLVMIntSLT, r->outer[axis],
-                                       r->inner_end[axis], "");
-    all = LLVMBuildAnd(g->builder, all, LLVMBuildAnd(g->builder, above, below, ""), "");
-  }
-  return all;
+  return call_intrinsic(g, "llvm.smin", r->of.index, args, 2);
 }
 
 /* The checked loop from..stop comes before the interior; it runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
-  const IrTask *task = r->task;
+  const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
-  LLVMValueRef is_interior = outer_is_interior(g, r);
-  LLVMValueRef low = clamp(g, r, r->inner_begin[last], from, to),
-               high = clamp(g, r, r->inner_end[last], low, to);
+  LLVMValueRef is_interior = range_is_inside(g, &r->of, r->outer, last);
+  LLVMValueRef low = clamp(g, r, r->of.inner_begin[last], from, to),
+               high = clamp(g, r, r->of.inner_end[last], low, to);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
                     interior = block_new(g, "interior"), after = block_new(g, "segment.end");
   block_jump(g, checked);
   block_enter(g, checked);
-  LLVMValueRef start = LLVMBuildPhi(g->builder, r->index, ""),
-               stop = LLVMBuildPhi(g->builder, r->index, "");
+  LLVMValueRef start = LLVMBuildPhi(g->builder, r->of.index, ""),
+               stop = LLVMBuildPhi(g->builder, r->of.index, "");
   emit_body(g, r, start, stop);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
   block_enter(g, interior);
-  LLVMValueRef args[] = {low, r->inner_begin[last]};
-  LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+  LLVMValueRef args[] = {low, r->of.inner_begin[last]};
+  LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->of.index, args, 2);
   args[0] = high;
-  args[1] = r->inner_end[last];
-  LLVMValueRef inner_to = call_intrinsic(g, "llvm.smin", r->index, args, 2);
+  args[1] = r->of.inner_end[last];
+  LLVMValueRef inner_to = call_intrinsic(g, "llvm.smin", r->of.index, args, 2);
   LLVMValueRef rest = emit_interior(g, r, inner_from, inner_to, high);
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
   block_jump(g, checked);
@@ -304,38 +211,30 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   block_enter(g, after);
 }
 
-static bool is_sound(const IrTask *task) {
-  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES ||
-      task->body->params.count != task->axis_count)
-    return false;
-  return !task->interior || task->interior->params.count == task->axis_count;
-}
-
 /* The segment at r->digit, truncated where the positions end; returns its length. */
 static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
-  const IrTask *task = r->task;
+  const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
-  for (int axis = 0; axis < last; axis++)
-    r->outer[axis] = to_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], r->digit[axis], ""));
-  LLVMValueRef args[] = {left, LLVMBuildSub(g->builder, r->extent[last], r->digit[last], "")};
+  for (int axis = 0; axis < last; axis++) {
+    LLVMValueRef at = LLVMBuildAdd(g->builder, r->of.begin[axis], r->digit[axis], "");
+    r->outer[axis] = range_index(g, &r->of, at);
+  }
+  LLVMValueRef args[] = {left, LLVMBuildSub(g->builder, r->of.extent[last], r->digit[last], "")};
   LLVMValueRef length = last == 0 ? left : call_intrinsic(g, "llvm.smin", g->i64, args, 2);
-  LLVMValueRef first = LLVMBuildAdd(g->builder, r->begin[last], r->digit[last], "");
-  LLVMValueRef from = to_index(g, r, first),
-               to = to_index(g, r, LLVMBuildAdd(g->builder, first, length, ""));
+  LLVMValueRef first = LLVMBuildAdd(g->builder, r->of.begin[last], r->digit[last], "");
+  LLVMValueRef from = range_index(g, &r->of, first),
+               to = range_index(g, &r->of, LLVMBuildAdd(g->builder, first, length, ""));
   if (task->interior) emit_split(g, r, from, to);
   else emit_body(g, r, from, to);
   return length;
 }
 
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
-  Range r = {
-      .task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
+  Range r;
   LLVMValueRef digits[SNODE_MAX_AXES];
-  if (!is_sound(task)) return codegen_fail(g, NULL, "a range task and its indices do not match");
-  load_bounds(g, &r);
-  if (task->interior) find_interior(g, &r);
+  if (!range_open(g, task, &r.of)) return;
   find_lanes(g, &r);
-  split_position(g, &r, begin, digits);
+  range_split(g, &r.of, begin, digits);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),
                     work = block_new(g, "work");
   block_jump(g, segment);

@@ -74,6 +74,12 @@ static bool keep_texts(Job *job, RgCodegenObject *out, Error *err) {
   return ok;
 }
 
+/* A kernel for a GPU was written for that processor (ir_write): the host has its host region. */
+static CodegenPart part_of(const Job *job, const char *written_for) {
+  if (job->target.is_ptx) return CODEGEN_GPU_TASKS;
+  return strncmp(written_for, "sm_", 3) ? CODEGEN_ALL : CODEGEN_HOST_REGION;
+}
+
 /* Bytes to module; the kernel is freed with the scratch. */
 static bool make_module(Job *job, Error *err) {
   double mark = clock_ms();
@@ -82,7 +88,8 @@ static bool make_module(Job *job, Error *err) {
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   bool ok = kernel != NULL;
   charge(&job->result.parse_ms, &mark);
-  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel, err) &&
+  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel,
+                            part_of(job, written_for), err) &&
        jit_verify(job->module, err);
   charge(&job->result.emit_ms, &mark);
   return ok;

@@ -24,6 +24,15 @@ void llvm_function_drop(LLVMValueRef function, const char *text_name) {
                                    text_name, (unsigned)strlen(text_name));
 }
 
+void llvm_parameter_by_value(LLVMValueRef function, unsigned number, LLVMTypeRef type,
+                             uint64_t alignment) {
+  unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5),
+           align = LLVMGetEnumAttributeKindForName("align", 5);
+  LLVMContextRef context = context_of(function);
+  LLVMAddAttributeAtIndex(function, number, LLVMCreateTypeAttribute(context, by_value, type));
+  LLVMAddAttributeAtIndex(function, number, LLVMCreateEnumAttribute(context, align, alignment));
+}
+
 void llvm_function_is_pure(LLVMValueRef function) {
   llvm_function_attribute(function, "nounwind", 0);
   llvm_function_attribute(function, "willreturn", 0);

@@ -8,6 +8,9 @@
 void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t value);
 void llvm_function_text(LLVMValueRef function, const char *name, const char *value);
 void llvm_function_drop(LLVMValueRef function, const char *text_name);
+/* Parameter `number`, from 1 on, is passed as a copy of what it points to. */
+void llvm_parameter_by_value(LLVMValueRef function, unsigned number, LLVMTypeRef type,
+                             uint64_t alignment);
 /* The function touches no memory, returns and never unwinds: calls to it can be hoisted and
  * merged. */
 void llvm_function_is_pure(LLVMValueRef function);

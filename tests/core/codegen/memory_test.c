@@ -54,20 +54,24 @@ static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
   snprintf(start, sizeof start, format == 'f' ? "%.1f" : "%.0f", c->start);
   snprintf(value, sizeof value, format == 'f' ? "%.1f" : "%.0f", c->value);
   const char *t = type_names[type];
+  bool is_gpu = !strncmp(cpu, "sm_", 3); /* has tasks alone */
   snprintf(
       text, sizeof text,
-      "kernel update\ntree t0\nframe 2\nhost {\n%%z: i32 = const 0\n%%r: ptr = tree.root t0\n%%s: "
+      "kernel update\ntree t0\nframe 2\n%s%%z: i32 = const 0\n%%r: ptr = tree.root t0\n%%s: "
       "%s = const %s\n%%v: %s = const %s\n"
       "mem.store %%r, %%s\n%%o: %s = mem.rmw %s %%r, %%v\n%%q: ptr = offset +64 stride=0 %%r, "
       "%%z\nmem.store %%q, %%o\n"
       "%%p: ptr = offset +128 stride=0 %%r, %%z\nmem.store %%p, %%s\nmem.update %s plain %%p, %%v\n"
       "%%u: ptr = offset +192 stride=0 %%r, %%z\nmem.store %%u, %%s\n%%k: %s = mem.cas %%u, %%v, "
       "%%s\n%%l: %s = mem.cas %%u, %%s, %%v\n"
-      "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n",
-      t, start, t, value, t, c->op, c->op, t, t);
+      "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n%s",
+      is_gpu ? "host {\n}\ntask 0 = range axes=1 bounds=0 index=i32 {\nbody (%i: i32) {\n"
+             : "host {\n",
+      t, start, t, value, t, c->op, c->op, t, t,
+      is_gpu ? "}\n" : "");
   memset(m.memory, 0x55, 512);
   if (!compile(text, cpu)) return false;
-  if (!m.code) return strstr((const char *)m.object->bytes, "rg_host") != NULL; /* PTX */
+  if (!m.code) return strstr((const char *)m.object->bytes, ".entry rg_task_0") != NULL; /* PTX */
   machine_host(&m);
   bool ok = read_element(type, m.memory) == c->result &&
             read_element(type, m.memory + 64) == c->start &&

@@ -94,7 +94,7 @@ static void test_targets(const Bytes *b) {
       RgCodegenRequest request = request_of(b, gpus[i]);
       RgCodegenResult *result = compile(&request, &err);
       const char *ptx = result ? (const char *)result->objects[RG_TARGET_PTX].bytes : "";
-      CHECK(strstr(ptx, gpus[i]) && strstr(ptx, "rg_task_0"));
+      CHECK(strstr(ptx, gpus[i]) && strstr(ptx, ".entry rg_task_0"));
       codegen_result_free(codegen, result);
     }
   }

@@ -1,0 +1,147 @@
+/* gpu.c - a task as the entry of a GPU kernel, run by any number of threads (llvm_bc/rt.h,
+ * RtGpuLaunch):
+ *
+ *     thread t of T:   for (position = begin + t; position < end; position += T) body
+ *
+ * A thread is a lane, so the body is scalar. The index of a position is found by division; whether
+ * it is in the interior is asked per position, which neighbouring threads mostly answer alike.
+ * There are no workers: entry points get NULL for theirs. The launch is passed by value, and read
+ * before anything else. */
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codegen/emit.h"
+#include "llvm/function_attribute.h"
+
+enum { PTX_KERNEL = 71 }; /* LLVM's calling convention of an entry */
+
+static LLVMTypeRef launch_type(Codegen *g) {
+  LLVMTypeRef members[] = {g->pointer, g->i64, g->i64};
+  return LLVMStructTypeInContext(g->context, members, 3, false);
+}
+
+static LLVMValueRef load_launch(Codegen *g, LLVMTypeRef type, size_t offset, const char *name) {
+  LLVMValueRef launch = LLVMGetParam(g->function, 0);
+  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, launch, (int64_t)offset), name);
+}
+
+static LLVMValueRef special(Codegen *g, const char *name) {
+  char intrinsic[64];
+  snprintf(intrinsic, sizeof intrinsic, "llvm.nvvm.read.ptx.sreg.%s.x", name);
+  unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
+  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
+  LLVMValueRef value = LLVMBuildCall2(g->builder, type, function, NULL, 0, "");
+  return LLVMBuildZExt(g->builder, value, g->i64, name);
+}
+
+static LLVMValueRef add(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildNSWAdd(g->builder, a, b, "");
+}
+static LLVMValueRef product(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildNSWMul(g->builder, a, b, "");
+}
+
+GpuPositions gpu_begin(Codegen *g, const char *name) {
+  LLVMTypeRef param = g->pointer;
+  LLVMValueRef function =
+      LLVMAddFunction(g->module, name, LLVMFunctionType(g->void_type, &param, 1, false));
+  LLVMSetFunctionCallConv(function, PTX_KERNEL);
+  llvm_parameter_by_value(function, 1, launch_type(g), _Alignof(RtGpuLaunch));
+  function_open(g, function, false);
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->rt_context = load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context");
+  LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
+               end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
+  LLVMValueRef block = special(g, "ntid");
+  LLVMValueRef thread = add(g, product(g, special(g, "ctaid"), block), special(g, "tid"));
+  GpuPositions positions = {.first = add(g, begin, thread),
+                            .end = end,
+                            .step = product(g, special(g, "nctaid"), block)};
+  block_hoist_end(g, back);
+  g->worker = LLVMConstNull(g->pointer);
+  context_poll_stop(g); /* an earlier task of the launch may have failed */
+  return positions;
+}
+
+/* -- positions --------------------------------------------------------------------------------- */
+
+typedef struct Turn {
+  LLVMValueRef position, counter;
+  LLVMBasicBlockRef head, again;
+} Turn;
+
+static Turn turn_begin(Codegen *g, const GpuPositions *positions) {
+  Turn turn = {.counter = block_variable(g, g->i32, "turns"),
+               .head = block_new(g, "positions"),
+               .again = block_new(g, "again")};
+  LLVMBuildStore(g->builder, value_integer(g->i32, 0), turn.counter);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "position");
+  block_jump(g, turn.head);
+  block_enter(g, turn.head);
+  turn.position = LLVMBuildPhi(g->builder, g->i64, "position");
+  LLVMAddIncoming(turn.position, (LLVMValueRef *)&positions->first, &before, 1);
+  LLVMValueRef more =
+      LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
+  block_branch(g, more, work, g->finish);
+  block_enter(g, work);
+  return turn;
+}
+
+static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn) {
+  block_jump(g, turn->again);
+  block_enter(g, turn->again);
+  LLVMValueRef next = add(g, turn->position, positions->step);
+  LLVMBasicBlockRef back = block_new(g, "next");
+  control_back_edge(g, turn->counter, back);
+  block_enter(g, back);
+  block_jump(g, turn->head);
+  LLVMAddIncoming(turn->position, &next, &back, 1);
+  block_enter(g, block_new(g, "behind"));
+}
+
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static void emit_iteration(Codegen *g, const IrRegion *body, LLVMValueRef *indices,
+                           LLVMBasicBlockRef again) {
+  for (int axis = 0; axis < body->params.count; axis++)
+    value_set(g, body->params.items[axis], indices[axis]);
+  control_body(g, body, again);
+  block_jump(g, again);
+}
+
+void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
+  RangeIndices range;
+  LLVMValueRef indices[SNODE_MAX_AXES];
+  if (!range_open(g, task, &range)) return;
+  Turn turn = turn_begin(g, &positions);
+  range_indices(g, &range, turn.position, indices);
+  if (task->interior) {
+    LLVMValueRef is_interior = range_is_inside(g, &range, indices, task->axis_count);
+    LLVMBasicBlockRef inner = block_new(g, "interior"), outer = block_new(g, "checked");
+    block_branch(g, is_interior, inner, outer);
+    block_enter(g, inner);
+    emit_iteration(g, task->interior, indices, turn.again);
+    block_enter(g, outer);
+  }
+  emit_iteration(g, task->body, indices, turn.again);
+  block_enter(g, block_new(g, "behind"));
+  turn_end(g, &positions, &turn);
+}
+
+/* -- nodes ------------------------------------------------------------------------------------- */
+
+/* `end` RT_ALL_NODES: the list's length. */
+static LLVMValueRef end_of_list(Codegen *g, const IrTask *task, LLVMValueRef end) {
+  LLVMValueRef length = context_list_length(g, task->tree, task->manager);
+  LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
+  return LLVMBuildSelect(g->builder, all, length, end, "");
+}
+
+void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
+  positions.end = end_of_list(g, task, positions.end);
+  Turn turn = turn_begin(g, &positions);
+  task_node(g, task, turn.position, turn.again);
+  turn_end(g, &positions, &turn);
+}

@@ -1,0 +1,125 @@
+/* range.c - the indices of a range's positions, and where its interior is: what a task needs that
+ * runs them in rows (task_range.c), and one that runs them in any order (gpu.c). */
+#include "base/bits.h"
+#include "codegen/emit.h"
+
+static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
+  return LLVMBuildLoad2(g->builder, g->i64, context_slot(g, slot), "");
+}
+
+static void load_bounds(Codegen *g, RangeIndices *r) {
+  for (int axis = 0; axis < r->task->axis_count; axis++) {
+    r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
+    LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
+    LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
+    r->extent[axis] = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+  }
+}
+
+LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide) {
+  return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
+}
+
+void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position,
+                 LLVMValueRef digits[]) {
+  LLVMValueRef rest = position;
+  for (int axis = r->task->axis_count - 1; axis > 0; axis--) {
+    digits[axis] = LLVMBuildURem(g->builder, rest, r->extent[axis], "");
+    rest = LLVMBuildUDiv(g->builder, rest, r->extent[axis], "");
+  }
+  digits[0] = rest;
+}
+
+/* -- the interior ----------------------------------------------------------------------------- */
+
+static LLVMValueRef index_constant(const RangeIndices *r, int64_t number) {
+  int64_t most = r->is_wide ? INT64_MAX : INT32_MAX;
+  return value_integer(r->index, max_i64(-most - 1, min_i64(number, most)));
+}
+
+static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMValueRef b) {
+  LLVMValueRef args[] = {a, b};
+  return call_intrinsic(g, "llvm.smin", type, args, 2);
+}
+
+/* The number in the limit's slot minus its constant, brought into the index type. */
+static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *limit) {
+  LLVMValueRef slot = context_slot(g, limit->slot);
+  LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
+  LLVMValueRef end = LLVMBuildSub(g->builder, extent, value_index(g, limit->less), "");
+  if (r->is_wide) return end;
+  LLVMValueRef args[] = {smaller(g, g->i64, end, value_index(g, INT32_MAX)),
+                         value_index(g, INT32_MIN)};
+  LLVMValueRef inside = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+  return LLVMBuildTrunc(g->builder, inside, r->index, "");
+}
+
+/* Ends before it begins, unless the number is more than the limit's constant. */
+static LLVMValueRef end_if_any(Codegen *g, const RangeIndices *r, const IrLimit *limit,
+                               LLVMValueRef end) {
+  LLVMValueRef extent =
+      value_extend(g, access_load(g, limit->type, context_slot(g, limit->slot), 1), limit->type);
+  LLVMValueRef holds =
+      LLVMBuildICmp(g->builder, LLVMIntSGT, extent, value_index(g, limit->less), "");
+  return LLVMBuildSelect(g->builder, holds, end, index_constant(r, INT64_MIN), "");
+}
+
+static void find_interior(Codegen *g, RangeIndices *r) {
+  const IrTask *task = r->task;
+  for (int axis = 0; axis < task->axis_count; axis++) {
+    r->inner_begin[axis] = index_constant(r, task->interior_begin[axis]);
+    r->inner_end[axis] = index_constant(r, task->interior_end[axis]);
+  }
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    if (limit->begins) {
+      LLVMValueRef args[] = {r->inner_begin[limit->axis], limit_end(g, r, limit)};
+      r->inner_begin[limit->axis] = call_intrinsic(g, "llvm.smax", r->index, args, 2);
+      continue;
+    }
+    LLVMValueRef *end = &r->inner_end[limit->axis < 0 ? 0 : limit->axis];
+    *end = limit->axis < 0 ? end_if_any(g, r, limit, *end)
+                           : smaller(g, r->index, *end, limit_end(g, r, limit));
+  }
+}
+
+static bool is_sound(const IrTask *task) {
+  if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES ||
+      task->body->params.count != task->axis_count)
+    return false;
+  return !task->interior || task->interior->params.count == task->axis_count;
+}
+
+bool range_open(Codegen *g, const IrTask *task, RangeIndices *r) {
+  *r = (RangeIndices){
+      .task = task, .index = value_type(g, task->index), .is_wide = type_bits(task->index) == 64};
+  if (!is_sound(task)) {
+    codegen_fail(g, NULL, "a range task and its indices do not match");
+    return false;
+  }
+  load_bounds(g, r);
+  if (task->interior) find_interior(g, r);
+  return true;
+}
+
+LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
+                             int count) {
+  LLVMValueRef all = LLVMConstInt(g->bool_type, 1, false);
+  for (int axis = 0; axis < count; axis++) {
+    LLVMValueRef above =
+        LLVMBuildICmp(g->builder, LLVMIntSGE, indices[axis], r->inner_begin[axis], "");
+    LLVMValueRef below =
+        LLVMBuildICmp(g->builder, LLVMIntSLT, indices[axis], r->inner_end[axis], "");
+    all = LLVMBuildAnd(g->builder, all, LLVMBuildAnd(g->builder, above, below, ""), "");
+  }
+  return all;
+}
+
+void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
+                   LLVMValueRef indices[]) {
+  LLVMValueRef digits[SNODE_MAX_AXES];
+  range_split(g, r, position, digits);
+  for (int axis = 0; axis < r->task->axis_count; axis++)
+    indices[axis] =
+        range_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], digits[axis], ""));
+}

@@ -1,0 +1,148 @@
+/* ptx_test.c - every kernel of the tests of passes, and those of ptx/, through the passes for a GPU
+ * to PTX, which ptxas assembles where a CUDA toolkit is found.
+ *     test_ptx [FOLDER]   keeps the PTX there, a file NAME.sm_xx.ptx each */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "build_id.h"
+#include "check.h"
+#include "ir/task.h"
+#include "loader/loader.h"
+#include "pass/pass.h"
+
+static const char *const gpus[] = {"sm_75", "sm_80", "sm_90"};
+enum { GPUS = sizeof gpus / sizeof *gpus, TEXT_BYTES = 1 << 18, PATH_BYTES = 512 };
+
+static Heap heap;
+static Codegen *codegen;
+static char folder[PATH_BYTES / 2];
+static const char *ptxas;
+static int compiled, refused;
+
+typedef struct Kernel {
+  Scratch scratch;
+  const char *path;
+  IrBytes bytes;
+  bool is_kernel; /* the passes for a CPU take it */
+} Kernel;
+
+static char *read_input(Scratch *scratch, const char *path) {
+  char *text = scratch_alloc(scratch, TEXT_BYTES);
+  FILE *file = fopen(path, "r");
+  if (!file) return NULL;
+  text[fread(text, 1, TEXT_BYTES - 1, file)] = 0;
+  fclose(file);
+  char *end = strstr(text, "\n---");
+  if (end) end[1] = 0;
+  return text;
+}
+
+static IrKernel *run_passes(Kernel *k, bool for_cuda, Error *err) {
+  PassContext ctx = {
+      .scratch = &k->scratch, .vector_bytes = 32, .for_cuda = for_cuda, .verify = true};
+  const char *text = read_input(&k->scratch, k->path);
+  IrKernel *kernel = text ? ir_read(&k->scratch, &heap, text, err) : NULL;
+  bool ok = kernel && pass_run_all(&ctx, kernel, err);
+  for (int i = 0; kernel && i < kernel->trees.count; i++)
+    if (kernel->trees.items[i].tree) snode_tree_release((SNodeTree *)kernel->trees.items[i].tree);
+  return ok ? kernel : NULL;
+}
+
+static bool make_bytes(void *data, Error *err) {
+  Kernel *k = data;
+  k->is_kernel = run_passes(k, false, err) != NULL;
+  if (!k->is_kernel) return false;
+  const IrKernel *kernel = run_passes(k, true, err);
+  if (kernel) k->bytes = ir_write(&k->scratch, kernel, "sm_75");
+  return kernel != NULL;
+}
+
+static bool assemble(const char *path, const char *gpu) {
+  char command[3 * PATH_BYTES];
+  if (!ptxas || !strcmp(gpu, "sm_75")) return true; /* two of them show it */
+  snprintf(command, sizeof command, "%s -arch=%s -o /dev/null %s", ptxas, gpu, path);
+  return system(command) == 0; /* NOLINT: paths of our own */
+}
+
+static bool check_ptx(const RgCodegenResult *result, const char *name, const char *gpu) {
+  char path[PATH_BYTES];
+  snprintf(path, sizeof path, "%.200s/%.200s.%s.ptx", folder, name, gpu);
+  const RgCodegenObject *object = &result->objects[RG_TARGET_PTX];
+  FILE *file = fopen(path, "w");
+  if (!file) return false;
+  bool ok = fwrite(object->bytes, 1, (size_t)object->length, file) == (size_t)object->length;
+  fclose(file);
+  return ok && strstr((const char *)object->bytes, gpu) && assemble(path, gpu);
+}
+
+static bool compile(const Kernel *k, const char *name, const char *gpu) {
+  Error err;
+  error_clear(&err);
+  RgCodegenRequest request = {.bytes = k->bytes.data,
+                              .length = k->bytes.length,
+                              .build_id = RG_BUILD_ID,
+                              .processors = {[RG_TARGET_HOST] = "x86-64", [RG_TARGET_PTX] = gpu}};
+  RgCodegenResult *result = codegen_compile(codegen, &request, &err);
+  bool ok = result && check_ptx(result, name, gpu);
+  if (!ok) printf("  %s, %s: %s\n", name, gpu, result ? "not assembled" : err.message);
+  codegen_result_free(codegen, result);
+  compiled += ok;
+  return ok;
+}
+
+static void visit(const char *path, const char *name) {
+  Error err;
+  error_clear(&err);
+  Kernel k = {.path = path};
+  scratch_init(&k.scratch, &heap);
+  bool ok = guard_run(make_bytes, &k, &err);
+  if (!ok && !k.is_kernel) refused++; /* a text for one pass alone */
+  else if (!ok) printf("  %s: %s\n", name, err.message);
+  CHECK(ok || !k.is_kernel);
+  for (int i = 0; ok && i < GPUS; i++) CHECK(compile(&k, name, gpus[i]));
+  scratch_deinit(&k.scratch);
+}
+
+static void visit_all(const char *root, int depth) {
+  DIR *open = opendir(root);
+  const struct dirent *entry;
+  while (open && (entry = readdir(open))) {
+    char path[PATH_BYTES];
+    snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
+    size_t length = strlen(entry->d_name);
+    char name[PATH_BYTES]; /* after its folder */
+    snprintf(name, sizeof name, "%.100s_%.200s", strrchr(root, '/') + 1, entry->d_name);
+    if (length > 3 && !strcmp(entry->d_name + length - 3, ".ir")) visit(path, name);
+    else if (depth > 0 && entry->d_name[0] != '.') visit_all(path, depth - 1);
+  }
+  if (open) closedir(open);
+}
+
+static const char *find_ptxas(void) {
+  static const char *const places[] = {"/usr/local/cuda/bin/ptxas", "/usr/bin/ptxas"};
+  for (int i = 0; i < 2; i++)
+    if (!access(places[i], X_OK)) return places[i];
+  return NULL;
+}
+
+int main(int argc, char **argv) {
+  Error err;
+  error_clear(&err);
+  heap_init(&heap, 0);
+  snprintf(folder, sizeof folder, "%s", argc > 1 ? argv[1] : "/tmp/rg_ptx_XXXXXX");
+  bool is_ours = argc < 2 && mkdtemp(folder);
+  ptxas = find_ptxas();
+  codegen = codegen_open(&heap, &err);
+  TEST("every kernel becomes PTX for GPUs, old and new, which the assembler takes") {
+    CHECK(codegen && (argc > 1 || is_ours));
+    if (codegen) visit_all(argc > 2 ? argv[2] : PASS_FOLDER, 1);
+    printf("  %d files, %d texts that are for one pass alone, %s\n", compiled, refused,
+           ptxas ? "assembled" : "no ptxas here");
+    CHECK(compiled > 100);
+  }
+  if (codegen) codegen_close(codegen);
+  return check_report();
+}
