@@ -67,6 +67,7 @@ typedef struct Codegen {
   VEC(Exit) exits;                 /* innermost last */
   VEC(Share) shares;
   int alias;                       /* of the inst being emitted: field + 1; 0: none */
+  LLVMValueRef *tables;            /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
@@ -175,6 +176,9 @@ LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
 /* One relaxed atomic update of a scalar; returns the old value. */
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value);
+
+void item_emit(Codegen *g, const IrInst *inst); /* item.c: ITEM */
+void pick_emit(Codegen *g, const IrInst *inst); /* and PICK */
 
 /* random.c */
 void random_emit(Codegen *g, const IrInst *inst);

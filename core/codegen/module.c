@@ -97,6 +97,7 @@ bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef build
                .module = module,
                .builder = builder};
   init_types(&g);
+  g.tables = scratch_array(scratch, LLVMValueRef, kernel->tables.count);
   function_declare_all(&g);
   if (part != CODEGEN_GPU_TASKS) emit_host(&g);
   for (int i = 0; part != CODEGEN_HOST_REGION && i < kernel->tasks.count && !error_is_set(err); i++)

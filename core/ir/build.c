@@ -307,6 +307,19 @@ IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no) {
   return ir_emit(b, IR_SELECT, yes ? yes->type : TYPE(I32), 3, (IrInst *[]){condition, yes, no});
 }
 
+IrInst *ir_item(IrBuilder *b, int table, IrInst *index) {
+  IrInst *item = ir_emit(b, IR_ITEM, b->kernel->tables.items[table].type, 1, &index);
+  item->imm = table;
+  return item;
+}
+
+IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values) {
+  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, count + 1);
+  operands[0] = index;
+  for (int i = 0; i < count; i++) operands[i + 1] = values[i];
+  return ir_emit(b, IR_PICK, values[0]->type, count + 1, operands);
+}
+
 IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type) {
   return a && type_equal(a->type, type) ? a : ir_emit(b, IR_CONVERT, type, 1, &a);
 }

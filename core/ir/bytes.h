@@ -2,6 +2,7 @@
  *
  *   "RGIR" version op_count target flags results: count, (type rows cols)..  frame_slots
  *   trees: count   fields: count, (tree, type)..   levels: count, tree..   args: count, type..
+ *   tables: count, (type, count, values)..
  *   host: region   tasks: count, task..
  *   functions: count, (fault, results: count, type.., region)..
  *   region: param count, types; inst count, insts
@@ -13,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 9 };
+enum { IR_BYTES_VERSION = 10 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */

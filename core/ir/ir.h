@@ -109,7 +109,9 @@ struct IrInst {
   bool masked;
   bool here;                 /* PLACE, in a task over nodes: in the visited node */
   bool active;               /* PLACE: its cell is active and stays so; a write activates nothing */
-  bool inside;               /* PLACE: indices proven inside the shape; the place needs no check */
+  /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values. It needs no
+   * check */
+  bool inside;
   int8_t axis_count;         /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
   int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
@@ -157,6 +159,12 @@ typedef struct IrLevel {
   const SNode *node;
   const char *name;
 } IrLevel;
+/* Numbers that are known when the kernel is compiled. */
+typedef struct IrTable {
+  Type type;
+  int count;
+  const int64_t *values;     /* each as the `imm` of a CONST of the type */
+} IrTable;
 typedef struct IrArg {       /* a number argument of each launch: frame slot = its position here */
   Type type;
   const char *name;          /* "dt", "self.grid.dt" */
@@ -187,6 +195,7 @@ typedef struct IrKernel {
   VEC(IrArray) arrays;
   VEC(IrField) fields;
   VEC(IrLevel) levels;
+  VEC(IrTable) tables;
   VEC(IrArg) args;
   /* none: returns nothing; RETURN has an operand per number of each, in order */
   VEC(Type) results;
@@ -224,6 +233,9 @@ int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type);
 int ir_rank(const IrKernel *kernel, int field); /* how many indices a place of it takes */
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_site(IrKernel *kernel, int field, int32_t line);
+/* The number of the table of these values; they are copied. */
+int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values);
+void ir_drop_tables(IrKernel *kernel); /* those that no ITEM reads; the others move up */
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
 /* A note of kernel:explain() under the user's line: one clause, without a full stop. Equal notes on
  * a line are merged. */
@@ -259,6 +271,9 @@ IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 /* comparisons give bool, others a's type */
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
 IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
+IrInst *ir_item(IrBuilder *b, int table, IrInst *index);
+/* `count` values of one type */
+IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);
 IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* a itself when it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
 IrInst *ir_get(IrBuilder *b, IrInst *var);

@@ -5,6 +5,7 @@
  *   field f0 = t0.node 2.component 0: f32 t
  *   level l0 = t0.node 2 t
  *   arg 0: f32 rate
+ *   table 0: i32 3 = 1 2 4
  *   host {
  *     active l0 (%0: i32) {
  *       %1: place = place f0 %0
@@ -87,11 +88,11 @@ static void print_float(StrBuf *out, int64_t bits) {
   if (isfinite(value) && !strpbrk(shown, ".e")) strbuf_text(out, ".0");
 }
 
-static void print_const(StrBuf *out, const IrInst *inst) {
-  if (type_is_float(inst->type)) print_float(out, inst->imm);
-  else if (type_is_bool(inst->type)) strbuf_text(out, inst->imm ? "true" : "false");
-  else if (type_is_unsigned(inst->type)) strbuf_format(out, "%" PRIu64, (uint64_t)inst->imm);
-  else strbuf_format(out, "%" PRId64, inst->imm);
+static void print_number(StrBuf *out, Type type, int64_t imm) {
+  if (type_is_float(type)) print_float(out, imm);
+  else if (type_is_bool(type)) strbuf_text(out, imm ? "true" : "false");
+  else if (type_is_unsigned(type)) strbuf_format(out, "%" PRIu64, (uint64_t)imm);
+  else strbuf_format(out, "%" PRId64, imm);
 }
 
 static void print_axes(StrBuf *out, const char *word, const int32_t *axes, int count) {
@@ -115,7 +116,7 @@ static int number_of(Printer *p, const IrInst *inst) {
 
 static void print_imm(StrBuf *out, const IrInst *inst) {
   switch (ir_imm_kind(inst)) {
-  case IMM_CONST: strbuf_char(out, ' '), print_const(out, inst); break;
+  case IMM_CONST: strbuf_char(out, ' '), print_number(out, inst->type, inst->imm); break;
   case IMM_NUMBER: strbuf_format(out, " %" PRId64, inst->imm); break;
   case IMM_UPDATE: strbuf_format(out, " %s", ir_update_text((IrUpdate)inst->imm)); break;
   case IMM_TREE: strbuf_format(out, " t%" PRId64, inst->imm); break;
@@ -233,6 +234,12 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
     strbuf_format(out, "\narg %d: %s", i, ir_type_text(arg->type));
     print_optional_name(out, arg->name);
     if (arg->line) strbuf_format(out, " @%d:%d", arg->line, arg->column);
+  }
+  for (int i = 0; i < kernel->tables.count; i++) {
+    const IrTable *table = &kernel->tables.items[i];
+    strbuf_format(out, "\ntable %d: %s %d =", i, ir_type_text(table->type), table->count);
+    for (int k = 0; k < table->count; k++)
+      strbuf_char(out, ' '), print_number(out, table->type, table->values[k]);
   }
   for (int i = 0; i < kernel->results.count; i++) {
     Type result = kernel->results.items[i];

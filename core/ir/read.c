@@ -118,6 +118,53 @@ static bool read_level(IrReader *r) {
   return ok;
 }
 
+static bool read_number(IrReader *r, Type type, int64_t *imm) {
+  ir_read_skip_spaces(r);
+  const char *start = r->at;
+  while (*r->at && !isspace((unsigned char)*r->at)) r->at++;
+  Str word = {start, (int)(r->at - start)};
+  char *end = NULL;
+  errno = 0;
+  if (type_is_float(type)) {
+    if (word.length > 4 && !strncmp(start, "nan:", 4))
+      *imm = (int64_t)strtoull(start + 4, &end, 16);
+    else
+      *imm = ir_float_bits(strtod(start, &end));
+    if (str_is(word, "nan")) *imm = 0x7ff8000000000000;
+    errno = 0; /* strtod also reports denormals */
+  } else if (type_is_bool(type)) {
+    *imm = str_is(word, "true");
+    if (*imm || str_is(word, "false")) return true;
+  } else if (type_is_unsigned(type) && *start != '-') {
+    *imm = (int64_t)strtoull(start, &end, 10);
+  } else {
+    *imm = strtoll(start, &end, 10);
+  }
+  bool is_integer = type_is_integer(type);
+  bool ok = word.length && end == r->at && !errno && (is_integer || type_is_float(type)) &&
+            (!is_integer || ir_wrap_int(type, *imm) == *imm);
+  return ok || ir_read_fail(r, "not a constant of its type:", word);
+}
+
+/* `table 0: i32 3 = 1 2 4` */
+static bool read_table(IrReader *r) {
+  IrTable table = {0};
+  int32_t number;
+  bool ok = ir_read_i32(r, &number) && ir_read_expect_char(r, ':') &&
+            ir_read_type(r, &table.type) && ir_read_i32(r, &table.count) &&
+            ir_read_expect_char(r, '=');
+  if (!ok) return false;
+  VEC(int64_t) values = {0};
+  for (int k = 0; k < table.count; k++) {
+    int64_t value;
+    if (!read_number(r, table.type, &value)) return false;
+    vec_push(r->scratch, &values, value);
+  }
+  table.values = values.items;
+  vec_push(r->scratch, &r->kernel->tables, table);
+  return true;
+}
+
 static bool read_arg(IrReader *r) {
   IrArg arg = {0};
   int32_t number;
@@ -141,34 +188,6 @@ static bool read_axes(IrReader *r, int32_t axes[SNODE_MAX_AXES], int *count) {
   } while (ir_read_try_char(r, ','));
   *count = k;
   return ir_read_expect_char(r, ')');
-}
-
-static bool read_const(IrReader *r, IrInst *inst) {
-  ir_read_skip_spaces(r);
-  const char *start = r->at;
-  while (*r->at && !isspace((unsigned char)*r->at)) r->at++;
-  Str word = {start, (int)(r->at - start)};
-  char *end = NULL;
-  errno = 0;
-  if (type_is_float(inst->type)) {
-    if (word.length > 4 && !strncmp(start, "nan:", 4))
-      inst->imm = (int64_t)strtoull(start + 4, &end, 16);
-    else
-      inst->imm = ir_float_bits(strtod(start, &end));
-    if (str_is(word, "nan")) inst->imm = 0x7ff8000000000000;
-    errno = 0; /* strtod also reports denormals */
-  } else if (type_is_bool(inst->type)) {
-    inst->imm = str_is(word, "true");
-    if (inst->imm || str_is(word, "false")) return true;
-  } else if (type_is_unsigned(inst->type) && *start != '-') {
-    inst->imm = (int64_t)strtoull(start, &end, 10);
-  } else {
-    inst->imm = strtoll(start, &end, 10);
-  }
-  bool is_integer = type_is_integer(inst->type);
-  bool ok = word.length && end == r->at && !errno && (is_integer || type_is_float(inst->type)) &&
-            (!is_integer || ir_wrap_int(inst->type, inst->imm) == inst->imm);
-  return ok || ir_read_fail(r, "not a constant of its type:", word);
 }
 
 static bool read_valued_attribute(IrReader *r, IrInst *inst, Str word) {
@@ -233,7 +252,7 @@ static bool read_entry(IrReader *r, IrInst *inst) {
 }
 
 static bool read_attributes(IrReader *r, IrInst *inst) {
-  if (inst->op == IR_CONST) return read_const(r, inst);
+  if (inst->op == IR_CONST) return read_number(r, inst->type, &inst->imm);
   if (inst->op == IR_CALL && !read_entry(r, inst)) return false;
   for (;;) {
     Str word = ir_read_peek_word(r);
@@ -504,6 +523,7 @@ static bool read_row(IrReader *r) {
   if (ir_read_try_word(r, "field")) return read_field(r);
   if (ir_read_try_word(r, "level")) return read_level(r);
   if (ir_read_try_word(r, "arg")) return read_arg(r);
+  if (ir_read_try_word(r, "table")) return read_table(r);
   if (ir_read_try_word(r, "result")) return read_result(r);
   if (ir_read_try_word(r, "frame")) return ir_read_i32(r, &r->kernel->frame_slots);
   if (ir_read_try_word(r, "host")) return read_function(r, r->kernel->body);

@@ -148,6 +148,18 @@ static void read_function(Input *in, IrRegion *body) {
 
 /* -- tables and tasks -------------------------------------------------------------------------- */
 
+static void read_values(Input *in) {
+  int tables = read_count(in);
+  for (int i = 0; i < tables && !in->why; i++) {
+    IrTable table = {.type = read_type(in)};
+    table.count = read_count(in);
+    int64_t *values = scratch_array(in->scratch, int64_t, table.count);
+    for (int k = 0; k < table.count; k++) values[k] = read_i64(in);
+    table.values = values;
+    vec_push(in->scratch, &in->kernel->tables, table);
+  }
+}
+
 static void read_tables(Input *in) {
   IrKernel *kernel = in->kernel;
   int trees = read_below(in, MOST_TREES + 1); /* no bytes of their own follow */
@@ -165,6 +177,7 @@ static void read_tables(Input *in) {
   }
   int args = read_count(in);
   for (int i = 0; i < args && !in->why; i++) ir_add_arg(kernel, read_type(in), "", 0, 0);
+  read_values(in);
 }
 
 static void read_reductions(Input *in, IrTask *task) {

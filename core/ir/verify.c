@@ -128,6 +128,8 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   case IR_INVOKE:
     return (inst->imm >= 0 && inst->imm < kernel->functions.count) ||
            wrong(v, inst, "no such function");
+  case IR_ITEM:
+    return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
   case IR_TREE_ROOT: case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
@@ -273,6 +275,19 @@ static bool verify_memory(Verifier *v, const IrInst *inst) {
   return all_of_type(inst, 1, element) || wrong(v, inst, "the value is not of the element's type");
 }
 
+static bool verify_item(Verifier *v, const IrInst *inst) {
+  if (!type_equal(inst->type, v->kernel->tables.items[inst->imm].type))
+    return wrong(v, inst, "not the type of its table");
+  return type_is_integer(type_at(inst, 0)) || wrong(v, inst, "its index is an integer");
+}
+
+static bool verify_pick(Verifier *v, const IrInst *inst) {
+  if (inst->operand_count < 2 || !type_is_integer(type_at(inst, 0)))
+    return wrong(v, inst, "takes an index, an integer, and values");
+  return (is_element(inst->type) && all_of_type(inst, 1, inst->type)) ||
+         wrong(v, inst, "values and result must be of one type");
+}
+
 static bool verify_offset(Verifier *v, const IrInst *inst) {
   return (is_pointer(type_at(inst, 0)) && type_is_integer(type_at(inst, 1))) ||
          wrong(v, inst, "needs an address and an integer");
@@ -371,6 +386,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
     return (is_number(type_at(inst, 0)) && all_of_type(inst, 0, type_at(inst, 0))) ||
            wrong(v, inst, "begin, last and step must be numbers of one type");
   case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
+  case IR_ITEM: return verify_item(v, inst);
+  case IR_PICK: return verify_pick(v, inst);
   case IR_OFFSET: return verify_offset(v, inst);
   case IR_PRIVATE_COPY: return is_pointer(type_at(inst, 0)) || wrong(v, inst, "needs a pointer");
   case IR_MEM_LOAD:
@@ -620,7 +637,19 @@ static bool verify_array(const IrKernel *kernel, const IrArray *array) {
          (array->strides < 0 || has_args(kernel, array->strides, axes, TYPE(I64)));
 }
 
+static bool verify_table(const IrTable *table) {
+  if (!is_element(table->type) || table->count < 0) return false;
+  for (int k = 0; k < table->count; k++)
+    if (!type_is_float(table->type) &&
+        ir_wrap_int(table->type, table->values[k]) != table->values[k])
+      return false;
+  return true;
+}
+
 static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
+  for (int i = 0; i < kernel->tables.count; i++)
+    if (!verify_table(&kernel->tables.items[i]))
+      return error_set(err, RG_ERROR_IR, "table %d is not valid", i);
   for (int i = 0; i < kernel->arrays.count; i++)
     if (!verify_array(kernel, &kernel->arrays.items[i]))
       return error_set(err, RG_ERROR_IR, "array a%d is not valid", i);

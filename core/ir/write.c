@@ -126,6 +126,13 @@ static void write_tables(Writer *w, const IrKernel *kernel) {
   for (int i = 0; i < kernel->levels.count; i++) write_i64(w, kernel->levels.items[i].tree);
   write_u64(w, (uint64_t)kernel->args.count);
   for (int i = 0; i < kernel->args.count; i++) write_type(w, kernel->args.items[i].type);
+  write_u64(w, (uint64_t)kernel->tables.count);
+  for (int i = 0; i < kernel->tables.count; i++) {
+    const IrTable *table = &kernel->tables.items[i];
+    write_type(w, table->type);
+    write_u64(w, (uint64_t)table->count);
+    for (int k = 0; k < table->count; k++) write_i64(w, table->values[k]);
+  }
 }
 
 static void write_task(Writer *w, const IrTask *task) {

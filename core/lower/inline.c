@@ -51,10 +51,11 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   l->may_wrap = false;
   bind_parameters(l, in);
   l->outer_loops = l->loops;
-  l->s->frame = in;
   l->repeat = NULL;
-  make_results(l, in);
-  lower_body(l, in);
+  IrInst **found = lower_lookup(l, in);
+  l->s->frame = in;
+  if (!found) make_results(l, in);
+  if (!found) lower_body(l, in);
   l->repeat = repeat;
   l->outer_loops = outer_loops;
   l->may_wrap = may_wrap;
@@ -67,6 +68,7 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, e->at, k);
     IrInst *value = l->s->failed         ? lower_number(l, type, 0)
+                    : found           ? found[k]
                     : in->is_straight ? held_by(l, local)->values[k]
                                       : ir_get(&l->b, held_by(l, local)->values[k]);
     values[k] = lower_convert(l, value, type);

@@ -176,6 +176,9 @@ void lower_check_set(Lower *l, const Local *local, const int *parts, int count);
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */
 void lower_inline_return(Lower *l, Stmt *stmt);
+/* lookup.c: the results of a call for a constant table, after its parameters are bound; NULL: it is
+ * lowered as any other */
+IrInst **lower_lookup(Lower *l, Inline *in);
 IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call); /* likewise */
 void lower_declare_functions(Lower *l);
 void lower_functions(Lower *l); /* after the kernel */

@@ -52,18 +52,17 @@ static IrInst **pick(Lower *l, IrInst **values, const int *parts, int count) {
   return picked;
 }
 
-/* A computed index: selects among the rows; zero outside. */
+/* A computed index: picks one of the rows; zero outside. */
 static IrInst **lower_computed(Lower *l, Expr *e) {
   Shape of = shape_of(e->left);
+  int rows = type_rows(of), cols = type_cols(of);
   IrInst **values = lower_values(l, e->left), *index = lower_expr(l, e->list.items[0]);
-  IrInst **chosen = array(l, type_cols(of));
+  IrInst **column = array(l, rows), **chosen = array(l, cols);
   lower_at(l, e->pos);
-  lower_check_part(l, e, index, type_rows(of));
-  for (int c = 0; c < type_cols(of); c++) chosen[c] = lower_number(l, values[0]->type, 0);
-  for (int r = 0; r < type_rows(of); r++) {
-    IrInst *is_it = ir_binary(&l->b, IR_EQ, index, lower_number(l, index->type, r));
-    for (int c = 0; c < type_cols(of); c++)
-      chosen[c] = ir_select(&l->b, is_it, values[r * type_cols(of) + c], chosen[c]);
+  lower_check_part(l, e, index, rows);
+  for (int c = 0; c < cols; c++) {
+    for (int r = 0; r < rows; r++) column[r] = values[r * cols + c];
+    chosen[c] = ir_pick(&l->b, index, rows, column);
   }
   return chosen;
 }

@@ -19,6 +19,7 @@ typedef struct Uses { int *reads, *writes; } Uses;
 typedef struct Held { int var; IrInst *before; } Held;
 
 typedef struct Folder {
+  const IrKernel *kernel;
   Scratch *scratch;
   IrInst **with;     /* by id: the replacement of an inst */
   Map values;        /* key of a pure inst -> the visible one */
@@ -158,9 +159,33 @@ static IrInst *simplify_offset(IrInst *inst) {
   return NULL;
 }
 
+/* The index as it was in a shorter type, outside exactly where it was there. */
+static void narrow_index(IrInst *inst) {
+  IrInst *index = inst->operands[0];
+  bool is_widened = index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
+                    type_bits(index->operands[0]->type) < type_bits(index->type);
+  if (is_widened) inst->operands[0] = index->operands[0];
+}
+
+static IrInst *simplify_pick(IrInst *inst) {
+  int64_t index;
+  if (!ir_is_const(inst->operands[0], &index)) return narrow_index(inst), NULL;
+  bool is_inside = index >= 0 && index < inst->operand_count - 1;
+  return is_inside ? inst->operands[index + 1] : become_const(inst, 0);
+}
+
+static IrInst *simplify_item(const IrKernel *kernel, IrInst *inst) {
+  const IrTable *table = &kernel->tables.items[inst->imm];
+  int64_t index;
+  if (!ir_is_const(inst->operands[0], &index)) return narrow_index(inst), NULL;
+  return become_const(inst, index >= 0 && index < table->count ? table->values[index] : 0);
+}
+
 /* The replacement of the inst, or NULL: it stays, perhaps simplified. */
-static IrInst *simplify(IrInst *inst) {
+static IrInst *simplify(const IrKernel *kernel, IrInst *inst) {
   int64_t imm;
+  if (inst->op == IR_ITEM) return simplify_item(kernel, inst);
+  if (inst->op == IR_PICK) return simplify_pick(inst);
   if (fold_constant(inst, &imm)) return become_const(inst, imm);
   if (inst->op == IR_SELECT) return simplify_select(inst);
   if (inst->op == IR_OFFSET) return simplify_offset(inst);
@@ -313,7 +338,7 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
   IrInst *next = inst->next, *with = inst->op == IR_GET ? f->held[inst->operands[0]->id] : NULL;
   note_set(f, inst);
   if (!with && !(ir_effects(inst) & IR_PURE)) return next;
-  if (!with) with = simplify(inst);
+  if (!with) with = simplify(f->kernel, inst);
   if (!with) with = find_common(f, inst);
   if (!with) return next;
   f->with[inst->id] = with;
@@ -379,7 +404,8 @@ static void fold_function(Folder *f, IrRegion *body) {
 
 bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  Folder f = {.scratch = ctx->scratch,
+  Folder f = {.kernel = kernel,
+              .scratch = ctx->scratch,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
   f.held = scratch_array(ctx->scratch, IrInst *, kernel->next_id);
   f.uses.reads = scratch_array(ctx->scratch, int, kernel->next_id);
@@ -392,5 +418,6 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   }
   for (int i = 0; i < kernel->functions.count; i++)
     fold_function(&f, kernel->functions.items[i]->body);
+  ir_drop_tables(kernel);
   return true;
 }

@@ -19,6 +19,7 @@
 
 enum { /* a scalar op is 1 */
   TURNS = 8,       /* of a loop, guessed */
+  WAITING = 50,    /* percent of the time in a loop that lanes leave in different turns, guessed */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 3,      /* per lane */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
@@ -138,6 +139,12 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
   case IR_MEM_UPDATE: /* several share one walk over the lanes */
     s->is_simple = false;
     return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+  case IR_ITEM:
+    if (is_uniform(s, inst)) return cost;
+    s->is_simple = false;
+    return (int64_t)GATHER * s->width;
+  case IR_PICK: /* blends */
+    return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
   case IR_FAULT: s->is_simple = false; return 0; /* once */
   case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
     s->is_simple = false;
@@ -181,12 +188,14 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst) {
 
 static void survey_region(Survey *s, const IrRegion *region);
 
+/* Lanes that leave in different turns wait for the last one. */
 static void survey_loop(Survey *s, const IrInst *inst) {
-  int64_t outer = s->turns;
+  int64_t outer = s->turns, before = s->beside;
   s->is_simple = false;
   s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * TURNS; /* rolled: rare */
   survey_region(s, inst->regions[0]);
   s->turns = outer;
+  if (fact(s, inst)->diverges) s->beside += (s->beside - before) * WAITING / 100;
 }
 
 static void survey_inst(Survey *s, const IrInst *inst) {

@@ -46,9 +46,9 @@ typedef struct Pass {
  * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
  * last how it was compiled. */
 static const Pass *const order[] = {
-    &fold,   &periods, &tasks, &fold, &race, &stencil, &exits, &thresholds, &atomics,
-    &bounds, &nodes, &privatise, &unroll, &fold,  &spans,   &leaf,  &rows,       &explain, &places,
-    &fold,   &slots, &fold,      &lanes};
+    &fold,   &periods, &tasks, &fold,   &race,  &stencil, &exits, &thresholds, &atomics, &bounds,
+    &nodes,  &privatise, &unroll, &fold, &tables, &spans, &leaf,  &rows,       &explain, &places,
+    &fold,   &slots,   &fold,  &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

@@ -120,8 +120,10 @@ static bool is_of_index(const IrInst *inst, int depth) {
 
 /* Does an index alone choose what is done: an item of a table, a component of a vector? */
 static bool note_choice(void *data, IrInst *inst) {
-  bool is_choice = (inst->op == IR_IF || inst->op == IR_SELECT) &&
-                   inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
+  bool chooses = inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM ||
+                 inst->op == IR_PICK;
+  bool is_choice =
+      chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
   return !(*(bool *)data = is_choice);
 }
 

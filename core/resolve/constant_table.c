@@ -201,6 +201,20 @@ static Ast *write_function(Search *s, const List *list, int levels) {
   return parse_kernel_text(source, s->r->s->err);
 }
 
+static void note_lengths(const List *list, int level, int levels, int *lengths) {
+  if (list->count > lengths[level]) lengths[level] = list->count;
+  for (int k = 1; k <= list->count && level + 1 < levels; k++)
+    note_lengths(list->items[k].list, level + 1, levels, lengths);
+}
+
+static const Lookup *lookup_of(Resolve *r, const List *list, int levels) {
+  Lookup *lookup = scratch_new(r->scratch, Lookup);
+  int *lengths = scratch_array(r->scratch, int, levels);
+  note_lengths(list, 0, levels, lengths);
+  *lookup = (Lookup){.levels = levels, .lengths = lengths};
+  return lookup;
+}
+
 static Entity search(Resolve *r, Expr *e, const Entity *at, bool counts) {
   Search s = {.r = r, .left = MOST_ITEMS, .counts = counts};
   int levels = count_indices(at->list.index);
@@ -216,7 +230,10 @@ static Entity search(Resolve *r, Expr *e, const Entity *at, bool counts) {
               name);
   if (!ast) return (Entity){0};
   e->list = row_indices(r, e, at->list.index);
-  return resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL);
+  Entity found =
+      resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL);
+  if (e->inlined) e->inlined->lookup = lookup_of(r, at->list.list, levels);
+  return found;
 }
 
 /* How deep its first items are nested. */

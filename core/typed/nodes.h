@@ -218,6 +218,13 @@ struct Stmt {
 
 /* -- functions --------------------------------------------------------------------------------- */
 
+/* The indices of a constant table, each an i64, for which a function returns the value there: zero
+ * outside. It consists of `if index < number then .. else .. end` and returns. */
+typedef struct Lookup {
+  int levels;
+  const int *lengths;           /* by level: that of the longest list, whose indices start at 1 */
+} Lookup;
+
 /* A call of a user function, expanded in place for this call alone.
  *
  *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals, read by what
@@ -228,6 +235,7 @@ struct Stmt {
  * kernel's. The function's captures are paths of its own, under its `number`.
  * One that calls itself is expanded too, but apart: its body is that of a function of the IR. */
 struct Inline {
+  const Lookup *lookup;         /* its parameters are the indices of a constant table; or NULL */
   Inline *outer;                /* the function it is called in; NULL: the kernel */
   const AstFunction *function;
   Map names;                    /* AstLocal -> Local, while resolving it */

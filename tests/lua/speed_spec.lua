@@ -52,6 +52,8 @@ local function kernels(rg)
   local a, b = rg.field(rg.f32, cells), rg.field(rg.f32, cells)
   local k = rg.field(rg.i32, cells)
   local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
+  local t = {}
+  for at = 1, 256 do t[at] = at * 37 % 101 end
   local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
@@ -91,6 +93,9 @@ local function kernels(rg)
     end) },
     { "vectors, soa", 1.6, rg.kernel(function()
       for i in rg.range(cells) do v[i] = w * v[i] end
+    end) },
+    { "entries of a table", 7, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = t[bit.band(k[i], 255) + 1] end
     end) },
     { "stencil of a range", 2.6, rg.kernel(function()
       for i, j in rg.range({ 1, n - 1 }, { 1, n - 1 }) do

@@ -3,6 +3,103 @@ local rg, failure = support.rg, support.failure
 
 local function kernel(text, captures) return rg.kernel(text, captures or {}) end
 
+-- Which of a table's entries a field says, for indices of each integer type, in a parallel loop
+-- and alone.
+local function entries_of(t, indices, type)
+  local n = #indices
+  local at, x = rg.field(type, n), rg.field(rg.f64, n)
+  for k, index in ipairs(indices) do at[k - 1] = index end
+  rg.kernel(function() for i in rg.range(n) do x[i] = t[at[i]] end end)()
+  local one = rg.kernel(function(k) return t[at[k]] end)
+  local found = {}
+  for k = 1, n do
+    found[k] = x[k - 1]
+    assert.equal(found[k], one(k - 1))
+  end
+  return found
+end
+
+describe("a table that is indexed at run time", function()
+  it("gives its entries, and zero outside, whatever type the index has", function()
+    local t = {}
+    for k = 1, 200 do t[k] = (k * 37) % 101 - 50.5 end
+    for _, type in ipairs { rg.i8, rg.u8, rg.i16, rg.i32, rg.u32, rg.i64, rg.u64 } do
+      local name = tostring(type)
+      local low = name:find "u" and 0 or -9
+      local high = name:find "8" and (low < 0 and 127 or 210) or 210
+      local indices, expected = {}, {}
+      for index = low, high do
+        indices[#indices + 1] = index
+        expected[#expected + 1] = t[index] or 0
+      end
+      assert.same(expected, entries_of(t, indices, type))
+    end
+    assert.same({ 0, 0, 0, 0 }, entries_of(t, { 2147483647, -2147483647, 65537, -65535 }, rg.i32))
+    local far = { 4294967297LL, -4294967295LL, 9007199254740993LL, -9007199254740991LL }
+    assert.same({ 0, 0, 0, 0 }, entries_of(t, far, rg.i64))
+  end)
+
+  it("may have rows of several lengths, and one in another's index", function()
+    local rows = { { 3, 1 }, {}, { 2 }, { 5, 6, 7, -8 } }
+    local ways, m = { 2, 1, 4, 3 }, 7
+    local x = rg.field(rg.i32, m, m)
+    local y = rg.field(rg.i32, m, m)
+    rg.kernel(function()
+      for i, j in rg.range(m, m) do
+        x[i][j] = rows[i - 1][j - 1]
+        y[i][j] = ways[rows[ways[i]][j]] + 10 * #rows[i]
+      end
+    end)()
+    for i = 0, m - 1 do
+      for j = 0, m - 1 do
+        assert.equal((rows[i - 1] or {})[j - 1] or 0, x[i][j])
+        local way = (rows[ways[i] or 0] or {})[j] or 0
+        assert.equal((ways[way] or 0) + 10 * #(rows[i] or {}), y[i][j])
+      end
+    end
+  end)
+
+  it("may hold booleans, vectors, and numbers that are no literals", function()
+    local is, to = { true, false, true }, { rg.vec2(1, 2), rg.vec2(-3, 4) }
+    local odd = { math.huge, -0.0, -math.huge, 2 ^ -60 }
+    local count, last = rg.field(rg.i32, 5), rg.field(rg.vec2, 5)
+    local x = rg.field(rg.f64, 6)
+    rg.kernel(function()
+      for i in rg.range(5) do
+        if is[i] then count[i] = 1 end
+        last[i] = to[i]
+      end
+      for i in rg.range(6) do x[i] = 1 / odd[i] end
+    end)()
+    assert.same({ 0, 1, 0, 1, 0 }, { count[0], count[1], count[2], count[3], count[4] })
+    assert.same({ 0, 0, 1, 2, -3, 4, 0, 0 }, { last[0].x, last[0].y, last[1].x, last[1].y,
+      last[2].x, last[2].y, last[3].x, last[3].y })
+    assert.same({ 0, -math.huge, 0, 2 ^ 60, math.huge }, { x[1], x[2], x[3], x[4], x[5] })
+  end)
+
+  it("picks numbers of vectors", function()
+    local which = { 2, 0, 7, 1, 3 }
+    local n = 8
+    local x = rg.field(rg.f32, n)
+    local y = rg.field(rg.f32, n)
+    rg.kernel(function()
+      for i in rg.range(n) do
+        local v = rg.vec(8, rg.f32)(0)
+        for c = 0, 7 do v[c] = 10 * i + c end
+        local w = rg.vec4(i, i + 1, i, i + 1)
+        x[i] = v[which[i]]
+        y[i] = w[which[i]] + w[i - 2]
+      end
+    end)()
+    for i = 0, n - 1 do
+      local w = which[i] or 0
+      assert.equal(10 * i + w, x[i])
+      local far = w > 3 and 0 or i + w % 2
+      assert.equal(far + ((i >= 2 and i < 6) and i + i % 2 or 0), y[i])
+    end
+  end)
+end)
+
 describe("a table that a kernel writes", function()
   it("is indexed from 1, at the compile or at run time", function()
     local k = rg.kernel(function(i --[[: i32]], j --[[: i32]])

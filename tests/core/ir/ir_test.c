@@ -193,6 +193,9 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %p: place = place f0 %i, %i\n  %x: i32 = load %p\n"),
                "line 10: 'load': the result is not of the field's type");
     CHECK_TEXT(refusal("  store %i, %i\n"), "line 9: 'store': needs a place");
+    CHECK_TEXT(refusal("  %a: i32 = item 0 %i\n"), "line 9: 'item': no such table");
+    CHECK_TEXT(refusal("  %a: i32 = pick %i\n"),
+               "line 9: 'pick': takes an index, an integer, and values");
     CHECK_TEXT(refusal("  run 0\n"), "line 9: 'run': no such task");
     CHECK_TEXT(refusal("  return %i\n"), "line 9: 'return': not the kernel's results");
     CHECK_TEXT(refusal("  loop {\n    %a: i32 = const 1\n  }\n  %b: i32 = neg %a\n"),

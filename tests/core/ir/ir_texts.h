@@ -39,6 +39,8 @@
   "kernel k\n" \
   "tree t0\n" \
   "tree t1\n" \
+  "table 0: bool 2 = true false\n" \
+  "table 1: f32 3 = -0.5 inf 3.0\n" \
   "host {\n" \
   "  %0: ptr = tree.root t1\n" \
   "  %1: i64 = const -3\n" \
@@ -48,6 +50,9 @@
   "  call rt_mask_clear t1 mask=4 %2, %1\n" \
   "  %4: i64 = call rt_list_order t0 manager=1 %3\n" \
   "  %5: i64 = call rt_order_at %4, %1, %3\n" \
+  "  %6: f32 = item 1 inside %1\n" \
+  "  %7: f32 = pick %3, %6, %6\n" \
+  "  %8: bool = item 0 %3\n" \
   "}\n"
 
 #define STAGE1 \

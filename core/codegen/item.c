@@ -1,0 +1,110 @@
+/* item.c - a number that an index chooses: of a table, which is read-only data of the module, or of
+ * some values, which lie in a vector register. An index outside gives zero: a table has one number
+ * more, at its end. In memory no number is shorter than 32 bits, which is the least that machines
+ * gather. */
+#include "codegen/emit.h"
+
+enum { MOST_PICKED = 64 }; /* values of which a vector is made */
+
+static Type memory_type(Type type) {
+  bool is_short = type_is_bool(type) || (type_is_integer(type) && type_bits(type) < 32);
+  return is_short ? TYPE(I32) : type;
+}
+
+static LLVMValueRef constant(Codegen *g, Type type, int64_t imm) {
+  LLVMTypeRef memory = value_type(g, memory_type(type));
+  if (!type_is_float(type)) return value_integer(memory, imm);
+  double number;
+  memcpy(&number, &imm, sizeof number);
+  return value_real(memory, number);
+}
+
+static LLVMValueRef table_of(Codegen *g, int number) {
+  const IrTable *table = &g->kernel->tables.items[number];
+  if (g->tables[number]) return g->tables[number];
+  LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, table->count + 1);
+  for (int k = 0; k < table->count; k++) values[k] = constant(g, table->type, table->values[k]);
+  values[table->count] = constant(g, table->type, 0);
+  LLVMTypeRef memory = value_type(g, memory_type(table->type));
+  LLVMValueRef all = LLVMConstArray2(memory, values, (uint64_t)table->count + 1);
+  LLVMValueRef global = LLVMAddGlobal(g->module, LLVMTypeOf(all), "rg_table");
+  LLVMSetInitializer(global, all);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetLinkage(global, LLVMPrivateLinkage);
+  LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+  return g->tables[number] = global;
+}
+
+/* The index, unsigned; `count` in place of one that is outside. */
+static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
+  LLVMValueRef index = value_operand(g, inst, 0);
+  Type type = inst->operands[0]->type;
+  if (type_bits(type) < 32)
+    index = arith_convert(g, type, type_is_signed(type) ? TYPE(I32) : TYPE(U32), index);
+  if (inst->inside) return index;
+  LLVMValueRef args[] = {index, value_integer(LLVMTypeOf(index), count)};
+  return call_intrinsic(g, "llvm.umin", LLVMTypeOf(index), args, 2);
+}
+
+static LLVMValueRef from_memory(Codegen *g, Type type, LLVMValueRef value) {
+  if (type_is_bool(type))
+    return LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
+  return type_equal(memory_type(type), type)
+             ? value
+             : LLVMBuildTrunc(g->builder, value,
+                              value_lanes(value_type(g, type), value_width(value)), "");
+}
+
+void item_emit(Codegen *g, const IrInst *inst) {
+  LLVMValueRef index = bounded(g, inst, g->kernel->tables.items[inst->imm].count);
+  Type memory = memory_type(inst->type);
+  int width = value_width(index);
+  LLVMValueRef wide =
+      LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
+  LLVMValueRef place = LLVMBuildGEP2(g->builder, value_type(g, memory),
+                                     table_of(g, (int)inst->imm), &wide, 1, "");
+  LLVMValueRef value = width > 1 ? lane_gather(g, memory, place)
+                                 : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
+  value_set(g, inst, from_memory(g, inst->type, value));
+}
+
+/* -- picks ------------------------------------------------------------------------------------- */
+
+/* Of values[0 .. count), one more bit of the index for each doubling. */
+static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  for (int bit = 0; count > 1; bit++) {
+    LLVMValueRef mask = value_integer(LLVMTypeOf(index), (int64_t)1 << bit);
+    LLVMValueRef set = LLVMBuildAnd(g->builder, index, mask, "");
+    LLVMValueRef upper =
+        LLVMBuildICmp(g->builder, LLVMIntNE, set, LLVMConstNull(LLVMTypeOf(set)), "");
+    int pairs = count / 2;
+    for (int k = 0; k < pairs; k++)
+      values[k] = arith_select(g, upper, values[2 * k + 1], values[2 * k]);
+    if (count % 2) values[pairs] = values[count - 1];
+    count = pairs + count % 2;
+  }
+  return values[0];
+}
+
+static LLVMValueRef from_vector(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
+  LLVMTypeRef type = LLVMVectorType(LLVMTypeOf(values[0]), (unsigned)count);
+  LLVMValueRef all = LLVMGetPoison(type);
+  for (int k = 0; k < count; k++)
+    all = LLVMBuildInsertElement(g->builder, all, values[k], value_integer(g->i32, k), "");
+  return LLVMBuildExtractElement(g->builder, all, index, "");
+}
+
+void pick_emit(Codegen *g, const IrInst *inst) {
+  int count = inst->operand_count - 1, width = 1;
+  LLVMValueRef *values = scratch_array(g->scratch, LLVMValueRef, count + 1);
+  LLVMValueRef index = bounded(g, inst, count);
+  for (int k = 0; k < count; k++) {
+    values[k] = value_operand(g, inst, k + 1);
+    if (value_width(values[k]) > width) width = value_width(values[k]);
+  }
+  if (!inst->inside) values[count] = LLVMConstNull(LLVMTypeOf(values[0])), count++;
+  bool is_one = width == 1 && value_width(index) == 1;
+  bool is_vector = is_one && count > 2 && count <= MOST_PICKED && !type_is_bool(inst->type);
+  value_set(g, inst, is_vector ? from_vector(g, index, values, count)
+                               : tree(g, index, values, count));
+}

@@ -1,0 +1,60 @@
+/* table.c - constant tables of a kernel, which items read. */
+#include "ir/task.h"
+
+int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) {
+  size_t bytes = sizeof *values * (size_t)count;
+  for (int i = 0; i < kernel->tables.count; i++) {
+    const IrTable *table = &kernel->tables.items[i];
+    if (table->count == count && type_equal(table->type, type) &&
+        !memcmp(table->values, values, bytes))
+      return i;
+  }
+  int64_t *copy = scratch_array(kernel->scratch, int64_t, count);
+  if (count) memcpy(copy, values, bytes);
+  IrTable table = {.type = type, .count = count, .values = copy};
+  vec_push(kernel->scratch, &kernel->tables, table);
+  return kernel->tables.count - 1;
+}
+
+typedef struct Used {
+  IrKernel *kernel;
+  int *numbers; /* by table: 1, if it is read; then its new number + 1 */
+  bool renumbers;
+} Used;
+
+static bool visit_item(void *data, IrInst *inst) {
+  const Used *used = data;
+  if (inst->op != IR_ITEM) return true;
+  if (used->renumbers) inst->imm = used->numbers[inst->imm] - 1;
+  else used->numbers[inst->imm] = 1;
+  return true;
+}
+
+static void visit_all(Used *used) {
+  IrKernel *kernel = used->kernel;
+  ir_walk(kernel->body, visit_item, used);
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    ir_walk(kernel->tasks.items[i]->body, visit_item, used);
+    if (kernel->tasks.items[i]->interior)
+      ir_walk(kernel->tasks.items[i]->interior, visit_item, used);
+  }
+  for (int i = 0; i < kernel->functions.count; i++)
+    ir_walk(kernel->functions.items[i]->body, visit_item, used);
+}
+
+void ir_drop_tables(IrKernel *kernel) {
+  Used used = {.kernel = kernel};
+  int kept = 0;
+  if (!kernel->tables.count) return;
+  used.numbers = scratch_array(kernel->scratch, int, kernel->tables.count);
+  visit_all(&used);
+  for (int i = 0; i < kernel->tables.count; i++) {
+    if (!used.numbers[i]) continue;
+    kernel->tables.items[kept++] = kernel->tables.items[i];
+    used.numbers[i] = kept;
+  }
+  if (kept == kernel->tables.count) return;
+  kernel->tables.count = kept;
+  used.renumbers = true;
+  visit_all(&used);
+}
