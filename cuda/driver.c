@@ -8,7 +8,7 @@
 
 enum {
   OLDEST_VERSION = 11000,     /* the first that knows sm_80 */
-  OLDEST_CAPABILITY = 75,     /* the lowest that code is made for: its threads wait for each other */
+  OLDEST_CAPABILITY = 75,     /* the lowest that code is made for */
   /* CUdevice_attribute */
   PROCESSORS = 16,
   CAPABILITY_MAJOR = 75,

@@ -1,23 +1,9 @@
-/* arch.c - which device a runtime asks for, and why it is missing. */
+/* arch.c - which device a runtime asks for. */
 #include <ctype.h>
 #include <string.h>
 
 #include "api/api.h"
 #include "api/word.h"
-#include "cuda/driver.h"
-
-/* With a driver and a GPU, the missing part is ours. */
-static bool why_no_cuda(Error *err) {
-  Driver driver;
-  DriverDevice device;
-  if (!driver_open(&driver, err))
-    return error_hint(err, "arch = {\"cuda\", \"cpu\"} falls back to the processor");
-  if (driver_device(&driver, 0, &device, err))
-    error_set(err, RG_ERROR_DEVICE, "'%s' is present, but this version compiles only for the CPU",
-              device.name);
-  driver_close(&driver);
-  return false;
-}
 
 static const char *meant(const char *name) {
   char lower[16] = "";
@@ -30,7 +16,7 @@ bool api_find_arch(const char *name, Arch *arch, Error *err) {
   int number = ARCH_CPU;
   bool is_known = !name || !name[0] || word_find(WORD_ARCH, name, &number);
   *arch = (Arch)number;
-  if (is_known) return *arch != ARCH_CUDA || why_no_cuda(err);
+  if (is_known) return true;
   error_set(err, RG_ERROR_DEVICE, "there is no device '%.60s'", name);
   const char *near = meant(name);
   if (near) return error_hint(err, "did you mean \"%s\"?", near);

@@ -76,9 +76,10 @@ RgStatus rg_array_strides(RgArray *handle, int64_t *strides) {
   return API_CALL(program, copy_numbers(array, array->strides, strides, API_ERR(program)));
 }
 
-static bool copy_pointer(const Array *array, void **pointer, Error *err) {
-  if (!array_check(array, err)) return false;
-  *pointer = array->data;
+static bool copy_pointer(Array *array, void **pointer, Error *err) {
+  uint64_t address;
+  if (!array_check(array, err) || !array_locate(array, &address, err)) return false;
+  *pointer = (void *)(uintptr_t)address;
   return true;
 }
 
@@ -149,4 +150,6 @@ TRANSFER(rg_array_read, double, array_read)
 TRANSFER(rg_array_read_i64, int64_t, array_read_i64)
 TRANSFER(rg_array_write, const double, array_write)
 TRANSFER(rg_array_write_i64, const int64_t, array_write_i64)
+TRANSFER(rg_array_read_bytes, void, array_read_bytes)
+TRANSFER(rg_array_write_bytes, const void, array_write_bytes)
 #undef TRANSFER

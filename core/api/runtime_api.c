@@ -202,6 +202,7 @@ int32_t rg_worker_count(RgRuntime *runtime) {
 }
 
 static bool read_stats(Program *program, RgStats *stats) {
+  if (program->store.device) (void)store_reach(&program->store, DEVICE_COUNTS, NULL);
   program_stats(program, stats);
   return true;
 }
@@ -282,7 +283,8 @@ RgStatus rg_cache_clear(RgRuntime *runtime) {
 }
 
 static bool report_memory(Program *program, RgMemory *memory, Error *err) {
-  if (!owner_check(&program->owner, err)) return false;
+  if (!owner_check(&program->owner, err) || !store_reach(&program->store, DEVICE_COUNTS, err))
+    return false;
   store_memory(&program->store, memory);
   return true;
 }
@@ -294,7 +296,9 @@ RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory) {
   return API_CALL(program, report_memory(program, memory, API_ERR(program)));
 }
 
-static bool find_row(Program *program, int32_t row, RgNodeMemory *node, bool *is_there) {
+static bool find_row(Program *program, int32_t row, RgNodeMemory *node, bool *is_there,
+                     Error *err) {
+  if (program->store.device && !store_reach(&program->store, DEVICE_READS, err)) return false;
   *is_there = store_memory_node(&program->store, row, node);
   return true;
 }
@@ -304,13 +308,15 @@ RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node) {
   API_NEEDS(runtime);
   API_NEEDS(node);
   bool is_there = false;
-  RgStatus status = API_CALL(program, find_row(program, row, node, &is_there));
+  RgStatus status = API_CALL(program, find_row(program, row, node, &is_there, API_ERR(program)));
   return status ? status : !is_there;
 }
 
 static bool run_gc(Program *program, const char *word, double *result, Error *err) {
   int action;
-  if (!owner_check(&program->owner, err) || !word_parse(WORD_GC, word, &action, err)) return false;
+  if (!owner_check(&program->owner, err) || !word_parse(WORD_GC, word, &action, err) ||
+      !store_reach(&program->store, DEVICE_COUNTS, err))
+    return false;
   *result = program_gc(program, (GcAction)action);
   return true;
 }

@@ -204,6 +204,10 @@ bool array_check(const Array *array, Error *err) {
                                   array_label(array, label), array->destroyed_at);
 }
 
+bool array_locate(Array *array, uint64_t *address, Error *err) {
+  return device_locate(array->store->device, &array->block.rt, array->data, address, err);
+}
+
 bool array_destroy(Array *array, const char *where, Error *err) {
   if (!array_check(array, err)) return false;
   array->destroyed_at = heap_copy_text(array->store->heap, where ? where : "an unknown place");

@@ -49,6 +49,8 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
 bool array_destroy(Array *array, const char *where, Error *err);
 /* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */
 bool array_check(const Array *array, Error *err);
+/* Where tasks find its first element. */
+bool array_locate(Array *array, uint64_t *address, Error *err);
 const char *array_label(const Array *array, char buffer[100]); /* "array 'a'" */
 bool array_shares_memory(const Array *a, const Array *b);
 /* Does some element of the array lie in these bytes? */
@@ -69,5 +71,8 @@ bool array_read(Array *array, double *values, int64_t count, Error *err);
 bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err);
 bool array_write(Array *array, const double *values, int64_t count, Error *err);
 bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *err);
+/* As they are in memory, of elements that are one block. */
+bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err);
+bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err);
 
 #endif

@@ -61,10 +61,17 @@ static bool check_index(Array *array, const int64_t *index, int32_t index_count,
                      err);
 }
 
+/* `size_bytes` at `from`; NULL: any of its elements. */
+static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) {
+  return device_reach(array->store->device, &array->block.rt, from, element_size(array), use, err);
+}
+
 bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value,
                Error *err) {
   if (!check_index(array, index, index_count, err)) return false;
-  *value = value_at(array, element_at(array, index));
+  const uint8_t *at = element_at(array, index);
+  if (!reach(array, at, DEVICE_READS, err)) return false;
+  *value = value_at(array, at);
   return true;
 }
 
@@ -75,7 +82,9 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
   if (!check_index(array, index, index_count, err) || !check_writable(array, err)) return false;
   if (!vector_convert(array->store, array->type, value, bits, NULL, NULL))
     return vector_convert(array->store, array->type, value, bits, array_label(array, label), err);
-  put(array, element_at(array, index), bits);
+  uint8_t *at = element_at(array, index);
+  if (!reach(array, at, DEVICE_WRITES, err)) return false;
+  put(array, at, bits);
   return true;
 }
 
@@ -92,11 +101,12 @@ bool array_view(const Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
   *view = (RgView){.rank = array->rank, .alive = (const uint8_t *)&array->block.is_held,
                    .constant = array->is_constant};
-  if (type_is_struct(array->type)) return true;
-  view->first = array->data;
-  view->step = type_size(type_element(array->type));
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);
+  /* else the host has to say when it looks */
+  if (type_is_struct(array->type) || array->store->device->table->reach) return true;
+  view->first = array->data;
+  view->step = type_size(type_element(array->type));
   return true;
 }
 
@@ -155,7 +165,8 @@ bool array_fill(Array *array, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS], any = 0;
   if (!array_check(array, err) || !check_writable(array, err) ||
-      !vector_convert(array->store, array->type, value, bits, array_label(array, label), err))
+      !vector_convert(array->store, array->type, value, bits, array_label(array, label), err) ||
+      !reach(array, NULL, DEVICE_WRITES, err))
     return false;
   for (int k = 0; k < type_parts(array->type); k++) any |= bits[k];
   if (!any && !array->is_strided) {
@@ -223,6 +234,8 @@ bool array_copy(Array *array, Array *from, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes",
                      array_label(array, label), array_label(from, other));
   if (array == from) return true;
+  if (!reach(from, NULL, DEVICE_READS, err) || !reach(array, NULL, DEVICE_WRITES, err))
+    return false;
   return array_shares_memory(array, from) ? copy_apart(array, from, err)
                                           : copy_all(array, from, err);
 }
@@ -236,7 +249,7 @@ static bool check_count(Array *array, int64_t count, Error *err) {
 }
 
 bool array_read(Array *array, double *values, int64_t count, Error *err) {
-  if (!check_count(array, count, err)) return false;
+  if (!check_count(array, count, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
   int64_t length = row_length(array), parts = type_parts(array->type);
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n += length, walk_row(&walk))
@@ -249,7 +262,7 @@ bool array_read(Array *array, double *values, int64_t count, Error *err) {
 }
 
 bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err) {
-  if (!check_count(array, count, err)) return false;
+  if (!check_count(array, count, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
   Walk walk = walk_begin(array);
   for (int64_t n = 0; n < array->count; n++, walk_next(&walk))
     for (int k = 0; k < type_parts(array->type); k++) {
@@ -288,7 +301,9 @@ static void write_rows(const Array *array, const double *numbers) {
 static bool write_all(Array *array, const double *numbers, const int64_t *integers, int64_t count,
                       Error *err) {
   char label[100];
-  if (!check_count(array, count, err) || !check_writable(array, err)) return false;
+  if (!check_count(array, count, err) || !check_writable(array, err) ||
+      !reach(array, NULL, DEVICE_WRITES, err))
+    return false;
   if (numbers && !array->is_folded && fit(array, numbers)) {
     write_rows(array, numbers);
     return true;
@@ -312,4 +327,32 @@ bool array_write(Array *array, const double *values, int64_t count, Error *err) 
 
 bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *err) {
   return write_all(array, NULL, values, count, err);
+}
+
+/* -- their bytes ------------------------------------------------------------------------------- */
+
+static bool check_block(Array *array, int64_t size_bytes, Error *err) {
+  char label[100];
+  if (!array_check(array, err)) return false;
+  if (array->is_strided)
+    return error_set(err, RG_ERROR_ARGUMENT, "the elements of %s are not one block",
+                     array_label(array, label));
+  int64_t own = (int64_t)element_size(array) * array->count;
+  return size_bytes == own ||
+         error_set(err, RG_ERROR_ARGUMENT, "%s has %lld bytes, %lld given",
+                   array_label(array, label), (long long)own, (long long)size_bytes);
+}
+
+bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err) {
+  if (!check_block(array, size_bytes, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
+  memcpy(bytes, array->data, (size_t)size_bytes);
+  return true;
+}
+
+bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err) {
+  if (!check_block(array, size_bytes, err) || !check_writable(array, err) ||
+      !reach(array, NULL, DEVICE_WRITES, err))
+    return false;
+  memcpy(array->data, bytes, (size_t)size_bytes);
+  return true;
 }

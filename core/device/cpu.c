@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "device/cpu.h"
-#include "device/messages.h"
 #include "device/private_copies.h"
 #include "device/races.h"
 
@@ -71,7 +70,7 @@ static bool sync_cpu(Device *device, Error *err) { return true; }
 static void destroy_cpu(Device *device) {
   CpuDevice *cpu = (CpuDevice *)device;
   if (cpu->pool) pool_destroy(cpu->pool);
-  messages_free(cpu);
+  messages_free(&cpu->said, cpu->workers, device->worker_count);
   races_destroy(cpu);
   heap_free(device->heap, cpu->workers);
   heap_free(device->heap, cpu->took_part);
@@ -142,6 +141,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                   .guard_pages = options->guard_pages,
                                   .fails_in_task = options->fails_in_task,
                                   .seed = options->seed};
+  if (cpu) cpu->said.heap = heap;
   if (cpu && !choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);
     return NULL;

@@ -3,6 +3,7 @@
 #define RG_DEVICE_CPU_H
 
 #include "device/device.h"
+#include "device/messages.h"
 #include "memory/arena.h"
 #include "thread/pool.h"
 
@@ -12,8 +13,7 @@ typedef struct CpuDevice {
   RtWorker *workers;
   uint8_t *took_part;         /* by worker: it ran a chunk of the task */
   DeviceLaunch *launch;       /* the running launch */
-  uint64_t *said;             /* what it said so far: messages.h */
-  uint64_t said_words, said_capacity;
+  Said said;                  /* what it said so far */
   Arena shadow;               /* memory of the race detector's table: */
   RtRaces races;
 } CpuDevice;

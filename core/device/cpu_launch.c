@@ -13,7 +13,6 @@
 
 #include "base/bits.h"
 #include "device/cpu.h"
-#include "device/messages.h"
 #include "device/private_copies.h"
 #include "device/races.h"
 #include "thread/stack.h"
@@ -93,6 +92,10 @@ static void refresh_trees(DeviceLaunch *launch) {
   }
 }
 
+static void gather(CpuDevice *cpu, DeviceLaunch *launch) {
+  messages_gather(&cpu->said, cpu->workers, cpu->device.worker_count, launch);
+}
+
 static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, int64_t total) {
   RtContext *context = &launch->context;
   const DeviceTask *task = &launch->tasks[number];
@@ -117,7 +120,7 @@ static void run_task(RtContext *context, int32_t number) {
   const DeviceTask *task = &launch->tasks[number];
   if (rt_stopped(context)) return;
   refresh_trees(launch); /* what the host region did */
-  messages_gather(cpu, launch);
+  gather(cpu, launch);
   context->task = number;
   int64_t total = count_positions(context, task);
   if (total > 0) {
@@ -127,7 +130,7 @@ static void run_task(RtContext *context, int32_t number) {
     races_end(cpu, launch);
   }
   context->task = -1;
-  messages_gather(cpu, launch);
+  gather(cpu, launch);
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cpu->device.gc_each_launch) refresh_trees(launch);
 }
@@ -188,13 +191,13 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   context->random = launch->random;
   context->run = run_task;
   launch->runs = launch->collections = launch->messages_lost = launch->touches_lost = 0;
-  messages_begin(cpu);
+  messages_begin(&cpu->said);
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);
   context->workers[0].stack_end = stack_end();
   launch->code->host(context);
   refresh_trees(launch);
-  messages_gather(cpu, launch);
+  gather(cpu, launch);
   launch->outside = take_outside(cpu);
   if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
   return pool_check_host(cpu->pool, err);

@@ -1,8 +1,9 @@
-/* device.h - the table of functions every device fills in. cpu.c is one; a CUDA device will be
- * another. Its users (trees, kernels) say what they need. Where memory is, how positions are split,
- * what the workers are, what the runtime's callbacks do, and private copies are up to the device;
- * the CPU happens to use host memory. One thread at a time; only `stop` may be called from any
- * thread. */
+/* device.h - the table of functions every device fills in: cpu.c, cuda.c. Its users (trees,
+ * kernels) say what they need. Where memory is, how positions are split, what the workers are, what the
+ * runtime's callbacks do, and private copies are up to the device.
+ * Memory is what the host sees of it: on the CPU the memory itself, elsewhere a mirror, which the
+ * device brings up to date when the host says what it is about to do (device_reach).
+ * One thread at a time; only `stop` may be called from any thread. */
 #ifndef RG_DEVICE_DEVICE_H
 #define RG_DEVICE_DEVICE_H
 
@@ -20,10 +21,14 @@ typedef struct Device Device;
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
-typedef struct DeviceMemory { /* an address range, as the device addresses it; all zero: none */
+typedef struct DeviceMemory { /* an address range, as the host addresses it; all zero: none */
   uint8_t *base;              /* 64 KiB aligned */
   uint64_t reserved;
 } DeviceMemory;
+
+/* What the host is about to do with a tree outside kernels: ask its counts (RtManager, budget),
+ * read its memory, or read and write it. */
+typedef enum DeviceUse { DEVICE_COUNTS, DEVICE_READS, DEVICE_WRITES } DeviceUse;
 
 /* -- code -------------------------------------------------------------------------------------- */
 
@@ -125,6 +130,11 @@ typedef struct DeviceTable {
   uint8_t *(*map)(Device *device, const DeviceMemory *memory);
   /* From mapped memory to the host's. */
   void (*copy)(Device *device, void *to, const uint8_t *from, uint64_t size_bytes);
+  /* device_reach; NULL: tasks work in the memory that the host sees. */
+  bool (*reach)(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
+                DeviceUse use, Error *err);
+  /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
+  bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* Loads a kernel's objects, one for each of device->processors, with `task_count` tasks; NULL
    * with err. */
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
@@ -149,6 +159,8 @@ struct Device {
   Heap *heap;
   int32_t worker_count;
   const char *processors[RG_TARGET_COUNT]; /* its processors by target, as in RgCodegenRequest */
+  const char *name;           /* as its driver calls it; NULL: it is the host */
+  uint64_t memory_bytes;      /* that it has of its own; 0: the host's */
   int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;
@@ -169,5 +181,20 @@ typedef struct DeviceOptions {
 } DeviceOptions;
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);
+/* One GPU, through its driver, which is opened now: device.missing says why there is none. */
+Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err);
+
+/* Before the host uses memory of the tree outside kernels: `size_bytes` at `from`, or, where that
+ * is NULL, anything in it. Waits for launches; what they said and where they failed comes first.
+ * Any use of a sparse tree but for its counts is of the whole tree. */
+static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
+                                uint64_t size_bytes, DeviceUse use, Error *err) {
+  return !device->table->reach || device->table->reach(device, tree, from, size_bytes, use, err);
+}
+static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at,
+                                 uint64_t *address, Error *err) {
+  *address = (uint64_t)(uintptr_t)at;
+  return !device->table->locate || device->table->locate(device, tree, at, address, err);
+}
 
 #endif

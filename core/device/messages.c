@@ -96,54 +96,53 @@ static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t cou
 }
 
 /* Those of one worker, whose buffer is empty then; small ones keep their memory. */
-static void take(CpuDevice *cpu, RtMessages *from, DeviceLaunch *launch) {
-  Heap *heap = cpu->device.heap;
-  uint64_t needed = cpu->said_words + from->used;
-  if (needed > cpu->said_capacity && needed <= MOST_WORDS) {
+static void take(Said *said, RtMessages *from, DeviceLaunch *launch) {
+  uint64_t needed = said->used + from->used;
+  if (needed > said->capacity && needed <= MOST_WORDS) {
     uint64_t capacity = 2 * needed;
-    uint64_t *grown = heap_resize(heap, cpu->said, capacity * sizeof *grown);
+    uint64_t *grown = heap_resize(said->heap, said->words, capacity * sizeof *grown);
     if (grown) {
-      cpu->said = grown;
-      cpu->said_capacity = capacity;
+      said->words = grown;
+      said->capacity = capacity;
     }
   }
-  if (needed <= cpu->said_capacity) {
-    uint64_t *to = cpu->said + cpu->said_words;
+  if (needed <= said->capacity) {
+    uint64_t *to = said->words + said->used;
     memcpy(to, from->words, from->used * sizeof *from->words);
     if (from->used) to[0] |= first_of_worker;
-    cpu->said_words = needed;
+    said->used = needed;
   } else {
     for (uint64_t at = 0; at < from->used; at += length_of(from->words + at)) from->lost++;
   }
   launch->messages_lost += from->lost;
   from->used = from->lost = 0;
   if (from->capacity <= KEPT_WORDS) return;
-  heap_free(heap, from->words);
+  heap_free(said->heap, from->words);
   *from = (RtMessages){0};
 }
 
-void messages_begin(CpuDevice *cpu) {
-  cpu->said_words = 0;
-  if (cpu->said_capacity <= KEPT_WORDS) return;
-  heap_free(cpu->device.heap, cpu->said);
-  cpu->said = NULL;
-  cpu->said_capacity = 0;
+void messages_begin(Said *said) {
+  said->used = 0;
+  if (said->capacity <= KEPT_WORDS) return;
+  heap_free(said->heap, said->words);
+  said->words = NULL;
+  said->capacity = 0;
 }
 
-void messages_gather(CpuDevice *cpu, DeviceLaunch *launch) {
-  uint64_t before = cpu->said_words;
-  for (int32_t k = 0; k < cpu->device.worker_count; k++) {
-    RtMessages *messages = &cpu->workers[k].messages;
-    if (messages->used || messages->lost) take(cpu, messages, launch);
+void messages_gather(Said *said, RtWorker *workers, int32_t worker_count, DeviceLaunch *launch) {
+  uint64_t before = said->used;
+  for (int32_t k = 0; k < worker_count; k++) {
+    RtMessages *messages = &workers[k].messages;
+    if (messages->used || messages->lost) take(said, messages, launch);
   }
-  if (cpu->said_words > before)
-    order(cpu->device.heap, launch->message_axes, cpu->said + before, cpu->said_words - before);
-  launch->messages = cpu->said;
-  launch->message_words = cpu->said_words;
+  if (said->used > before)
+    order(said->heap, launch->message_axes, said->words + before, said->used - before);
+  launch->messages = said->words;
+  launch->message_words = said->used;
 }
 
-void messages_free(CpuDevice *cpu) {
-  for (int32_t k = 0; cpu->workers && k < cpu->device.worker_count; k++)
-    heap_free(cpu->device.heap, cpu->workers[k].messages.words);
-  heap_free(cpu->device.heap, cpu->said);
+void messages_free(Said *said, RtWorker *workers, int32_t worker_count) {
+  for (int32_t k = 0; workers && k < worker_count; k++)
+    heap_free(said->heap, workers[k].messages.words);
+  if (said->heap) heap_free(said->heap, said->words);
 }

@@ -2,13 +2,19 @@
 #ifndef RG_DEVICE_MESSAGES_H
 #define RG_DEVICE_MESSAGES_H
 
-#include "device/cpu.h"
+#include "device/device.h"
+
+typedef struct Said { /* by the running launch */
+  Heap *heap;
+  uint64_t *words;
+  uint64_t used, capacity;
+} Said;
 
 /* Before a launch: nothing is said yet. */
-void messages_begin(CpuDevice *cpu);
+void messages_begin(Said *said);
 /* Between tasks: the workers' records go to the end of the launch's, by the indices of their
  * iterations; those of one iteration, and of the host region, keep their order. */
-void messages_gather(CpuDevice *cpu, DeviceLaunch *launch);
-void messages_free(CpuDevice *cpu);
+void messages_gather(Said *said, RtWorker *workers, int32_t worker_count, DeviceLaunch *launch);
+void messages_free(Said *said, RtWorker *workers, int32_t worker_count);
 
 #endif

@@ -88,8 +88,10 @@ static void dump_pass(void *data, const char *pass, const char *text) {
   log_dump(pass, ((const Kernel *)data)->name, text);
 }
 
-static const char *host_processor(const Kernel *kernel) {
-  return kernel->engine->store->device->processors[RG_TARGET_HOST];
+/* What its tasks are written for: a GPU, if there is one. */
+static const char *processor_of(const Kernel *kernel) {
+  const char *const *processors = kernel->engine->store->device->processors;
+  return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
 }
 
 /* A debug build does always. */
@@ -107,6 +109,7 @@ static bool run_passes(Compile *compile, Error *err) {
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = kernel->engine->store->device->vector_bytes,
+                        .for_cuda = kernel->engine->store->device->processors[RG_TARGET_PTX],
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .explains = compile->explains,
                         .verify = verifies(),
@@ -146,7 +149,7 @@ static bool run_front(void *data, Error *err) {
   explain_warn(kernel, compile->sema.kernel);
   if (compile->lua) return true;
   double begin = clock_ms();
-  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, host_processor(kernel));
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(kernel));
   charge(compile, STEP_PASSES, begin);
   return true;
 }
@@ -161,7 +164,7 @@ bool compile_special(Compile *compile, Error *err) {
   if (!wanted) return true;
   constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
-  compile->bytes = ir_write(&compile->scratch, ir, host_processor(compile->kernel));
+  compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile->kernel));
   return true;
 }
 

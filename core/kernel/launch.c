@@ -114,13 +114,14 @@ static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
 }
 
 /* What a launch passes of a field or an array: where its elements are, and of which shape. */
-static uint64_t number_of_object(const VariantArg *arg, const RgValue *value) {
-  if (arg->kind == ARG_PLACE) return pattern_place(value);
-  const Array *array = (const Array *)value->array;
+static bool number_of_object(const VariantArg *arg, const RgValue *value, uint64_t *number,
+                             Error *err) {
+  Array *array = (Array *)value->array;
   switch (arg->kind) {
-  case ARG_EXTENT: return (uint64_t)array->shape[arg->part];
-  case ARG_STRIDE: return (uint64_t)array->strides[arg->part];
-  default: return (uint64_t)array->data;
+  case ARG_PLACE: *number = pattern_place(value); return true;
+  case ARG_EXTENT: *number = (uint64_t)array->shape[arg->part]; return true;
+  case ARG_STRIDE: *number = (uint64_t)array->strides[arg->part]; return true;
+  default: return array_locate(array, number, err);
   }
 }
 
@@ -130,7 +131,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
     if (arg->kind != ARG_NUMBER) {
-      variant->frame[k] = number_of_object(arg, &values[arg->value]);
+      if (!number_of_object(arg, &values[arg->value], &variant->frame[k], err)) return false;
       continue;
     }
     RgValue value = argument_of(arg, &values[arg->value]);

@@ -15,7 +15,12 @@ static void end(Owner *owner);
 
 static bool is_stressed(const char *word) { return option_has_word("RG_STRESS", word); }
 
-static bool create_device(Program *program, const RgOptions *options, Error *err) {
+/* Races are looked for on the CPU alone. */
+static int32_t debug_of(const RgOptions *options, Arch arch) {
+  return arch == ARCH_CUDA ? options->debug & ~RG_DEBUG_RACES : options->debug;
+}
+
+static bool create_device(Program *program, const RgOptions *options, Arch arch, Error *err) {
   bool is_given = options->cpu && options->cpu[0];
   DeviceOptions wanted = {.threads = options->threads,
                           .host = options->run_tasks,
@@ -27,22 +32,31 @@ static bool create_device(Program *program, const RgOptions *options, Error *err
                           .gc_each_launch = is_stressed("gc_each_launch"),
                           .guard_pages = is_stressed("guard_pages"),
                           .fails_in_task = is_stressed("fail_assert_in_task")};
-  program->store.device = device_cpu_create(&program->owner.heap, &wanted, err);
+  Heap *heap = &program->owner.heap;
+  program->store.device = arch == ARCH_CUDA ? device_cuda_create(heap, &wanted, err)
+                                            : device_cpu_create(heap, &wanted, err);
   return program->store.device;
+}
+
+/* Of a device with memory of its own: three quarters of that, as of the machine's. */
+static uint64_t budget_of(const Program *program, const RgOptions *options, bool is_given) {
+  uint64_t own = program->store.device->memory_bytes / 4 * 3;
+  return own && !is_given ? own : options->memory_bytes;
 }
 
 static bool create_parts(Program *program, const RgOptions *given, Arch arch, Error *err) {
   RgOptions options = *given;
   Cache *cache = NULL;
-  if (!settings_fill(&options, err) || !create_device(program, &options, err)) return false;
-  StoreOptions store = {.memory_bytes = options.memory_bytes,
+  bool has_budget = options.memory_bytes || option_text("RG_MEMORY")[0];
+  if (!settings_fill(&options, err) || !create_device(program, &options, arch, err)) return false;
+  StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
                           .deterministic = options.deterministic != 0,
-                          .debug = options.debug,
+                          .debug = debug_of(&options, arch),
                           .specialises = !options.unspecialised && !options.run_tasks &&
                                          strcmp(option_text("RG_SPECIALISE"), "off") != 0,
                           .always_specialises = !strcmp(option_text("RG_SPECIALISE"), "always"),

@@ -34,7 +34,8 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
   if (!field_settle(field, NULL, err)) return false;
-  if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err))
+  if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err) ||
+      !tree_reach(field->node->tree, DEVICE_WRITES, err))
     return false;
   for (int k = 0; k < type_parts(field->type); k++) {
     Fill fill = {.bits = bits[k], .size = (size_t)type_size(number_of(field, k)->type)};
@@ -122,6 +123,8 @@ bool field_copy(Field *field, Field *from, Error *err) {
                      field_label(field, label), field_label(from, other));
   if (field == from) return true;
   Tree *tree = field->node->tree;
+  if (!tree_reach(from->node->tree, DEVICE_READS, err) || !tree_reach(tree, DEVICE_WRITES, err))
+    return false;
   Copy copy = {
       .from = from, .to = field, .context = *storage_context(tree), .tree = &tree->rt, .err = err};
   copy.context.trees = &copy.tree;
@@ -268,7 +271,8 @@ static bool read_all(Field *field, Transfer *transfer, Error *err) {
 
 bool field_read(Field *field, double *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .numbers = values};
-  if (!check_count(field, count, err)) return false;
+  if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_READS, err))
+    return false;
   if (field->node->snode->path->sparse_step >= 0)
     memset(values, 0, sizeof *values * (size_t)count);
   return read_all(field, &transfer, err);
@@ -276,7 +280,8 @@ bool field_read(Field *field, double *values, int64_t count, Error *err) {
 
 bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .integers = values};
-  if (!check_count(field, count, err)) return false;
+  if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_READS, err))
+    return false;
   memset(values, 0, sizeof *values * (size_t)count);
   return read_all(field, &transfer, err);
 }
@@ -347,7 +352,8 @@ static bool write_rows(Field *field, Transfer transfer, Error *err) {
 
 static bool write_all(Field *field, const Transfer *transfer, int64_t count, Error *err) {
   int64_t index[SNODE_MAX_AXES] = {0};
-  if (!check_count(field, count, err)) return false;
+  if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_WRITES, err))
+    return false;
   if (writes_rows(field, transfer, count)) return write_rows(field, *transfer, err);
   RtContext *context = storage_context(field->node->tree);
   bool ok = true;

@@ -101,6 +101,10 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
   return true;
 }
 
+bool field_prepare(Field *field, DeviceUse use, Error *err) {
+  return field_settle(field, NULL, err) && tree_reach(field->node->tree, use, err);
+}
+
 /* Laid out, and `index` is inside the shape; *place is the index counted from 0. `room` has space
  * for one. */
 static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room,
@@ -122,25 +126,48 @@ static const SNodeComponent *component_of(const Field *field) {
   return &field->node->snode->components[field->component];
 }
 
+/* Of a tree whose cells are always there only the cell's own memory is reached; of another all. */
+static bool is_always_there(const Field *field) {
+  return field->node->snode->path->sparse_step < 0;
+}
+
+static bool reach_tree(Field *field, DeviceUse use, Error *err) {
+  return is_always_there(field) || tree_reach(field->node->tree, use, err);
+}
+
+static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
+  Device *device = field->store->device;
+  bool ok = true;
+  if (!device->table->reach || !is_always_there(field)) return true;
+  const SNodeComponent *component = component_of(field);
+  for (int k = 0; ok && k < type_parts(field->type); k++)
+    ok = device_reach(device, &field->node->tree->rt, cell_element(cell, &component[k]),
+                      (uint64_t)type_size(component[k].type), use, err);
+  return ok;
+}
+
 /* Zeros for an inactive cell. */
-static RgValue value_at(Field *field, const int64_t *index) {
+static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
   uint64_t bits[TYPE_MAX_NUMBERS];
   const SNodeComponent *component = component_of(field);
   int count = type_parts(field->type);
   Cell cell;
   memset(bits, 0, sizeof *bits * (size_t)count);
-  if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell))
+  if (!reach_tree(field, DEVICE_READS, err)) return false;
+  if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell)) {
+    if (!reach_cell(field, cell, DEVICE_READS, err)) return false;
     for (int k = 0; k < count; k++)
       memcpy(&bits[k], cell_element(cell, component + k), (size_t)type_size(component[k].type));
-  return vector_value(field->store, field->type, bits);
+  }
+  *value = vector_value(field->store, field->type, bits);
+  return true;
 }
 
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value,
                Error *err) {
   int64_t room[SNODE_MAX_AXES];
-  if (!check_access(field, index, index_count, room, &index, err)) return false;
-  *value = value_at(field, index);
-  return true;
+  return check_access(field, index, index_count, room, &index, err) &&
+         read_cell(field, index, value, err);
 }
 
 bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err) {
@@ -160,8 +187,10 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
     return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
+  if (!reach_tree(field, DEVICE_WRITES, err)) return false;
   Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
-  if (!cell_refresh(field->node->tree, err)) return false;
+  if (!cell_refresh(field->node->tree, err) || !reach_cell(field, cell, DEVICE_WRITES, err))
+    return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k],
            (size_t)type_size(component_of(field)[k].type));
@@ -180,6 +209,15 @@ static bool is_one_block(const Field *field, Cell cell) {
   return size || first->stride == (uint64_t)row.size;
 }
 
+/* Whoever has the address may write there from now on. */
+static bool reach_pointer(Field *field, const uint8_t *at, void **pointer, Error *err) {
+  uint64_t address;
+  Device *device = field->store->device;
+  if (!device_locate(device, &field->node->tree->rt, at, &address, err)) return false;
+  *pointer = (void *)(uintptr_t)address;
+  return true;
+}
+
 bool field_pointer(Field *field, void **pointer, Error *err) {
   static const int64_t first[SNODE_MAX_AXES];
   char label[100];
@@ -195,14 +233,13 @@ bool field_pointer(Field *field, void **pointer, Error *err) {
               field_label(field, label));
     return error_hint(err, "layout = \"aos\" keeps vectors together");
   }
-  *pointer = cell_element(cell, component_of(field));
-  return true;
+  return reach_pointer(field, cell_element(cell, component_of(field)), pointer, err);
 }
 
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err) {
   if (!field_settle(field, NULL, err) || !node_next(field->node, state, index, err)) return false;
   if (*state < 0) return true;
-  *value = value_at(field, index);
+  if (!read_cell(field, index, value, err)) return false;
   for (int k = 0; field->has_offset && k < field->node->snode->rank; k++)
     index[k] += field->offset[k];
   return true;

@@ -84,10 +84,15 @@ static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32
   return true;
 }
 
+static DeviceUse use_of(NodeAction action) {
+  bool only_reads = action == NODE_COUNT || action == NODE_LENGTH || action == NODE_IS_ACTIVE;
+  return only_reads ? DEVICE_READS : DEVICE_WRITES;
+}
+
 bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                int64_t *result, Error *err) {
   *result = 0;
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_prepare(node->tree, use_of(action), err)) return false;
   switch (action) {
   case NODE_COUNT: *result = node_count_cells(node); return true;
   case NODE_CLEAR: return clear(node, storage_context(node->tree), err);

@@ -52,9 +52,7 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
                     int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   *result = 0;
-  if (!tree_settle(node->tree, "its first use", err) ||
-      !make_index(node, index, index_count, full, err))
-    return false;
+  if (!make_index(node, index, index_count, full, err)) return false; /* node_call has settled it */
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, false);
   if (!list) return true;
@@ -110,7 +108,7 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
   int64_t full[SNODE_MAX_AXES];
   Heap *heap = node->tree->store->heap;
   *slot = -1;
-  if (!tree_settle(node->tree, "its first use", err) ||
+  if (!tree_prepare(node->tree, DEVICE_WRITES, err) ||
       !make_index(node, index, index_count, full, err))
     return false;
   uint64_t *bits =
@@ -128,7 +126,7 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   uint64_t bits[TYPE_MAX_NUMBERS] = {0};
   Cell cell;
   *value = (RgValue){.kind = RG_VALUE_NIL};
-  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (!tree_prepare(node->tree, DEVICE_READS, err)) return false;
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;

@@ -223,6 +223,7 @@ static void free_orders(Store *store, RtManager *manager) {
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Store *store = tree->store;
+  tree_reach(tree, DEVICE_COUNTS, NULL); /* what it gives back */
   store->device->table->forget(store->device, &tree->rt);
   store->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
   store_count(&store->stats, tree);

@@ -60,7 +60,7 @@ void store_collect(Tree *tree) {
 
 void store_collect_all(Store *store, bool trims) {
   for (Tree *tree = store->trees; tree; tree = tree->next) {
-    if (!tree->has_storage) continue;
+    if (!tree->has_storage || !tree_reach(tree, DEVICE_WRITES, NULL)) continue;
     if (rt_tree_collect(storage_context(tree), &tree->rt)) store->stats.gcs++;
     if (trims) storage_trim(tree);
   }
@@ -71,7 +71,8 @@ void store_relieve(Store *store) {
   store->is_short = false;
   if (store->gc_is_stopped) return;
   for (Tree *tree = store->trees; tree; tree = tree->next)
-    if (tree->has_storage) rt_tree_compact(storage_context(tree), &tree->rt);
+    if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL))
+      rt_tree_compact(storage_context(tree), &tree->rt);
 }
 
 const char *store_more_than(uint64_t bytes, char buffer[32]) {

@@ -67,6 +67,8 @@ void store_relieve(Store *store);
 StoreStats store_stats(const Store *store);
 
 /* usage.c: memory usage. */
+/* Before any of these: device_reach of every tree. */
+bool store_reach(Store *store, DeviceUse use, Error *err);
 void store_memory(const Store *store, RgMemory *memory);
 /* False if there is no such row. */
 bool store_memory_node(Store *store, int32_t row, RgNodeMemory *node);

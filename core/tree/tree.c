@@ -111,6 +111,14 @@ bool tree_settle(Tree *tree, const char *where, Error *err) {
   return snode_layout(tree->layout, where, err) && storage_create(tree, err);
 }
 
+bool tree_reach(Tree *tree, DeviceUse use, Error *err) {
+  return device_reach(tree->store->device, &tree->rt, NULL, 0, use, err);
+}
+
+bool tree_prepare(Tree *tree, DeviceUse use, Error *err) {
+  return tree_settle(tree, "its first use", err) && tree_reach(tree, use, err);
+}
+
 Node *tree_node(const Tree *tree, const SNode *snode) {
   for (int k = 0; k < tree->node_count; k++)
     if (tree->nodes[k]->snode == snode) return tree->nodes[k];

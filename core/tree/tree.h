@@ -40,6 +40,10 @@ bool tree_destroy(Tree *tree, const char *where, Error *err);
 bool tree_check(const Tree *tree, Error *err);
 /* Lays the tree out and allocates its memory, once. */
 bool tree_settle(Tree *tree, const char *where, Error *err);
+/* Before a use of its memory outside kernels, which it is laid out for: see device_reach. */
+bool tree_reach(Tree *tree, DeviceUse use, Error *err);
+/* Settled and reached. */
+bool tree_prepare(Tree *tree, DeviceUse use, Error *err);
 /* The handle of `snode`. */
 Node *tree_node(const Tree *tree, const SNode *snode);
 /* Its drawing; in store_text. */
@@ -138,6 +142,8 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
 /* Checks that it is placed and not destroyed, and lays it out: the first step of every use. `where`
  * may be NULL. */
 bool field_settle(Field *field, const char *where, Error *err);
+/* Settled, and the tree reached. */
+bool field_prepare(Field *field, DeviceUse use, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,

@@ -18,6 +18,12 @@ static uint64_t tree_live_bytes(const Tree *tree) {
   return live;
 }
 
+bool store_reach(Store *store, DeviceUse use, Error *err) {
+  for (Tree *tree = store->trees; tree; tree = tree->next)
+    if (tree->has_storage && !tree_reach(tree, use, err)) return false;
+  return true;
+}
+
 void store_memory(const Store *store, RgMemory *memory) {
   *memory = (RgMemory){.reserved = store->budget.used, .peak = store->budget.peak};
   for (const Tree *tree = store->trees; tree; tree = tree->next) {

@@ -36,6 +36,7 @@ bool field_view(Field *field, RgView *view, Error *err) {
   const SNode *level = field->node->snode;
   const SNodePath *path = level->path;
   const SNodeComponent *first = &level->components[field->component];
+  if (field->store->device->table->reach) return true; /* the host has to say when it looks */
   if (path->sparse_step >= 0 || type_is_struct(field->type) || !find_step(field, first, view))
     return true;
   uint64_t offset = first->offset;
@@ -56,8 +57,10 @@ bool field_view(Field *field, RgView *view, Error *err) {
 /* -- runs -------------------------------------------------------------------------------------- */
 
 /* How many cells from this one on follow each other along the last axis, all as active as it is. */
-static int64_t count_neighbours(const SNode *level, const int64_t *index) {
+static int64_t count_neighbours(const Field *field, const int64_t *index) {
+  const SNode *level = field->node->snode;
   const SNodeStep *last = snode_last_step(level);
+  if (field->store->device->table->reach) return 1; /* who knows what is launched before the next */
   bool is_alike = level->kind == SNODE_DENSE && last->kind == SNODE_DENSE && last->digit_count &&
                   level->path->sparse_step == level->path->node_step; /* no bits between */
   if (!is_alike) return 1;
@@ -83,7 +86,7 @@ static void describe(Field *field, RgRun *run) {
   Cell cell;
   bool is_there = cell_find(storage_context(tree), level, run->index, &cell);
   ASSERT(is_there, "a cell that a walk visits is active");
-  run->count = count_neighbours(level, run->index);
+  run->count = count_neighbours(field, run->index);
   run->first = cell_element(cell, first);
   run->stride = (int64_t)first->stride;
   run->step = find_step(field, first, &view) ? view.step : 0;

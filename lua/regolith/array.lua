@@ -86,7 +86,10 @@ end
 --- All elements' bytes, as they are in memory.
 function methods.to_string(self)
   settle(self)
-  return ffi.string(block_of(self, "a:to_string"), byte_count(self))
+  block_of(self, "a:to_string")
+  local bytes = ffi.new("uint8_t[?]", byte_count(self))
+  check(C.rg_array_read_bytes(self.rg_array, bytes, byte_count(self)), self.rg_runtime)
+  return ffi.string(bytes, byte_count(self))
 end
 
 -- A string's bytes, or those in a string.buffer, without a copy: pointer, length.
@@ -113,7 +116,8 @@ function methods.from_string(self, text)
   if owners[self.rg_number] and owners[self.rg_number].is_constant then
     return fail.argument("a wrapped string can only be read")
   end
-  ffi.copy(block_of(self, "a:from_string"), from, own)
+  block_of(self, "a:from_string")
+  check(C.rg_array_write_bytes(self.rg_array, from, own), self.rg_runtime)
   return self
 end
 
@@ -139,6 +143,8 @@ end
 local function walk(self, with_value)
   local c, t = ffi.new "RgView", type_of(self)
   if t.members or self.rg_oracle ~= 0 then return nil end
+  check(C.rg_array_view(self.rg_array, c), self.rg_runtime)
+  if c.first == nil then return nil end -- its memory is not the host's
   return view.walk(self, self.rg_rank, t, with_value, function(run) next_row(self, c, run) end,
     methods.get)
 end

@@ -381,6 +381,9 @@ RgStatus rg_array_read(RgArray *array, double *values, int64_t count);
 RgStatus rg_array_read_i64(RgArray *array, int64_t *values, int64_t count);
 RgStatus rg_array_write(RgArray *array, const double *values, int64_t count);
 RgStatus rg_array_write_i64(RgArray *array, const int64_t *values, int64_t count);
+/* All its bytes, as they are in memory; the elements are one block. */
+RgStatus rg_array_read_bytes(RgArray *array, void *bytes, int64_t size_bytes);
+RgStatus rg_array_write_bytes(RgArray *array, const void *bytes, int64_t size_bytes);
 
 /* -- chunks that the host's Lua cannot read ---------------------------------------------------- */
 /* In place of the bytes begin .. end - 1 of a chunk: a function. */

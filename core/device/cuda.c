@@ -1,0 +1,197 @@
+/* cuda.c - the CUDA device: one GPU, its context, and the table. */
+#include "device/cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memory/arena.h"
+
+enum { FIRST_BLOCK = 4096 };
+static const int newest_processor = 90; /* for newer ones the driver translates */
+
+/* -- the driver's calls ------------------------------------------------------------------------ */
+
+bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
+  cuda->is_lost |= driver_is_lost(result);
+  return driver_check(&cuda->driver, result, what, err);
+}
+
+bool cuda_enter(CudaDevice *cuda, Error *err) {
+  if (cuda->is_lost) {
+    error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since an earlier fault");
+    return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
+  }
+  return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work",
+                    err);
+}
+
+void cuda_leave(CudaDevice *cuda) {
+  void *context;
+  cuda->driver.cuCtxPopCurrent_v2(&context);
+}
+
+bool cuda_wait(CudaDevice *cuda, Error *err) {
+  int result = cuda->driver.cuStreamSynchronize(cuda->stream);
+  cuda->staging.used = 0;
+  return cuda_check(cuda, result, "finish its work", err);
+}
+
+/* -- memory, as the host sees it: that of the mirror -------------------------------------------- */
+
+static uint64_t guard_of(const Device *device) { return device->guard_pages ? ARENA_GUARD : 0; }
+
+static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
+                     uint64_t least_bytes, Error *err) {
+  Arena arena = {.guard = guard_of(device)};
+  if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
+  *memory = (DeviceMemory){arena.base, arena.reserved};
+  return true;
+}
+
+/* The mirror of memory that the host never looks at takes none. */
+static void leave_as_it_is(Device *device, uint8_t *from, uint64_t size_bytes) {}
+
+static bool allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
+  Arena arena = {.guard = guard_of(device)};
+  if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
+  *memory = (DeviceMemory){arena.base, arena.reserved};
+  return true;
+}
+
+static void free_memory(Device *device, DeviceMemory *memory) {
+  Arena arena = {memory->base, memory->reserved, guard_of(device)};
+  arena_release(&arena);
+  *memory = (DeviceMemory){0};
+}
+
+static void discard(Device *device, uint8_t *from, uint64_t size_bytes) {
+  arena_discard(from, size_bytes);
+}
+static uint8_t *map(Device *device, const DeviceMemory *memory) { return memory->base; }
+
+static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes) {
+  memcpy(to, from, size_bytes);
+}
+
+/* -- callbacks of the runtime, for native calls on the mirror ----------------------------------- */
+
+static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  CudaDevice *cuda = context->host;
+  return heap_resize(cuda->device.heap, memory, new_bytes);
+}
+
+static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
+  arena_discard(memory, bytes);
+}
+
+/* -- the device -------------------------------------------------------------------------------- */
+
+static bool is_within(Device *device) { return false; }
+
+static bool sync_cuda(Device *device, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = cuda_wait(cuda, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
+static void free_all(CudaDevice *cuda) {
+  while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
+  CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->messages};
+  for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
+  cuda_staging_free(cuda);
+  if (cuda->stream) cuda->driver.cuStreamDestroy_v2(cuda->stream);
+}
+
+static void destroy_cuda(Device *device) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  Heap *heap = device->heap;
+  void *context;
+  if (cuda->has_context && !cuda->driver.cuCtxPushCurrent_v2(cuda->context)) {
+    free_all(cuda);
+    cuda->driver.cuCtxPopCurrent_v2(&context);
+  }
+  if (cuda->has_context) cuda->driver.cuDevicePrimaryCtxRelease_v2(cuda->about.number);
+  driver_close(&cuda->driver);
+  messages_free(&cuda->said, &cuda->worker, 1);
+  heap_free(heap, cuda->frame_was);
+  heap_free(heap, cuda);
+}
+
+static const DeviceTable cuda_table = {
+    .name = "cuda",
+    .allocate = allocate,
+    .settle = leave_as_it_is,
+    .enlarge = leave_as_it_is,
+    .allocate_zeros = allocate_zeros,
+    .free = free_memory,
+    .discard = discard,
+    .map = map,
+    .copy = copy,
+    .reach = cuda_reach,
+    .locate = cuda_locate,
+    .load = cuda_load,
+    .unload = cuda_unload,
+    .launch = cuda_launch,
+    .is_within = is_within,
+    .sync = sync_cuda,
+    .forget = cuda_forget,
+    .destroy = destroy_cuda};
+
+static bool open_context(CudaDevice *cuda, Error *err) {
+  const Driver *driver = &cuda->driver;
+  int result = driver->cuDevicePrimaryCtxRetain(&cuda->context, cuda->about.number);
+  if (!cuda_check(cuda, result, "be used by this process", err)) return false;
+  cuda->has_context = true;
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = cuda_check(cuda, driver->cuStreamCreate(&cuda->stream, 1), "queue work", err) &&
+            cuda_allocate(cuda, &cuda->budget, sizeof(RtBudget), err) &&
+            cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err) &&
+            cuda_allocate(cuda, &cuda->block, FIRST_BLOCK, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
+static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *options) {
+  int capability = cuda->about.capability;
+  if (capability > newest_processor) capability = newest_processor;
+  snprintf(cuda->processor, sizeof cuda->processor, "sm_%d", capability);
+  Device *device = &cuda->device;
+  device->worker_count = 1;
+  device->processors[RG_TARGET_HOST] = options->processor && options->processor[0]
+                                           ? options->processor
+                                           : "native";
+  device->processors[RG_TARGET_PTX] = cuda->processor;
+  device->vector_bytes = 16;
+  device->memory_bytes = cuda->about.memory_bytes;
+  device->name = cuda->about.name;
+  device->native = (RtContext){.workers = &cuda->worker,
+                               .worker_count = 1,
+                               .task = -1,
+                               .host = cuda,
+                               .grow = grow,
+                               .discard = discard_nodes};
+}
+
+Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {
+  CudaDevice *cuda = heap_alloc(heap, sizeof *cuda);
+  if (!cuda) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device");
+    return NULL;
+  }
+  cuda->device = (Device){.table = &cuda_table,
+                          .heap = heap,
+                          .gc_each_launch = options->gc_each_launch,
+                          .guard_pages = options->guard_pages,
+                          .seed = options->seed};
+  cuda->said.heap = heap;
+  if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&
+      open_context(cuda, err)) {
+    fill_device(cuda, heap, options);
+    return &cuda->device;
+  }
+  destroy_cuda(&cuda->device);
+  error_hint(err, "arch = {\"cuda\", \"cpu\"} falls back to the processor");
+  return NULL;
+}

@@ -1,0 +1,135 @@
+/* cuda.h - the parts of the CUDA device. For the room alone.
+ * Tasks work in the GPU's memory; the host sees a mirror of it in its own, which has the layout
+ * that a tree has on the CPU. What a place of memory means is the same in both: only pointers
+ * differ, and cuda_image.c is the one place that turns one side's into the other's.
+ *
+ *     host's mirror --cuda_push, before a launch: what the host changed--> the GPU's memory
+ *     host's mirror <--cuda_reach, before the host looks: what tasks may have changed-- the GPU's
+ *
+ * Every call of the driver is on one stream, in order, with the device's context current:
+ * cuda_enter, cuda_leave. */
+#ifndef RG_DEVICE_CUDA_H
+#define RG_DEVICE_CUDA_H
+
+#include "cuda/driver.h"
+#include "device/device.h"
+#include "device/messages.h"
+
+/* Device memory. Of a range that grows, `mapped` bytes from its beginning on can be used. */
+typedef struct CudaRange {
+  uint64_t at;                /* 0: none */
+  uint64_t reserved, mapped;
+  unsigned long long *pieces; /* the physical memory mapped so far, PIECE bytes each at least */
+  uint64_t *piece_bytes;
+  int32_t piece_count;
+  bool is_plain;              /* of cuMemAlloc: all of it is there */
+} CudaRange;
+
+/* Which side has the newest contents of a page of a tree's memory. */
+enum { CUDA_PAGE = 65536 };
+typedef enum CudaPage {
+  CUDA_SAME,
+  CUDA_HOST_IS_NEWER,
+  CUDA_GPU_IS_NEWER
+} CudaPage;
+
+typedef struct CudaList {     /* what a manager's list has on the GPU */
+  CudaRange memory;
+} CudaList;
+
+typedef struct CudaTree {     /* RtTree.device */
+  RtTree *tree;
+  struct CudaTree *next, *previous; /* in CudaDevice.trees */
+  uint8_t *first;             /* of its memory, as the host sees it */
+  CudaRange memory;           /* that memory on the GPU: mirrors `first` on */
+  uint8_t *pages;             /* CudaPage, of `first` on; past the end: SAME */
+  uint64_t page_count;
+  bool host_has_all;          /* every page that is in use is newer on the host */
+  bool is_current;            /* nothing is newer on the GPU */
+  CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
+  CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
+  CudaList *lists;            /* by manager */
+  CudaPage image_state;       /* of image, chunks, owners and lists together */
+} CudaTree;
+
+/* A ring of pinned memory, through which every copy goes. */
+typedef struct CudaStaging {
+  uint8_t *memory;
+  uint64_t used, size_bytes;
+} CudaStaging;
+
+typedef struct CudaDevice {
+  Device device;
+  Driver driver;
+  DriverDevice about;
+  char processor[16];         /* "sm_80" */
+  void *context, *stream;
+  bool has_context, is_lost;
+  RtWorker worker;            /* of native calls, and of host regions */
+  CudaStaging staging;
+  CudaTree *trees;
+  CudaRange budget;           /* an RtBudget */
+  CudaRange ambient;          /* zeros */
+  CudaRange block;            /* of launches: cuda_launch.c */
+  CudaRange messages;
+  Said said;                  /* by the running launch */
+  DeviceLaunch *launch;       /* the running one */
+  Error *err;                 /* of the running launch */
+  uint64_t *frame_was;        /* as the GPU has it */
+  int32_t frame_capacity;
+} CudaDevice;
+
+/* cuda.c */
+bool cuda_enter(CudaDevice *cuda, Error *err);
+void cuda_leave(CudaDevice *cuda);
+/* driver_check, which notes a lost device. */
+bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err);
+bool cuda_wait(CudaDevice *cuda, Error *err);
+
+/* cuda_memory.c: device memory and copies; the context is current. */
+/* Zeros. */
+bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+/* Addresses alone; where the driver cannot, all memory at once, `plain_bytes` of it. */
+bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint64_t plain_bytes,
+                  Error *err);
+/* At least `size_bytes` can be used; what comes new is zero. False: the device has no memory, or
+ * the range is too small. */
+bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+void cuda_free(CudaDevice *cuda, CudaRange *range);
+/* Queued: the bytes may change when they return. */
+bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
+/* Waits for what is queued. */
+bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
+void cuda_staging_free(CudaDevice *cuda);
+
+/* cuda_tree.c */
+/* The GPU's side of a tree; NULL with err. */
+CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err);
+/* Before a task that uses it: what the host changed is there; and room, if the task may grow it. */
+bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err);
+/* After a task that may have written to it, or changed its topology, too. */
+void cuda_note_task(CudaTree *tree, bool changes_topology);
+void cuda_forget(Device *device, RtTree *tree);
+bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
+                DeviceUse use, Error *err);
+bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
+/* What trees may take, as the GPU has it. */
+bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
+bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
+
+/* cuda_image.c */
+bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);
+/* Its counts alone, or its tables and lists, too. */
+bool cuda_pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err);
+bool cuda_pull_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
+uint64_t cuda_tree_address(const CudaTree *tree); /* of its RtTree */
+
+/* cuda_code.c */
+DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
+                      int32_t task_count, Error *err);
+void cuda_unload(Device *device, DeviceCode *code);
+
+/* cuda_launch.c */
+bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
+
+#endif

@@ -1,0 +1,100 @@
+/* cuda_code.c - a compiled kernel for the GPU: its host region, which the loader places in memory,
+ * and a module of the driver's with its tasks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "device/cuda.h"
+#include "loader/loader.h"
+
+typedef struct CudaCode {
+  DeviceCode code;
+  Code *object;
+  void *module;
+  void *tasks[];              /* the driver's functions */
+} CudaCode;
+
+enum { LOG_BYTES = 400, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
+
+/* The driver's compiler says why; the text is ours, so that is a slip of ours. `text` ends with a
+ * NUL. */
+static bool load_text(CudaDevice *cuda, CudaCode *code, const char *text, Error *err) {
+  char log[LOG_BYTES] = "";
+  const int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
+  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
+  int result = cuda->driver.cuModuleLoadDataEx(&code->module, text, 2, options, values);
+  if (!result || driver_is_lost(result) || result == DRIVER_OUT_OF_MEMORY)
+    return cuda_check(cuda, result, "load a kernel", err);
+  for (char *at = log; *at; at++)
+    if (*at == '\n') *at = ' ';
+  return error_set(err, RG_ERROR_OBJECT, "the GPU's driver does not take a kernel's code: %s%s%s",
+                   driver_text(&cuda->driver, result), log[0] ? ": " : "", log);
+}
+
+static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx, Error *err) {
+  char *text = heap_alloc(cuda->device.heap, (size_t)ptx->length + 1);
+  if (!text)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  memcpy(text, ptx->bytes, (size_t)ptx->length);
+  bool ok = load_text(cuda, code, text, err);
+  heap_free(cuda->device.heap, text);
+  return ok;
+}
+
+static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Error *err) {
+  char name[32];
+  for (int32_t k = 0; k < task_count; k++) {
+    snprintf(name, sizeof name, "rg_task_%d", k);
+    int result = cuda->driver.cuModuleGetFunction(&code->tasks[k], code->module, name);
+    if (result == DRIVER_NOT_FOUND)
+      return error_set(err, RG_ERROR_OBJECT, "compiled code has no '%s'", name);
+    if (!cuda_check(cuda, result, "find a kernel's task", err)) return false;
+  }
+  return true;
+}
+
+static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *host, Error *err) {
+  code->object = object_load(cuda->device.heap, host->bytes, host->length, err);
+  if (!code->object) return false;
+  *(void **)&code->code.host = code_find(code->object, "rg_host");
+  return code->code.host || error_set(err, RG_ERROR_OBJECT, "compiled code has no 'rg_host'");
+}
+
+static bool load_tasks(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
+                       int32_t task_count, Error *err) {
+  if (!task_count) return true;
+  if (!ptx->bytes) return error_set(err, RG_ERROR_OBJECT, "compiled code has nothing for the GPU");
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = load_module(cuda, code, ptx, err) && find_tasks(cuda, code, task_count, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
+void cuda_unload(Device *device, DeviceCode *kernel) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaCode *code = (CudaCode *)kernel;
+  if (!code) return;
+  if (code->module && cuda_enter(cuda, NULL)) {
+    cuda_wait(cuda, NULL);
+    cuda->driver.cuModuleUnload(code->module);
+    cuda_leave(cuda);
+  }
+  code_destroy(code->object);
+  heap_free(device->heap, code);
+}
+
+DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
+                      int32_t task_count, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaCode *code =
+      heap_alloc(device->heap, sizeof *code + sizeof *code->tasks * (size_t)task_count);
+  if (!code) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+    return NULL;
+  }
+  code->code.tasks = code->tasks;
+  if (load_host(cuda, code, &objects[RG_TARGET_HOST], err) &&
+      load_tasks(cuda, code, &objects[RG_TARGET_PTX], task_count, err))
+    return &code->code;
+  cuda_unload(device, &code->code);
+  return NULL;
+}

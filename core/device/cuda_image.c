@@ -1,0 +1,287 @@
+/* cuda_image.c - a tree's tables on the GPU: the one place where pointers of one side become those
+ * of the other.
+ *
+ *     image   | RtTree | managers | their locals | numbers | masks | their runs, hashes | sinks |
+ *     chunks  | RtChunk .. |       owners  | of each segment |      lists  | RtListEntry .. |
+ *
+ * A table keeps its layout; in it
+ *
+ *     into the tree's memory (chunks' nodes, coordinates of lists)   move by the distance of the two
+ *     into the image (managers, locals, ..)                          are those of the image's parts
+ *     what only the host has (orders, saved masks, callbacks)        is NULL on the GPU
+ *
+ * and a pull leaves the host's own pointers as they are. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cuda.h"
+
+/* Where the parts begin, in bytes from the image's beginning. */
+typedef struct Parts {
+  uint64_t managers, locals, numbers, masks, runs, hashes, sinks, size_bytes;
+} Parts;
+
+static uint64_t add_part(Parts *parts, uint64_t size_bytes) {
+  uint64_t at = parts->size_bytes;
+  parts->size_bytes += align_up(size_bytes, RT_GRANULE);
+  return at;
+}
+
+static Parts find_parts(const RtTree *tree) {
+  Parts parts = {0};
+  uint64_t managers = (uint64_t)tree->manager_count, masks = (uint64_t)tree->mask_count;
+  uint64_t numbers = 0, runs = 0, hashes = 0, sinks = 0;
+  for (uint64_t m = 0; m < managers; m++) {
+    numbers += (uint64_t)tree->managers[m].number_count;
+    sinks += tree->managers[m].node_size;
+  }
+  for (uint64_t m = 0; m < masks; m++) {
+    runs += (uint64_t)tree->masks[m].run_count;
+    hashes += (uint64_t)tree->masks[m].hash_count;
+  }
+  add_part(&parts, sizeof(RtTree));
+  parts.managers = add_part(&parts, sizeof(RtManager) * managers);
+  parts.locals = add_part(&parts, sizeof(RtLocal) * managers);
+  parts.numbers = add_part(&parts, sizeof(RtNumber) * numbers);
+  parts.masks = add_part(&parts, sizeof(RtMask) * masks);
+  parts.runs = add_part(&parts, sizeof(RtRun) * runs);
+  parts.hashes = add_part(&parts, sizeof(RtInCell) * hashes);
+  parts.sinks = add_part(&parts, sinks);
+  return parts;
+}
+
+uint64_t cuda_tree_address(const CudaTree *tree) { return tree->image.at; }
+
+/* From the host's addresses of the tree's memory to the GPU's. */
+static uint64_t distance(const CudaTree *tree) { return tree->memory.at - (uint64_t)tree->first; }
+
+static void move(void *pointer, uint64_t by) { /* any pointer; NULL stays */
+  uint64_t address;
+  memcpy(&address, pointer, sizeof address);
+  if (address) address += by;
+  memcpy(pointer, &address, sizeof address);
+}
+
+static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
+
+static void move_chunk(RtChunk *chunk, uint64_t by) {
+  if (chunk->manager < 0) return;
+  move(&chunk->nodes, by);
+  move(&chunk->infos, by);
+  move(&chunk->positions, by);
+  move(&chunk->touched, by);
+  move(&chunk->states, by);
+}
+
+/* -- the host's tables, as the GPU has them ----------------------------------------------------- */
+
+static void fill_managers(const CudaTree *cuda_tree, const Parts *parts, uint8_t *image) {
+  const RtTree *tree = cuda_tree->tree;
+  uint64_t at = cuda_tree->image.at, sink = at + parts->sinks, number = 0;
+  for (int32_t m = 0; m < tree->manager_count; m++) {
+    RtManager *manager = &((RtManager *)(void *)(image + parts->managers))[m];
+    RtLocal *local = &((RtLocal *)(void *)(image + parts->locals))[m];
+    const RtManager *host = &tree->managers[m];
+    const CudaRange *list = &cuda_tree->lists[m].memory;
+    *manager = *host;
+    *local = host->locals[0];
+    local->sink = pointer_to(sink);
+    local->stage = NULL;
+    sink += host->node_size;
+    manager->locals = pointer_to(at + parts->locals + sizeof(RtLocal) * (uint64_t)m);
+    memcpy(image + parts->numbers + sizeof(RtNumber) * number, host->numbers,
+           host->numbers ? sizeof(RtNumber) * (size_t)host->number_count : 0);
+    manager->numbers = pointer_to(at + parts->numbers + sizeof(RtNumber) * number);
+    number += (uint64_t)host->number_count;
+    manager->list = pointer_to(list->at);
+    manager->list_capacity = list->mapped / sizeof(RtListEntry);
+    manager->orders = NULL;
+    manager->order_count = 0;
+  }
+}
+
+static void fill_masks(const CudaTree *cuda_tree, const Parts *parts, uint8_t *image) {
+  const RtTree *tree = cuda_tree->tree;
+  uint64_t at = cuda_tree->image.at, runs = parts->runs, hashes = parts->hashes;
+  for (int32_t m = 0; m < tree->mask_count; m++) {
+    RtMask *mask = &((RtMask *)(void *)(image + parts->masks))[m];
+    const RtMask *host = &tree->masks[m];
+    size_t run_bytes = sizeof(RtRun) * (size_t)host->run_count,
+           hash_bytes = sizeof(RtInCell) * (size_t)host->hash_count;
+    *mask = *host;
+    memcpy(image + runs, host->runs, run_bytes);
+    if (hash_bytes) memcpy(image + hashes, host->hashes, hash_bytes);
+    mask->runs = pointer_to(at + runs);
+    mask->hashes = pointer_to(at + hashes);
+    mask->was = NULL;
+    mask->was_count = mask->was_capacity = 0;
+    runs += run_bytes;
+    hashes += hash_bytes;
+  }
+}
+
+/* All that the range has can be used: running out of it is running out of memory. */
+static uint64_t usable_bytes(const CudaTree *tree) {
+  uint64_t mapped = tree->memory.mapped / RT_SEGMENT * RT_SEGMENT;
+  return tree->tree->manager_count && mapped < tree->tree->reserved ? mapped
+                                                                    : tree->tree->reserved;
+}
+
+static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts *parts,
+                       uint8_t *image) {
+  uint64_t at = cuda_tree->image.at;
+  RtTree *tree = (RtTree *)(void *)image;
+  *tree = *cuda_tree->tree;
+  move(&tree->base, distance(cuda_tree));
+  move(&tree->root, distance(cuda_tree));
+  tree->reserved = usable_bytes(cuda_tree);
+  tree->managers = pointer_to(at + parts->managers);
+  tree->masks = pointer_to(at + parts->masks);
+  tree->chunks = pointer_to(cuda_tree->chunks.at);
+  tree->segment_owner = pointer_to(cuda_tree->owners.at);
+  tree->budget = pointer_to(cuda->budget.at);
+  tree->private_copies = NULL;
+  tree->device = NULL;
+  fill_managers(cuda_tree, parts, image);
+  fill_masks(cuda_tree, parts, image);
+}
+
+/* -- to the GPU -------------------------------------------------------------------------------- */
+
+/* At least so large; what was in it is lost, and is about to be written anew. */
+static bool make_room(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  if (range->mapped >= size_bytes) return true;
+  cuda_free(cuda, range);
+  return cuda_allocate(cuda, range, size_bytes + size_bytes / 2, err);
+}
+
+static bool push_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  uint64_t count = tree->chunk_count, segments = usable_bytes(cuda_tree) / RT_SEGMENT;
+  if (!make_room(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, err) ||
+      !make_room(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, err))
+    return false;
+  for (uint64_t k = 0; k < count; k++) {
+    RtChunk chunk = tree->chunks[k];
+    move_chunk(&chunk, distance(cuda_tree));
+    if (!cuda_write(cuda, cuda_tree->chunks.at + k * sizeof chunk, &chunk, sizeof chunk, err))
+      return false;
+  }
+  return cuda_write(cuda, cuda_tree->owners.at, tree->segment_owner,
+                    sizeof(uint32_t) * (tree->top / RT_SEGMENT), err);
+}
+
+static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *err) {
+  const RtManager *manager = &cuda_tree->tree->managers[m];
+  CudaRange *list = &cuda_tree->lists[m].memory;
+  enum { AT_ONCE = 256 };
+  RtListEntry entries[AT_ONCE];
+  if (!make_room(cuda, list, sizeof(RtListEntry) * manager->list_count, err)) return false;
+  for (uint64_t done = 0, count; done < manager->list_count; done += count) {
+    count = manager->list_count - done;
+    if (count > AT_ONCE) count = AT_ONCE;
+    for (uint64_t k = 0; k < count; k++) {
+      entries[k] = manager->list[done + k];
+      move(&entries[k].coordinates, distance(cuda_tree));
+    }
+    if (!cuda_write(cuda, list->at + sizeof(RtListEntry) * done, entries,
+                    sizeof(RtListEntry) * count, err))
+      return false;
+  }
+  return true;
+}
+
+bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  Parts parts = find_parts(tree);
+  if (!make_room(cuda, &cuda_tree->image, parts.size_bytes, err)) return false;
+  if (tree->manager_count && !push_chunks(cuda, cuda_tree, err)) return false;
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (!push_list(cuda, cuda_tree, m, err)) return false;
+  uint8_t *image = heap_alloc(cuda->device.heap, parts.size_bytes);
+  if (!image) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+  fill_image(cuda, cuda_tree, &parts, image);
+  bool ok = cuda_write(cuda, cuda_tree->image.at, image, parts.size_bytes, err);
+  heap_free(cuda->device.heap, image);
+  return ok;
+}
+
+/* -- to the host ------------------------------------------------------------------------------- */
+
+static void take_manager(RtManager *host, const RtManager *manager, const RtLocal *local) {
+  RtManager was = *host;
+  RtLocal *own = &was.locals[0];
+  uint8_t *sink = own->sink;
+  RtStage *stage = own->stage;
+  *host = *manager;
+  host->numbers = was.numbers;
+  host->locals = was.locals;
+  host->list = was.list;
+  host->list_capacity = was.list_capacity;
+  host->orders = was.orders;
+  host->order_count = was.order_count;
+  *own = *local;
+  own->sink = sink;
+  own->stage = stage;
+}
+
+/* Of the tree itself: what the runtime keeps. */
+static void take_tree(RtTree *host, const RtTree *tree) {
+  host->changed = tree->changed;
+  host->top = tree->top;
+  host->bottom = tree->bottom;
+  host->vacant = tree->vacant;
+  host->lock = tree->lock;
+  host->chunk_count = tree->chunk_count;
+  host->free_record = tree->free_record;
+}
+
+bool cuda_pull_counts(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  RtTree *tree = cuda_tree->tree;
+  Parts parts = find_parts(tree);
+  uint8_t *image = heap_alloc(cuda->device.heap, parts.numbers);
+  if (!image) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+  bool ok = cuda_read(cuda, image, cuda_tree->image.at, parts.numbers, err);
+  for (int32_t m = 0; ok && m < tree->manager_count; m++)
+    take_manager(&tree->managers[m], &((RtManager *)(void *)(image + parts.managers))[m],
+                 &((RtLocal *)(void *)(image + parts.locals))[m]);
+  if (ok) take_tree(tree, (RtTree *)(void *)image);
+  heap_free(cuda->device.heap, image);
+  return ok;
+}
+
+static bool pull_list(CudaDevice *cuda, CudaTree *cuda_tree, RtManager *manager, int32_t m,
+                      Error *err) {
+  uint64_t count = manager->list_count;
+  if (count > manager->list_capacity) {
+    RtListEntry *list =
+        heap_resize(cuda->device.heap, manager->list, sizeof *list * (size_t)count);
+    if (!list)
+      return error_set(err, RG_ERROR_MEMORY,
+                       "the host has no memory left for a list of active nodes");
+    manager->list = list;
+    manager->list_capacity = count;
+  }
+  if (!cuda_read(cuda, manager->list, cuda_tree->lists[m].memory.at, sizeof(RtListEntry) * count,
+                 err))
+    return false;
+  for (uint64_t k = 0; k < count; k++)
+    move(&manager->list[k].coordinates, -distance(cuda_tree));
+  return true;
+}
+
+bool cuda_pull_tables(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  RtTree *tree = cuda_tree->tree;
+  if (!cuda_pull_counts(cuda, cuda_tree, err)) return false;
+  if (!tree->manager_count) return true;
+  if (!cuda_read(cuda, tree->chunks, cuda_tree->chunks.at, sizeof(RtChunk) * tree->chunk_count,
+                 err) ||
+      !cuda_read(cuda, tree->segment_owner, cuda_tree->owners.at,
+                 sizeof(uint32_t) * (tree->top / RT_SEGMENT), err))
+    return false;
+  for (uint64_t k = 0; k < tree->chunk_count; k++)
+    move_chunk(&tree->chunks[k], -distance(cuda_tree));
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (!pull_list(cuda, cuda_tree, &tree->managers[m], m, err)) return false;
+  return true;
+}

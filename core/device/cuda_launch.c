@@ -1,0 +1,265 @@
+/* cuda_launch.c - runs a kernel's tasks on the GPU. The host region runs on the host and asks for
+ * task after task (RtContext.run).
+ *
+ *     block   | RtContext | RtWorker | the trees' addresses | frame |     one per device
+ *
+ * The block is what a task sees of its launch. Before a task the host's frame goes there if it has
+ * changed; after it come back what the task left: the frame, the first error, and how much was said.
+ * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
+ * and no more than there are positions; one where the order shows. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cuda.h"
+
+enum {
+  BLOCK_THREADS = 128,
+  BLOCKS_PER_PROCESSOR = 16,
+  MESSAGE_BYTES = 1 << 20
+};
+
+/* -- the block --------------------------------------------------------------------------------- */
+
+typedef struct Places { /* in the block */
+  uint64_t worker, trees, frame, size_bytes;
+} Places;
+
+static Places find_places(const DeviceLaunch *launch) {
+  Places places;
+  places.worker = sizeof(RtContext);
+  places.trees = places.worker + sizeof(RtWorker);
+  places.frame = places.trees + sizeof(uint64_t) * (uint64_t)launch->tree_count;
+  places.size_bytes = places.frame + sizeof(uint64_t) * (uint64_t)launch->frame_slots;
+  return places;
+}
+
+static bool enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  if (size_bytes <= range->mapped) return true;
+  cuda_free(cuda, range);
+  return cuda_allocate(cuda, range, 2 * size_bytes, err);
+}
+
+static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
+
+static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+                       uint8_t *bytes) {
+  const RtContext *host = &launch->context;
+  uint64_t at = cuda->block.at, *trees = (uint64_t *)(void *)(bytes + places->trees);
+  *(RtContext *)(void *)bytes = (RtContext){.frame = pointer_to(at + places->frame),
+                                            .trees = pointer_to(at + places->trees),
+                                            .ambient = pointer_to(cuda->ambient.at),
+                                            .workers = pointer_to(at + places->worker),
+                                            .worker_count = 1,
+                                            .error = host->error,
+                                            .tree_count = launch->tree_count,
+                                            .task = host->task};
+  *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
+      .messages = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8}};
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    trees[k] = cuda_tree_address(launch->trees[k]->device);
+  memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
+}
+
+static bool push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  Places places = find_places(launch);
+  if (!enlarge(cuda, &cuda->block, places.size_bytes, err) ||
+      !enlarge(cuda, &cuda->messages, MESSAGE_BYTES, err))
+    return false;
+  uint8_t *bytes = heap_alloc(cuda->device.heap, places.size_bytes);
+  if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+  fill_block(cuda, launch, &places, bytes);
+  bool ok = cuda_write(cuda, cuda->block.at, bytes, places.size_bytes, err);
+  heap_free(cuda->device.heap, bytes);
+  return ok;
+}
+
+/* -- what a task left -------------------------------------------------------------------------- */
+
+static bool pull_messages(CudaDevice *cuda, DeviceLaunch *launch, RtMessages said, Error *err) {
+  RtMessages *messages = &cuda->worker.messages;
+  if (said.used > MESSAGE_BYTES / 8) said.used = MESSAGE_BYTES / 8;
+  messages->lost += said.lost;
+  if (said.used) {
+    uint64_t *words = heap_resize(cuda->device.heap, messages->words, 8 * said.used);
+    if (!words) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+    messages->words = words;
+    messages->capacity = said.used;
+    if (!cuda_read(cuda, words, cuda->messages.at, 8 * said.used, err)) return false;
+    messages->used = said.used;
+  }
+  messages_gather(&cuda->said, &cuda->worker, 1, launch);
+  return true;
+}
+
+static void take_outside(DeviceLaunch *launch, const RtOutside *outside) {
+  uint64_t before = launch->outside.count;
+  if (!before) launch->outside = *outside;
+  else launch->outside.count = before + outside->count;
+}
+
+static bool pull_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  Places places = find_places(launch);
+  uint8_t *bytes = heap_alloc(cuda->device.heap, places.size_bytes);
+  if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+  bool ok = cuda_read(cuda, bytes, cuda->block.at, places.size_bytes, err);
+  if (ok) {
+    const RtContext *context = (RtContext *)(void *)bytes;
+    const RtWorker *worker = (RtWorker *)(void *)(bytes + places.worker);
+    memcpy(launch->frame, bytes + places.frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
+    if (!launch->context.error.kind) launch->context.error = context->error;
+    if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
+    take_outside(launch, &worker->outside);
+    ok = pull_messages(cuda, launch, worker->messages, err);
+  }
+  heap_free(cuda->device.heap, bytes);
+  return ok;
+}
+
+/* -- a task ------------------------------------------------------------------------------------ */
+
+/* What the host changed, or a task before this one: on the mirror for now. */
+static bool refresh(CudaDevice *cuda, DeviceLaunch *launch, RtTree *tree, Error *err) {
+  CudaTree *own = tree->device;
+  if (!tree->manager_count) return true;
+  if (own && own->image_state == CUDA_GPU_IS_NEWER &&
+      !cuda_reach(&cuda->device, tree, NULL, 0, DEVICE_WRITES, err))
+    return false;
+  RtContext *context = &launch->context;
+  rt_tree_refresh(context, tree);
+  if (!launch->gc_is_stopped && rt_tree_collect(context, tree)) launch->collections++;
+  return true;
+}
+
+static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    if (!refresh(cuda, launch, launch->trees[k], err)) return false;
+  return true;
+}
+
+/* The list of active nodes; the number of positions. */
+static bool count_nodes(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+                        int64_t *total, Error *err) {
+  RtTree *tree = launch->trees[task->tree];
+  RtManager *manager = &tree->managers[task->manager];
+  if (manager->list_version != manager->version) {
+    if (!cuda_reach(&cuda->device, tree, NULL, 0, DEVICE_WRITES, err)) return false;
+    if (!rt_list_update(&launch->context, tree, task->manager)) return true;
+  }
+  *total = (int64_t)manager->list_count;
+  return true;
+}
+
+static int64_t count_range(const DeviceLaunch *launch, const DeviceTask *task) {
+  const int64_t *bounds = (const int64_t *)&launch->frame[task->bounds];
+  int64_t total = 1;
+  bool is_huge = false;
+  for (int32_t axis = 0; axis < task->axis_count; axis++) {
+    int64_t begin = bounds[2 * axis], end = bounds[2 * axis + 1], count;
+    if (begin >= end) return 0;
+    is_huge |= __builtin_sub_overflow(end, begin, &count);
+    is_huge |= __builtin_mul_overflow(total, count, &total);
+  }
+  return is_huge ? INT64_MAX : total;
+}
+
+static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
+                  Error *err) {
+  const DeviceTask *task = &launch->tasks[number];
+  RtGpuLaunch positions = {.context = pointer_to(cuda->block.at), .begin = 0, .end = total};
+  void *parameters[] = {&positions};
+  int64_t most = (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR,
+          blocks = (total - 1) / BLOCK_THREADS + 1;
+  unsigned threads = task->is_ordered ? 1 : BLOCK_THREADS;
+  if (task->is_ordered) blocks = 1;
+  if (blocks > most) blocks = most;
+  int result = cuda->driver.cuLaunchKernel(launch->code->tasks[number], (unsigned)blocks, 1, 1,
+                                           threads, 1, 1, 0, cuda->stream, parameters, NULL);
+  return cuda_check(cuda, result, "start a kernel's task", err);
+}
+
+static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+                       Error *err) {
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    if (!cuda_push(cuda, launch->trees[k], task->may_change_topology, err)) return false;
+  if (!launch->tree_count || !task->may_change_topology) return true;
+  return cuda_push_budget(cuda, launch->trees[0]->budget, err);
+}
+
+static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
+  const DeviceTask *task = &launch->tasks[number];
+  int64_t total = 0;
+  if (task->kind == DEVICE_RANGE) total = count_range(launch, task);
+  else if (!count_nodes(cuda, launch, task, &total, err)) return false;
+  if (total <= 0) return true;
+  launch->runs++;
+  launch->context.task = number;
+  bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
+            start(cuda, launch, number, total, err);
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    if (launch->trees[k]->device)
+      cuda_note_task(launch->trees[k]->device, task->may_change_topology);
+  launch->context.task = -1;
+  if (!ok || !pull_block(cuda, launch, err)) return false;
+  bool frees = task->may_deactivate && !launch->gc_is_stopped;
+  bool changes = task->may_change_topology || frees || cuda->device.gc_each_launch;
+  return !changes || refresh_trees(cuda, launch, err);
+}
+
+/* A failure of the device ends the host region as soon as it looks. */
+static void run_task(RtContext *context, int32_t number) {
+  CudaDevice *cuda = context->host;
+  if (rt_stopped(context)) return;
+  if (!run(cuda, cuda->launch, number, cuda->err)) context->stop = 1;
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+/* All but `stop`, which is the caller's, and which any thread may write at any time. */
+static void begin_context(RtContext *context, const RtContext *native) {
+  const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
+  memcpy(context, native, before);
+  memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
+}
+
+static void begin(CudaDevice *cuda, DeviceLaunch *launch) {
+  RtContext *context = &launch->context;
+  begin_context(context, &cuda->device.native);
+  context->frame = launch->frame;
+  context->trees = launch->trees;
+  context->tree_count = launch->tree_count;
+  context->ambient = launch->ambient;
+  context->random = launch->random;
+  context->run = run_task;
+  launch->runs = launch->collections = launch->messages_lost = launch->touches_lost = 0;
+  launch->outside = (RtOutside){0};
+  messages_begin(&cuda->said);
+}
+
+static uint64_t largest_node(const DeviceLaunch *launch) {
+  uint64_t most = 0;
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    for (int32_t m = 0; m < launch->trees[k]->manager_count; m++)
+      if (launch->trees[k]->managers[m].node_size > most)
+        most = launch->trees[k]->managers[m].node_size;
+  return most;
+}
+
+bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  RtContext *context = &launch->context;
+  Error failed;
+  error_clear(&failed);
+  begin(cuda, launch);
+  cuda->launch = launch;
+  cuda->err = &failed;
+  if (!cuda_enter(cuda, err)) return false;
+  if (enlarge(cuda, &cuda->ambient, largest_node(launch), &failed)) {
+    launch->code->host(context);
+    messages_gather(&cuda->said, &cuda->worker, 1, launch);
+  }
+  cuda_leave(cuda);
+  if (error_is_set(&failed)) return error_add(err, &failed), false;
+  if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
+  return true;
+}

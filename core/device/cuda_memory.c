@@ -1,0 +1,176 @@
+/* cuda_memory.c - device memory, and copies to and from it.
+ *
+ *     reserved  |  piece | piece | piece |  addresses without memory ..   |
+ *               at                       at + mapped                      at + reserved
+ *
+ * A range grows by mapping physical memory at its end, so what is in it never moves. Where the
+ * driver cannot map, all of a range is there from the beginning.
+ * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
+ * ring is used again when the stream has been waited for. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cuda.h"
+
+#define STAGING ((uint64_t)4 << 20)
+#define LEAST_PIECE ((uint64_t)2 << 20)
+
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static bool zero(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, Error *err) {
+  return cuda_check(cuda, cuda->driver.cuMemsetD8Async(at, 0, size_bytes, cuda->stream),
+                    "clear memory", err);
+}
+
+bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  *range = (CudaRange){.is_plain = true};
+  if (!size_bytes) size_bytes = 1;
+  size_bytes = align_up(size_bytes, RT_GRANULE);
+  if (!cuda_check(cuda, cuda->driver.cuMemAlloc_v2(&range->at, size_bytes), "provide memory", err))
+    return false;
+  range->reserved = range->mapped = size_bytes;
+  if (zero(cuda, range->at, size_bytes, err)) return true;
+  cuda_free(cuda, range);
+  return false;
+}
+
+static DriverMemoryKind kind_of(const CudaDevice *cuda) {
+  return (DriverMemoryKind){
+      .type = DRIVER_PINNED, .place = DRIVER_ON_DEVICE, .number = cuda->about.number};
+}
+
+static uint64_t piece_size(CudaDevice *cuda) {
+  size_t granularity = 0;
+  DriverMemoryKind kind = kind_of(cuda);
+  if (cuda->driver.cuMemGetAllocationGranularity(&granularity, &kind, 0) || !granularity)
+    return LEAST_PIECE;
+  return granularity;
+}
+
+bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint64_t plain_bytes,
+                  Error *err) {
+  *range = (CudaRange){0};
+  if (!cuda->about.has_ranges) return cuda_allocate(cuda, range, plain_bytes, err);
+  uint64_t reserved = align_up(size_bytes, piece_size(cuda));
+  int result = cuda->driver.cuMemAddressReserve(&range->at, reserved, 0, 0, 0);
+  if (!cuda_check(cuda, result, "reserve addresses", err)) return false;
+  range->reserved = reserved;
+  return true;
+}
+
+static bool keep_piece(CudaDevice *cuda, CudaRange *range, unsigned long long handle,
+                       uint64_t size_bytes) {
+  size_t count = (size_t)range->piece_count + 1;
+  unsigned long long *pieces =
+      heap_resize(cuda->device.heap, range->pieces, sizeof *pieces * count);
+  if (pieces) range->pieces = pieces;
+  uint64_t *sizes = heap_resize(cuda->device.heap, range->piece_bytes, sizeof *sizes * count);
+  if (sizes) range->piece_bytes = sizes;
+  if (!pieces || !sizes) return false;
+  pieces[range->piece_count] = handle;
+  sizes[range->piece_count++] = size_bytes;
+  range->mapped += size_bytes;
+  return true;
+}
+
+static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long handle,
+                      uint64_t size_bytes, Error *err) {
+  const Driver *driver = &cuda->driver;
+  uint64_t at = range->at + range->mapped;
+  DriverAccess access = {
+      .place = DRIVER_ON_DEVICE, .number = cuda->about.number, .flags = DRIVER_READ_WRITE};
+  if (!cuda_check(cuda, driver->cuMemMap(at, size_bytes, 0, handle, 0), "map memory", err))
+    return false;
+  if (cuda_check(cuda, driver->cuMemSetAccess(at, size_bytes, &access, 1), "map memory", err) &&
+      zero(cuda, at, size_bytes, err)) {
+    if (keep_piece(cuda, range, handle, size_bytes)) return true;
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of device memory");
+  }
+  driver->cuMemUnmap(at, size_bytes);
+  return false;
+}
+
+bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  unsigned long long handle;
+  if (size_bytes <= range->mapped) return true;
+  if (range->is_plain || size_bytes > range->reserved)
+    return error_set(err, RG_ERROR_DEVICE_MEMORY,
+                     "a tree needs more memory of the GPU than was set apart for it");
+  DriverMemoryKind kind = kind_of(cuda);
+  uint64_t piece = align_up(size_bytes - range->mapped, piece_size(cuda));
+  int result = cuda->driver.cuMemCreate(&handle, piece, &kind, 0);
+  if (!cuda_check(cuda, result, "provide memory", err)) return false;
+  if (map_piece(cuda, range, handle, piece, err)) return true;
+  cuda->driver.cuMemRelease(handle);
+  return false;
+}
+
+void cuda_free(CudaDevice *cuda, CudaRange *range) {
+  const Driver *driver = &cuda->driver;
+  uint64_t at = range->at;
+  if (range->at && !cuda->is_lost) driver->cuStreamSynchronize(cuda->stream);
+  for (int32_t k = 0; k < range->piece_count; at += range->piece_bytes[k++]) {
+    driver->cuMemUnmap(at, range->piece_bytes[k]);
+    driver->cuMemRelease(range->pieces[k]);
+  }
+  if (range->at && range->is_plain) driver->cuMemFree_v2(range->at);
+  else if (range->at) driver->cuMemAddressFree(range->at, range->reserved);
+  heap_free(cuda->device.heap, range->pieces);
+  heap_free(cuda->device.heap, range->piece_bytes);
+  *range = (CudaRange){0};
+}
+
+/* -- copies ------------------------------------------------------------------------------------ */
+
+/* Up to `size_bytes` of the ring, at least one; *size_bytes says how many. */
+static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
+  CudaStaging *staging = &cuda->staging;
+  if (!staging->memory) {
+    void *memory = NULL;
+    int result = cuda->driver.cuMemHostAlloc(&memory, STAGING, 0);
+    if (!cuda_check(cuda, result, "pin memory of the host", err)) return NULL;
+    *staging = (CudaStaging){.memory = memory, .size_bytes = STAGING};
+  }
+  uint64_t left = staging->size_bytes - staging->used;
+  if (*size_bytes > left && left < staging->size_bytes / 2) {
+    if (!cuda_wait(cuda, err)) return NULL;
+    left = staging->size_bytes;
+  }
+  if (*size_bytes > left) *size_bytes = left;
+  uint8_t *at = staging->memory + staging->used;
+  staging->used += align_up(*size_bytes, RT_GRANULE);
+  if (staging->used > staging->size_bytes) staging->used = staging->size_bytes;
+  return at;
+}
+
+bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err) {
+  const uint8_t *bytes = from;
+  for (uint64_t done = 0, part; done < size_bytes; done += part) {
+    part = size_bytes - done;
+    uint8_t *staged = stage(cuda, &part, err);
+    if (!staged) return false;
+    memcpy(staged, bytes + done, part);
+    int result = cuda->driver.cuMemcpyHtoDAsync_v2(to + done, staged, part, cuda->stream);
+    if (!cuda_check(cuda, result, "copy to its memory", err)) return false;
+  }
+  return true;
+}
+
+bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err) {
+  uint8_t *bytes = to;
+  for (uint64_t done = 0, part; done < size_bytes; done += part) {
+    part = size_bytes - done;
+    uint8_t *staged = stage(cuda, &part, err);
+    if (!staged) return false;
+    int result = cuda->driver.cuMemcpyDtoHAsync_v2(staged, from + done, part, cuda->stream);
+    if (!cuda_check(cuda, result, "copy from its memory", err) || !cuda_wait(cuda, err))
+      return false;
+    memcpy(bytes + done, staged, part);
+  }
+  return true;
+}
+
+void cuda_staging_free(CudaDevice *cuda) {
+  if (cuda->staging.memory) cuda->driver.cuMemFreeHost(cuda->staging.memory);
+  cuda->staging = (CudaStaging){0};
+}

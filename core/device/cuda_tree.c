@@ -1,0 +1,243 @@
+/* cuda_tree.c - a tree's memory on the GPU, and the mirror of it that the host has: which side has
+ * the newest contents, page by page, and what moves when.
+ * Dense memory (fields, arrays) moves by the pages that the host looks at. Of a sparse tree the
+ * host gets all that is in use as soon as it looks at anything, since what it looks at is reached
+ * through slots and tables that may lie anywhere; its counts alone come cheaply. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cuda.h"
+
+#define LEAST_GROWTH ((uint64_t)64 << 20)
+
+static bool is_sparse(const RtTree *tree) { return tree->manager_count > 0; }
+static uint64_t used_bytes(const RtTree *tree) {
+  return is_sparse(tree) ? tree->top : tree->root_size;
+}
+
+/* -- pages ------------------------------------------------------------------------------------- */
+
+static bool have_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error *err) {
+  uint64_t count = (used_bytes(tree->tree) + CUDA_PAGE - 1) / CUDA_PAGE;
+  if (count <= tree->page_count) return true;
+  uint8_t *pages = heap_resize(cuda->device.heap, tree->pages, count);
+  if (!pages) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+  memset(pages + tree->page_count, (int)of_new, count - tree->page_count);
+  tree->pages = pages;
+  tree->page_count = count;
+  return true;
+}
+
+/* Moves the pages in begin..end that are newer on one side to the other. */
+static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end,
+                       CudaPage newer, Error *err) {
+  uint64_t used = used_bytes(tree->tree);
+  if (end > tree->page_count) end = tree->page_count;
+  for (uint64_t k = begin, past; k < end; k = past) {
+    for (past = k + 1; past < end && tree->pages[past] == tree->pages[k];) past++;
+    if (tree->pages[k] != newer) continue;
+    uint64_t from = k * CUDA_PAGE, size_bytes = past * CUDA_PAGE - from;
+    if (from >= used) break;
+    if (size_bytes > used - from) size_bytes = used - from;
+    bool ok = newer == CUDA_HOST_IS_NEWER
+                  ? cuda_write(cuda, tree->memory.at + from, tree->first + from, size_bytes, err)
+                  : cuda_read(cuda, tree->first + from, tree->memory.at + from, size_bytes, err);
+    if (!ok) return false;
+    memset(tree->pages + k, CUDA_SAME, past - k);
+  }
+  return true;
+}
+
+/* -- a tree's beginning and end ---------------------------------------------------------------- */
+
+static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
+  uint64_t left = tree->budget->limit - tree->budget->used, plain = tree->top + left / 4;
+  if (plain > tree->reserved) plain = tree->reserved;
+  return cuda_reserve(cuda, &cuda_tree->memory, tree->reserved, align_up(plain, RT_SEGMENT), err);
+}
+
+static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *err) {
+  *cuda_tree = (CudaTree){.tree = tree,
+                          .first = is_sparse(tree) ? tree->base : tree->root,
+                          .image_state = CUDA_HOST_IS_NEWER,
+                          .next = cuda->trees};
+  if (cuda->trees) cuda->trees->previous = cuda_tree;
+  cuda->trees = cuda_tree;
+  tree->device = cuda_tree;
+  cuda_tree->lists = heap_alloc(cuda->device.heap,
+                                sizeof *cuda_tree->lists * (size_t)(tree->manager_count + 1));
+  if (!cuda_tree->lists)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+  return reserve(cuda, cuda_tree, err) && have_pages(cuda, cuda_tree, CUDA_HOST_IS_NEWER, err);
+}
+
+CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
+  if (tree->device) return tree->device;
+  CudaTree *made = heap_alloc(cuda->device.heap, sizeof *made);
+  if (!made) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+    return NULL;
+  }
+  if (create(cuda, tree, made, err)) return made;
+  cuda_forget(&cuda->device, tree);
+  return NULL;
+}
+
+static void free_tree(CudaDevice *cuda, CudaTree *tree) {
+  cuda_free(cuda, &tree->memory);
+  cuda_free(cuda, &tree->chunks);
+  cuda_free(cuda, &tree->owners);
+  cuda_free(cuda, &tree->image);
+  for (int32_t m = 0; tree->lists && m < tree->tree->manager_count; m++)
+    cuda_free(cuda, &tree->lists[m].memory);
+}
+
+void cuda_forget(Device *device, RtTree *tree) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *own = tree->device;
+  void *context;
+  if (!own) return;
+  bool is_entered = !cuda->driver.cuCtxPushCurrent_v2(cuda->context);
+  free_tree(cuda, own);
+  if (is_entered) cuda->driver.cuCtxPopCurrent_v2(&context);
+  *(own->previous ? &own->previous->next : &cuda->trees) = own->next;
+  if (own->next) own->next->previous = own->previous;
+  heap_free(device->heap, own->lists);
+  heap_free(device->heap, own->pages);
+  heap_free(device->heap, own);
+  tree->device = NULL;
+}
+
+/* -- before a launch --------------------------------------------------------------------------- */
+
+/* Maps room for what a launch may activate: as much as the budget leaves, within bounds. Less if
+ * the device has less; what is in use must fit. */
+static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  Error unused;
+  error_clear(&unused);
+  if (!is_sparse(tree)) return true;
+  uint64_t used = tree->top, left = 0, more = 0, reserved = cuda_tree->memory.reserved;
+  if (tree->budget->limit > tree->budget->used) left = tree->budget->limit - tree->budget->used;
+  if (may_grow) more = max_i64((int64_t)(left / 4), (int64_t)(3 * used + LEAST_GROWTH));
+  if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
+  if (more > reserved - used) more = reserved - used;
+  uint64_t mapped = cuda_tree->memory.mapped;
+  for (; used + more > mapped && more > RT_SEGMENT && !cuda->is_lost; more /= 2)
+    if (cuda_grow(cuda, &cuda_tree->memory, used + more, &unused)) break;
+  if (cuda_tree->memory.mapped != mapped && cuda_tree->image_state == CUDA_SAME)
+    cuda_tree->image_state = CUDA_HOST_IS_NEWER; /* which says how much there is */
+  return cuda_grow(cuda, &cuda_tree->memory, used, err);
+}
+
+/* What the host changed includes pages past those that the tree had. */
+bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err) {
+  CudaTree *own = cuda_tree(cuda, tree, err);
+  if (!own) return false;
+  if (own->image_state == CUDA_GPU_IS_NEWER) {
+    if (!may_grow) return true; /* then nothing of it was changed on the host */
+    if (!cuda_pull_tables(cuda, own, err)) return false;
+    own->image_state = CUDA_SAME;
+    if (!have_pages(cuda, own, CUDA_GPU_IS_NEWER, err)) return false;
+  }
+  if (!have_memory(cuda, own, may_grow, err)) return false;
+  if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
+  if (!have_pages(cuda, own, CUDA_HOST_IS_NEWER, err) ||
+      !move_pages(cuda, own, 0, own->page_count, CUDA_HOST_IS_NEWER, err))
+    return false;
+  own->host_has_all = false;
+  if (own->image_state != CUDA_HOST_IS_NEWER) return true;
+  if (!cuda_push_image(cuda, own, err)) return false;
+  own->image_state = CUDA_SAME;
+  return true;
+}
+
+void cuda_note_task(CudaTree *tree, bool changes_topology) {
+  if (tree->page_count) memset(tree->pages, CUDA_GPU_IS_NEWER, tree->page_count);
+  if (is_sparse(tree->tree) && changes_topology) tree->image_state = CUDA_GPU_IS_NEWER;
+  tree->is_current = false;
+}
+
+/* -- before the host looks --------------------------------------------------------------------- */
+
+static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
+  return cuda_pull_counts(cuda, tree, err) && cuda_pull_budget(cuda, tree->tree->budget, err);
+}
+
+static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  if (tree->image_state == CUDA_GPU_IS_NEWER) {
+    if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
+      return false;
+    tree->image_state = CUDA_SAME;
+    if (!have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
+  }
+  if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
+  tree->is_current = true;
+  return true;
+}
+
+static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
+                       Error *err) {
+  uint64_t at = (uint64_t)(from - tree->first);
+  return move_pages(cuda, tree, at / CUDA_PAGE, (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE,
+                    CUDA_GPU_IS_NEWER, err);
+}
+
+static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
+                 DeviceUse use, Error *err) {
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = use == DEVICE_COUNTS                       ? pull_counts(cuda, tree, err)
+            : from && !is_sparse(tree->tree)           ? pull_range(cuda, tree, from, size_bytes, err)
+                                                       : pull_all(cuda, tree, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
+static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
+  if (!from || is_sparse(tree->tree)) {
+    tree->host_has_all = true;
+    tree->image_state = CUDA_HOST_IS_NEWER;
+    return;
+  }
+  uint64_t at = (uint64_t)(from - tree->first), end = (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE;
+  for (uint64_t k = at / CUDA_PAGE; k < end && k < tree->page_count; k++)
+    tree->pages[k] = CUDA_HOST_IS_NEWER;
+}
+
+bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
+                DeviceUse use, Error *err) {
+  CudaTree *own = tree->device;
+  if (!own) return true; /* no task has seen it */
+  if (!own->is_current && !pull((CudaDevice *)device, own, from, size_bytes, use, err))
+    return false;
+  if (use == DEVICE_WRITES) note_host(own, from, size_bytes);
+  return true;
+}
+
+bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  if (!cuda_enter(cuda, err)) return false;
+  CudaTree *own = cuda_tree(cuda, tree, err);
+  if (own) *address = own->memory.at + (uint64_t)(at - own->first);
+  cuda_leave(cuda);
+  return own != NULL;
+}
+
+/* -- the budget -------------------------------------------------------------------------------- */
+
+/* The GPU asks nobody: what the host would allow is the limit. */
+bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
+  RtBudget shown = {.limit = budget->limit, .used = budget->used, .peak = budget->peak};
+  return cuda_write(cuda, cuda->budget.at, &shown, sizeof shown, err);
+}
+
+bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
+  RtBudget shown;
+  if (!cuda_read(cuda, &shown, cuda->budget.at, sizeof shown, err)) return false;
+  budget->used = shown.used;
+  budget->peak = shown.peak;
+  return true;
+}
