@@ -36,7 +36,7 @@ bool cuda_wait(CudaDevice *cuda, Error *err) {
   return cuda_check(cuda, result, "finish its work", err);
 }
 
-/* -- memory, as the host sees it: that of the mirror -------------------------------------------- */
+/* -- memory, as the host sees it: that of the mirror ------------------------------------------- */
 
 static uint64_t guard_of(const Device *device) { return device->guard_pages ? ARENA_GUARD : 0; }
 
@@ -73,7 +73,7 @@ static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_by
   memcpy(to, from, size_bytes);
 }
 
-/* -- callbacks of the runtime, for native calls on the mirror ----------------------------------- */
+/* -- callbacks of the runtime, for native calls on the mirror ---------------------------------- */
 
 static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
   CudaDevice *cuda = context->host;

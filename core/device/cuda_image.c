@@ -6,7 +6,7 @@
  *
  * A table keeps its layout; in it
  *
- *     into the tree's memory (chunks' nodes, coordinates of lists)   move by the distance of the two
+ *     into the tree's memory (chunks' nodes, lists' coordinates)     move by the distance of the two
  *     into the image (managers, locals, ..)                          are those of the image's parts
  *     what only the host has (orders, saved masks, callbacks)        is NULL on the GPU
  *
@@ -73,7 +73,7 @@ static void move_chunk(RtChunk *chunk, uint64_t by) {
   move(&chunk->states, by);
 }
 
-/* -- the host's tables, as the GPU has them ----------------------------------------------------- */
+/* -- the host's tables, as the GPU has them ---------------------------------------------------- */
 
 static void fill_managers(const CudaTree *cuda_tree, const Parts *parts, uint8_t *image) {
   const RtTree *tree = cuda_tree->tree;

@@ -3,8 +3,8 @@
  *
  *     block   | RtContext | RtWorker | the trees' addresses | frame |     one per device
  *
- * The block is what a task sees of its launch. Before a task the host's frame goes there if it has
- * changed; after it come back what the task left: the frame, the first error, and how much was said.
+ * The block is what a task sees of its launch. Before a task the host's frame goes there; after it
+ * come back what the task left: the frame, the first error, and how much was said.
  * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
  * and no more than there are positions; one where the order shows. */
 #include <stddef.h>

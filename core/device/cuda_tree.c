@@ -189,9 +189,9 @@ static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, ui
 static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                  DeviceUse use, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = use == DEVICE_COUNTS                       ? pull_counts(cuda, tree, err)
-            : from && !is_sparse(tree->tree)           ? pull_range(cuda, tree, from, size_bytes, err)
-                                                       : pull_all(cuda, tree, err);
+  bool ok = use == DEVICE_COUNTS             ? pull_counts(cuda, tree, err)
+            : from && !is_sparse(tree->tree) ? pull_range(cuda, tree, from, size_bytes, err)
+                                             : pull_all(cuda, tree, err);
   cuda_leave(cuda);
   return ok;
 }

@@ -1,6 +1,6 @@
 /* device.h - the table of functions every device fills in: cpu.c, cuda.c. Its users (trees,
- * kernels) say what they need. Where memory is, how positions are split, what the workers are, what the
- * runtime's callbacks do, and private copies are up to the device.
+ * kernels) say what they need. Where memory is, how positions are split, what the workers are, what
+ * the runtime's callbacks do, and private copies are up to the device.
  * Memory is what the host sees of it: on the CPU the memory itself, elsewhere a mirror, which the
  * device brings up to date when the host says what it is about to do (device_reach).
  * One thread at a time; only `stop` may be called from any thread. */
