@@ -247,6 +247,13 @@ void lane_unguard(Codegen *g, const LaneGuard *guard);
 /* slot.c: a call that finds a node by its slot; false: it is another one. */
 bool lane_slot(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
+/* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,
+ * and back */
+enum { LANE_MOST_PARTS = 16 }; /* numbers of a cell */
+void lane_split(Codegen *g, LLVMValueRef *vectors, int count);
+void lane_join(Codegen *g, LLVMValueRef *vectors, int count);
+/* of one vector, where lane l's number is in place count * l modulo its length; `count` is odd */
+LLVMValueRef lane_from_places(Codegen *g, LLVMValueRef vector, int count);
 /* lane_strided.c; false: its elements are not at such a distance */
 bool lane_load_strided(Codegen *g, const IrInst *inst);
 bool lane_store_strided(Codegen *g, const IrInst *inst);

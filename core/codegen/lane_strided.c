@@ -1,24 +1,27 @@
 /* lane_strided.c - elements at a constant distance, as numbers of `aos` cells have: whole vectors
- * are read and lanes picked from them.
+ * are read and written, and transposed in registers.
  *
- *     lanes 0 1 2 3 of y in cells x y z:   |x y z x|y z x y|z x y z|  ->  |y y y y|
+ *     lanes 0 1 2 3 of cells x y z:   |x y z x|y z x y|z x y z|  <->  |x x x x|y y y y|z z z z|
  *
  * All accesses of one cell in a stretch of code, in which the same lanes run, share a window, from
- * the first number to the last that they touch: so their reads are the same and LLVM keeps one.
- * Nothing outside the window is read. Where all numbers are written, whole vectors are written too,
- * at the last of the stores; a part is written by masked stores. */
+ * the first number to the last that they touch; nothing outside is read or written. Where most
+ * numbers are read, all are (lane_transpose.c): each access emits the same code, and LLVM keeps one
+ * of it. Where few are, each is picked from the vectors it is in. Stores wait for the last one of
+ * their cell in the stretch, and are done together: a number that nobody stores is left out by a
+ * mask. */
 #include "codegen/emit.h"
 
-enum { MOST_PARTS = 16, SMALLEST_MASKED = 32 };
+enum { SMALLEST_MASKED = 32, FEW_PARTS = 4, WIDEST = 64 /* bytes */ };
 
 typedef struct Window {
   int parts;             /* numbers from one lane's to the next's */
   int count;             /* of them in the window */
   int own;               /* which of them the access is */
+  int touched;           /* how many there are accesses of */
   LLVMValueRef base;     /* lane 0's first number in the window */
 } Window;
 
-/* -- the window of an access ------------------------------------------------------------------- */
+/* -- the cell of an access --------------------------------------------------------------------- */
 
 static const IrInst *address_of(const IrInst *inst, Type *type) {
   if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return NULL;
@@ -26,46 +29,84 @@ static const IrInst *address_of(const IrInst *inst, Type *type) {
   return inst->operands[0];
 }
 
-/* `b` is the address of a number of the same cells as `a`. */
-static bool shares_cells(const IrInst *a, Type type, const IrInst *b, Type other) {
-  return b->op == IR_OFFSET && a->operands[0] == b->operands[0] &&
-         a->operands[1] == b->operands[1] && a->stride == b->stride &&
-         type_size(type) == type_size(other) && (a->imm - b->imm) % type_size(type) == 0;
+/* `inst` accesses a number of the same container as `of`, at a constant distance: its address. */
+static const IrInst *same_container(const IrInst *of, const IrInst *inst) {
+  Type type, other;
+  const IrInst *a = address_of(of, &type), *b = address_of(inst, &other);
+  bool is_one = b && a->op == IR_OFFSET && b->op == IR_OFFSET && a->operands[0] == b->operands[0] &&
+                a->operands[1] == b->operands[1] && a->stride == b->stride &&
+                type_size(type) == type_size(other) && (a->imm - b->imm) % type_size(type) == 0;
+  return is_one ? b : NULL;
 }
 
-static void widen(const IrInst *inst, const IrInst *ptr, Type type, int64_t *low, int64_t *high,
-                  int64_t step) {
-  Type other;
-  const IrInst *at = address_of(inst, &other);
-  if (!at || !shares_cells(ptr, type, at, other)) return;
-  int64_t new_low = at->imm < *low ? at->imm : *low, new_high = at->imm > *high ? at->imm : *high;
-  if (new_high - new_low < step) *low = new_low, *high = new_high;
+/* Where cells begin: at the lowest number of the container that its region touches. */
+static int64_t origin_of(const IrInst *inst) {
+  const IrInst *ptr = inst->operands[0];
+  int64_t lowest = ptr->imm;
+  for (const IrInst *at = inst->region->first; at; at = at->next) {
+    const IrInst *other = same_container(inst, at);
+    if (other && other->imm < lowest) lowest = other->imm;
+  }
+  return lowest;
 }
+
+typedef struct Cell { /* of an access */
+  int parts;
+  int64_t size, origin, from; /* bytes: of a number; where cells begin, and this one */
+} Cell;
+
+static Cell cell_of(const IrInst *inst, int64_t step) {
+  Type type;
+  const IrInst *ptr = address_of(inst, &type);
+  Cell cell = {.size = type_size(type)};
+  cell.parts = (int)(step / cell.size);
+  cell.origin = ptr->op == IR_OFFSET ? origin_of(inst) : 0;
+  cell.from = ptr->op == IR_OFFSET ? cell.origin + (ptr->imm - cell.origin) / step * step : 0;
+  return cell;
+}
+
+/* Which number of the cell `of` is in `inst` accesses; -1: none of it. */
+static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
+  const IrInst *ptr = inst == of ? inst->operands[0] : same_container(of, inst);
+  if (!ptr) return -1;
+  if (ptr->op != IR_OFFSET) return 0;
+  int64_t part = (ptr->imm - cell->from) / cell->size;
+  return ptr->imm >= cell->from && part < cell->parts ? (int)part : -1;
+}
+
+/* -- the window of an access ------------------------------------------------------------------- */
 
 /* The same lanes run before and after it. */
 static bool keeps_lanes(const Codegen *g, const IrInst *inst) {
   return !g->lanes[inst->id].thins && inst->op != IR_BREAK && inst->op != IR_CONTINUE;
 }
 
-static bool find_window(Codegen *g, const IrInst *inst, Window *window) {
+static bool is_strided(const Codegen *g, const IrInst *inst) {
   Type type;
-  const IrInst *ptr = address_of(inst, &type);
-  const LaneFact *fact = &g->lanes[ptr->id];
+  const LaneFact *fact = &g->lanes[address_of(inst, &type)->id];
   int64_t size = type_size(type);
-  if (fact->shape != LANE_LINEAR || fact->step < 2 * size || fact->step % size ||
-      fact->step / size > MOST_PARTS || (g->mask && g->width * size < SMALLEST_MASKED))
-    return false;
-  *window = (Window){.parts = (int)(fact->step / size), .count = 1, .base = lane_base(g, ptr)};
-  if (ptr->op != IR_OFFSET) return true;
-  int64_t low = ptr->imm, high = ptr->imm;
+  return fact->shape == LANE_LINEAR && fact->step >= 2 * size && fact->step % size == 0 &&
+         fact->step / size <= LANE_MOST_PARTS && (!g->mask || g->width * size >= SMALLEST_MASKED);
+}
+
+static Window window_of(Codegen *g, const Cell *cell, const IrInst *inst, uint32_t touched) {
+  int low = __builtin_ctz(touched), high = 31 - __builtin_clz(touched);
+  int own = part_of(cell, inst, inst);
+  LLVMValueRef first = value_byte_offset(g, lane_base(g, inst->operands[0]),
+                                         (low - own) * cell->size);
+  return (Window){.parts = cell->parts, .count = high - low + 1, .own = own - low,
+                  .touched = __builtin_popcount(touched), .base = first};
+}
+
+static Window find_window(Codegen *g, const IrInst *inst) {
+  const Cell cell = cell_of(inst, g->lanes[inst->operands[0]->id].step);
+  uint32_t touched = 0;
+  int part;
   for (const IrInst *at = inst; at && keeps_lanes(g, at); at = at->previous)
-    widen(at, ptr, type, &low, &high, fact->step);
+    if ((part = part_of(&cell, inst, at)) >= 0) touched |= 1u << part;
   for (const IrInst *at = inst; at && keeps_lanes(g, at); at = at->next)
-    widen(at, ptr, type, &low, &high, fact->step);
-  window->own = (int)((ptr->imm - low) / size);
-  window->count = (int)((high - low) / size) + 1;
-  window->base = value_byte_offset(g, window->base, low - ptr->imm);
-  return true;
+    if ((part = part_of(&cell, inst, at)) >= 0) touched |= 1u << part;
+  return window_of(g, &cell, inst, touched);
 }
 
 /* -- slices: vectors that cover the window ----------------------------------------------------- */
@@ -74,105 +115,133 @@ static int length_of(const Codegen *g, const Window *w) {
   return (g->width - 1) * w->parts + w->count;
 }
 
-static int slices_of(const Codegen *g, const Window *w) {
-  return (length_of(g, w) + g->width - 1) / g->width;
+static LLVMValueRef slice_address(Codegen *g, const Window *w, Type type, int slice) {
+  return value_byte_offset(g, w->base, (int64_t)slice * g->width * type_size(type));
 }
 
-/* The number at which a slice begins; the last one ends with the window, unless a mask says what it
- * touches. */
-static int begin_of(const Codegen *g, const Window *w, int slice, bool is_masked) {
-  bool is_last = slice == slices_of(g, w) - 1;
-  return is_last && !is_masked ? length_of(g, w) - g->width : slice * g->width;
-}
-
-static LLVMValueRef slice_address(Codegen *g, const Window *w, Type type, int begin) {
-  return value_byte_offset(g, w->base, (int64_t)begin * type_size(type));
-}
-
-/* Which numbers of a slice belong to lanes that run: of those from `first` on, `count` per lane. */
-static LLVMValueRef slice_mask(Codegen *g, const Window *w, int begin, int first, int count) {
+/* Which numbers of a slice are of lanes that run, and among `numbers` (a bit for each). */
+static LLVMValueRef slice_mask(Codegen *g, const Window *w, int slice, uint32_t numbers) {
   LLVMValueRef picks[IR_MAX_LANES], none = LLVMConstNull(lane_mask_type(g));
   for (int i = 0; i < g->width; i++) {
-    int lane = (begin + i) / w->parts, part = (begin + i) % w->parts;
-    bool is_in = part >= first && part < first + count && lane < g->width;
+    int at = slice * g->width + i, lane = at / w->parts;
+    bool is_in = lane < g->width && numbers >> at % w->parts & 1;
     picks[i] = value_integer(g->i32, is_in ? lane : g->width);
   }
   return LLVMBuildShuffleVector(g->builder, lane_mask(g, g->mask), none,
                                 LLVMConstVector(picks, (unsigned)g->width), "");
 }
 
-static LLVMValueRef load_slice(Codegen *g, const Window *w, Type type, int begin) {
-  LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), g->width);
-  LLVMValueRef at = slice_address(g, w, type, begin);
-  if (g->mask) {
-    LLVMValueRef args[] = {at, value_integer(g->i32, type_size(type)),
-                           slice_mask(g, w, begin, 0, w->count), LLVMConstNull(lanes)};
-    return call_overloaded(g, "llvm.masked.load", lanes, g->pointer, args, 4);
-  }
-  LLVMValueRef value = LLVMBuildLoad2(g->builder, lanes, at, "");
+static LLVMTypeRef slice_type(Codegen *g, Type type) {
+  return value_lanes(value_memory_type(g, type), g->width);
+}
+
+static LLVMValueRef load_masked(Codegen *g, Type type, LLVMValueRef at, LLVMValueRef mask,
+                                LLVMValueRef otherwise) {
+  LLVMValueRef args[] = {at, value_integer(g->i32, type_size(type)), mask, otherwise};
+  return call_overloaded(g, "llvm.masked.load", slice_type(g, type), g->pointer, args, 4);
+}
+
+static LLVMValueRef load_plain(Codegen *g, Type type, LLVMValueRef at) {
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, slice_type(g, type), at, "");
   LLVMSetAlignment(value, (unsigned)type_size(type));
   return value;
 }
 
-/* `sum` with the lanes whose number is in this slice, which earlier slices do not have. */
-static LLVMValueRef pick(Codegen *g, const Window *w, LLVMValueRef sum, LLVMValueRef slice,
-                         int begin, int *taken) {
-  LLVMValueRef picks[IR_MAX_LANES];
-  for (int lane = 0; lane < g->width; lane++) {
-    int place = lane * w->parts + w->own - begin;
-    bool is_in = lane >= *taken && place >= 0 && place < g->width;
-    picks[lane] = value_integer(g->i32, is_in ? g->width + place : lane);
-  }
-  while (*taken < g->width && *taken * w->parts + w->own - begin < g->width) ++*taken;
-  return LLVMBuildShuffleVector(g->builder, sum, slice, LLVMConstVector(picks, (unsigned)g->width),
-                                "");
+static LLVMValueRef load_slice(Codegen *g, const Window *w, Type type, int slice) {
+  LLVMValueRef at = slice_address(g, w, type, slice), none = LLVMConstNull(slice_type(g, type));
+  if (slice * g->width >= length_of(g, w)) return none;
+  if (!g->mask && (slice + 1) * g->width <= length_of(g, w)) return load_plain(g, type, at);
+  return load_masked(g, type, at, slice_mask(g, w, slice, (1u << w->count) - 1), none);
 }
 
-bool lane_load_strided(Codegen *g, const IrInst *inst) {
-  Window w;
-  if (!find_window(g, inst, &w)) return false;
-  LLVMTypeRef lanes = value_lanes(value_memory_type(g, inst->type), g->width);
-  LLVMValueRef sum = LLVMConstNull(lanes);
-  for (int slice = 0, taken = 0; slice < slices_of(g, &w); slice++) {
-    int begin = begin_of(g, &w, slice, g->mask != NULL);
-    sum = pick(g, &w, sum, load_slice(g, &w, inst->type, begin), begin, &taken);
-  }
-  value_set(g, inst, value_from_memory(g, sum, inst->type));
-  return true;
+/* -- loads ------------------------------------------------------------------------------------- */
+
+static LLVMValueRef load_all(Codegen *g, const Window *w, Type type) {
+  LLVMValueRef vectors[LANE_MOST_PARTS];
+  for (int slice = 0; slice < w->parts; slice++) vectors[slice] = load_slice(g, w, type, slice);
+  lane_split(g, vectors, w->parts);
+  return vectors[w->own];
 }
 
-/* -- stores ------------------------------------------------------------------------------------ */
+/* Of an odd number of parts: no two lanes' are in the same place of a vector, so all are blended
+ * into one. */
+static LLVMValueRef load_blended(Codegen *g, const Window *w, Type type) {
+  Window own = *w;
+  own.base = value_byte_offset(g, w->base, (int64_t)w->own * type_size(type));
+  own.count = w->count - w->own;
+  own.own = 0;
+  LLVMValueRef all = load_slice(g, &own, type, 0);
+  for (int slice = 1; slice * g->width <= (g->width - 1) * w->parts; slice++) {
+    LLVMValueRef at = slice_address(g, &own, type, slice), mask = slice_mask(g, &own, slice, 1);
+    all = (slice + 1) * g->width <= length_of(g, &own)
+              ? LLVMBuildSelect(g->builder, mask, load_plain(g, type, at), all, "")
+              : load_masked(g, type, at, mask, all);
+  }
+  return lane_from_places(g, all, w->parts);
+}
 
-/* The numbers of one slice from the vectors of the parts; parts without one are not written. */
-static LLVMValueRef compose(Codegen *g, const Window *w, LLVMValueRef *values, int begin) {
+static LLVMValueRef load_picked(Codegen *g, const Window *w, Type type) {
   LLVMValueRef sum = NULL, picks[IR_MAX_LANES];
-  for (int part = 0; part < w->parts; part++) {
-    if (!values[part]) continue;
-    if (!sum) sum = LLVMConstNull(LLVMTypeOf(values[part]));
-    for (int i = 0; i < g->width; i++) {
-      int lane = (begin + i) / w->parts;
-      bool is_in = (begin + i) % w->parts == part && lane < g->width;
-      picks[i] = value_integer(g->i32, is_in ? g->width + lane : i);
+  for (int slice = 0; slice * g->width < length_of(g, w); slice++) {
+    bool any = false;
+    for (int lane = 0; lane < g->width; lane++) {
+      int place = lane * w->parts + w->own - slice * g->width;
+      bool is_in = place >= 0 && place < g->width;
+      any |= is_in;
+      picks[lane] = value_integer(g->i32, is_in ? g->width + place : lane);
     }
-    sum = LLVMBuildShuffleVector(g->builder, sum, values[part],
+    if (!any) continue;
+    if (!sum) sum = LLVMConstNull(slice_type(g, type));
+    sum = LLVMBuildShuffleVector(g->builder, sum, load_slice(g, w, type, slice),
                                  LLVMConstVector(picks, (unsigned)g->width), "");
   }
   return sum;
 }
 
-static void store_slices(Codegen *g, const Window *w, Type type, LLVMValueRef *values, int first,
-                         int count) {
-  bool is_whole = count == w->parts && !g->mask;
-  for (int slice = 0; slice < slices_of(g, w); slice++) {
-    int begin = slice * g->width;
-    LLVMValueRef value = compose(g, w, values, begin), at = slice_address(g, w, type, begin);
-    if (is_whole) {
-      LLVMSetAlignment(LLVMBuildStore(g->builder, value, at), (unsigned)type_size(type));
-      continue;
+bool lane_load_strided(Codegen *g, const IrInst *inst) {
+  if (!is_strided(g, inst)) return false;
+  Window w = find_window(g, inst);
+  Type type = inst->type;
+  bool is_simple = w.parts <= FEW_PARTS && g->width * type_size(type) >= WIDEST;
+  LLVMValueRef value = 2 * w.touched > w.parts && !is_simple ? load_all(g, &w, type)
+                       : w.parts % 2 && !g->mask && !is_simple ? load_blended(g, &w, type)
+                                                               : load_picked(g, &w, type);
+  value_set(g, inst, value_from_memory(g, value, type));
+  return true;
+}
+
+/* -- stores ------------------------------------------------------------------------------------ */
+
+typedef struct Group { /* stores of one cell that are done together, by number */
+  const IrInst *stores[LANE_MOST_PARTS];
+  const IrInst *last;
+  uint32_t numbers;
+} Group;
+
+/* May it touch what the group stores, so that these must be done before it? */
+static bool may_meet(const IrInst *inst, const Group *group, const IrInst *store) {
+  if (!group->numbers || ir_effects(inst) & IR_PURE) return false;
+  if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
+  if (inst->op == IR_MEM_STORE && same_container(store, inst)) return false;
+  for (int part = 0; part < LANE_MOST_PARTS; part++)
+    if (group->stores[part] && (!inst->alias || group->stores[part]->alias == inst->alias))
+      return true;
+  return false;
+}
+
+/* The stores of the cell around `inst` that may be done at the last of them; all of them find the
+ * same. */
+static void find_group(const Cell *cell, const IrInst *inst, Group *group) {
+  *group = (Group){0};
+  for (const IrInst *at = inst->region->first; at; at = at->next) {
+    int part = at->op == IR_MEM_STORE ? part_of(cell, inst, at) : -1;
+    if (may_meet(at, group, inst) || (part >= 0 && group->stores[part])) {
+      if (group->stores[part_of(cell, inst, inst)] == inst) return;
+      *group = (Group){0};
     }
-    LLVMValueRef args[] = {value, at, value_integer(g->i32, type_size(type)),
-                           slice_mask(g, w, begin, first, count)};
-    call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4);
+    if (part < 0) continue;
+    group->stores[part] = group->last = at;
+    group->numbers |= 1u << part;
   }
 }
 
@@ -181,69 +250,38 @@ static LLVMValueRef stored(Codegen *g, const IrInst *store) {
   return value_to_memory(g, value_broadcast(g, value_operand(g, store, 1), g->width), type);
 }
 
-/* Where the stretch of stores around `inst` begins that has only values computed between them. */
-static const IrInst *first_store(const IrInst *inst) {
-  const IrInst *first = inst;
-  for (const IrInst *at = inst; at; at = at->previous) {
-    if (at->op == IR_MEM_STORE) first = at;
-    else if (!(ir_effects(at) & IR_PURE)) break;
+static void store_slice(Codegen *g, const Window *w, Type type, LLVMValueRef value, int slice,
+                        uint32_t numbers) {
+  LLVMValueRef at = slice_address(g, w, type, slice);
+  if (!g->mask && numbers == (1u << w->parts) - 1) {
+    LLVMSetAlignment(LLVMBuildStore(g->builder, value, at), (unsigned)type_size(type));
+    return;
   }
-  return first;
+  LLVMValueRef mask = slice_mask(g, w, slice, numbers);
+  if (LLVMIsNull(mask)) return;
+  LLVMValueRef args[] = {value, at, value_integer(g->i32, type_size(type)), mask};
+  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(value), g->pointer, args, 4);
 }
 
-/* The stretch stores each number of a cell once: then the window is that cell. All of its stores
- * find the same group. */
-static bool find_group(const IrInst *inst, Window *w, LLVMValueRef own_base, Codegen *g,
-                       const IrInst **group) {
-  const IrInst *ptr = inst->operands[0], *found[MOST_PARTS];
+static void store_group(Codegen *g, const Cell *cell, const IrInst *inst, const Group *group) {
+  Window w = window_of(g, cell, inst, group->numbers);
+  LLVMValueRef vectors[LANE_MOST_PARTS];
   Type type = inst->operands[1]->type;
-  int64_t size = type_size(type), low = ptr->imm;
-  int count = 0;
-  if (ptr->op != IR_OFFSET) return false;
-  for (const IrInst *at = first_store(inst); at; at = at->next) {
-    if (at->op != IR_MEM_STORE && !(ir_effects(at) & IR_PURE)) break;
-    if (at->op != IR_MEM_STORE ||
-        !shares_cells(ptr, type, at->operands[0], at->operands[1]->type))
-      continue;
-    if (count == w->parts) return false;
-    found[count++] = at;
-    low = at->operands[0]->imm < low ? at->operands[0]->imm : low;
+  int low = __builtin_ctz(group->numbers);
+  for (int part = 0; part < w.parts; part++) {
+    const IrInst *store = part + low < w.parts ? group->stores[part + low] : NULL;
+    vectors[part] = store ? stored(g, store) : LLVMGetPoison(slice_type(g, type));
   }
-  for (int i = 0; i < count; i++) {
-    int64_t part = (found[i]->operands[0]->imm - low) / size;
-    if (part >= w->parts || group[part]) return false;
-    group[part] = found[i];
-  }
-  w->base = value_byte_offset(g, own_base, low - ptr->imm);
-  w->own = (int)((ptr->imm - low) / size);
-  w->count = w->parts;
-  return count == w->parts;
-}
-
-static bool comes_after(const IrInst *a, const IrInst *b) {
-  while (b && b != a) b = b->next;
-  return b != NULL;
-}
-
-static void store_alone(Codegen *g, const IrInst *inst, const Window *w) {
-  LLVMValueRef values[MOST_PARTS] = {0};
-  values[w->own] = stored(g, inst);
-  store_slices(g, w, inst->operands[1]->type, values, w->own, 1);
+  lane_join(g, vectors, w.parts);
+  for (int slice = 0; slice < w.parts; slice++)
+    store_slice(g, &w, type, vectors[slice], slice, group->numbers >> low);
 }
 
 bool lane_store_strided(Codegen *g, const IrInst *inst) {
-  Window window, whole;
-  LLVMValueRef values[MOST_PARTS] = {0};
-  const IrInst *group[MOST_PARTS] = {0};
-  if (!find_window(g, inst, &window)) return false;
-  whole = window;
-  if (!find_group(inst, &whole, lane_base(g, inst->operands[0]), g, group)) {
-    store_alone(g, inst, &window);
-    return true;
-  }
-  for (int part = 0; part < whole.parts; part++)
-    if (group[part] != inst && comes_after(group[part], inst)) return true; /* with the last one */
-  for (int part = 0; part < whole.parts; part++) values[part] = stored(g, group[part]);
-  store_slices(g, &whole, inst->operands[1]->type, values, 0, whole.parts);
+  if (!is_strided(g, inst)) return false;
+  const Cell cell = cell_of(inst, g->lanes[inst->operands[0]->id].step);
+  Group group;
+  find_group(&cell, inst, &group);
+  if (group.last == inst) store_group(g, &cell, inst, &group);
   return true;
 }

@@ -181,6 +181,21 @@ static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMV
   return call_intrinsic(g, "llvm.smin", r->of.index, args, 2);
 }
 
+enum { MANY_VECTORS = 8 };
+
+/* Where whole vectors begin in low..high, if there are many: at a multiple of their length, as
+ * stores of neighbours, rows and containers do not cross lines of the cache then. */
+static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {
+  if (!r->inner_lanes) return low;
+  int64_t width = r->of.task->lanes;
+  LLVMValueRef up = LLVMBuildAdd(g->builder, low, index_number(r, width - 1), "");
+  up = LLVMBuildAnd(g->builder, up, index_number(r, -width), "");
+  LLVMValueRef rest = LLVMBuildSub(g->builder, high, up, "");
+  LLVMValueRef many = LLVMBuildICmp(g->builder, LLVMIntSGE, rest,
+                                    index_number(r, MANY_VECTORS * width), "");
+  return LLVMBuildSelect(g->builder, many, up, low, "");
+}
+
 /* The checked loop from..stop comes before the interior; it runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
@@ -188,6 +203,7 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   LLVMValueRef is_interior = range_is_inside(g, &r->of, r->outer, last);
   LLVMValueRef low = clamp(g, r, r->of.inner_begin[last], from, to),
                high = clamp(g, r, r->of.inner_end[last], low, to);
+  low = aligned(g, r, low, high);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
                     interior = block_new(g, "interior"), after = block_new(g, "segment.end");

@@ -5,13 +5,14 @@
  *     uniform                 as much as in one iteration
  *     varying                 one operation per vector register that its type fills
  *     neighbouring elements   one access per vector register
+ *     numbers of `aos` cells  the same, and a transposition
  *     other elements          one access per lane, and the packing
  *     no vector form          as much as in all iterations, one after the other, and more
  *
  * A body runs in lanes if that is clearly less than as many iterations alone. Arms of an `if` that
  * varies are both counted, loops are taken to turn a few times. Simple bodies, in which all
- * elements are neighbours and nothing branches, are left to LLVM, which also unrolls them. Leaves
- * notes for explain(). */
+ * elements are neighbours, or every second is, and nothing branches, are left to LLVM, which also
+ * unrolls them. Leaves notes for explain(). */
 #include "ir/lanes.h"
 
 #include "pass/effects.h"
@@ -23,6 +24,7 @@ enum { /* a scalar op is 1 */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 3,      /* per lane */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
+  SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
   ONE_BY_ONE = 10, /* per lane, beside the op */
   CALL = 40,       /* a call of the runtime */
   MATHS = 24,      /* a function of mathematics, in doubles */
@@ -100,8 +102,9 @@ static int64_t access_cost(Survey *s, const IrInst *inst, Type type) {
   if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
   bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
   int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
-  s->is_simple &= is_linear;
-  if (parts > 1 && parts <= MOST_PARTS) return VECTOR * parts * registers(s, type);
+  s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
+  if (parts > 1 && parts <= MOST_PARTS)
+    return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
   return (int64_t)GATHER * s->width;
 }
 

@@ -167,3 +167,62 @@ describe("iterations side by side #compiled", function()
     end)
   end
 end)
+
+-- Numbers of `aos` cells: whole vectors are transposed in registers. a: read, o: written, k[i]: i.
+local cell_loops = {
+  "o[i] = a[i] + a[i]",
+  "o[i] = o[i] + a[i]; o[i] = o[i] + o[i]",
+  "if i > 0 and i < n - 1 then o[i] = o[i] + a[i - 1] - 2 * a[i] + a[i + 1] end",
+  [=[for q = 0, P - 1 do o[i][q] = a[i][(q + 1) % P] - o[i][q] end
+    for q = 0, P - 2 do o[i][q + 1] = o[i][q] + a[i][q] end]=],
+  [=[for q = 0, P - 1, 2 do o[i][q] = a[i][P - 1 - q] end
+    if a[i][0] > 3 then o[i][1] = 5; o[i][P - 1] = o[i][0] + 6 end]=],
+  "o[i][P - 1] = a[(i + 1) % n][0]; o[i][0] = a[i][P // 2]",
+  "o[i][0] = o[i][0] + 1; o[k[i]][0] = 3 * o[i][0]; o[i][1] = a[i][0]",
+  [=[if a[i][0] > 4 then
+      o[i] = o[i] - a[i]
+      if a[i][1] > 2 then for q = 1, P - 1 do o[i][q] = o[i][q] + a[i][q - 1] end end
+    else o[i][P - 1] = o[i][P - 1] + a[i][0] end]=],
+}
+
+local function cells_outcome(count, type, n)
+  local cells = { type = rg.vec(count, type), shape = { n }, layout = "aos" }
+  local a, o, k = rg.field(cells), rg.field(cells), rg.field(rg.i32, n)
+  local text = { "function(a, o, k, n)" }
+  for _, body in ipairs(cell_loops) do
+    body = body:gsub("%f[%w]P%f[%W]", count)
+    text[#text + 1] = ("for i in rg.range(n) do\n%s\nend"):format(body)
+  end
+  rg.kernel(function()
+    for i in rg.range(n) do
+      k[i] = i
+      for q = 0, count - 1 do
+        a[i][q] = (i * 7 + q * 3) % 11
+        o[i][q] = (i + q) % 5
+      end
+    end
+  end)()
+  rg.kernel(table.concat(text, "\n") .. "\nend")(a, o, k, n)
+  local parts = {}
+  for i = 0, n - 1 do
+    for q = 0, count - 1 do parts[#parts + 1] = ("%d:%d=%g"):format(i, q, o[i][q]) end
+  end
+  return table.concat(parts, " ")
+end
+
+describe("cells side by side #compiled", function()
+  for name, counts in pairs { f32 = { 3, 4, 6, 9 }, f64 = { 2, 5 }, i16 = { 16 } } do
+    it("do as one by one, with some numbers of " .. name, function()
+      for _, count in ipairs(counts) do
+        local n, type = 16 * 2 + count, rg[name]
+        local without = with_stress("guard_pages", function()
+          return cells_outcome(count, type, n)
+        end)
+        local beside = with_stress("guard_pages,force_lanes", function()
+          return cells_outcome(count, type, n)
+        end)
+        assert.equal(without, beside, name .. " " .. count)
+      end
+    end)
+  end
+end)

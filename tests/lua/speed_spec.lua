@@ -54,6 +54,8 @@ local function kernels(rg)
   local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
   local t = {}
   for at = 1, 256 do t[at] = at * 37 % 101 end
+  local five = { type = rg.vec(5, rg.f32), shape = { cells }, layout = "aos" }
+  local c, d = rg.field(five), rg.field(five)
   local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
@@ -96,6 +98,9 @@ local function kernels(rg)
     end) },
     { "entries of a table", 7, rg.kernel(function()
       for i in rg.range(cells) do b[i] = t[bit.band(k[i], 255) + 1] end
+    end) },
+    { "vectors, aos", 13.7, rg.kernel(function()
+      for i in rg.range(cells) do c[i] = c[i] + w * d[i] end
     end) },
     { "stencil of a range", 2.6, rg.kernel(function()
       for i, j in rg.range({ 1, n - 1 }, { 1, n - 1 }) do
