@@ -120,7 +120,7 @@ static void emit_lanes(Codegen *g, const IrInst *inst, LLVMValueRef *operands, i
 
 void call_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef operands[MOST_OPERANDS];
-  const char *refusal = ir_call_refusal(inst, !g->is_host);
+  const char *refusal = ir_call_refusal(inst, !g->is_host && !g->is_serial);
   if (refusal) return codegen_fail(g, inst, refusal);
   int width = 1;
   for (int k = 0; k < inst->operand_count; k++) {

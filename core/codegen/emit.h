@@ -55,7 +55,7 @@ typedef struct Codegen {
   LLVMValueRef function;
   const IrFunction *called;        /* NULL: the host function or a task */
   LLVMValueRef depth, *results;    /* of `called`: its parameter; variables */
-  bool is_host;
+  bool is_host, is_serial;         /* a serial task may call what the host region may */
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function returns */
@@ -310,9 +310,11 @@ void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef 
 void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again);
 
 /* -- gpu.c ------------------------------------------------------------------------------------- */
-typedef struct GpuPositions { LLVMValueRef first, end, step; } GpuPositions; /* of a thread; i64 */
+/* of a thread, and its number; i64 */
+typedef struct GpuPositions { LLVMValueRef first, end, step, thread; } GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
+void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);

@@ -5,7 +5,7 @@
  *
  * A thread is a lane, so the body is scalar. The index of a position is found by division; whether
  * it is in the interior is asked per position, which neighbouring threads mostly answer alike.
- * There are no workers: entry points get NULL for theirs. The launch is passed by value, and read
+ * There is one RtWorker, which all threads share. The launch is passed by value, and read
  * before anything else. */
 #include <stddef.h>
 #include <stdio.h>
@@ -58,9 +58,10 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
   LLVMValueRef thread = add(g, product(g, special(g, "ctaid"), block), special(g, "tid"));
   GpuPositions positions = {.first = add(g, begin, thread),
                             .end = end,
-                            .step = product(g, special(g, "nctaid"), block)};
+                            .step = product(g, special(g, "nctaid"), block),
+                            .thread = thread};
+  g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
-  g->worker = LLVMConstNull(g->pointer);
   context_poll_stop(g); /* an earlier task of the launch may have failed */
   return positions;
 }
@@ -99,6 +100,15 @@ static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn
   block_jump(g, turn->head);
   LLVMAddIncoming(turn->position, &next, &back, 1);
   block_enter(g, block_new(g, "behind"));
+}
+
+/* Of any grid, the first thread. */
+void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions) {
+  LLVMBasicBlockRef work = block_new(g, "serial");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, positions.thread, value_index(g, 0), ""),
+               work, g->finish);
+  block_enter(g, work);
+  emit_region(g, task->body);
 }
 
 /* -- ranges ------------------------------------------------------------------------------------ */

@@ -36,6 +36,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->mask = NULL;
   g->wants_base = g->in_all = g->fault_stays = false;
   g->is_host = is_host;
+  g->is_serial = false;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);
   g->worker = is_host ? NULL : LLVMGetParam(g->function, 1);
@@ -54,7 +55,9 @@ void function_end(Codegen *g) {
 
 static void emit_gpu_task(Codegen *g, const IrTask *task, const char *name) {
   GpuPositions positions = gpu_begin(g, name);
-  if (task->kind == TASK_RANGE) gpu_range(g, task, positions);
+  g->is_serial = task->kind == TASK_SERIAL;
+  if (g->is_serial) gpu_serial(g, task, positions);
+  else if (task->kind == TASK_RANGE) gpu_range(g, task, positions);
   else gpu_nodes(g, task, positions);
   function_end(g);
 }
@@ -64,10 +67,12 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
   snprintf(name, sizeof name, "rg_task_%d", number);
   if (g->part == CODEGEN_GPU_TASKS) return emit_gpu_task(g, task, name);
   function_begin(g, name, false);
+  g->is_serial = task->kind == TASK_SERIAL;
   LLVMValueRef begin = LLVMGetParam(g->function, 2), end = LLVMGetParam(g->function, 3);
   switch (task->kind) {
   case TASK_RANGE: task_range(g, task, begin, end); break;
   case TASK_LEAVES: case TASK_NODES: task_list(g, task, begin, end); break;
+  case TASK_SERIAL: emit_region(g, task->body); break;
   }
   function_end(g);
 }

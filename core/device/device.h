@@ -40,7 +40,8 @@ typedef struct DeviceCode {   /* a compiled kernel, loaded */
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-typedef enum DeviceTaskKind { DEVICE_RANGE, DEVICE_NODES } DeviceTaskKind;
+/* SERIAL: once, by one thread; of kernels that a GPU runs */
+typedef enum DeviceTaskKind { DEVICE_RANGE, DEVICE_NODES, DEVICE_SERIAL } DeviceTaskKind;
 
 typedef enum DeviceScalar {
   DEVICE_I8,

@@ -249,9 +249,13 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
   if (kernel->frame_slots) strbuf_format(out, "\nframe %d", kernel->frame_slots);
 }
 
-static const char *const task_kinds[] = {"range", "leaves", "nodes"};
+static const char *const task_kinds[] = {"range", "leaves", "nodes", "serial"};
 
 static void print_task_words(StrBuf *out, const IrTask *task) {
+  if (task->kind == TASK_SERIAL) {
+    if (task->may_deactivate) strbuf_text(out, " may_deactivate");
+    return;
+  }
   strbuf_format(out, " axes=%d", task->axis_count);
   if (task->kind == TASK_RANGE) strbuf_format(out, " bounds=%d", task->bounds);
   else strbuf_format(out, " l%d", task->level);

@@ -467,6 +467,8 @@ static bool read_task(IrReader *r) {
     task->kind = TASK_LEAVES;
   else if (str_is(kind, "nodes"))
     task->kind = TASK_NODES;
+  else if (str_is(kind, "serial"))
+    task->kind = TASK_SERIAL;
   else
     return ir_read_fail(r, "unknown kind of task", kind);
   if (!read_task_words(r, task) || !ir_read_expect_char(r, '{')) return false;

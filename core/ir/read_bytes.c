@@ -211,7 +211,7 @@ static void read_interior(Input *in, IrTask *task, bool has_body) {
 
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
-  task->kind = (IrTaskKind)read_below(in, TASK_NODES + 1);
+  task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
   int flags = read_below(in, 2 * TASK_HAS_INTERIOR_BODY);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;

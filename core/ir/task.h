@@ -18,7 +18,10 @@ typedef enum IrTaskKind {
   TASK_LEAVES,
   /* over the active nodes of one manager, one iteration per node; body params: the node's
    * coordinates; after `places`, where it is used, then its cursor (ptr) */
-  TASK_NODES
+  TASK_NODES,
+  /* once, by one thread; no params. On a GPU, what the host region did with elements: pass
+   * `serial`. It may set slots of the frame, and do what the host region may */
+  TASK_SERIAL
 } IrTaskKind;
 
 typedef struct IrReduction {

@@ -13,7 +13,7 @@ typedef struct Verifier {
   const IrInst **visible;
   bool *seen;
   bool is_final;
-  bool in_body, in_row;
+  bool in_body, in_row, in_serial;
   const IrFunction *function; /* NULL: the host region, or a task */
   int loops;
   Error *err;
@@ -102,8 +102,16 @@ static bool verify_axes(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "too many axes");
 }
 
-/* Only a launch argument may be an address. */
+static bool has_serial(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->tasks.count; i++)
+    if (kernel->tasks.items[i]->kind == TASK_SERIAL) return true;
+  return false;
+}
+
+/* Only a launch argument may be an address; between serial tasks, anything. */
 static bool is_address_argument(const IrKernel *kernel, const IrInst *inst) {
+  if ((inst->op == IR_FRAME_GET || inst->op == IR_FRAME_LOAD) && is_pointer(inst->type))
+    if (has_serial(kernel)) return true;
   return (inst->op == IR_ARG || inst->op == IR_FRAME_GET) && is_pointer(inst->type) &&
          inst->imm >= 0 && inst->imm < kernel->args.count &&
          is_pointer(kernel->args.items[inst->imm].type);
@@ -161,6 +169,15 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
 /* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
+  case IR_RUN: case IR_RANDOM_STREAM: case IR_RETURN:
+    if (v->in_serial) return wrong(v, inst, "belongs in the host region");
+    break;
+  case IR_FRAME_GET:
+    if (v->in_serial) return true;
+    break;
+  default: break;
+  }
+  switch (inst->op) {
   case IR_FRAME_SET:
   case IR_FRAME_LOAD:
   case IR_RUN:
@@ -176,7 +193,9 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_ROW_ACTIVE:
   case IR_CELL:
   case IR_ROW_LOAD: return v->in_row || wrong(v, inst, "belongs in a row");
-  case IR_ARG: return !v->is_final || !v->in_body || wrong(v, inst, "is a frame slot in a task");
+  case IR_ARG:
+    return !v->is_final || !(v->in_body || v->in_serial) ||
+           wrong(v, inst, "is a frame slot in a task");
   default: return true;
   }
 }
@@ -707,6 +726,10 @@ static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
 
 static bool verify_task_tables(Verifier *v, const IrTask *task) {
   const IrKernel *kernel = v->kernel;
+  if (task->kind == TASK_SERIAL)
+    return (!task->axis_count && !task->lanes && !task->privatised && !task->interior &&
+            !task->has_interior && !task->limits.count && !task->reductions.count) ||
+           task_fail(v, task, "runs once");
   if (task->axis_count < 1 || task->axis_count > SNODE_MAX_AXES)
     return task_fail(v, task, "1 to 8 axes");
   if (task->kind == TASK_RANGE) {
@@ -749,13 +772,15 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
 }
 
 static bool verify_task(Verifier *v, const IrTask *task) {
-  if ((unsigned)task->kind > TASK_NODES) return task_fail(v, task, "no such kind");
+  if ((unsigned)task->kind > TASK_SERIAL) return task_fail(v, task, "no such kind");
   if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body))
     return false;
-  v->in_body = true;
+  v->in_serial = task->kind == TASK_SERIAL;
+  v->in_body = !v->in_serial;
   v->in_row = false;
   v->loops = 0;
   if (!verify_region(v, task->body, 1)) return false;
+  v->in_serial = false;
   if (!task->interior) return true;
   return verify_task_params(v, task, task->interior) && verify_region(v, task->interior, 1);
 }

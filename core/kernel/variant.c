@@ -38,6 +38,11 @@ static bool has_no_order(void *data, IrInst *inst) {
   return !adds || !type_is_float(inst->operands[1]->type);
 }
 
+static DeviceTaskKind device_kind(const IrTask *task) {
+  if (task->kind == TASK_SERIAL) return DEVICE_SERIAL;
+  return task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES;
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
@@ -45,7 +50,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
   DeviceTask *out = &variant->tasks[number];
-  *out = (DeviceTask){.kind = task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES,
+  *out = (DeviceTask){.kind = device_kind(task),
                       .axis_count = task->axis_count,
                       .bounds = task->bounds,
                       .tree = task->tree,
