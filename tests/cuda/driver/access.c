@@ -1,0 +1,196 @@
+/* access.c - loads and stores, and the check of every address.
+ *
+ * An address is looked up in the live range of the access before it first, so what stays within an
+ * allocation costs two comparisons and a look at the shadow bits. */
+#include "access.h"
+
+#include <stdio.h>
+
+#include "option.h"
+#include "result.h"
+
+static const char *const space_names[] = {"generic", "global", "shared", "local", "param", "frame"};
+
+static char *fault(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address, uint32_t size,
+                   bool write, int result, const char *why) {
+  warp_fault(warp, inst, result, "lane %u %s %u bytes at %s address 0x%llx: %s", lane,
+             write ? "writes" : "reads", size, space_names[inst->space],
+             (unsigned long long)address, why);
+  return NULL;
+}
+
+static bool check_written(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
+                          uint32_t size) {
+  static const char why[] = "not all of them were ever written";
+  if (options.unwritten == 2) {
+    fault(warp, inst, lane, address, size, false, CUDA_ERROR_LAUNCH_FAILED, why);
+    return false;
+  }
+  if (options.unwritten == 1) {
+    Slice kernel = warp->grid->function->name;
+    fprintf(stderr, "device: %.*s, line %u of its PTX, reads %u bytes at 0x%llx: %s\n",
+            (int)kernel.length, kernel.at, inst->line, size, (unsigned long long)address, why);
+    memory_set_written(address, size, true); /* told once */
+  }
+  return true;
+}
+
+static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
+                           uint32_t size, bool write) {
+  if (address - warp->near_base >= warp->near_size ||
+      warp->near_size - (address - warp->near_base) < size) {
+    Range range = memory_range(address);
+    if (!range.size || range.size - (address - range.base) < size)
+      return fault(warp, inst, lane, address, size, write, CUDA_ERROR_ILLEGAL_ADDRESS,
+                   range.size ? "they go past the end of an allocation" : "nothing is there");
+    warp->near_base = range.base;
+    warp->near_size = range.size;
+  }
+  uint64_t bit = address - DEVICE_BASE;
+  uint16_t bits = (uint16_t)(((1u << size) - 1) << (bit & 15));
+  uint16_t *shadow = &memory.shadow[bit >> 4];
+  if (write) {
+    if ((*shadow & bits) != bits) *shadow |= bits;
+    warp->grid->bytes_written += size;
+  } else {
+    if ((*shadow & bits) != bits && !check_written(warp, inst, lane, address, size)) return NULL;
+    warp->grid->bytes_read += size;
+  }
+  return memory.host + bit;
+}
+
+static char *access_shared(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
+                           uint32_t size, bool write) {
+  uint32_t room = warp->grid->shared_bytes;
+  if (address >= room || room - address < size)
+    return fault(warp, inst, lane, address, size, write, CUDA_ERROR_ILLEGAL_ADDRESS,
+                 "they go past the shared memory of the block");
+  uint8_t *written = warp->block->shared_written + address;
+  if (write) {
+    memset(written, 1, size);
+  } else if (memchr(written, 0, size)) {
+    static const char why[] = "not all of them were ever written";
+    if (options.unwritten == 2)
+      return fault(warp, inst, lane, address, size, false, CUDA_ERROR_LAUNCH_FAILED, why);
+  }
+  return warp->block->shared + address;
+}
+
+static char *access_local(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
+                          uint32_t size, bool write) {
+  uint64_t end = warp->frame->local_base + warp->frame->function->local_bytes;
+  if (address > end || end - address < size || end > STACK_BYTES)
+    return fault(warp, inst, lane, address, size, write, CUDA_ERROR_ILLEGAL_ADDRESS,
+                 "they go past the stack of the thread");
+  return warp->local + (size_t)lane * STACK_BYTES + address;
+}
+
+char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address, uint32_t size,
+                  bool write) {
+  if (address & (size - 1))
+    return fault(warp, inst, lane, address, size, write, CUDA_ERROR_MISALIGNED_ADDRESS,
+                 "the address is not aligned");
+  switch (inst->space) {
+  case SPACE_GENERIC:
+    if (address - SHARED_WINDOW < WINDOW_SIZE)
+      return access_shared(warp, inst, lane, address - SHARED_WINDOW, size, write);
+    if (address - LOCAL_WINDOW < WINDOW_SIZE)
+      return access_local(warp, inst, lane, address - LOCAL_WINDOW, size, write);
+    if (address - PARAM_WINDOW >= WINDOW_SIZE)
+      return access_global(warp, inst, lane, address, size, write);
+    address -= PARAM_WINDOW; /* fall through */
+  case SPACE_PARAM:
+    if (write || address + size > warp->grid->function->param_bytes)
+      return fault(warp, inst, lane, address, size, write, CUDA_ERROR_ILLEGAL_ADDRESS,
+                   "the launch has no such parameter");
+    return (char *)warp->grid->params + address;
+  case SPACE_SHARED: return access_shared(warp, inst, lane, address, size, write);
+  case SPACE_LOCAL: return access_local(warp, inst, lane, address, size, write);
+  case SPACE_FRAME:
+    return warp->local + (size_t)lane * STACK_BYTES + warp->frame->local_base + address;
+  default: return access_global(warp, inst, lane, address, size, write);
+  }
+}
+
+/* A load puts a value of type M into registers of type R, a store takes it from there. Elements of
+ * a vector stand side by side in memory, in places u.places of the frame. */
+#define MOVE(M, R)                                                                            \
+  static void load_##M##_##R(Warp *warp, const Inst *inst) {                                  \
+    R *d = DST(R, inst->d);                                                                   \
+    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
+    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
+      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
+      const char *from = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), \
+                                     false);                                                  \
+      if (!from) return;                                                                      \
+      M value;                                                                                \
+      memcpy(&value, from, sizeof value);                                                     \
+      d[l] = (R)value;                                                                        \
+    }                                                                                         \
+  }                                                                                           \
+  static void load_all_##M##_##R(Warp *warp, const Inst *inst) {                              \
+    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
+    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
+      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
+      const char *from = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset,            \
+                                     (uint32_t)sizeof(M) * inst->count, false);               \
+      if (!from) return;                                                                      \
+      for (uint32_t i = 0; i < inst->count; i++) {                                            \
+        M value;                                                                              \
+        memcpy(&value, from + i * sizeof value, sizeof value);                                \
+        if (inst->u.places[i] != PLACE_NONE) DST(R, inst->u.places[i])[l] = (R)value;         \
+      }                                                                                       \
+    }                                                                                         \
+  }                                                                                           \
+  static void store_##M##_##R(Warp *warp, const Inst *inst) {                                 \
+    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
+    const R *b = SRC(R, inst->b);                                                             \
+    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
+      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
+      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), true);  \
+      if (!to) return;                                                                        \
+      M value = (M)b[l];                                                                      \
+      memcpy(to, &value, sizeof value);                                                       \
+    }                                                                                         \
+  }                                                                                           \
+  static void store_all_##M##_##R(Warp *warp, const Inst *inst) {                             \
+    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
+    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
+      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
+      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset,                    \
+                             (uint32_t)sizeof(M) * inst->count, true);                        \
+      if (!to) return;                                                                        \
+      for (uint32_t i = 0; i < inst->count; i++) {                                            \
+        M value = (M)SRC(R, inst->u.places[i])[l];                                            \
+        memcpy(to + i * sizeof value, &value, sizeof value);                                  \
+      }                                                                                       \
+    }                                                                                         \
+  }
+
+typedef uint8_t u8;
+typedef int8_t s8;
+typedef uint16_t u16;
+typedef int16_t s16;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint64_t u64;
+#define MOVES(DO) \
+  DO(u8, u16) DO(u8, u32) DO(u8, u64) DO(s8, u16) DO(s8, u32) DO(s8, u64) DO(u16, u16) \
+  DO(u16, u32) DO(u16, u64) DO(s16, u32) DO(s16, u64) DO(u32, u32) DO(u32, u64) DO(s32, u64) \
+  DO(u64, u64)
+MOVES(MOVE)
+
+const Access *access_find(bool is_signed, uint32_t memory_bytes, uint32_t register_bytes) {
+  static const Access table[] = {
+#define ROW(M, R)                                                                             \
+  {(M)-1 < (M)1, sizeof(M), sizeof(R), load_##M##_##R, load_all_##M##_##R, store_##M##_##R,       \
+   store_all_##M##_##R},
+      MOVES(ROW)
+#undef ROW
+  };
+  for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    if (table[i].memory_bytes == memory_bytes && table[i].register_bytes == register_bytes &&
+        (table[i].is_signed == is_signed || memory_bytes == register_bytes))
+      return &table[i];
+  return NULL;
+}

@@ -1,0 +1,58 @@
+/* memory.h - the memory of the device. Its addresses are a range of the process where nothing can
+ * be read or written, so that a host that follows a device pointer ends at once, as on a machine
+ * with a GPU; the bytes are those of a memfd, mapped a fixed distance away.
+ *
+ * A live range is an allocation, or what is mapped of a reservation. Each byte has a shadow bit:
+ * was it ever written? */
+#ifndef PTX_MEMORY_H
+#define PTX_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DEVICE_BASE 0x300000000000ull
+#define DEVICE_SIZE 0x4000000000ull /* of address space: 256 GiB */
+#define DEVICE_PAGE 0x200000ull     /* the granularity of physical memory: 2 MiB */
+
+typedef struct Range {
+  uint64_t base, size;
+} Range;
+
+typedef struct Memory {
+  char *host;          /* the byte at DEVICE_BASE */
+  uint16_t *shadow;    /* a bit per byte */
+  uint64_t used_bytes; /* of physical memory */
+  uint64_t total_bytes;
+  int file;
+} Memory;
+extern Memory memory;
+
+bool memory_open(void);
+
+/* Plain allocations. 0 when there is not enough. */
+uint64_t memory_allocate(uint64_t size);
+bool memory_free(uint64_t address); /* false: no such allocation */
+void memory_free_all(void); /* and mappings and reservations */
+
+/* Virtual memory management: handles and ranges as the driver's cuMem* know them. Each answers
+ * with a CUresult. */
+int memory_reserve(uint64_t *address, uint64_t size, uint64_t align);
+int memory_unreserve(uint64_t address, uint64_t size);
+int memory_create(uint64_t *handle, uint64_t size);
+int memory_release(uint64_t handle);
+int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle);
+int memory_allow(uint64_t address, uint64_t size, bool write, bool read);
+int memory_unmap(uint64_t address, uint64_t size);
+
+/* The live range that holds the byte at `address`; size 0 where there is none. */
+Range memory_range(uint64_t address);
+/* Are all of these bytes live? */
+bool memory_is_live(uint64_t address, uint64_t size);
+
+static inline char *memory_host(uint64_t address) { return memory.host + (address - DEVICE_BASE); }
+void memory_set_written(uint64_t address, uint64_t size, bool written);
+bool memory_is_written(uint64_t address, uint64_t size);
+void memory_copy_written(uint64_t to, uint64_t from, uint64_t size);
+
+#endif

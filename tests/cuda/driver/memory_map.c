@@ -1,0 +1,167 @@
+/* memory_map.c - reservations, physical memory and what of it is mapped where.
+ *
+ * Physical memory is a part of the memfd that nobody had before; it goes back to the system with
+ * the last of its handle and its mappings. Addresses of a reservation are used once, too. */
+#include "memory.h"
+#include "memory_parts.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "names.h"
+#include "result.h"
+
+typedef struct Physical {
+  uint64_t size, place; /* in the file */
+  uint32_t handles, mappings;
+} Physical;
+typedef struct Mapping {
+  Range range;
+  uint32_t physical;
+} Mapping;
+
+static struct { Physical *at; uint32_t count, room; } physicals;
+static struct { Range *at; uint32_t count, room; } reservations;
+static struct { Mapping *at; uint32_t count, room; } mappings;
+static uint64_t next_reserved = DEVICE_BASE + DEVICE_SIZE / 2;
+static uint64_t next_physical = DEVICE_SIZE / 2;
+
+static bool is_whole(uint64_t number) { return number && number % DEVICE_PAGE == 0; }
+
+int memory_reserve(uint64_t *address, uint64_t size, uint64_t align) {
+  if (!is_whole(size) || (align & (align - 1))) return CUDA_ERROR_INVALID_VALUE;
+  if (align < DEVICE_PAGE) align = DEVICE_PAGE;
+  uint64_t from = (next_reserved + align - 1) & ~(align - 1);
+  if (size > DEVICE_BASE + DEVICE_SIZE - from) return CUDA_ERROR_OUT_OF_MEMORY;
+  next_reserved = from + size + DEVICE_PAGE;
+  PUSH(reservations, (Range){from, size});
+  *address = from;
+  return CUDA_SUCCESS;
+}
+
+int memory_unreserve(uint64_t address, uint64_t size) {
+  for (uint32_t i = 0; i < mappings.count; i++)
+    if (mappings.at[i].range.base < address + size &&
+        mappings.at[i].range.base + mappings.at[i].range.size > address)
+      return CUDA_ERROR_INVALID_VALUE;
+  for (uint32_t i = 0; i < reservations.count; i++) {
+    if (reservations.at[i].base != address || reservations.at[i].size != size) continue;
+    reservations.at[i] = reservations.at[--reservations.count];
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
+}
+
+int memory_create(uint64_t *handle, uint64_t size) {
+  if (!is_whole(size)) return CUDA_ERROR_INVALID_VALUE;
+  if (size > DEVICE_SIZE - next_physical || !memory_takes(size)) return CUDA_ERROR_OUT_OF_MEMORY;
+  PUSH(physicals, (Physical){.size = size, .place = next_physical, .handles = 1});
+  next_physical += size;
+  *handle = physicals.count;
+  return CUDA_SUCCESS;
+}
+
+static Physical *physical_at(uint64_t handle) {
+  if (handle - 1 >= physicals.count || !physicals.at[handle - 1].handles) return NULL;
+  return &physicals.at[handle - 1];
+}
+
+static void let_go(Physical *physical) {
+  if (physical->handles || physical->mappings) return;
+  memory.used_bytes -= physical->size;
+  fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)physical->place,
+            (off_t)physical->size);
+}
+
+int memory_release(uint64_t handle) {
+  Physical *physical = physical_at(handle);
+  if (!physical) return CUDA_ERROR_INVALID_VALUE;
+  physical->handles--;
+  let_go(physical);
+  return CUDA_SUCCESS;
+}
+
+static bool is_reserved(uint64_t address, uint64_t size) {
+  for (uint32_t i = 0; i < reservations.count; i++)
+    if (address >= reservations.at[i].base && size <= reservations.at[i].size &&
+        address - reservations.at[i].base <= reservations.at[i].size - size)
+      return true;
+  return false;
+}
+
+/* As the manual has it: all of the handle, at a place of a reservation where nothing is yet. */
+int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle) {
+  Physical *physical = physical_at(handle);
+  if (!physical || offset || size != physical->size || address % DEVICE_PAGE ||
+      !is_reserved(address, size))
+    return CUDA_ERROR_INVALID_VALUE;
+  for (uint32_t i = 0; i < mappings.count; i++)
+    if (mappings.at[i].range.base < address + size &&
+        mappings.at[i].range.base + mappings.at[i].range.size > address)
+      return CUDA_ERROR_INVALID_VALUE;
+  if (mmap(memory_host(address), size, PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory.file, (off_t)physical->place) ==
+      MAP_FAILED)
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  madvise((char *)memory.shadow + (address - DEVICE_BASE) / 8, size / 8, MADV_DONTNEED);
+  if (physical->mappings) memory_set_written(address, size, true); /* elsewhere, for all we know */
+  physical->mappings++;
+  PUSH(mappings, (Mapping){{address, size}, (uint32_t)handle - 1});
+  return CUDA_SUCCESS;
+}
+
+/* How many of the bytes are mapped. */
+static uint64_t mapped_bytes(uint64_t address, uint64_t size) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < mappings.count; i++) {
+    Range range = mappings.at[i].range;
+    uint64_t from = range.base > address ? range.base : address;
+    uint64_t to = range.base + range.size;
+    if (to > address + size) to = address + size;
+    if (from < to) bytes += to - from;
+  }
+  return bytes;
+}
+
+int memory_allow(uint64_t address, uint64_t size, bool write, bool read) {
+  if (!is_whole(size) || address % DEVICE_PAGE || mapped_bytes(address, size) != size)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (write && read) live_add(address, size);
+  else live_remove(address, size);
+  return CUDA_SUCCESS;
+}
+
+/* Whole mappings, one or many. */
+int memory_unmap(uint64_t address, uint64_t size) {
+  if (!is_whole(size) || mapped_bytes(address, size) != size) return CUDA_ERROR_INVALID_VALUE;
+  for (uint32_t i = 0; i < mappings.count; i++) {
+    Range range = mappings.at[i].range;
+    bool touches = range.base < address + size && range.base + range.size > address;
+    if (touches && (range.base < address || range.base + range.size > address + size))
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  live_remove(address, size);
+  mmap(memory_host(address), size, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  for (uint32_t i = mappings.count; i-- > 0;) {
+    Mapping mapping = mappings.at[i];
+    if (mapping.range.base < address || mapping.range.base >= address + size) continue;
+    mappings.at[i] = mappings.at[--mappings.count];
+    physicals.at[mapping.physical].mappings--;
+    let_go(&physicals.at[mapping.physical]);
+  }
+  return CUDA_SUCCESS;
+}
+
+void memory_map_end(void) {
+  while (mappings.count) {
+    Range range = mappings.at[mappings.count - 1].range;
+    if (memory_unmap(range.base, range.size)) break;
+  }
+  for (uint32_t i = 0; i < physicals.count; i++) {
+    if (!physicals.at[i].handles) continue;
+    physicals.at[i].handles = 0;
+    let_go(&physicals.at[i]);
+  }
+  reservations.count = 0;
+}

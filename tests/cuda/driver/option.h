@@ -1,0 +1,14 @@
+/* option.h - what the environment asks of this driver, read once. */
+#ifndef PTX_OPTION_H
+#define PTX_OPTION_H
+
+typedef struct Options {
+#define OPTION(NAME, VARIABLE, DEFAULT, MEANING) long NAME;
+#include "option.def"
+#undef OPTION
+} Options;
+extern Options options;
+
+void options_read(void);
+
+#endif

@@ -1,0 +1,230 @@
+/* warp.c - groups of lanes: who runs, where they part and where they meet (see exec.h). */
+#include "exec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "result.h"
+
+uint64_t random_next(uint64_t *state) {
+  uint64_t x = *state += 0x9e3779b97f4a7c15ull;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+  return x ^ x >> 31;
+}
+
+void warp_fault(Warp *warp, const Inst *inst, int result, const char *format, ...) {
+  Grid *grid = warp->grid;
+  warp->budget = 0;
+  if (grid->result) return;
+  grid->result = result;
+  va_list list;
+  va_start(list, format);
+  vsnprintf(grid->error, sizeof grid->error, format, list);
+  va_end(list);
+  const Block *block = warp->block;
+  Slice kernel = grid->function->name;
+  Slice at = warp->frame ? warp->frame->function->name : kernel;
+  fprintf(stderr, "device: %.*s: %.*s, line %u of its PTX, block (%u, %u, %u), thread %u: %s\n",
+          (int)kernel.length, kernel.at, (int)at.length, at.at, inst ? inst->line : 0, block->x,
+          block->y, block->z,
+          warp->number * LANES + (warp->mask ? (uint32_t)__builtin_ctz(warp->mask) : 0),
+          grid->error);
+}
+
+Frame *frame_open(const Function *function, Frame *parent, uint32_t mask) {
+  Frame *frame = function->idle;
+  if (frame) {
+    ((Function *)function)->idle = frame->parent;
+  } else {
+    frame = calloc(1, sizeof *frame);
+    if (!frame) abort();
+    frame->registers = aligned_alloc(64, (function->register_bytes + 127) & ~(size_t)63);
+    if (!frame->registers) abort();
+    memset(frame->registers, 0, function->register_bytes);
+  }
+  frame->function = function;
+  frame->parent = parent;
+  frame->live = mask;
+  frame->depth = parent ? parent->depth + 1 : 0;
+  frame->local_base = parent ? parent->local_base + parent->function->local_bytes : 0;
+  return frame;
+}
+
+/* Lanes that return leave the frame they were in alone; lanes that end leave all of them. */
+void frame_leave(Frame *frame, uint32_t mask) {
+  if (!(frame->live &= ~mask)) {
+    frame->parent = frame->function->idle;
+    ((Function *)frame->function)->idle = frame;
+  }
+}
+
+void warp_forget_frames(Function *function) {
+  while (function->idle) {
+    Frame *frame = function->idle;
+    function->idle = frame->parent;
+    free(frame->registers);
+    free(frame);
+  }
+}
+
+void warp_set_mask(Warp *warp, uint32_t mask) {
+  warp->mask = mask;
+  warp->lanes = (uint32_t)__builtin_popcount(mask);
+}
+
+static void set_frame(Warp *warp, Frame *frame) {
+  warp->frame = frame;
+  warp->base[0] = frame->registers;
+  warp->base[1] = frame->function->constants;
+}
+
+/* Where the current group must look around: the next place at which another one waits. */
+static void set_stop(Warp *warp) {
+  warp->stop = NULL;
+  for (uint32_t i = 0; i < warp->group_count; i++) {
+    const Group *group = &warp->groups[i];
+    if (group->frame != warp->frame || group->state == GROUP_BARRIER) continue;
+    if (group->pc < warp->pc) continue;
+    if (!warp->stop || group->pc < warp->stop) warp->stop = group->pc;
+  }
+}
+
+static void join_here(Warp *warp) {
+  for (uint32_t i = warp->group_count; i-- > 0;) {
+    const Group *group = &warp->groups[i];
+    if (group->pc != warp->pc || group->frame != warp->frame || group->state == GROUP_BARRIER)
+      continue;
+    warp_set_mask(warp, warp->mask | group->mask);
+    warp->groups[i] = warp->groups[--warp->group_count];
+  }
+}
+
+/* The deepest, then the lowest, goes first; `turn` is whose place in the list is next when nobody
+ * is to be preferred. False when all wait. */
+static bool pick(Warp *warp, bool by_turn) {
+  uint32_t best = UINT32_MAX;
+  for (uint32_t k = 0; k < warp->group_count; k++) {
+    uint32_t i = by_turn ? (warp->turn + k) % warp->group_count : k;
+    const Group *group = &warp->groups[i], *than = &warp->groups[best];
+    if (group->state != GROUP_READY) continue;
+    if (best == UINT32_MAX || (!by_turn && (group->frame->depth > than->frame->depth ||
+                                            (group->frame->depth == than->frame->depth &&
+                                             group->pc < than->pc))))
+      best = i;
+  }
+  if (best == UINT32_MAX) return false;
+  if (by_turn) warp->turn = best + 1;
+  Group group = warp->groups[best];
+  warp->groups[best] = warp->groups[--warp->group_count];
+  warp->pc = group.pc;
+  warp_set_mask(warp, group.mask);
+  set_frame(warp, group.frame);
+  join_here(warp);
+  set_stop(warp);
+  return true;
+}
+
+void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number) {
+  if (!warp->mask) return;
+  warp->groups[warp->group_count++] = (Group){pc, warp->frame, warp->mask, state, number};
+  warp_set_mask(warp, 0);
+}
+
+/* Somebody is earlier in this frame, or deeper: it is their turn. */
+static void look_around(Warp *warp) {
+  for (uint32_t i = 0; i < warp->group_count; i++) {
+    const Group *group = &warp->groups[i];
+    if (group->state != GROUP_READY) continue;
+    if (group->frame->depth < warp->frame->depth) continue;
+    if (group->frame->depth == warp->frame->depth && group->pc >= warp->pc) continue;
+    warp_park(warp, GROUP_READY, warp->pc, 0);
+    pick(warp, false);
+    return;
+  }
+  set_stop(warp);
+}
+
+void warp_go(Warp *warp, const Inst *pc) {
+  warp->pc = pc;
+  if (warp->group_count) look_around(warp);
+}
+
+void warp_split(Warp *warp, uint32_t mask, const Inst *pc) {
+  warp->groups[warp->group_count++] = (Group){pc, warp->frame, mask, GROUP_READY, 0};
+  warp_set_mask(warp, warp->mask & ~mask);
+  look_around(warp);
+}
+
+void warp_enter(Warp *warp, Frame *frame, const Inst *pc) {
+  set_frame(warp, frame);
+  warp_go(warp, pc);
+}
+
+void warp_end_lanes(Warp *warp, uint32_t mask) {
+  for (Frame *frame = warp->frame; frame;) {
+    Frame *parent = frame->parent;
+    frame_leave(frame, mask);
+    frame = parent;
+  }
+  warp->alive &= ~mask;
+  warp->block->live_threads -= (uint32_t)__builtin_popcount(mask);
+  warp_set_mask(warp, warp->mask & ~mask);
+  for (uint32_t i = 0; i < warp->group_count; i++) /* who waited for them asks again */
+    if (warp->groups[i].state == GROUP_SYNC || warp->groups[i].state == GROUP_SYNC_ANY)
+      warp->groups[i].state = GROUP_READY;
+  if (!warp->alive) warp->block->live_warps--;
+  block_check_barriers(warp->block);
+}
+
+/* Frames of a warp that a fault has ended are idle, each once. */
+void warp_abandon(Warp *warp) {
+  for (uint32_t i = 0; i <= warp->group_count && warp->alive; i++) {
+    Frame *frame = i < warp->group_count ? warp->groups[i].frame : warp->frame;
+    while (frame && frame->live) {
+      Frame *parent = frame->parent;
+      frame_leave(frame, UINT32_MAX);
+      frame = parent;
+    }
+  }
+}
+
+void warp_start(Warp *warp, Grid *grid, Block *block, uint32_t number, uint32_t threads) {
+  char *local = warp->local;
+  *warp = (Warp){.local = local, .grid = grid, .block = block, .number = number};
+  warp->alive = threads >= LANES ? UINT32_MAX : (1u << threads) - 1;
+  Frame *frame = frame_open(grid->function, NULL, warp->alive);
+  set_frame(warp, frame);
+  warp->pc = grid->function->code;
+  warp_set_mask(warp, warp->alive);
+}
+
+bool warp_run(Warp *warp, int64_t budget) {
+  warp->near_size = 0;
+  if (!warp->alive) return false;
+  if (warp->mask && warp->group_count) { /* its slice ran out: another group's turn */
+    warp_park(warp, GROUP_READY, warp->pc, 0);
+    if (!pick(warp, true)) return false;
+  } else if (!warp->mask && !pick(warp, false)) {
+    return false;
+  }
+  warp->budget = budget;
+  uint64_t instructions = 0, threads = 0;
+  while (warp->budget > 0) {
+    if (warp->pc == warp->stop) {
+      join_here(warp);
+      set_stop(warp);
+    }
+    const Inst *inst = warp->pc;
+    warp->pc = inst + 1;
+    warp->budget--;
+    instructions++;
+    threads += warp->lanes;
+    inst->run(warp, inst);
+    if (!warp->mask && (warp->grid->result || !pick(warp, false))) break;
+  }
+  warp->warp_instructions += instructions;
+  warp->thread_instructions += threads;
+  return true;
+}
