@@ -10,9 +10,10 @@
  *     no vector form          as much as in all iterations, one after the other, and more
  *
  * A body runs in lanes if that is clearly less than as many iterations alone. Arms of an `if` that
- * varies are both counted, loops are taken to turn a few times. Simple bodies, in which all
- * elements are neighbours, or every second is, and nothing branches, are left to LLVM, which also
- * unrolls them. Leaves notes for explain(). */
+ * varies are both counted, loops are taken to turn a few times. Of a loop that has a privatised
+ * version that alone runs in lanes. Simple bodies, in which all elements are neighbours, or every
+ * second is, and nothing branches, are left to LLVM, which also unrolls them. Leaves notes for
+ * explain(). */
 #include "ir/lanes.h"
 
 #include "pass/effects.h"
@@ -261,6 +262,7 @@ static void note(IrKernel *kernel, const IrTask *task, const char *what) {
 
 static void choose(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task);
+  if (task->privatised && !ctx->forces_lanes) return; /* its atomic updates take all the time */
   if (task->scalar) return note(kernel, task, "one position at a time: ':scalar()' asks for it");
   if (is_long(task) && !ctx->forces_lanes)
     return note(kernel, task, "one position at a time: its body is long");

@@ -5,8 +5,8 @@
  *
  * Where the accesses' bases depend on data (floor of a particle's position), one check in front of
  * the nest decides between two versions (window.h): the one whose places are inside is written out,
- * the other stays a loop (`rolled`). A task that has an interior is touched there only: its checked
- * body runs at the rim. One that has a privatised version is not touched. The copies of a nest are
+ * the other stays a loop (`rolled`). So do the nests of a body that runs rarely: the checked one
+ * beside an interior, and that of a task which has a privatised version. The copies of a nest are
  * at most MAX_TURNS, and no body grows beyond MAX_INSTS; where the index alone chooses an item of a
  * table or a component of a vector, beyond MAX_CHOICES, most of which is folded away.
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
@@ -24,6 +24,7 @@ enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6 };
 typedef struct Unroll {
   IrKernel *kernel;
   WindowPlace at;
+  bool is_rare;         /* its nests stay loops, in LLVM too */
   int64_t insts;        /* of the body at the moment */
 } Unroll;
 
@@ -240,6 +241,10 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   int64_t size = own * size_written_out(loop->regions[0], &turns);
   int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
   if (own * turns > MAX_TURNS || u->insts + size > most) return false;
+  if (u->is_rare) {
+    mark_rolled(NULL, loop);
+    return ir_walk(loop->regions[0], mark_rolled, NULL);
+  }
   u->insts += size;
   IrInst *inside = window_split(&u->at, loop);
   if (inside) ir_walk(inside->region->owner->regions[1], mark_rolled, NULL);
@@ -259,14 +264,18 @@ static void visit_region(Unroll *u, IrRegion *region) {
   }
 }
 
+static void visit_body(IrKernel *kernel, IrTask *task, IrRegion *body, bool is_rare) {
+  Unroll u = {.kernel = kernel, .insts = rewrite_count(body), .is_rare = is_rare};
+  u.at = window_place(kernel, task, body);
+  visit_region(&u, body);
+}
+
 bool pass_unroll(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    if (task->privatised || (task->kind == TASK_LEAVES && !task->cells)) continue;
-    IrRegion *body = task->interior ? task->interior : task->body;
-    Unroll u = {.kernel = kernel, .insts = rewrite_count(body)};
-    u.at = window_place(kernel, task, body);
-    visit_region(&u, body);
+    if (task->kind == TASK_LEAVES && !task->cells) continue;
+    visit_body(kernel, task, task->body, task->privatised || task->interior);
+    if (task->interior) visit_body(kernel, task, task->interior, task->privatised);
   }
   return true;
 }
