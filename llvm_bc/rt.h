@@ -260,6 +260,10 @@ typedef struct RtMask {     /* one per bitmasked SNode */
   uint64_t was_count, was_capacity; /* words */
 } RtMask;
 
+/* Whose is the root's container of a tree without managers? Others may change it between launches,
+ * and have it overlap with another's. */
+typedef enum RtForeign { RT_OWN, RT_FOREIGN, RT_FOREIGN_CONSTANT } RtForeign;
+
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
   uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
@@ -296,7 +300,7 @@ typedef struct RtTree {
   uint32_t lock;
   uint32_t chunk_count;     /* records used so far, including free ones */
   uint32_t free_record;     /* index + 1; 0: none */
-  uint32_t pad;
+  uint32_t foreign;         /* RtForeign: given by the caller */
 } RtTree;
 
 struct RtContext;

@@ -78,7 +78,7 @@ RgStatus rg_array_strides(RgArray *handle, int64_t *strides) {
 
 static bool copy_pointer(Array *array, void **pointer, Error *err) {
   uint64_t address;
-  if (!array_check(array, err) || !array_locate(array, &address, err)) return false;
+  if (!array_check(array, err) || !array_show(array, &address, err)) return false;
   *pointer = (void *)(uintptr_t)address;
   return true;
 }

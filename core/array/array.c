@@ -174,8 +174,17 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT,
                      "the pointer is not a multiple of %lld bytes, as numbers of %s are",
                      (long long)unit, array->type_name);
-  array->data = pointer;
-  return true;
+  const Device *device = array->store->device;
+  array->data = device->table->host_at ? device->table->host_at((Device *)device, pointer)
+                                       : pointer;
+  return array->data ||
+         error_set(err, RG_ERROR_ARGUMENT,
+                   "the pointer is to memory of the GPU that is not this runtime's");
+}
+
+static bool show(Array *array, Error *err) {
+  return block_show(array->store, &array->block, array->first,
+                    (uint64_t)(array->past - array->first), array->is_constant, err);
 }
 
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
@@ -185,11 +194,12 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
       take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_folded = is_folded(array);
-    block_show(store, &array->block, array->first, (uint64_t)(array->past - array->first));
     array->is_constant = wrap->constant;
-    array->release = wrap->release;
-    array->context = wrap->context;
-    return array;
+    if (show(array, err)) {
+      array->release = wrap->release;
+      array->context = wrap->context;
+      return array;
+    }
   }
   object_release(&array->object);
   return NULL;
@@ -206,6 +216,12 @@ bool array_check(const Array *array, Error *err) {
 
 bool array_locate(Array *array, uint64_t *address, Error *err) {
   return device_locate(array->store->device, &array->block.rt, array->data, address, err);
+}
+
+bool array_show(Array *array, uint64_t *address, Error *err) {
+  RtTree *tree = &array->block.rt;
+  return device_reach(array->store->device, tree, NULL, 0, DEVICE_SHOWS, err) &&
+         array_locate(array, address, err);
 }
 
 bool array_destroy(Array *array, const char *where, Error *err) {

@@ -49,8 +49,9 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
 bool array_destroy(Array *array, const char *where, Error *err);
 /* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */
 bool array_check(const Array *array, Error *err);
-/* Where tasks find its first element. */
+/* Where tasks find its first element; and to let others use that address. */
 bool array_locate(Array *array, uint64_t *address, Error *err);
+bool array_show(Array *array, uint64_t *address, Error *err);
 const char *array_label(const Array *array, char buffer[100]); /* "array 'a'" */
 bool array_shares_memory(const Array *a, const Array *b);
 /* Does some element of the array lie in these bytes? */

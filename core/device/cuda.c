@@ -97,6 +97,11 @@ static bool sync_cuda(Device *device, Error *err) {
 }
 
 static void free_all(CudaDevice *cuda) {
+  for (CudaForeign *at = cuda->foreign, *next; at; at = next) {
+    next = at->next;
+    cuda_free(cuda, &at->memory);
+    heap_free(cuda->device.heap, at);
+  }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
   CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->messages};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
@@ -131,6 +136,8 @@ static const DeviceTable cuda_table = {
     .copy = copy,
     .reach = cuda_reach,
     .locate = cuda_locate,
+    .host_at = cuda_host_at,
+    .adopt = cuda_adopt,
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,

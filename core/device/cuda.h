@@ -46,11 +46,24 @@ typedef struct CudaTree {     /* RtTree.device */
   uint64_t page_count;
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool is_current;            /* nothing is newer on the GPU */
+  bool is_shown;              /* others may change it on the GPU at any time */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
   CudaList *lists;            /* by manager */
   CudaPage image_state;       /* of image, chunks, owners and lists together */
 } CudaTree;
+
+/* Memory of the host's own, as the GPU gets it for a launch and gives it back at its end. Wraps
+ * that overlap, as those of a struct's members, are one. */
+typedef struct CudaForeign {
+  struct CudaForeign *next;   /* in CudaDevice.foreign */
+  uint8_t *first;
+  uint64_t size_bytes;
+  int32_t tree_count;         /* that lie in it */
+  bool is_constant;           /* of all of them */
+  bool is_used;               /* by the running launch */
+  CudaRange memory;
+} CudaForeign;
 
 /* A ring of pinned memory, through which every copy goes. */
 typedef struct CudaStaging {
@@ -68,6 +81,7 @@ typedef struct CudaDevice {
   RtWorker worker;            /* of native calls, and of host regions */
   CudaStaging staging;
   CudaTree *trees;
+  CudaForeign *foreign;
   CudaRange budget;           /* an RtBudget */
   CudaRange ambient;          /* zeros */
   CudaRange block;            /* of launches: cuda_launch.c */
@@ -116,6 +130,18 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
 /* What trees may take, as the GPU has it. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
+
+/* cuda_foreign.c */
+uint8_t *cuda_host_at(Device *device, void *address);
+bool cuda_adopt(Device *device, RtTree *tree, Error *err);
+void cuda_abandon(CudaDevice *cuda, const RtTree *tree);
+/* Of a foreign tree: the one whose memory it is a part of, a wrap of our own; else NULL. */
+CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree);
+bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at,
+                         uint64_t *address, Error *err);
+/* To the GPU before the first task of a launch; and back after its last. */
+bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+bool cuda_pull_foreign(CudaDevice *cuda, Error *err);
 
 /* cuda_image.c */
 bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);

@@ -56,8 +56,10 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                             .task = host->task};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .messages = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8}};
-  for (int32_t k = 0; k < launch->tree_count; k++)
-    trees[k] = cuda_tree_address(launch->trees[k]->device);
+  for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
+    const CudaTree *own = launch->trees[k]->device;
+    trees[k] = own ? cuda_tree_address(own) : 0;
+  }
   memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
@@ -196,9 +198,11 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   launch->context.task = number;
   bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
             start(cuda, launch, number, total, err);
-  for (int32_t k = 0; k < launch->tree_count; k++)
-    if (launch->trees[k]->device)
-      cuda_note_task(launch->trees[k]->device, task->may_change_topology);
+  for (int32_t k = 0; k < launch->tree_count; k++) {
+    CudaTree *own = launch->trees[k]->device;
+    if (!own) own = cuda_owner(cuda, launch->trees[k]);
+    if (own) cuda_note_task(own, task->may_change_topology);
+  }
   launch->context.task = -1;
   if (!ok || !pull_block(cuda, launch, err)) return false;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
@@ -255,7 +259,8 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   cuda->err = &failed;
   if (!cuda_enter(cuda, err)) return false;
   if (enlarge(cuda, &cuda->ambient, largest_node(launch), &failed)) {
-    launch->code->host(context);
+    if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(context);
+    cuda_pull_foreign(cuda, &failed);
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
   }
   cuda_leave(cuda);

@@ -98,6 +98,7 @@ void cuda_forget(Device *device, RtTree *tree) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;
   void *context;
+  if (tree->foreign && !cuda_owner(cuda, tree)) cuda_abandon(cuda, tree);
   if (!own) return;
   bool is_entered = !cuda->driver.cuCtxPushCurrent_v2(cuda->context);
   free_tree(cuda, own);
@@ -134,7 +135,9 @@ static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Er
 
 /* What the host changed includes pages past those that the tree had. */
 bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err) {
-  CudaTree *own = cuda_tree(cuda, tree, err);
+  CudaTree *own = cuda_owner(cuda, tree);
+  if (tree->foreign && !own) return true; /* cuda_foreign.c */
+  if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
   if (own->image_state == CUDA_GPU_IS_NEWER) {
     if (!may_grow) return true; /* then nothing of it was changed on the host */
@@ -175,7 +178,7 @@ static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
     if (!have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
   }
   if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
-  tree->is_current = true;
+  tree->is_current = !tree->is_shown;
   return true;
 }
 
@@ -186,9 +189,16 @@ static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, ui
                     CUDA_GPU_IS_NEWER, err);
 }
 
+/* What others may have changed, which nobody tells. */
+static void note_others(CudaTree *tree) {
+  for (uint64_t k = 0; tree->is_shown && k < tree->page_count; k++)
+    if (tree->pages[k] == CUDA_SAME) tree->pages[k] = CUDA_GPU_IS_NEWER;
+}
+
 static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                  DeviceUse use, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
+  note_others(tree);
   bool ok = use == DEVICE_COUNTS             ? pull_counts(cuda, tree, err)
             : from && !is_sparse(tree->tree) ? pull_range(cuda, tree, from, size_bytes, err)
                                              : pull_all(cuda, tree, err);
@@ -207,10 +217,20 @@ static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) 
     tree->pages[k] = CUDA_HOST_IS_NEWER;
 }
 
+static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = cuda_push(cuda, tree, false, err) && cuda_wait(cuda, err);
+  CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
+  if (ok && own) own->is_shown = true, own->is_current = false;
+  cuda_leave(cuda);
+  return ok;
+}
+
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
-  CudaTree *own = tree->device;
-  if (!own) return true; /* no task has seen it */
+  if (use == DEVICE_SHOWS) return show((CudaDevice *)device, tree, err);
+  CudaTree *own = tree->foreign ? cuda_owner((CudaDevice *)device, tree) : tree->device;
+  if (!own) return true; /* no task has seen it; or its memory is the host's own */
   if (!own->is_current && !pull((CudaDevice *)device, own, from, size_bytes, use, err))
     return false;
   if (use == DEVICE_WRITES) note_host(own, from, size_bytes);
@@ -220,10 +240,13 @@ bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size
 bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   if (!cuda_enter(cuda, err)) return false;
-  CudaTree *own = cuda_tree(cuda, tree, err);
+  CudaTree *own = cuda_owner(cuda, tree);
+  bool is_foreign = tree->foreign && !own;
+  if (!own && !is_foreign) own = cuda_tree(cuda, tree, err);
   if (own) *address = own->memory.at + (uint64_t)(at - own->first);
+  bool ok = is_foreign ? cuda_locate_foreign(cuda, tree, at, address, err) : own != NULL;
   cuda_leave(cuda);
-  return own != NULL;
+  return ok;
 }
 
 /* -- the budget -------------------------------------------------------------------------------- */

@@ -27,8 +27,9 @@ typedef struct DeviceMemory { /* an address range, as the host addresses it; all
 } DeviceMemory;
 
 /* What the host is about to do with a tree outside kernels: ask its counts (RtManager, budget),
- * read its memory, or read and write it. */
-typedef enum DeviceUse { DEVICE_COUNTS, DEVICE_READS, DEVICE_WRITES } DeviceUse;
+ * read its memory, read and write it, or let others have the address that tasks use: from then on
+ * they may read and write there between launches. */
+typedef enum DeviceUse { DEVICE_COUNTS, DEVICE_READS, DEVICE_WRITES, DEVICE_SHOWS } DeviceUse;
 
 /* -- code -------------------------------------------------------------------------------------- */
 
@@ -136,6 +137,12 @@ typedef struct DeviceTable {
                 DeviceUse use, Error *err);
   /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
+  /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No
+   * such function: there. */
+  uint8_t *(*host_at)(Device *device, void *address);
+  /* Tasks may use a foreign tree (RtTree.foreign) from now on, until it is forgotten; NULL: they
+   * may. */
+  bool (*adopt)(Device *device, RtTree *tree, Error *err);
   /* Loads a kernel's objects, one for each of device->processors, with `task_count` tasks; NULL
    * with err. */
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],

@@ -38,12 +38,18 @@ static void link(Store *store, Block *block) {
   block->is_held = true;
 }
 
-void block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes) {
+bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes,
+                bool is_constant, Error *err) {
+  const DeviceTable *table = store->device->table;
   *block = (Block){.store = store,
                    .memory = (uint8_t *)memory,
                    .size_bytes = size_bytes,
                    .next = store->blocks};
   link(store, block);
+  block->rt.foreign = is_constant ? RT_FOREIGN_CONSTANT : RT_FOREIGN;
+  if (!table->adopt || table->adopt(store->device, &block->rt, err)) return true;
+  block_give(block);
+  return false;
 }
 
 bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err) {

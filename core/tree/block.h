@@ -22,7 +22,8 @@ struct Block {
 /* `what` names the owner in messages. The block's place must not move until block_give. */
 bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err);
 /* Of somebody else: charged to nobody, and only forgotten by block_give. */
-void block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes);
+bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes,
+                bool is_constant, Error *err);
 /* Did block_take get its memory? */
 static inline bool block_is_own(const Block *block) { return block->piece || block->range.base; }
 void block_give(Block *block); /* nothing held is fine */

@@ -213,7 +213,10 @@ static bool is_one_block(const Field *field, Cell cell) {
 static bool reach_pointer(Field *field, const uint8_t *at, void **pointer, Error *err) {
   uint64_t address;
   Device *device = field->store->device;
-  if (!device_locate(device, &field->node->tree->rt, at, &address, err)) return false;
+  RtTree *tree = &field->node->tree->rt;
+  if (!device_reach(device, tree, NULL, 0, DEVICE_SHOWS, err) ||
+      !device_locate(device, tree, at, &address, err))
+    return false;
   *pointer = (void *)(uintptr_t)address;
   return true;
 }

@@ -1,0 +1,136 @@
+/* cuda_foreign.c - arrays in memory that is not the runtime's (wraps). Whose memory a foreign tree
+ * is:
+ *
+ *     of a tree or array of this runtime, by its pointer     that one's mirror is used for both
+ *     of the host                                            copied to the GPU for each launch, and
+ *                                                            back at its end, unless it is constant
+ *
+ * Wraps of the memory of the host may overlap, and elements interleave: then they are copied as
+ * one, or what one has changed would come back over what the other has. */
+#include "device/cuda.h"
+
+#include "base/bits.h"
+
+enum { MEMORY_TYPE = 2, ON_DEVICE = 2 }; /* CUpointer_attribute, CUmemorytype */
+
+uint8_t *cuda_host_at(Device *device, void *address) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  uint64_t at = (uint64_t)(uintptr_t)address;
+  unsigned type = 0;
+  for (const CudaTree *tree = cuda->trees; tree; tree = tree->next)
+    if (at - tree->memory.at < tree->memory.mapped) return tree->first + (at - tree->memory.at);
+  if (!cuda_enter(cuda, NULL)) return address;
+  int result = cuda->driver.cuPointerGetAttribute(&type, MEMORY_TYPE, at);
+  cuda_leave(cuda);
+  return !result && type == ON_DEVICE ? NULL : address;
+}
+
+CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
+  if (!tree->foreign) return NULL;
+  for (CudaTree *own = cuda->trees; own; own = own->next)
+    if (tree->root >= own->first && tree->root < own->first + own->memory.mapped) return own;
+  return NULL;
+}
+
+/* -- who overlaps whom ------------------------------------------------------------------------- */
+
+static bool overlap(const CudaForeign *a, const CudaForeign *b) {
+  return a->first < b->first + b->size_bytes && b->first < a->first + a->size_bytes;
+}
+
+static void extend(CudaForeign *to, const CudaForeign *from) {
+  uint8_t *end = to->first + to->size_bytes, *other = from->first + from->size_bytes;
+  if (from->first < to->first) to->first = from->first;
+  to->size_bytes = (uint64_t)((other > end ? other : end) - to->first);
+  to->tree_count += from->tree_count;
+  to->is_constant &= from->is_constant;
+}
+
+static void drop(CudaDevice *cuda, CudaForeign *foreign) {
+  CudaForeign **at = &cuda->foreign;
+  while (*at != foreign) at = &(*at)->next;
+  *at = foreign->next;
+  if (foreign->memory.at && cuda_enter(cuda, NULL)) {
+    cuda_free(cuda, &foreign->memory);
+    cuda_leave(cuda);
+  }
+  heap_free(cuda->device.heap, foreign);
+}
+
+/* Takes in what it overlaps with, until there is nothing more. */
+static void merge(CudaDevice *cuda, CudaForeign *foreign) {
+  for (CudaForeign *at = cuda->foreign; at;) {
+    CudaForeign *other = at;
+    at = at->next;
+    if (other == foreign || !overlap(foreign, other)) continue;
+    extend(foreign, other);
+    drop(cuda, other);
+    at = cuda->foreign;
+  }
+}
+
+bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  if (cuda_owner(cuda, tree)) return true;
+  CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
+  if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+  *foreign = (CudaForeign){.next = cuda->foreign,
+                           .first = tree->root,
+                           .size_bytes = tree->root_size,
+                           .tree_count = 1,
+                           .is_constant = tree->foreign == RT_FOREIGN_CONSTANT};
+  cuda->foreign = foreign;
+  merge(cuda, foreign);
+  return true;
+}
+
+static CudaForeign *find(const CudaDevice *cuda, const RtTree *tree) {
+  for (CudaForeign *at = cuda->foreign; at; at = at->next)
+    if (tree->root >= at->first && tree->root < at->first + at->size_bytes) return at;
+  return NULL;
+}
+
+void cuda_abandon(CudaDevice *cuda, const RtTree *tree) {
+  CudaForeign *foreign = find(cuda, tree);
+  if (foreign && !--foreign->tree_count) drop(cuda, foreign);
+}
+
+/* -- launches ---------------------------------------------------------------------------------- */
+
+bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at,
+                         uint64_t *address, Error *err) {
+  CudaForeign *foreign = find(cuda, tree);
+  ASSERT(foreign, "a foreign tree is adopted before it is used");
+  uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both are aligned alike */
+  if (!foreign->memory.at &&
+      !cuda_allocate(cuda, &foreign->memory, foreign->size_bytes + past, err))
+    return false;
+  *address = foreign->memory.at + past + (uint64_t)(at - foreign->first);
+  return true;
+}
+
+bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  for (int32_t k = 0; k < launch->tree_count; k++) {
+    const RtTree *tree = launch->trees[k];
+    CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;
+    uint64_t address;
+    if (!foreign || foreign->is_used) continue;
+    foreign->is_used = true;
+    if (!cuda_locate_foreign(cuda, tree, foreign->first, &address, err) ||
+        !cuda_write(cuda, address, foreign->first, foreign->size_bytes, err))
+      return false;
+  }
+  return true;
+}
+
+bool cuda_pull_foreign(CudaDevice *cuda, Error *err) {
+  bool ok = true;
+  for (CudaForeign *at = cuda->foreign; at; at = at->next) {
+    bool is_used = at->is_used;
+    at->is_used = false;
+    if (!ok || !is_used || at->is_constant) continue;
+    uint64_t past = (uint64_t)at->first % RT_GRANULE;
+    ok = cuda_read(cuda, at->first, at->memory.at + past, at->size_bytes, err);
+  }
+  return ok;
+}
