@@ -6,9 +6,9 @@
  *
  * A table keeps its layout; in it
  *
- *     into the tree's memory (chunks' nodes, lists' coordinates)     move by the distance of the two
- *     into the image (managers, locals, ..)                          are those of the image's parts
- *     what only the host has (orders, saved masks, callbacks)        is NULL on the GPU
+ *     into the tree's memory (chunks' nodes, lists' coordinates)   moves by the distance of the two
+ *     into the image (managers, locals, ..)                        is that of the image's part
+ *     what only the host has (orders, saved masks, callbacks)      is NULL on the GPU
  *
  * and a pull leaves the host's own pointers as they are. */
 #include <string.h>
