@@ -110,7 +110,7 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
 }
 
 bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  for (int32_t k = 0; k < launch->tree_count; k++) {
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     const RtTree *tree = launch->trees[k];
     CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;
     uint64_t address;

@@ -172,8 +172,9 @@ static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_
   void *parameters[] = {&positions};
   int64_t most = (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR,
           blocks = (total - 1) / BLOCK_THREADS + 1;
-  unsigned threads = task->is_ordered ? 1 : BLOCK_THREADS;
-  if (task->is_ordered) blocks = 1;
+  bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
+  unsigned threads = is_alone ? 1 : BLOCK_THREADS;
+  if (is_alone) blocks = 1;
   if (blocks > most) blocks = most;
   int result = cuda->driver.cuLaunchKernel(launch->code->tasks[number], (unsigned)blocks, 1, 1,
                                            threads, 1, 1, 0, cuda->stream, parameters, NULL);
@@ -182,7 +183,7 @@ static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_
 
 static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
                        Error *err) {
-  for (int32_t k = 0; k < launch->tree_count; k++)
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++)
     if (!cuda_push(cuda, launch->trees[k], task->may_change_topology, err)) return false;
   if (!launch->tree_count || !task->may_change_topology) return true;
   return cuda_push_budget(cuda, launch->trees[0]->budget, err);
@@ -192,13 +193,14 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   const DeviceTask *task = &launch->tasks[number];
   int64_t total = 0;
   if (task->kind == DEVICE_RANGE) total = count_range(launch, task);
+  else if (task->kind == DEVICE_SERIAL) total = 1;
   else if (!count_nodes(cuda, launch, task, &total, err)) return false;
   if (total <= 0) return true;
   launch->runs++;
   launch->context.task = number;
   bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
             start(cuda, launch, number, total, err);
-  for (int32_t k = 0; k < launch->tree_count; k++) {
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     CudaTree *own = launch->trees[k]->device;
     if (!own) own = cuda_owner(cuda, launch->trees[k]);
     if (own) cuda_note_task(own, task->may_change_topology);

@@ -91,6 +91,8 @@ typedef struct DeviceLaunch {
   int32_t frame_slots;
   RtTree **trees;             /* as the host sees them */
   int32_t tree_count;
+  /* after them, for devices with a mirror: the arrays whose addresses are in the frame */
+  int32_t array_count;
   uint8_t *ambient;           /* read-only zeros, as large as the largest node */
   RtRandom *random;           /* of the runtime */
   bool has_sums;              /* some task is privatised */

@@ -146,6 +146,16 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   return true;
 }
 
+/* Where a device has to know whose memory its tasks use. */
+static int32_t list_arrays(const Variant *variant, const RgValue *values) {
+  int32_t count = 0;
+  RtTree **arrays = variant->trees + variant->tree_count;
+  for (int32_t k = 0; k < variant->arg_count; k++)
+    if (variant->args[k].kind == ARG_ADDRESS)
+      arrays[count++] = pattern_memory(&values[variant->args[k].value]);
+  return count;
+}
+
 /* Its context stays as it is: the device fills that in. */
 static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
                         RtRandom *random, DeviceLaunch *launch) {
@@ -158,6 +168,7 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->frame_slots = variant->frame_slots;
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
+  launch->array_count = store->device->table->reach ? list_arrays(variant, values) : 0;
   launch->ambient = store->zeros;
   launch->random = random;
   launch->has_sums = variant->has_sums;

@@ -188,7 +188,8 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
   variant->tree_values = heap_alloc(heap, sizeof *variant->tree_values * (size_t)ir->trees.count);
-  variant->trees = heap_alloc(heap, sizeof *variant->trees * (size_t)ir->trees.count);
+  variant->trees = heap_alloc(
+      heap, sizeof *variant->trees * ((size_t)ir->trees.count + (size_t)ir->args.count));
   if (!variant->tree_values || !variant->trees) return no_memory(err);
   if (compile->constants.general) return copy_trees(compile->constants.general, variant, err);
   for (int32_t k = 0; k < ir->trees.count; k++) {

@@ -62,7 +62,7 @@ struct Variant {
   VariantSite *sites;       /* by RtOutside.site */
   int32_t site_count;
   int32_t *tree_values;     /* by kernel tree: the value that has it */
-  RtTree **trees;           /* of the running launch */
+  RtTree **trees;           /* of the running launch: DeviceLaunch.trees */
   int32_t tree_count;
   uint64_t *frame;
   int32_t frame_slots;
