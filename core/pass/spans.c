@@ -5,17 +5,21 @@
  *                                                  } else { the loop as it was }
  *
  * The bounds of a numeric `for` are known before it runs, so one check there, or a loop cut in
- * three, serves all its turns: window.h. Inner loops first; a loop around one that was copied
+ * three, serves all its turns: window.h. Nests whose cells wait run several rows at once: skew.h.
+ * Inner loops first; a loop around one that was copied
  * stays. Of a task that has an interior, that alone is touched: its checked body runs at the rim.
  * Short loops were written out by now. */
 #include "pass/pass.h"
-#include "pass/window.h"
+#include "pass/skew.h"
 
 /* Parallel loops are run from one place each; what stays rolled is a cold copy. */
 static bool may_copy(void *data, IrInst *inst) {
   (void)data;
   return inst->op != IR_RUN && inst->op != IR_REMEMBER;
 }
+
+/* Iterations of tasks run side by side, or find their elements in leaves. */
+static bool may_skew(const WindowPlace *at) { return !at->task; }
 
 /* Did it change a loop in the region? */
 static bool visit_region(const WindowPlace *at, IrRegion *region) {
@@ -24,11 +28,15 @@ static bool visit_region(const WindowPlace *at, IrRegion *region) {
     next = inst->next;
     bool inner = false;
     if (inst->op == IR_FOR && inst->rolled) continue;
+    if (inst->op == IR_FOR && may_skew(at) && skew_nest(at, inst)) {
+      has_changed = true;
+      continue;
+    }
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) inner |= visit_region(at, inst->regions[i]);
     has_changed |= inner;
     if (inner || inst->op != IR_FOR || !type_is_integer(inst->operands[0]->type)) continue;
-    if (ir_walk(inst->regions[0], may_copy, NULL)) has_changed |= window_loop(at, inst);
+    if (ir_walk(inst->regions[0], may_copy, NULL)) has_changed |= window_loop(at, inst, NULL);
   }
   return has_changed;
 }

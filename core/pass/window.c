@@ -206,12 +206,13 @@ static IrInst *copy_inside(const Windows *w) {
   return copy;
 }
 
-static IrInst *split(const Windows *w, IrInst *nest) {
+/* `edge`: what is done where the check fails; NULL: the nest. */
+static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   IrBuilder b = rewrite_before(w->kernel, nest);
   IrInst *branch = ir_if(&b, check(w, &b, true)), *copy = copy_inside(w);
   ir_remove(nest);
   ir_region_append(branch->regions[0], copy);
-  ir_region_append(branch->regions[1], nest);
+  ir_region_append(branch->regions[1], edge ? edge : nest);
   ir_note(w->kernel, nest->line, "one check of %d indices serves every access of the loop",
           w->count);
   return copy;
@@ -220,7 +221,7 @@ static IrInst *split(const Windows *w, IrInst *nest) {
 IrInst *window_split(const WindowPlace *at, IrInst *nest) {
   DEBUG_ASSERT(nest->op == IR_FOR && nest->region, "a nest is a loop that stands somewhere");
   Windows w = find(at, nest);
-  return w.count ? split(&w, nest) : NULL;
+  return w.count ? split(&w, nest, NULL) : NULL;
 }
 
 /* -- a loop in three --------------------------------------------------------------------------- */
@@ -229,10 +230,8 @@ static IrInst *wide_number(IrBuilder *b, int64_t number) {
   return ir_const_int(b, TYPE(I64), number);
 }
 
-/* The first and the last index at which every place is inside. */
-static void find_middle(const Windows *w, IrBuilder *b, IrInst **first, IrInst **last) {
-  *first = ir_convert(b, w->nest->operands[0], TYPE(I64));
-  *last = ir_convert(b, w->nest->operands[1], TYPE(I64));
+/* The lowest and the highest index at which every place is inside, of those from `low` to `high`. */
+static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **high) {
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
     if (window->base != w->own) continue;
@@ -240,40 +239,46 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **first, IrInst *
     if (window->array)
       end = ir_binary(b, IR_SUB, ir_convert(b, extent_of(w, b, window), TYPE(I64)),
                       wide_number(b, window->high + 1));
-    *first = ir_binary(b, IR_MAX, *first, wide_number(b, -window->low));
-    *last = ir_binary(b, IR_MIN, *last, end);
+    *low = ir_binary(b, IR_MAX, *low, wide_number(b, -window->low));
+    *high = ir_binary(b, IR_MIN, *high, end);
   }
 }
 
-/* From `first` to `last`, before the nest. */
-static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *first, IrInst *last) {
+/* Over the indices from `low` to `high`, before the nest. */
+static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
+  bool is_down = w->nest->operands[2]->imm < 0;
   Type type = w->own->type;
-  loop->operands[0] = ir_convert(b, first, type);
-  loop->operands[1] = ir_convert(b, last, type);
+  loop->operands[0] = ir_convert(b, is_down ? high : low, type);
+  loop->operands[1] = ir_convert(b, is_down ? low : high, type);
   ir_insert_before((IrInst *)w->nest, loop);
 }
 
-static IrInst *copy_of(const Windows *w) {
-  IrInst *copy = ir_copy_inst(w->kernel, w->nest,
+static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst *low,
+                     IrInst *high) {
+  IrInst *copy = ir_copy_inst(w->kernel, edge ? edge : w->nest,
                               scratch_array(w->kernel->scratch, IrInst *, w->kernel->next_id));
   copy->rolled = true;
-  return copy;
+  put_loop(w, b, copy, low, high);
 }
 
-/* Where another window does not hold, the middle is empty and the last part begins with it. Each
+/* Where another window does not hold, the middle is empty and the part above begins with it. Each
  * sum is at most one from an index that the type holds, or from an extent. */
-static void cut(const Windows *w, IrInst *nest) {
+static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   IrBuilder b = rewrite_before(w->kernel, nest);
-  IrInst *first, *last, *begin = ir_convert(&b, nest->operands[0], TYPE(I64)),
-         *end = ir_convert(&b, nest->operands[1], TYPE(I64)), *one = wide_number(&b, 1),
-         *inside = check(w, &b, false);
-  find_middle(w, &b, &first, &last);
-  IrInst *before = ir_binary(&b, IR_SUB, first, one);
-  if (inside) last = ir_select(&b, inside, last, before);
-  put_loop(w, &b, copy_of(w), begin, ir_binary(&b, IR_MIN, end, before));
-  put_loop(w, &b, copy_inside(w), first, last);
-  IrInst *after = ir_binary(&b, IR_ADD, last, one);
-  put_loop(w, &b, copy_of(w), ir_binary(&b, IR_MAX, first, after), end);
+  bool is_down = nest->operands[2]->imm < 0;
+  IrInst *lowest = ir_convert(&b, nest->operands[is_down ? 1 : 0], TYPE(I64)), *low = lowest,
+         *highest = ir_convert(&b, nest->operands[is_down ? 0 : 1], TYPE(I64)), *high = highest,
+         *one = wide_number(&b, 1), *inside = check(w, &b, false);
+  find_middle(w, &b, &low, &high);
+  IrInst *below = ir_binary(&b, IR_SUB, low, one);
+  if (inside) high = ir_select(&b, inside, high, below);
+  IrInst *above = ir_binary(&b, IR_MAX, low, ir_binary(&b, IR_ADD, high, one));
+  below = ir_binary(&b, IR_MIN, highest, below);
+  if (is_down) put_edge(w, &b, edge, above, highest);
+  else put_edge(w, &b, edge, lowest, below);
+  put_loop(w, &b, copy_inside(w), low, high);
+  if (is_down) put_edge(w, &b, edge, lowest, below);
+  else put_edge(w, &b, edge, above, highest);
   ir_remove(nest);
   ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
 }
@@ -306,7 +311,7 @@ static bool may_cut(const Windows *w) {
   return reaches;
 }
 
-bool window_loop(const WindowPlace *at, IrInst *loop) {
+bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge) {
   int64_t step;
   if (!ir_is_const(loop->operands[2], &step)) return false;
   Windows w = find(at, loop);
@@ -314,8 +319,9 @@ bool window_loop(const WindowPlace *at, IrInst *loop) {
   if (!w.saves || !w.places.count || size > LARGEST_LOOP) return false;
   for (int i = 0; i < w.places.count && !w.count; i++) w.places.items[i]->inside = true;
   if (!w.count) return true;
-  bool is_simple = step == 1 && size <= LARGEST_CUT && !leaves_loop(loop->regions[0], 0);
-  if (is_simple && may_cut(&w)) cut(&w, loop);
-  else split(&w, loop);
+  bool is_simple = (step == 1 || step == -1) && (edge || size <= LARGEST_CUT) &&
+                   !leaves_loop(loop->regions[0], 0);
+  if (is_simple && may_cut(&w)) cut(&w, loop, edge);
+  else split(&w, loop, edge);
   return true;
 }

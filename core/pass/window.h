@@ -32,7 +32,9 @@ WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *b
  * nothing is changed, if no check can be saved. In tasks over cells, places at the loop's own
  * indices are left to the leaf passes. */
 IrInst *window_split(const WindowPlace *at, IrInst *nest);
-/* The same of a loop that is not written out, or cut in three; false: nothing is changed. */
-bool window_loop(const WindowPlace *at, IrInst *loop);
+/* The same of a loop that is not written out, or cut in three; false: nothing is changed. `edge`: a
+ * loop over the same indices, in no region, that does the same where the checks are needed; NULL: a
+ * copy. */
+bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge);
 
 #endif

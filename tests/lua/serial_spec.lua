@@ -114,3 +114,98 @@ describe("a serial loop", function()
     end
   end)
 end)
+
+-- Random nests in place: elements some cells away are read, and written, in whatever order the loops
+-- run.
+describe("a serial nest in place", function()
+  local rows, cells = 11, 13
+  local random = math.random
+  local function offsets(count)
+    local list = {}
+    for k = 1, count do list[k] = { random(-2, 2), random(-2, 2) } end
+    return list
+  end
+  local function index(name, offset) return ("%s + %d"):format(name, offset) end
+
+  -- As a kernel's text, and as a function of Lua over a table with zeros outside.
+  local function make()
+    local down, back = random(2) == 1, random(2) == 1
+    local i, j = random(-2, 2), random(-2, 2)
+    local outer = { i, rows - 1 + random(-2, 2), down and -1 or 1 }
+    local inner = { j, cells - 1 + random(-2, 2), back and -1 or 1 }
+    if random(5) == 1 then outer[2] = outer[1] + random(-1, 4) end
+    if random(5) == 1 then inner[2] = inner[1] + random(-1, 4) end
+    if down then outer[1], outer[2] = outer[2], outer[1] end
+    if back then inner[1], inner[2] = inner[2], inner[1] end
+    local reads, writes = offsets(random(3)), random(4) > 1 and { { 0, 0 } } or offsets(random(2))
+    local terms = { "7 * i + j", "y[i][j]" }
+    for _, at in ipairs(reads) do
+      terms[#terms + 1] = ("%d * x[%s][%s]"):format(random(5), index("i", at[1]), index("j", at[2]))
+    end
+    local lines = {}
+    for _, at in ipairs(writes) do
+      lines[#lines + 1] = ("      if v %% 3 ~= 1 then x[%s][%s] = v end"):format(index("i", at[1]),
+        index("j", at[2]))
+    end
+    return ([=[
+  for i = i0, i1, %d do
+    for j = j0, j1, %d do
+      local v = (%s) %% 1009
+%s
+    end
+  end]=]):format(outer[3], inner[3], table.concat(terms, " + "), table.concat(lines, "\n")),
+      { outer[1], outer[2], inner[1], inner[2] }
+  end
+
+  local function zeros()
+    local rest = { __index = function() return 0 end, __newindex = function() end }
+    local t = setmetatable({}, { __index = function() return setmetatable({}, rest) end })
+    for i = 0, rows - 1 do
+      t[i] = {}
+      for j = 0, cells - 1 do t[i][j] = 0 end
+      setmetatable(t[i], rest)
+    end
+    return t
+  end
+
+  it("does what Lua does, whatever its cells wait for", function()
+    local x, y = rg.field(rg.i32, rows, cells), rg.field(rg.i32, rows, cells)
+    for _ = 1, 40 do
+      local text, bounds = make()
+      local sweep = rg.kernel("function(i0: i32, i1: i32, j0: i32, j1: i32)\n" .. text .. "\nend",
+        { x = x, y = y })
+      local a, b = zeros(), zeros()
+      for i = 0, rows - 1 do
+        for j = 0, cells - 1 do
+          a[i][j] = random(0, 999)
+          b[i][j] = random(0, 999)
+          x[i][j], y[i][j] = a[i][j], b[i][j]
+        end
+      end
+      sweep(unpack(bounds))
+      local run = assert(loadstring("local x, y, i0, i1, j0, j1 = ...\n" .. text))
+      run(a, b, unpack(bounds))
+      for i = 0, rows - 1 do
+        for j = 0, cells - 1 do
+          if a[i][j] ~= x[i][j] then
+            error(("x[%d][%d] is %d, not %d, after %s, of\n%s"):format(i, j, x[i][j], a[i][j],
+              table.concat(bounds, ", "), text))
+          end
+        end
+      end
+    end
+  end)
+
+  it("runs several rows at once where cells wait, and says so #compiled", function()
+    local x = rg.field(rg.f32, 64, 64)
+    local sweep = rg.kernel(function()
+      for i = 1, 62 do
+        for j = 62, 1, -1 do
+          x[i][j] = 0.25 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1])
+        end
+      end
+    end)
+    sweep()
+    assert.matches("4 rows at a time, the next 1 cell later", sweep:explain(), 1, true)
+  end)
+end)
