@@ -49,6 +49,7 @@ typedef struct Bounds {
   VEC(int) guard_slots;   /* of what they compare with */
   int number;             /* of the task */
   bool saves;             /* at least one of them is otherwise cheap */
+  bool chooses;           /* some index is chosen by a comparison */
 } Bounds;
 
 /* -- one index, one place ---------------------------------------------------------------------- */
@@ -145,9 +146,8 @@ static bool move(const Bounds *b, const IndexRange *range, int64_t size, const I
 }
 
 /* Narrows the box so that the index is inside; false if no box can. */
-static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis, Box *box) {
-  if (axis_is_inside(b, place, axis)) return true;
-  const IndexRange *range = &place->index[axis];
+static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
+                        const IndexRange *range, Box *box) {
   const IrArray *array = array_of(b, place->inst);
   int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
@@ -177,12 +177,28 @@ static bool is_same_box(const Box *a, const Box *b) {
   return true;
 }
 
+/* The index that is taken well inside the range: `i + 1 >= n ? i + 1 - n : i + 1` is i + 1. */
+static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
+  const IrInst *index = place->inst->operands[axis];
+  *range = place->index[axis];
+  if (index->op != IR_SELECT) return false;
+  const IrInst *usual = guards_usual(b->body, index, b->limits);
+  if (usual) *range = ranges_of(usual);
+  return usual != NULL;
+}
+
+/* A place that is inside by what guards decide is proven in `prove_chosen`, once they have. */
 static void narrow(Bounds *b, const EffectPlace *place) {
   Box box = b->box;
   bool is_proven = true;
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
-    if (narrow_axis(b, place, axis, &box)) continue;
-    if (!is_inner_index(b, &place->index[axis])) return;
+    IndexRange range;
+    if (axis_is_inside(b, place, axis)) continue;
+    bool is_chosen = find_usual(b, place, axis, &range);
+    b->chooses |= is_chosen;
+    is_proven &= !is_chosen;
+    if (narrow_axis(b, place, axis, &range, &box)) continue;
+    if (!is_inner_index(b, &range)) return;
     is_proven = false;
   }
   bool is_narrower = !is_same_box(&box, &b->box);
@@ -220,6 +236,34 @@ static bool note_guard(void *data, IrInst *inst) {
   return true;
 }
 
+static bool is_in_interior(const Bounds *b, const IrInst *place, int axis) {
+  const IrArray *array = array_of(b, place);
+  IndexRange range = ranges_of(place->operands[axis]);
+  int64_t size = array ? address_most(array) : node_of(b, place)->shape[axis];
+  int param = range.known ? ranges_param(b->task->interior, range.base) : -1;
+  if (size == 0) return true;
+  if (range.known && !range.base) return range.low >= 0 && range.high < (array ? 1 : size);
+  if (param < 0) return false;
+  bool is_always = array ? limits_hold_in_array(&b->limits[param], &range, array, axis)
+                         : limits_hold_below(&b->limits[param], &range, size);
+  return is_always || limits_hold_in_interior(b->task, param, &range, size, array, axis);
+}
+
+/* Indices that are chosen by comparisons are what the interior chooses; are they inside? */
+static bool prove_chosen(void *data, IrInst *place) {
+  const Bounds *b = data;
+  bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;
+  for (int axis = 0; axis < place->operand_count && is_all; axis++) {
+    int64_t which;
+    IrInst **index = &place->operands[axis];
+    for (; (*index)->op == IR_SELECT && ir_is_const((*index)->operands[0], &which); has_any = true)
+      *index = (*index)->operands[which ? 1 : 2];
+    is_all = is_in_interior(b, place, axis);
+  }
+  if (is_all && has_any) place->inside = true;
+  return true;
+}
+
 static void set_interior(Bounds *b, IrInst **copies) {
   IrTask *task = b->task;
   for (int i = 0; i < b->provable.count; i++) {
@@ -239,6 +283,7 @@ static void set_interior(Bounds *b, IrInst **copies) {
   for (int axis = 0; axis < task->axis_count; axis++)
     moved_limit(b->kernel, b->number, axis, b->box.moved, b->box.moved_count);
   guards_decide(task);
+  if (b->chooses) ir_walk(task->interior, prove_chosen, b);
 }
 
 static void split(Bounds *b) {

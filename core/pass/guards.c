@@ -84,6 +84,37 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
   return false;
 }
 
+/* An index that is not known counts as a large one. */
+static int64_t middle_of(const Limits *limits) {
+  return limits->known ? limits->low + (limits->high - limits->low) / 2 : (int64_t)1 << 20;
+}
+
+static int outcome(IrOp op, int64_t low, int64_t high, int64_t c);
+
+/* Of a comparison with a constant, in the middle of the range; -1: it is another one. */
+static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limits *limits) {
+  for (int side = 0; side < 2; side++) {
+    int64_t number;
+    IndexRange index = ranges_of(compare->operands[side]);
+    int param = index.known ? ranges_param(body, index.base) : -1;
+    if (param < 0 || !is_small(&index) || !ir_is_const(compare->operands[1 - side], &number))
+      continue;
+    int64_t middle = middle_of(&limits[param]);
+    return outcome(side ? rewrite_mirrored(compare->op) : compare->op, middle + index.low,
+                   middle + index.high, number);
+  }
+  return -1;
+}
+
+const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits) {
+  IrInst *compare = select->operands[0];
+  IndexGuard guard;
+  if (!ir_is_comparison(compare->op) || !type_is_integer(compare->operands[0]->type)) return NULL;
+  int holds = guards_read(body, compare, &guard) ? guard.holds
+                                                 : usual_outcome(body, compare, limits);
+  return holds < 0 ? NULL : select->operands[holds ? 1 : 2];
+}
+
 void guards_become(IrInst *compare, bool holds) {
   compare->op = IR_CONST;
   compare->imm = holds;

@@ -9,6 +9,7 @@
 #define RG_PASS_GUARDS_H
 
 #include "ir/task.h"
+#include "pass/limits.h"
 
 /* Where parameter `param`, at least -2^30, plus `less` is below `with`, a value of the launch, the
  * comparison's result is `holds`. */
@@ -21,6 +22,9 @@ typedef struct IndexGuard {
 
 /* False: it is no such comparison, of a parameter of `body`. */
 bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard);
+/* Of a SELECT by such a comparison, or by one with a constant: the value that it has well inside
+ * the range, whose indices have `limits`; NULL: it is another SELECT. */
+const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits);
 /* Before the host region runs task `number`; there, a value of the launch as an i64, and a slot of
  * the frame that is set to one. */
 IrBuilder guards_host(IrKernel *kernel, int number);

@@ -72,3 +72,15 @@ bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const I
   return limits->end == array->extents + axis && ranges_hold_below(range, address_most(array)) &&
          range->high <= 0 && limits->low >= 0 && limits->low + range->low >= 0;
 }
+
+bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
+                             const IrArray *array, int axis) {
+  if (!ranges_hold_below(range, size) || task->interior_begin[param] < -range->low) return false;
+  if (!array) return task->interior_end[param] <= size - range->high;
+  for (int i = 0; i < task->limits.count; i++) {
+    const IrLimit *limit = &task->limits.items[i];
+    if (limit->axis == param && limit->slot == array->extents + axis && limit->less >= range->high)
+      return true;
+  }
+  return false;
+}

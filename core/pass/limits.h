@@ -18,5 +18,8 @@ void limits_find(const IrKernel *kernel, const IrTask *task, Limits limits[SNODE
 bool limits_hold_below(const Limits *limits, const IndexRange *range, int64_t size);
 bool limits_hold_in_array(const Limits *limits, const IndexRange *range, const IrArray *array,
                           int axis);
+/* Is it so in the box of the task's interior? array NULL: below `size` */
+bool limits_hold_in_interior(const IrTask *task, int param, const IndexRange *range, int64_t size,
+                             const IrArray *array, int axis);
 
 #endif

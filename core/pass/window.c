@@ -76,30 +76,15 @@ static bool add_window(Windows *w, const IndexRange *range, const Window *bound)
   return true;
 }
 
-/* An index of the parallel loop, in the box of the task's interior. */
-static bool holds_in_interior(const Windows *w, int param, const IndexRange *range,
-                              const Window *bound) {
-  const IrTask *task = w->at->task;
-  if (task->interior != w->at->body || !ranges_hold_below(range, bound->size) ||
-      task->interior_begin[param] < -range->low)
-    return false;
-  if (!bound->array) return task->interior_end[param] <= bound->size - range->high;
-  for (int i = 0; i < task->limits.count; i++) {
-    const IrLimit *limit = &task->limits.items[i];
-    if (limit->axis == param && limit->slot == bound->array->extents + bound->axis &&
-        limit->less >= range->high)
-      return true;
-  }
-  return false;
-}
-
 static bool holds_in_task(const Windows *w, const IndexRange *range, const Window *bound) {
   int param = w->at->task ? ranges_param(w->at->body, range->base) : -1;
   if (param < 0) return false;
   const Limits *limits = &w->at->limits[param];
   return (bound->array ? limits_hold_in_array(limits, range, bound->array, bound->axis)
                        : limits_hold_below(limits, range, bound->size)) ||
-         holds_in_interior(w, param, range, bound);
+         (w->at->task->interior == w->at->body &&
+          limits_hold_in_interior(w->at->task, param, range, bound->size, bound->array,
+                                  bound->axis));
 }
 
 /* Size 0: an unbounded axis. An extent is at least 1. */
@@ -230,7 +215,7 @@ static IrInst *wide_number(IrBuilder *b, int64_t number) {
   return ir_const_int(b, TYPE(I64), number);
 }
 
-/* The lowest and the highest index at which every place is inside, of those from `low` to `high`. */
+/* The lowest and the highest index at which every place is inside, from `low` to `high`. */
 static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **high) {
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];

@@ -46,6 +46,38 @@ local function pairs_of(step)
   return a, b
 end
 
+describe("a stencil that goes round", function()
+  for _, kind in ipairs { "field", "array" } do
+    it("reads the other side of a " .. kind .. ", whatever the range's end is", function()
+      local size = 12
+      local make = kind == "array" and rg.array or rg.field
+      local x, y = make(rg.f32, size, size), make(rg.f32, size, size)
+      for i = 0, size - 1 do for j = 0, size - 1 do x[i][j] = i * 31 + j * 7 % 5 end end
+      local step = rg.kernel(function(n --[[: i32]], m --[[: i32]])
+        for i, j in rg.range(n, m) do
+          y[i][j] = x[(i + 1) % n][j] + 2 * x[(i - 1) % n][j] + 3 * x[i][(j + 1) % m]
+            + 5 * x[i][(j - 1) % m] + 7 * x[(i - 1) % n][(j + 1) % m]
+        end
+      end)
+      local function at(i, j) return i < size and j < size and x[i][j] or 0 end
+      for _, n in ipairs { 0, 1, 2, 3, 11, 12, 13, 15 } do
+        for _, m in ipairs { 1, 2, 12, 14 } do
+          y:fill(0)
+          step(n, m)
+          for i = 0, size - 1 do
+            for j = 0, size - 1 do
+              local up, down, left, right = (i + 1) % n, (i - 1) % n, (j - 1) % m, (j + 1) % m
+              local sum = at(up, j) + 2 * at(down, j) + 3 * at(i, right) + 5 * at(i, left)
+                + 7 * at(down, right)
+              assert.equal(i < n and j < m and sum or 0, y[i][j])
+            end
+          end
+        end
+      end
+    end)
+  end
+end)
+
 describe("floor division and modulo", function()
   it("have the sign of the divisor for every pair of small integers", function()
     local a, b = pairs_of(1)

@@ -115,8 +115,7 @@ describe("a serial loop", function()
   end)
 end)
 
--- Random nests in place: elements some cells away are read, and written, in whatever order the loops
--- run.
+-- Random nests in place: elements some cells away are read and written, whichever way loops run.
 describe("a serial nest in place", function()
   local rows, cells = 11, 13
   local random = math.random
@@ -140,7 +139,8 @@ describe("a serial nest in place", function()
     local reads, writes = offsets(random(3)), random(4) > 1 and { { 0, 0 } } or offsets(random(2))
     local terms = { "7 * i + j", "y[i][j]" }
     for _, at in ipairs(reads) do
-      terms[#terms + 1] = ("%d * x[%s][%s]"):format(random(5), index("i", at[1]), index("j", at[2]))
+      terms[#terms + 1] = ("%d * x[%s][%s]"):format(random(5), index("i", at[1]),
+        index("j", at[2]))
     end
     local lines = {}
     for _, at in ipairs(writes) do

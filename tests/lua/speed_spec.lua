@@ -108,6 +108,11 @@ local function kernels(rg)
         y[i][j] = x[i][j] + w * (around - 4 * x[i][j])
       end
     end) },
+    { "periodic stencil", 2.3, rg.kernel(function()
+      for i, j in rg.range(n, n) do
+        y[i][j] = x[(i - 1) % n][j] + x[(i + 1) % n][j] + x[i][(j - 1) % n] + x[i][(j + 1) % n]
+      end
+    end) },
     { "stencil of active cells", 3.3, rg.kernel(function()
       for i, j in p:active() do
         local around = p[i - 1][j] + p[i + 1][j] + p[i][j - 1] + p[i][j + 1]
