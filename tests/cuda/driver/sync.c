@@ -28,7 +28,9 @@ void sync_barrier(Warp *warp, const Inst *inst) {
   }
   Block *block = warp->block;
   block->barriers[number].expected = expected;
-  block->barriers[number].arrived += (uint32_t)__builtin_popcount(mask);
+  /* Threads are counted in whole warps where a count is given: those that have ended came, too. */
+  bool whole = expected && mask == warp->alive;
+  block->barriers[number].arrived += whole ? LANES : (uint32_t)__builtin_popcount(mask);
   if (inst->count >= BARRIER_POPC) {
     uint32_t held = lanes_where(warp, inst->c);
     if (inst->negated) held ^= mask;
@@ -56,13 +58,23 @@ void warp_release_barrier(Warp *warp, uint32_t number) {
   }
 }
 
-/* Are all members here? Else the group waits. */
+/* Are all members here? Else the group waits. Lanes that name other members than the first one are
+ * others: they come to this instruction after it. */
 static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
-  uint32_t members = SRC(uint32_t, place)[__builtin_ctz(warp->mask)];
-  if (warp->mask & ~members) {
+  const uint32_t *named = SRC(uint32_t, place);
+  uint32_t members = named[__builtin_ctz(warp->mask)], same = 0;
+  for (uint32_t left = warp->mask; left; left &= left - 1)
+    if (named[__builtin_ctz(left)] == members) same |= left & -left;
+  if (same & ~members) {
     warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION,
                "a lane is not among the members (0x%x) that it names", members);
     return false;
+  }
+  if (same != warp->mask) {
+    warp->groups[warp->group_count++] =
+        (Group){inst, warp->frame, warp->mask & ~same, GROUP_READY, 0};
+    warp_set_mask(warp, same);
+    warp->stop = inst + 1; /* it is their turn then */
   }
   if (!(members & warp->alive & ~warp->mask)) return true;
   warp_park(warp, GROUP_SYNC, inst, members);

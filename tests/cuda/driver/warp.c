@@ -214,7 +214,7 @@ bool warp_run(Warp *warp, int64_t budget) {
   while (warp->budget > 0) {
     if (warp->pc == warp->stop) {
       join_here(warp);
-      set_stop(warp);
+      look_around(warp);
     }
     const Inst *inst = warp->pc;
     warp->pc = inst + 1;
