@@ -47,8 +47,9 @@ void *gpu_module(const char *ptx) {
 
 int gpu_run(void *module, const char *kernel, unsigned blocks, unsigned threads, void **params) {
   void *function;
-  must(gpu.cuModuleGetFunction(&function, module, kernel), kernel);
-  int result = gpu.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, params, NULL);
+  int result = gpu.cuModuleGetFunction(&function, module, kernel);
+  if (!result)
+    result = gpu.cuLaunchKernel(function, blocks, 1, 1, threads, 1, 1, 0, NULL, params, NULL);
   return result ? result : gpu.cuCtxSynchronize();
 }
 

@@ -11,7 +11,7 @@ bool read_fail(Reader *reader, const char *format, ...) {
   if (reader->failed) return false;
   reader->failed = true;
   int length = snprintf(reader->log, reader->log_size, "ptx, line %u; error: ",
-                        reader->text.token.line);
+                        reader->line);
   va_list list;
   va_start(list, format);
   if (length >= 0 && (size_t)length < reader->log_size)
@@ -211,7 +211,7 @@ static void read_values(Reader *reader, Variable *variable, uint64_t *at, Type t
   read_expect(reader, "}");
 }
 
-static void read_variable(Reader *reader, Space space, bool is_extern) {
+void read_variable(Reader *reader, Space space, bool is_extern) {
   Module *module = reader->module;
   Variable variable = {.space = space, .align = 1, .is_extern = is_extern};
   Type type = {0};
@@ -268,6 +268,7 @@ static bool skip_debug(Reader *reader) {
 
 static void read_top(Reader *reader) {
   bool is_extern = false;
+  reader->line = reader->text.token.line;
   if (read_accept(reader, ".version")) {
     Slice number = reader->text.token.text;
     text_next(&reader->text);

@@ -36,6 +36,7 @@ typedef struct Reader {
   char *log;
   size_t log_size;
   bool failed;
+  uint32_t line; /* of the statement being read */
   struct { Fixup *at; uint32_t count, room; } fixups;
   /* of the function being read */
   Function *function;
@@ -59,6 +60,8 @@ Slice read_word(Reader *reader);
 int64_t read_number(Reader *reader); /* with a sign */
 bool type_of(Slice word, Type *type, uint32_t *lanes); /* ".u32", "u32" */
 
+/* read.c: `.shared .align 4 .b8 name[8] = {..};`, past its first word. */
+void read_variable(Reader *reader, Space space, bool is_extern);
 /* read_body.c: from `{` to `}`. */
 void read_body(Reader *reader);
 uint32_t read_constant(Reader *reader, uint64_t bits, uint32_t bytes); /* its place */

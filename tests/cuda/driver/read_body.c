@@ -181,10 +181,15 @@ static void read_instruction(Reader *reader) {
 static void read_block(Reader *reader);
 
 static void read_statement(Reader *reader) {
+  reader->line = reader->text.token.line;
   if (read_accept(reader, ".reg")) {
     read_registers(reader);
   } else if (read_accept(reader, ".local")) {
     read_in_frame(reader, LOCAL_VARIABLE);
+  } else if (read_accept(reader, ".shared")) {
+    read_variable(reader, SPACE_SHARED, false);
+  } else if (read_accept(reader, ".global") || read_accept(reader, ".const")) {
+    read_variable(reader, SPACE_GLOBAL, false);
   } else if (read_accept(reader, ".param")) {
     read_in_frame(reader, LOCAL_PARAM);
   } else if (read_is(reader, "{")) {
