@@ -67,8 +67,11 @@ static inline void rt_store_release_long(uint64_t *word, uint64_t value) {
 
 static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desired) {
   rt_step();
-  return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED,
-                                     __ATOMIC_RELAXED);
+  rt_order_before();
+  int done = __atomic_compare_exchange_n(word, &expected, desired, 0, RT_ACQ_REL, __ATOMIC_RELAXED);
+  rt_order_after();
+  rt_step();
+  return done;
 }
 
 /* Sets bits of a word, acquire and release. */

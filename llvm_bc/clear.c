@@ -64,7 +64,7 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
   for (int32_t m = number; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
     if (!is_below(tree, m, number) || !manager->live_count) continue;
-    if (manager->is_hash) rt_hash_empty(tree, manager);
+    if (manager->is_hash) rt_hash_empty(tree, manager, context->worker_count);
     else if (m == number) share_chunks(context, tree, m, empty_slots);
     retire_all(context, tree, manager);
   }

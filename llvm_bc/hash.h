@@ -1,11 +1,13 @@
-/* hash.h - look-up in a table of coordinates: linked into kernels by node_hash.c, and under a lock
- * by hash_table.c.
+/* hash.h - look-up in a table of coordinates, for node_hash.c and hash_table.c.
  *
- *     entry: | tag 32 | handle 32 |     0 empty     handle 1: a tombstone, the cell was deactivated
+ *     entry: | tag 32 | handle 32 |    0 empty    1 a tombstone: the cell was deactivated
+ *                                      2 sealed: an empty one of a table that was replaced
  *
- * The tag is the key's hash; its top bits are the home, where linear probing begins. A key is the
- * parent node and the coordinates; it is stored in the node's info, so the table holds 8 bytes per
- * cell.
+ * The tag, which is never 0, is the key's hash; its top bits are the home, where linear probing
+ * begins: a line of 8 entries, which is one cache line, compared at once. A line's empty entries
+ * are its last ones. So a search hardly ever takes a branch that was not foreseen, and a processor
+ * has many of them under way. A key is the parent node and the coordinates; it is stored in the
+ * node's info, so the table holds 8 bytes per cell.
  *
  * An odd tag is exact: all coordinates, RtManager.exact_bits each, permuted. So equal ones are
  * equal keys, and the look-up reads no info. Keys with no parent node have such tags if their
@@ -16,7 +18,7 @@
 #include "atomic.h"
 #include "node.h"
 
-enum { RT_TOMBSTONE = 1 };
+enum { RT_TOMBSTONE = 1, RT_SEALED = 2, RT_LINE = 8 /* entries */ };
 
 typedef struct RtKey {
   uint32_t parent, tag;
@@ -32,19 +34,34 @@ static inline uint32_t permute_even(uint32_t bits) {
   return bits * 0xc2b2ae35u;
 }
 
-static inline uint32_t hash_tag(const RtManager *manager, uint32_t parent,
-                                const int64_t *coordinates) {
-  uint32_t bits = manager->exact_bits;
-  uint64_t hash = parent, packed = 0, rest = !bits;
+static inline uint32_t hash_even_tag(const RtManager *manager, uint32_t parent,
+                                     const int64_t *coordinates) {
+  uint64_t hash = parent;
   for (int32_t a = 0; a < manager->axis_count; a++) {
-    uint64_t at = (uint64_t)coordinates[a] + ((uint64_t)1 << bits >> 1);
-    packed = packed << bits | at;
-    rest |= at >> bits;
     hash = (hash ^ (uint64_t)coordinates[a]) * 0x9e3779b97f4a7c15u;
     hash ^= hash >> 32;
   }
-  if (!rest) return permute_even((uint32_t)packed << 1) | 1;
-  return (uint32_t)(hash * 0xbf58476d1ce4e5b9u >> 32) & ~1u;
+  uint32_t even = (uint32_t)(hash * 0xbf58476d1ce4e5b9u >> 32) & ~1u;
+  return even ? even : 2;
+}
+
+/* 0: they do not fit. The coordinates are so many numbers apart. */
+static inline uint32_t hash_exact_tag(const RtManager *manager, const int64_t *coordinates,
+                                      int32_t apart) {
+  uint32_t bits = manager->exact_bits;
+  uint64_t packed = 0, rest = 0, half = (uint64_t)1 << bits >> 1;
+  for (int32_t a = 0; a < manager->axis_count; a++) {
+    uint64_t at = (uint64_t)coordinates[a * apart] + half;
+    packed = packed << bits | at;
+    rest |= at;
+  }
+  return rest >> bits ? 0 : permute_even((uint32_t)packed << 1) | 1;
+}
+
+static inline uint32_t hash_tag(const RtManager *manager, uint32_t parent,
+                                const int64_t *coordinates) {
+  uint32_t tag = manager->exact_bits ? hash_exact_tag(manager, coordinates, 1) : 0;
+  return tag ? tag : hash_even_tag(manager, parent, coordinates);
 }
 static inline int tag_is_exact(uint32_t tag) { return tag & 1; }
 
@@ -65,9 +82,17 @@ static inline uint64_t *table_entries(const RtTree *tree, uint64_t table) {
 }
 static inline uint32_t table_log2(uint64_t table) { return (uint32_t)(table % RT_GRANULE); }
 
-static inline uint64_t table_home(uint64_t table, uint32_t tag) {
-  return (uint64_t)tag >> (32 - table_log2(table));
+static inline uint64_t table_size(uint64_t table) { /* entries */
+  return table ? (uint64_t)1 << table_log2(table) : 0;
 }
+
+/* The first entry of its line. */
+static inline uint64_t table_home(uint64_t table, uint32_t tag) {
+  return (uint64_t)tag >> (32 - table_log2(table)) & ~(uint64_t)(RT_LINE - 1);
+}
+
+static inline int entry_is_node(uint64_t entry) { return entry >> 32 != 0; }
+static inline int entry_ends_search(uint64_t entry) { return !entry || entry == RT_SEALED; }
 
 static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uint32_t handle,
                                const RtKey *key) {
@@ -78,18 +103,47 @@ static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uin
   return !differs;
 }
 
-/* The handle of the key's node, and its entry; 0: none. A table always has an empty entry. */
+static inline int entry_is_of(const RtTree *tree, const RtManager *manager, uint64_t entry,
+                              const RtKey *key) {
+  if (entry >> 32 != key->tag) return 0;
+  return tag_is_exact(key->tag) || hash_is_node(tree, manager, (uint32_t)entry, key);
+}
+
+/* The entries of a line that have the tag, a bit each. A hint: they are read in no order. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+typedef uint32_t RtQuad __attribute__((vector_size(16), may_alias));
+typedef float RtSigns __attribute__((vector_size(16)));
+
+static inline uint32_t tags_equal(RtQuad two, RtQuad next, uint32_t tag) {
+  RtQuad tags = __builtin_shufflevector(two, next, 1, 3, 5, 7);
+  return (uint32_t)__builtin_ia32_movmskps((RtSigns)(tags == (RtQuad){tag, tag, tag, tag}));
+}
+static inline uint32_t line_find(const uint64_t *line, uint32_t tag) {
+  const RtQuad *two = (const RtQuad *)(const void *)line;
+  return tags_equal(two[0], two[1], tag) | tags_equal(two[2], two[3], tag) << 4;
+}
+#else
+static inline uint32_t line_find(const uint64_t *line, uint32_t tag) {
+  uint32_t found = 0;
+  for (uint32_t k = 0; k < RT_LINE; k++)
+    found |= (uint32_t)(__atomic_load_n(&line[k], __ATOMIC_RELAXED) >> 32 == tag) << k;
+  return found;
+}
+#endif
+
+/* The handle of the key's node, and its entry; 0: none. A table always has an entry that ends a
+ * search. */
 static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, uint64_t table,
                                   const RtKey *key, uint64_t **place) {
-  uint64_t *entries = table_entries(tree, table), mask = ((uint64_t)1 << table_log2(table)) - 1;
-  for (uint64_t at = table_home(table, key->tag);; at = (at + 1) & mask) {
-    uint64_t entry = rt_load_acquire_long(&entries[at]);
-    uint32_t handle = (uint32_t)entry;
-    if (!entry) return 0;
-    if (entry >> 32 != key->tag || handle == RT_TOMBSTONE) continue;
-    if (!tag_is_exact(key->tag) && !hash_is_node(tree, manager, handle, key)) continue;
-    *place = &entries[at];
-    return handle;
+  uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
+  for (uint64_t at = table_home(table, key->tag);; at = (at + RT_LINE) & mask) {
+    uint64_t *line = &entries[at];
+    for (uint32_t found = line_find(line, key->tag); found; found &= found - 1) {
+      *place = &line[__builtin_ctz(found)];
+      uint64_t entry = rt_load_acquire_long(*place); /* others may have deactivated it */
+      if (entry_is_of(tree, manager, entry, key)) return (uint32_t)entry;
+    }
+    if (entry_ends_search(rt_load_long(&line[RT_LINE - 1]))) return 0;
   }
 }
 

@@ -1,26 +1,32 @@
-/* hash_table.c - the table of a hash manager: inserts, removals, and growth concurrent with
- * readers.
+/* hash_table.c - the table of a hash manager: entering, removal, and growth, all of it while others
+ * read.
  *
- *     EMPTY --insert--> handle --deactivate--> TOMBSTONE       (growth and refresh drop tombstones)
+ *     EMPTY --enter (CAS)--> tag, handle --deactivate--> TOMBSTONE   (growth, refresh drop these)
+ *       +-----seal (CAS)---> SEALED: the table is being replaced, the entry goes into the next one
  *
- * Changing a table requires its lock. An entry is published with release after its node is
- * complete. A table that is three quarters full is copied into one of twice the size, which is
- * published with release; the old one is kept unchanged, since readers may still be using it, and
- * freed by the next refresh.
- * Invariants: a table always has an empty entry, so every search ends; between an entry and its
- * home there is no empty one; outside a task, the entries of `current` that are not tombstones are
- * exactly the LIVE nodes.
+ * Entering takes no lock: a node that is complete is put, by compare-and-swap, into the first empty
+ * entry from its home; of two threads with one key, the second meets the first one's entry there.
+ * Deactivating and growing take the table's lock. A table that is five eighths full is copied into
+ * one of twice the size. Each of its empty entries is sealed, so nothing is entered that the copy
+ * misses; who meets a sealed one waits for the next table. That is published with release; the old
+ * one stays as it is, since readers may still be using it, and is freed by the next refresh.
+ * Who enters needs a permit, an entry counted as used. A worker takes several at once and keeps
+ * them.
+ * Invariants: the permits and the entries that are not empty are as many as `used` says, so a table
+ * always has an empty entry, and every search ends; between an entry and its home there is no empty
+ * one; outside a task, the entries of `current` that are not tombstones are exactly the LIVE nodes.
  *
  * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at
- * an offset equal to its size, so they do not overlap. Sizes: 8 bytes per entry, 11 to 22 bytes per
+ * an offset equal to its size, so they do not overlap. Sizes: 8 bytes per entry, 13 to 26 bytes per
  * cell. */
 #include "hash.h"
 
-enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, SHARED_LOG2 = 12, ENTRY_BYTES = 8 };
+enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, SHARED_LOG2 = 12, ENTRY_BYTES = 8, MOST_PERMITS = 16 };
 
 _Static_assert((ENTRY_BYTES << SHARED_LOG2) * 2 == RT_SEGMENT,
                "the shared tables fill one segment");
-_Static_assert(ENTRY_BYTES << TINY_LOG2 >= RT_GRANULE, "a table starts at a granule");
+_Static_assert(ENTRY_BYTES * RT_LINE == RT_GRANULE, "a line is a cache line");
+_Static_assert(1 << TINY_LOG2 >= RT_LINE, "a table is whole lines");
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
@@ -43,65 +49,105 @@ static uint64_t table_make(RtTree *tree, RtTable *table, uint32_t log2) {
   return table->memory[log2] | log2;
 }
 
-/* -- insert and grow --------------------------------------------------------------------------- */
+/* -- grow -------------------------------------------------------------------------------------- */
 
-/* Inserts into the first empty entry from its home; the key is not in the table. */
+/* Into a table that no other thread enters anything into: the first empty entry from its home. */
 static void insert(const RtTree *tree, uint64_t table, uint64_t entry) {
-  uint64_t *entries = table_entries(tree, table), mask = ((uint64_t)1 << table_log2(table)) - 1;
+  uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
   uint64_t at = table_home(table, (uint32_t)(entry >> 32));
-  while (rt_load_long(&entries[at])) at = (at + 1) & mask;
-  rt_store_release_long(&entries[at], entry);
+  while (entries[at]) at = (at + 1) & mask;
+  entries[at] = entry;
 }
 
-static int is_node(uint64_t entry) { return (uint32_t)entry > RT_TOMBSTONE; }
+/* What the entry holds from now on, unless it is deactivated. */
+static uint64_t seal(uint64_t *place) {
+  uint64_t entry = rt_load_acquire_long(place);
+  if (entry) return entry;
+  return rt_swap_long(place, 0, RT_SEALED) ? RT_SEALED : rt_load_acquire_long(place);
+}
 
+/* Under the lock. */
 static int grow(RtTree *tree, RtTable *table) {
-  uint64_t old = table->current, entries = old ? (uint64_t)1 << table_log2(old) : 0;
+  uint64_t old = table->current, size = table_size(old);
   uint32_t first = tree->tiny_chunks ? TINY_LOG2 : FIRST_LOG2;
   uint64_t made = table_make(tree, table, old ? table_log2(old) + 1 : first);
   if (!made) return 0;
-  for (uint64_t k = 0; k < entries; k++) {
-    uint64_t entry = table_entries(tree, old)[k];
-    if (is_node(entry)) insert(tree, made, entry);
+  for (uint64_t k = 0; k < size; k++) {
+    uint64_t entry = seal(&table_entries(tree, old)[k]);
+    if (entry_is_node(entry)) insert(tree, made, entry);
   }
-  table->used -= table->tombstones;
+  rt_subtract_long(&table->used, table->tombstones);
   table->tombstones = 0;
   rt_store_release_long(&table->current, made);
   return 1;
 }
 
-/* Under the lock: 1 if an empty entry can be used. When memory is short a table gets fuller than
- * usual. */
-static int make_room(RtTree *tree, RtTable *table) {
-  uint64_t entries = table->current ? (uint64_t)1 << table_log2(table->current) : 0;
-  if (table->used < entries / 4 * 3) return 1;
-  return grow(tree, table) || table->used + 1 < entries;
+/* -- permits ----------------------------------------------------------------------------------- */
+
+/* Of the next `wanted` entries, are all within five eighths of the table? */
+static int has_room(const RtTable *table, uint64_t used, uint64_t *wanted) {
+  uint64_t size = table_size(rt_load_acquire_long(&table->current)), few = size >> 9;
+  *wanted = few < 1 ? 1 : few > MOST_PERMITS ? MOST_PERMITS : few;
+  return used + *wanted <= size / 8 * 5;
+}
+
+/* 1: the table has grown, or there is one more permit although memory is short: then it gets
+ * fuller. */
+static int make_room(RtTree *tree, RtTable *table, RtLocal *local) {
+  uint64_t used, wanted;
+  rt_lock(&table->lock);
+  int done = has_room(table, rt_load_long(&table->used), &wanted) || grow(tree, table);
+  while (!done && (used = rt_load_long(&table->used)) + 1 < table_size(table->current))
+    local->permits = (uint64_t)(done = rt_swap_long(&table->used, used, used + 1));
+  rt_unlock(&table->lock);
+  return done;
+}
+
+static int take_permits(RtTree *tree, RtTable *table, RtLocal *local) {
+  while (!local->permits) {
+    uint64_t used = rt_load_long(&table->used), wanted;
+    if (has_room(table, used, &wanted)) {
+      if (rt_swap_long(&table->used, used, used + wanted)) local->permits = wanted;
+    } else if (!make_room(tree, table, local)) {
+      return 0;
+    }
+  }
+  return 1;
 }
 
 /* -- activate ---------------------------------------------------------------------------------- */
 
-static void enter_node(RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
+static void fill_info(RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
   RtNodeInfo *info = node_get(tree, manager, handle).info;
   info->parent = key->parent;
   info->slot = 0;
   for (int32_t a = 0; a < manager->axis_count; a++) info->coordinates[a] = key->coordinates[a];
 }
 
-/* Under the lock: the node of the key; if there is none, `*spare` becomes it and is set to 0; 0:
- * out of memory. */
-static uint32_t find_or_insert(RtTree *tree, RtManager *manager, const RtKey *key,
-                               uint32_t *spare) {
-  uint32_t handle = hash_find(tree, manager, key);
-  if (handle || !*spare || !make_room(tree, &manager->table)) return handle;
-  handle = *spare;
-  *spare = 0;
-  enter_node(tree, manager, handle, key);
-  insert(tree, manager->table.current, (uint64_t)key->tag << 32 | handle);
-  manager->table.used++;
-  return handle;
+/* The handle of the key's node, which becomes `node` if there is none; 0: the table is sealed. */
+static uint32_t table_enter(const RtTree *tree, const RtManager *manager, uint64_t table,
+                            const RtKey *key, uint32_t node) {
+  uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
+  for (uint64_t at = table_home(table, key->tag);; at = (at + 1) & mask) {
+    uint64_t entry = rt_load_acquire_long(&entries[at]);
+    if (!entry && rt_swap_long(&entries[at], 0, (uint64_t)key->tag << 32 | node)) return node;
+    if (!entry) entry = rt_load_acquire_long(&entries[at]);
+    if (entry == RT_SEALED) return 0;
+    if (entry_is_of(tree, manager, entry, key)) return (uint32_t)entry;
+  }
 }
 
-/* The node is taken and zeroed before the lock, and put back if another thread was first. */
+static uint32_t enter(const RtTree *tree, const RtManager *manager, const RtKey *key,
+                      uint32_t node) {
+  for (uint32_t round = 0;; round++) {
+    uint64_t table = rt_load_acquire_long(&manager->table.current);
+    uint32_t handle = table_enter(tree, manager, table, key, node);
+    if (handle) return handle;
+    rt_target_wait(round);
+  }
+}
+
+/* The node is complete before others see it, and is put back if another thread was first. */
 uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
                           int32_t manager_number, const uint8_t *parent,
                           const int64_t *coordinates) {
@@ -110,16 +156,20 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   RtLocal *local = &manager->locals[worker->index];
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key)) return local->sink;
-  uint32_t spare = rt_node_take(tree, manager, local);
-  rt_lock(&manager->table.lock);
-  uint32_t node = spare, handle = find_or_insert(tree, manager, &key, &spare);
-  rt_unlock(&manager->table.lock);
-  if (spare) rt_node_return(tree, manager, local, spare);
+  uint32_t handle, node = rt_node_take(tree, manager, local);
+  if (node && take_permits(tree, &manager->table, local)) {
+    fill_info(tree, manager, node, &key);
+    handle = enter(tree, manager, &key, node);
+  } else {
+    handle = hash_find(tree, manager, &key);
+  }
+  if (node && handle != node) rt_node_return(tree, manager, local, node);
   if (!handle) {
     rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
     return local->sink;
   }
   if (handle == node) {
+    local->permits--;
     local->activations++;
     rt_tree_touch(tree);
   }
@@ -133,7 +183,7 @@ static uint32_t bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
   uint64_t table = manager->table.current, *place;
   uint32_t handle = table ? table_find(tree, manager, table, key, &place) : 0;
   if (!handle) return 0;
-  rt_store_release_long(place, (uint64_t)key->tag << 32 | RT_TOMBSTONE);
+  rt_store_release_long(place, RT_TOMBSTONE);
   manager->table.tombstones++;
   return handle;
 }
@@ -198,11 +248,12 @@ void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
   Range range = range_in_cell(tree, manager, hash, container, cell);
   rt_lock(&table->lock);
   uint64_t *entries = table_entries(tree, table->current);
-  for (uint64_t k = 0; k < (uint64_t)1 << table_log2(table->current); k++) {
-    uint32_t handle = (uint32_t)entries[k];
-    if (!is_node(entries[k])) continue;
+  for (uint64_t k = 0; k < table_size(table->current); k++) {
+    uint64_t entry = rt_load_acquire_long(&entries[k]);
+    uint32_t handle = (uint32_t)entry;
+    if (!entry_is_node(entry)) continue;
     if (!is_in_range(manager, node_get(tree, manager, handle).info, &range)) continue;
-    rt_store_release_long(&entries[k], entries[k] >> 32 << 32 | RT_TOMBSTONE);
+    rt_store_release_long(&entries[k], RT_TOMBSTONE);
     table->tombstones++;
     rt_node_recycle(tree, manager, &manager->locals[worker->index], handle);
     rt_tree_touch(tree);
@@ -232,18 +283,17 @@ void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {
     }
 }
 
-/* Starting after an empty entry, once around: each entry is removed and reinserted, which moves it
- * to the first empty entry from its home, at or before its old position. */
+/* Starting after a line's empty entry, once around: each entry is removed and reinserted, which
+ * moves it to the first empty entry from its home, at or before its old position. */
 static void purge(RtTree *tree, RtTable *table) {
-  uint64_t *entries = table_entries(tree, table->current),
-           mask = ((uint64_t)1 << table_log2(table->current)) - 1;
-  uint64_t first = 0;
-  while (entries[first]) first++;
+  uint64_t *entries = table_entries(tree, table->current), mask = table_size(table->current) - 1;
+  uint64_t first = RT_LINE - 1;
+  while (entries[first]) first += RT_LINE;
   for (uint64_t k = 1; k <= mask; k++) {
     uint64_t *at = &entries[(first + k) & mask], entry = *at;
     if (!entry) continue;
     *at = 0;
-    if (is_node(entry)) insert(tree, table->current, entry);
+    if (entry_is_node(entry)) insert(tree, table->current, entry);
   }
   table->used -= table->tombstones;
   table->tombstones = 0;
@@ -266,13 +316,13 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
   if (context->discard) give_outgrown(context, tree, table);
-  if (table->tombstones > (uint64_t)1 << table_log2(table->current) >> 3) purge(tree, table);
+  if (table->tombstones > table_size(table->current) / 8) purge(tree, table);
 }
 
-void rt_hash_empty(RtTree *tree, RtManager *manager) {
+void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
   RtTable *table = &manager->table;
   if (!table->used) return;
-  rt_memory_zero(table_entries(tree, table->current),
-                 (uint64_t)ENTRY_BYTES << table_log2(table->current));
+  rt_memory_zero(table_entries(tree, table->current), ENTRY_BYTES * table_size(table->current));
   table->used = table->tombstones = 0;
+  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].permits = 0;
 }

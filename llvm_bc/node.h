@@ -138,7 +138,8 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);
-void rt_hash_empty(RtTree *tree, RtManager *manager);       /* removes everything */
+/* removes everything */
+void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 /* in a task too: frees the cells of a hash that are in one cell of a masked container */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
                            const uint8_t *container, uint64_t cell);

@@ -1,5 +1,4 @@
 /* node_hash.c - the `hash` SNode: cells at any coordinates, also negative, created when written.
- * The part linked into kernels; a look-up is too long to be inlined, and stays a call.
  * It occupies no memory in the parent. A table (hash_table.c) maps the parent node and the
  * coordinates to the cell's node. Readers take no lock. A table that is replaced meanwhile stays
  * unchanged, so a reader may miss others' activations and see cells that they deactivated, as with

@@ -151,7 +151,7 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
    * hold no slots may share one per worker; the others may not share */
   uint8_t *sink;
   RtStage *stage;           /* of a list's manager: given by the caller, empty; else NULL */
-  uint64_t pad;
+  uint64_t permits;         /* of a hash: entries of its table that are counted, but still empty */
 } RtLocal;
 
 typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
@@ -159,9 +159,9 @@ typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; s
   uint64_t current;
   uint64_t memory[RT_MAX_TABLE + 1]; /* by log2 of the entries: its offset from base; 0: none */
   uint64_t bytes;           /* of all its memory */
-  /* entries that are not empty; those of deactivated cells. Under the lock */
-  uint64_t used, tombstones;
-  uint32_t lock;
+  uint64_t used;            /* atomic: entries that are not empty, and the workers' permits */
+  uint64_t tombstones;      /* entries of deactivated cells. Under the lock */
+  uint32_t lock;            /* of deactivations and of growth */
   uint32_t pad;
 } RtTable;
 

@@ -85,7 +85,7 @@ int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken)
     if (!rt_manager_is_valid(tree, m, worker_count, broken) ||
         !rt_list_is_valid(tree, m, worker_count, broken))
       return 0;
-    if (manager->is_hash && !rt_table_is_valid(tree, m, broken)) return 0;
+    if (manager->is_hash && !rt_table_is_valid(tree, m, worker_count, broken)) return 0;
     if (manager->chunk && !rt_dynamic_is_valid(tree, m, broken)) return 0;
   }
   return 1;

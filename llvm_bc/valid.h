@@ -23,7 +23,8 @@ int rt_manager_is_valid(const RtTree *tree, int32_t manager, int32_t worker_coun
 /* The list of active nodes, and the notes of changes that it does not show yet. */
 int rt_list_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
 /* Of a hash: from coordinates to nodes. */
-int rt_table_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
+int rt_table_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count,
+                      RtBroken *broken);
 /* Of a dynamic SNode: the lists in every node above; of a refreshed tree. */
 int rt_dynamic_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 

@@ -71,7 +71,7 @@ int rt_list_is_valid(const RtTree *tree, int32_t number, int32_t worker_count, R
 /* Searches begin at the home and end at an empty entry. */
 static int is_found(const RtTree *tree, uint64_t table, uint64_t at) {
   const uint64_t *entries = table_entries(tree, table);
-  uint64_t mask = ((uint64_t)1 << table_log2(table)) - 1;
+  uint64_t mask = table_size(table) - 1;
   for (uint64_t k = table_home(table, (uint32_t)(entries[at] >> 32)); k != at; k = (k + 1) & mask)
     if (!entries[k]) return 0;
   return 1;
@@ -89,21 +89,22 @@ static int table_entry_is_valid(const Check *c, uint64_t table, uint64_t at) {
   return 1;
 }
 
-int rt_table_is_valid(const RtTree *tree, int32_t number, RtBroken *broken) {
-  const Check check = check_of(tree, number, 0, broken), *c = &check;
+int rt_table_is_valid(const RtTree *tree, int32_t number, int32_t worker_count,
+                      RtBroken *broken) {
+  const Check check = check_of(tree, number, worker_count, broken), *c = &check;
   const RtTable *table = &c->manager->table;
-  uint64_t entries = table->current ? (uint64_t)1 << table_log2(table->current) : 0;
-  uint64_t used = 0, tombstones = 0, live = 0;
+  uint64_t entries = table_size(table->current), used = 0, permits = 0, tombstones = 0, live = 0;
+  for (int32_t w = 0; w < worker_count; w++) permits += c->manager->locals[w].permits;
   for (uint64_t k = 0; k < entries; k++) {
     uint64_t entry = table_entries(tree, table->current)[k];
     if (!entry) continue;
     used++;
-    if ((uint32_t)entry == RT_TOMBSTONE) tombstones++;
+    if (entry == RT_TOMBSTONE) tombstones++;
     else if (!table_entry_is_valid(c, table->current, k)) return 0;
   }
-  EXPECT(!entries || used < entries, 0, "a table has an empty entry");
-  EXPECT(used == table->used && tombstones == table->tombstones, 0,
-         "a table counts its entries and tombstones");
+  EXPECT(!entries || used + permits < entries, 0, "a table has an empty entry");
+  EXPECT(used + permits == table->used && tombstones == table->tombstones, 0,
+         "a table counts its entries, permits and tombstones");
   for (const RtChunk *chunk = chunk_first(tree, c->manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t i = 0; i < chunk->handed; i++) live += chunk->states[i] == RT_NODE_LIVE;
   EXPECT(used - tombstones == live, 0, "every live node of a hash has its entry");

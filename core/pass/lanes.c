@@ -28,6 +28,8 @@ enum { /* a scalar op is 1 */
   SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
   ONE_BY_ONE = 10, /* per lane, beside the op */
   CALL = 40,       /* a call of the runtime */
+  HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
+  HASH_LANE = 12,
   MATHS = 24,      /* a function of mathematics, in doubles */
   /* per lane, of a call that may activate: its address reaches the registers through memory, where
    * it waits for the stores of the lanes before it, which miss caches */
@@ -72,6 +74,7 @@ static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
   case RT_OUTSIDE: return 0; /* rare */
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
+  case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
   case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
   default: return CALL;
   }
@@ -156,6 +159,7 @@ static int64_t cost_beside(Survey *s, const IrInst *inst) {
   case IR_CALL:
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
+    if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
     return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
            : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0))
                           : 0;

@@ -407,7 +407,7 @@ static void check_table(void) {
     }
     CHECK_INT(manager(0)->live_count, CELLS);
     CHECK(manager(0)->table.bytes <= 16 * ENTRIES + RT_SEGMENT);
-    CHECK(manager(0)->table.used < 2 * ENTRIES / 4 * 3);
+    CHECK(manager(0)->table.used < 2 * ENTRIES / 8 * 5);
     CHECK_TEXT(forest_check(context, trees, 0), "");
   }
   end();

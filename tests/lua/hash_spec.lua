@@ -421,6 +421,44 @@ describe("a hash in cells of a bitmasked node", function()
   end)
 end)
 
+-- Reads and writes of cells at scattered indices, under a condition, by iterations side by side.
+describe("iterations side by side in a hash", function()
+  local kinds = { ["below the root"] = function() return rg.root:hash "ij" end,
+                  ["below a node"] = function() return rg.root:pointer("i", 64):hash "j" end,
+                  ["below a hash"] = function() return rg.root:hash "i":hash "j" end }
+  for where, hash in pairs(kinds) do
+    for _, far in ipairs { 1, 1000003 } do
+      it("find and make what one after the other do: " .. where .. ", far " .. far, function()
+        local n, out, made = 999, {}, {}
+        for run = 1, 2 do
+          local x, y = rg.field(rg.i32), rg.field(rg.i32, n)
+          local cell = hash()
+          cell:dense("j", 4):place(x)
+          local loop = [=[
+            for i in rg.range(n)LOOP do
+              local a, b = i * 7 % 61, (i * 31 % 97 - 40) * far
+              if i % 3 > 0 then x[a][b] = i % 5 + a end
+              if i % 2 == 0 then x:add(a, b, 1) end
+            end
+            for i in rg.range(n)LOOP do
+              local a, b = i * 11 % 61, (i * 17 % 97 - 40) * far
+              y[i] = x[a][b]
+              if i % 4 == 1 then y[i] = y[i] + x[a][b + 1] end
+              if cell:is_active(a, b // 4) then y[i] = y[i] + 100 end
+            end]=]
+          local text = loop:gsub("LOOP", run == 1 and ":scalar()" or "")
+          local kernel = rg.kernel("function() " .. text .. " end",
+            { x = x, y = y, cell = cell, n = n, far = far, rg = rg })
+          kernel()
+          out[run], made[run] = y:to_table(), cell:count()
+        end
+        assert.same(out[1], out[2])
+        assert.equal(made[1], made[2])
+      end)
+    end
+  end
+end)
+
 describe("a hash without memory left", function()
   it("names itself, keeps what was written, and works again when something went #compiled",
     function()

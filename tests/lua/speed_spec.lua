@@ -57,12 +57,15 @@ local function kernels(rg)
   local five = { type = rg.vec(5, rg.f32), shape = { cells }, layout = "aos" }
   local c, d = rg.field(five), rg.field(five)
   local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
+  local h = rg.field(rg.f32)
+  rg.root:hash("i"):dense("i", 16):place(h)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
   rg.kernel(function()
     for i, j in rg.range(n, n) do
       p[i][j] = 1
       bits[i][j] = 1
+      h[i * n + j] = 1
     end
   end)()
   return {
@@ -122,6 +125,12 @@ local function kernels(rg)
     { "step of active cells", 0.43, rg.kernel(function()
       for i, j in p:active() do p[i][j] = p[i][j] + 1 end
     end) },
+    { "reads anywhere in a hash", 155, rg.kernel(function()
+      for i in rg.range(cells) do b[i] = h[rg.i32(rg.u32(i) * 2654435761 % cells)] end
+    end), is_scalar = true },
+    { "writes anywhere in a hash", 165, rg.kernel(function()
+      for i in rg.range(cells) do h[rg.i32(rg.u32(i) * 2654435761 % cells)] = i end
+    end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()
       for i, j in bits:active() do bits[i][j] = bits[i][j] + 1 end
     end), is_scalar = true },

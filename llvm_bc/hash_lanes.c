@@ -1,0 +1,116 @@
+/* hash_lanes.c - cells of a hash for iterations that run side by side; native alone. The lines of
+ * the table are fetched for all lanes before the first is looked at, so they arrive together. Keys
+ * with exact tags, the common ones, are their tags. */
+#include "hash.h"
+
+enum { MOST_LANES = 64 };
+
+typedef struct Lanes {
+  const RtTree *tree;
+  const RtManager *manager;
+  uint64_t table;
+  int32_t width;
+  const int64_t *coordinates; /* by axis, then by lane */
+  uint32_t tags[MOST_LANES];  /* exact ones */
+} Lanes;
+
+static Lanes lanes_of(const RtContext *context, int32_t tree_index, int32_t number, int32_t width,
+                      const int64_t *coordinates) {
+  Lanes l;
+  l.tree = context->trees[tree_index];
+  l.manager = &l.tree->managers[number];
+  l.table = rt_load_acquire_long(&l.manager->table.current);
+  l.width = width;
+  l.coordinates = coordinates;
+  return l;
+}
+
+/* Returns the lanes with exact tags. */
+static uint64_t fetch(Lanes *l, uint64_t running) {
+  const uint64_t *entries = table_entries(l->tree, l->table);
+  uint64_t exact = 0;
+  for (uint64_t left = running; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    uint32_t tag = hash_exact_tag(l->manager, l->coordinates + lane, l->width);
+    l->tags[lane] = tag;
+    exact |= (uint64_t)tag_is_exact(tag) << lane;
+    __builtin_prefetch(&entries[table_home(l->table, tag)]);
+  }
+  return exact;
+}
+
+/* The tag is not in its first line. */
+static uint32_t find_beyond(const Lanes *l, const uint64_t *line, uint32_t tag) {
+  uint64_t *place;
+  const RtKey key = {0, tag, 0};
+  if (entry_ends_search(rt_load_long(&line[RT_LINE - 1]))) return 0;
+  return table_find(l->tree, l->manager, l->table, &key, &place);
+}
+
+/* Sets the nodes of these lanes, and returns those that have one. Keys with exact tags have no node
+ * above, so what `nodes` held is not needed any more. */
+static uint64_t find_exact(const Lanes *l, uint64_t exact, uint8_t **nodes) {
+  const uint64_t *entries = table_entries(l->tree, l->table);
+  uint64_t found = exact;
+  for (uint64_t left = exact; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    uint32_t tag = l->tags[lane];
+    const uint64_t *line = &entries[table_home(l->table, tag)];
+    uint32_t places = line_find(line, tag);
+    uint64_t entry = places ? rt_load_acquire_long(&line[__builtin_ctz(places)]) : 0;
+    uint32_t handle = entry >> 32 == tag ? (uint32_t)entry : find_beyond(l, line, tag);
+    if (!handle) found &= ~((uint64_t)1 << lane);
+    nodes[lane] = node_address(l->tree, handle);
+  }
+  return found;
+}
+
+static void coordinates_of_lane(const Lanes *l, int lane, int64_t *coordinates) {
+  for (int32_t a = 0; a < l->manager->axis_count; a++)
+    coordinates[a] = l->coordinates[a * l->width + lane];
+}
+
+static uint64_t find_others(const Lanes *l, uint64_t others, uint8_t **nodes) {
+  uint64_t found = 0;
+  for (uint64_t left = others; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    int64_t coordinates[RT_MAX_AXES];
+    RtKey key;
+    coordinates_of_lane(l, lane, coordinates);
+    if (!hash_key(l->tree, l->manager, nodes[lane], coordinates, &key)) continue;
+    uint32_t handle = hash_find(l->tree, l->manager, &key);
+    if (!handle) continue;
+    found |= (uint64_t)1 << lane;
+    nodes[lane] = node_address(l->tree, handle);
+  }
+  return found;
+}
+
+static uint64_t find(Lanes *l, uint64_t running, uint8_t **nodes) {
+  if (!l->table) return 0;
+  uint64_t exact = l->manager->exact_bits ? fetch(l, running) : 0;
+  uint64_t found = find_exact(l, exact, nodes);
+  return exact == running ? found : found | find_others(l, running & ~exact, nodes);
+}
+
+void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64_t running,
+                        int32_t width, uint8_t **nodes, const int64_t *coordinates) {
+  Lanes l = lanes_of(context, tree, manager, width, coordinates);
+  uint64_t found = find(&l, (uint64_t)running, nodes), all = ~(uint64_t)0 >> (64 - width);
+  for (uint64_t left = all & ~found; left; left &= left - 1)
+    nodes[__builtin_ctzll(left)] = context->ambient;
+}
+
+/* A lane before it may have activated the cell. */
+void rt_hash_ensure_lanes(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                          int64_t running, int32_t width, uint8_t **nodes,
+                          const int64_t *coordinates) {
+  Lanes l = lanes_of(context, tree, manager, width, coordinates);
+  uint64_t found = find(&l, (uint64_t)running, nodes);
+  for (uint64_t left = (uint64_t)running & ~found; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    int64_t own[RT_MAX_AXES];
+    coordinates_of_lane(&l, lane, own);
+    nodes[lane] = rt_hash_ensure(context, worker, tree, manager, nodes[lane], own);
+  }
+}
