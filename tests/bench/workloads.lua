@@ -62,6 +62,8 @@ row("poisson", "W11 MGPCG iteration, sparse ball", "256 4", "64 2", 102083.769)
 of("lbm", { steps = 4 })
 row("lbm-soa", "W12 D2Q9, 1024^2, soa", "soa 1024", "soa 32", 1.28566579)
 row("lbm-aos", "W12 D2Q9, 1024^2, aos", "aos 1024", "aos 32", 1.28566579)
+of("lbm3d", { steps = 4 })
+row("lbm3d", "D3Q19, 128^3", "128", "12", 0.52565865028)
 of("life", { steps = 16 })
 row("life", "W14 life on sparse blocks, 4096^2", "256", "16", 2897)
 of "histogram"

@@ -5,6 +5,7 @@ export RG_VERIFY=1 # a pass that breaks the IR fails the test that met it
 
 passed=0
 failed=0
+busted=/usr/bin/busted
 # Every folder of C tests: tests/core/<room>, and the others that the build knows.
 c_rooms=$(cd "$root/tests" && for path in core/*/ */CMakeLists.txt; do
   basename "${path%/CMakeLists.txt}"
@@ -63,7 +64,7 @@ run_busted() {
   local name="$1" log line begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
-  (cd "$root" && timeout -k 5 1500 env "$@" luajit /usr/bin/busted -o plainTerminal \
+  (cd "$root" && timeout -k 5 1500 env "$@" luajit "$busted" -o plainTerminal \
     --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
     >"$log" 2>&1
@@ -219,14 +220,6 @@ run_without() {
     specs="tests/lua/judge_spec.lua" run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done
-}
-
-run_gpu() {
-  say "skipped: no device (kernels for CUDA come in a later version;" \
-    "the runtime's PTX is assembled by the llvm_bc tests)"
-  configure_and_build "$build" || exit 1
-  export_paths
-  run_c_tests "$build" llvm_bc
 }
 
 run_bench() { export_paths; RG_VERIFY=0 bash "$root/tests/bench/run"; }

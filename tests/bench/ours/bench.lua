@@ -35,8 +35,10 @@ function bench.run(program)
   local function pass()
     if program.start then program.start() end
     if program.measure then return program.measure() end
+    rg.sync()
     local begin = rg.time()
     for _ = 1, steps do program.step() end
+    rg.sync() -- a GPU's launches are queued
     return (rg.time() - begin) / steps * 1e3
   end
   pass()
