@@ -4,12 +4,13 @@
  *   stages   append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
  *            It appends, and neither reads the lists nor changes them in another way, nobody uses
  *            the slot, and many appends in a row are to one list: the list is that of all
- *            iterations, or of all those of the innermost serial loop around. Then nobody can tell
- *            when elements are appended before the task's end, so a worker collects them and
+ *            iterations, or of all those of the innermost serial loop around. That holds of every
+ *            append to the level, as elements of one iteration keep their order. Then nobody can
+ *            tell when elements are appended before the task's end, so a worker collects them and
  *            appends many at once (llvm_bc/node_dynamic.c). */
 #include "pass/places.h"
 
-enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16 };
+enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16, STAGES = 32, ACTS = 64 };
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -75,14 +76,41 @@ static const IrRegion *innermost_body(const IrRegion *region) {
   return region;
 }
 
-bool lists_stage(Lower *l, const IrInst *append) {
-  const SNode *node = l->kernel->levels.items[append->level].node;
-  if (!l->task || l->is_called || l->ctx->for_cuda) return false;
-  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree));
-  if (done != (GIVES | APPENDS)) return false;
+static bool may_wait(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
+  const SNode *node = kernel->levels.items[append->level].node;
   const IrRegion *body = innermost_body(append->region);
   for (int k = 0; k < node->rank - 1; k++)
     if (!is_uniform(append->operands[k], body)) return false;
-  IrRegion *whole = ir_is_inside(append, l->task->body) ? l->task->body : l->task->interior;
-  return !ir_use_count(whole, append);
+  return !ir_use_count((IrRegion *)whole, append);
+}
+
+typedef struct Appends {
+  const IrKernel *kernel;
+  const SNode *node;
+  const IrRegion *whole;
+} Appends;
+
+static bool is_no_obstacle(void *data, IrInst *inst) {
+  const Appends *a = data;
+  return inst->op != IR_APPEND || a->kernel->levels.items[inst->level].node != a->node ||
+         may_wait(a->kernel, inst, a->whole);
+}
+
+/* Found at the first append, when none is lowered yet. */
+static bool all_may_wait(Lower *l, const SNode *node) {
+  IrRegion *bodies[] = {l->task->body, l->task->interior};
+  for (int i = 0; i < 2; i++) {
+    Appends a = {l->kernel, node, bodies[i]};
+    if (bodies[i] && !ir_walk(bodies[i], is_no_obstacle, &a)) return false;
+  }
+  return true;
+}
+
+bool lists_stage(Lower *l, const IrInst *append) {
+  const SNode *node = l->kernel->levels.items[append->level].node;
+  if (!l->task || l->is_called || l->ctx->for_cuda) return false;
+  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), decided = STAGES | ACTS;
+  if ((done & ~decided) != (GIVES | APPENDS)) return false;
+  if (!(done & decided)) note(l, node, all_may_wait(l, node) ? STAGES : ACTS);
+  return noted(l, node) & STAGES;
 }

@@ -691,6 +691,24 @@ describe("lists", function()
   end)
 end)
 
+describe("appends of one iteration", function()
+  it("keep their order, whichever of them could be collected", function()
+    local x = lists(rg.i32, 16, 64, { chunk = 4 })
+    rg.kernel([=[function()
+      for i in rg.range(16) do
+        for k = 1, 3 do x:append(i, k) end
+        x:append(i, 4)
+        local at = x:append(i, 5)
+        for k = 6, 8 do x:append(i, k) end
+      end
+    end]=], { x = x })()
+    for i = 0, 15 do
+      assert.equal(8, x:length(i))
+      for k = 0, 7 do assert.equal(k + 1, x[i][k]) end
+    end
+  end)
+end)
+
 describe("memory of lists #compiled", function()
   it("is used again after they were emptied", function()
     local x, node = lists(rg.i32, 16, 512, { chunk = 16 })
