@@ -29,9 +29,20 @@ typedef struct Share {
   LLVMValueRef variable;
 } Share;
 
+/* A loop whose iterations run in lanes: lane_loop.c. */
+typedef struct LaneLoop {
+  const IrRegion *body;
+  const LaneFact *facts;     /* of it */
+  const IrInst *index;       /* its parameter that counts up by one from lane to lane */
+  int width;
+} LaneLoop;
+
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
+  LaneLoop loop;          /* `facts` NULL: straight code */
+  int step;               /* cells at a time */
+  int rest;               /* lanes of the last step that are in the row; 0: all */
   LLVMValueRef position;  /* i32: of the first lane */
   LLVMValueRef word;      /* of a masked ROW: its bits */
   bool is_fixed;          /* `position` is the constant `at` */
@@ -184,7 +195,7 @@ void pick_emit(Codegen *g, const IrInst *inst); /* and PICK */
 void random_emit(Codegen *g, const IrInst *inst);
 LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b);
 
-/* -- control.c, loop.c, row.c: regions --------------------------------------------------------- */
+/* -- control.c, loop.c, row.c, row_load.c: regions -------------------------------------------- */
 void control_if(Codegen *g, const IrInst *inst);
 void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
@@ -263,6 +274,21 @@ bool lane_store_strided(Codegen *g, const IrInst *inst);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);
+
+/* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
+/* One vector of iterations, `first` that of lane 0; `continue` at its level goes to `again`. */
+void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+               LLVMBasicBlockRef again);
+/* To `again`, where another turn may begin: not after one whose lanes have failed. The block from
+ * which it goes on. */
+LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again);
+/* Whole vectors of from..to, integers; returns where they end. */
+LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+/* from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
+void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+/* The first `count` lanes, all if it is more (unsigned). */
+LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count);
 
 /* A counted loop begin, begin+1, .. below end with at least one iteration: the test is at its
  * end. */

@@ -33,10 +33,10 @@ static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
   }
 }
 
-static void set_params(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef last) {
-  for (int axis = 0; axis < r->of.task->axis_count; axis++)
-    value_set(g, body->params.items[axis],
-              axis + 1 < r->of.task->axis_count ? r->outer[axis] : last);
+/* The indices of a segment, all but the last. */
+static void set_outer(Codegen *g, const Range *r, const IrRegion *body) {
+  for (int axis = 0; axis + 1 < r->of.task->axis_count; axis++)
+    value_set(g, body->params.items[axis], r->outer[axis]);
 }
 
 /* for (last = from; last < to; last++) body */
@@ -46,7 +46,8 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, ""), enter, after);
   block_enter(g, enter);
   Counted loop = counted_begin(g, from, to, "cells");
-  set_params(g, r, body, loop.index);
+  set_outer(g, r, body);
+  value_set(g, vec_last(&body->params), loop.index);
   control_body(g, body, loop.again);
   counted_end(g, &loop, false);
   block_jump(g, after);
@@ -55,109 +56,27 @@ static void emit_run(Codegen *g, const Range *r, const IrRegion *body, LLVMValue
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-static void emit_lanes(Codegen *g, const Range *r, const IrRegion *body, const LaneFact *lanes,
-                       LLVMValueRef first, LLVMValueRef mask, LLVMBasicBlockRef again) {
-  set_params(g, r, body, first);
-  g->lanes = lanes;
-  g->width = r->of.task->lanes;
-  g->mask = mask;
-  control_body(g, body, again);
-  g->lanes = NULL;
-  g->width = 1;
-  g->mask = NULL;
-}
-
-static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }
-
-/* Where another turn begins: not after one whose lanes have failed. The block that goes back. */
-static LLVMBasicBlockRef end_turn(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again) {
-  block_jump(g, again);
-  block_enter(g, again);
-  if (!ir_walk((IrRegion *)body, is_no_fault, NULL)) context_poll_stop(g);
-  return LLVMGetInsertBlock(g->builder);
-}
-
-static LLVMValueRef index_number(const Range *r, int64_t number) {
-  return value_integer(r->of.index, number);
-}
-
-/* Whole vectors of from..to; returns where they end. */
-static LLVMValueRef emit_whole(Codegen *g, const Range *r, const IrRegion *body,
-                               const LaneFact *lanes, LLVMValueRef from, LLVMValueRef to) {
-  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
-  LLVMValueRef count = LLVMBuildSelect(g->builder, some, LLVMBuildSub(g->builder, to, from, ""),
-                                       index_number(r, 0), "");
-  LLVMValueRef whole = LLVMBuildAnd(g->builder, count, index_number(r, -r->of.task->lanes), "");
-  LLVMValueRef end = LLVMBuildAdd(g->builder, from, whole, "");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "lanes"),
-                    again = block_new(g, "again"), leave = block_new(g, "lanes.end");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, index_number(r, 0), ""), leave, turn);
-  block_enter(g, turn);
-  LLVMValueRef index = LLVMBuildPhi(g->builder, r->of.index, "");
-  emit_lanes(g, r, body, lanes, index, NULL, again);
-  LLVMBasicBlockRef back = end_turn(g, body, again);
-  LLVMValueRef next = LLVMBuildAdd(g->builder, index, index_number(r, r->of.task->lanes), "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
-  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
-  block_enter(g, leave);
-  return end;
-}
-
-/* The first `count` lanes, all if it is more (unsigned). */
-static LLVMValueRef first_lanes(Codegen *g, const Range *r, LLVMValueRef count) {
-  LLVMValueRef args[] = {count, index_number(r, r->of.task->lanes)}, lanes[IR_MAX_LANES];
-  LLVMValueRef most = call_intrinsic(g, "llvm.umin", r->of.index, args, 2);
-  if (r->of.is_wide) most = LLVMBuildTrunc(g->builder, most, g->i32, "");
-  for (int i = 0; i < r->of.task->lanes; i++) lanes[i] = value_integer(g->i32, i);
-  LLVMValueRef numbers = LLVMConstVector(lanes, (unsigned)r->of.task->lanes);
-  return LLVMBuildICmp(g->builder, LLVMIntULT, numbers,
-                       value_broadcast(g, most, r->of.task->lanes), "");
-}
-
-/* from..to with a mask throughout: one copy of the body for whole vectors and the rest. */
-static void emit_masked(Codegen *g, const Range *r, const IrRegion *body, LLVMValueRef from,
-                        LLVMValueRef to) {
-  LLVMBasicBlockRef turn = block_new(g, "masked"), again = block_new(g, "again"),
-                    leave = block_new(g, "masked.end");
-  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
-  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
-  block_branch(g, some, turn, leave);
-  block_enter(g, turn);
-  LLVMValueRef index = LLVMBuildPhi(g->builder, r->of.index, "");
-  LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
-  emit_lanes(g, r, body, r->lanes, index, first_lanes(g, r, left), again);
-  LLVMBasicBlockRef back = end_turn(g, body, again);
-  LLVMValueRef width = index_number(r, r->of.task->lanes);
-  LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
-  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
-  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
-  block_enter(g, leave);
-}
-
-enum { LONG_BODY = 300 }; /* insts; one copy of it is enough */
-
-static bool count_inst(void *data, IrInst *inst) {
-  ++*(int *)data;
-  return true;
-}
-
-static bool is_long(const IrRegion *body) {
-  int count = 0;
-  ir_walk((IrRegion *)body, count_inst, &count);
-  return count > LONG_BODY;
+static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const LaneFact *facts) {
+  set_outer(g, r, body);
+  return (LaneLoop){
+      .body = body, .facts = facts, .index = vec_last(&body->params), .width = r->of.task->lanes};
 }
 
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrRegion *body = r->of.task->body;
   if (!r->lanes) return emit_run(g, r, body, from, to);
-  if (!r->of.task->interior && !is_long(body)) from = emit_whole(g, r, body, r->lanes, from, to);
-  emit_masked(g, r, body, from, to);
+  LaneLoop loop = loop_of(g, r, body, r->lanes);
+  if (r->of.task->interior) lane_masked(g, &loop, from, to);
+  else lane_loop(g, &loop, from, to);
 }
 
 /* Returns where it ends: the rest is left to the checked loop. */
 static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
                                   LLVMValueRef end) {
-  if (r->inner_lanes) return emit_whole(g, r, r->of.task->interior, r->inner_lanes, from, to);
+  if (r->inner_lanes) {
+    LaneLoop loop = loop_of(g, r, r->of.task->interior, r->inner_lanes);
+    return lane_whole(g, &loop, from, to);
+  }
   emit_run(g, r, r->of.task->interior, from, to);
   return end;
 }

@@ -91,7 +91,8 @@ struct IrInst {
   int32_t tree;              /* LOW ops: kernel->trees */
   int32_t stride;            /* OFFSET: bytes */
   int32_t begin, end, width; /* ROW */
-  int32_t lanes;             /* MEM_LOAD, MEM_STORE: 0 or 1 scalar */
+  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW: cells side by side (ir/lanes.h) */
+  int32_t lanes;
   int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;

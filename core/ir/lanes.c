@@ -14,6 +14,7 @@ enum { NO_EXIT = 1 << 30 };
 typedef struct LaneWalk {
   Scratch *scratch;
   const IrKernel *kernel;
+  const IrRegion *body;
   LaneFact *facts;
   int *versions;           /* of VARs, by id */
   VEC(LaneFrame) frames;
@@ -174,10 +175,13 @@ static void visit_for(LaneWalk *w, const IrInst *inst) {
   visit_turns(w, inst);
 }
 
-/* Of the loop of a frame: found by going outward from the exit. */
-static const IrInst *loop_of(const IrInst *exit, int64_t levels) {
-  for (const IrInst *at = exit->region->owner; at; at = at->region ? at->region->owner : NULL)
-    if ((at->op == IR_LOOP || at->op == IR_FOR || at->op == IR_BITS) && levels-- == 0) return at;
+/* Of the loop of a frame: found by going outward from the exit. NULL: the body. */
+static const IrInst *loop_of(const LaneWalk *w, const IrInst *exit, int64_t levels) {
+  for (const IrRegion *in = exit->region; in && in != w->body && in->owner;
+       in = in->owner->region) {
+    IrOp op = in->owner->op;
+    if ((op == IR_LOOP || op == IR_FOR || op == IR_BITS) && levels-- == 0) return in->owner;
+  }
   return NULL;
 }
 
@@ -187,7 +191,7 @@ static void visit_exit(LaneWalk *w, const IrInst *inst) {
   bool differs = w->version != w->frames.items[frame].version;
   raise_flag(w, &fact(w, inst)->diverges, differs);
   if (!differs) return;
-  const IrInst *loop = loop_of(inst, inst->imm);
+  const IrInst *loop = loop_of(w, inst, inst->imm);
   int target = (int)frame;
   if (inst->op == IR_CONTINUE && loop) raise_flag(w, &fact(w, loop)->rejoins, true);
   else if (loop) raise_flag(w, &fact(w, loop)->diverges, true);
@@ -226,7 +230,7 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
     if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))
       set_shape(w, inst, LANE_VARYING);
     return;
-  case IR_MEM_RMW: case IR_MEM_CAS: return set_shape(w, inst, LANE_VARYING);
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
   default:
     if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
   }
@@ -240,6 +244,7 @@ const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegio
                          int varying) {
   LaneWalk w = {.scratch = scratch,
                 .kernel = kernel,
+                .body = body,
                 .facts = scratch_array(scratch, LaneFact, kernel->next_id),
                 .versions = scratch_array(scratch, int, kernel->next_id)};
   *fact(&w, body->params.items[varying]) =

@@ -1,6 +1,6 @@
 /* lanes.h - iterations side by side: what each value of a body is when several iterations run in
- * the lanes of vector registers. An analysis of a task's body after `places`; the pass `lanes`
- * decides by it, code generation emits by it.
+ * the lanes of vector registers. An analysis, after `places`, of a range task's body or of that of
+ * a loop in a body (ROW); the pass `lanes` decides by it, code generation emits by it.
  *
  *     uniform    one number for all lanes
  *     linear     lane k has that of lane 0 + k * step, with wrapping: an integer, or a ptr (bytes)
@@ -28,8 +28,8 @@ typedef struct LaneFact {
   int64_t step;    /* LINEAR */
 } LaneFact;
 
-/* By inst id. The body's parameter `varying` counts up by one from lane to lane; all others are
- * uniform. */
+/* By inst id. The body's parameter `varying` counts up by one from lane to lane; all others, and
+ * values from outside, are uniform. */
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegion *body,
                          int varying);
 

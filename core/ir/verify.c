@@ -530,6 +530,9 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
     if (inst->width < 1 || inst->width > 64 || !is_power_of_two((uint64_t)inst->width) ||
         inst->begin < 0 || inst->end < inst->begin || (inst->end - inst->begin) % inst->width)
       return wrong(v, inst, "begin, end and width do not fit");
+    if (inst->lanes < 0 || inst->lanes > 64 || (inst->lanes & (inst->lanes - 1)) ||
+        (inst->lanes > 1 && inst->width > 1))
+      return wrong(v, inst, "runs in 2, 4, .. lanes, or straight in `width`");
     if (inst->masked && (inst->end > 64 || !inst->operand_count ||
                          !type_equal(type_at(inst, inst->operand_count - 1), TYPE(U64))))
       return wrong(v, inst, "a masked row has at most 64 cells, and a u64 last");

@@ -7,9 +7,8 @@
  *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells
  *     row = leaf + position cells
  *
- * Along the row, begin and end of the piece mostly determine what is crossed; only a scalar piece
- * that is partly past the end decides per cell. In lanes, a piece that crosses is one step, and
- * ROW_LOAD combines its two rows. */
+ * Along the row, begin and end of the piece mostly determine what is crossed; in one that is partly
+ * past the end code generation decides (ROW_LOAD), on a GPU each cell for itself. */
 #include "base/bits.h"
 #include "pass/places.h"
 
@@ -166,7 +165,8 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
     return address_offset(b, rows->same, position, stride, offset * stride);
   if (crossing == CROSSES_ALWAYS)
     return address_offset(b, rows->other, position, stride, beyond * stride);
-  if (l->row->width > 1) return NULL;
+  bool has_row_loads = !l->ctx->for_cuda && stride == type_size(c->field->type);
+  if (l->row->width > 1 || has_row_loads) return NULL;
   IrInst *limit = ir_const_int(b, TYPE(I32), offset < 0 ? -offset : c->row_extent - offset);
   IrInst *crosses = ir_binary(b, offset < 0 ? IR_LT : IR_GE, position, limit);
   IrInst *inside = ir_const_int(b, TYPE(I32), offset),

@@ -1,297 +1,144 @@
-/* lanes.c - how many iterations of a range run side by side, in the lanes of vector registers.
- *
- * By shapes of values (ir/lanes.h) each op costs, for all lanes together, about
- *
- *     uniform                 as much as in one iteration
- *     varying                 one operation per vector register that its type fills
- *     neighbouring elements   one access per vector register
- *     numbers of `aos` cells  the same, and a transposition
- *     other elements          one access per lane, and the packing
- *     no vector form          as much as in all iterations, one after the other, and more
- *
- * A body runs in lanes if that is clearly less than as many iterations alone. Arms of an `if` that
- * varies are both counted, loops are taken to turn a few times. Of a loop that has a privatised
- * version that alone runs in lanes. Simple bodies, in which all elements are neighbours, or every
- * second is, and nothing branches, are left to LLVM, which also unrolls them. Leaves notes for
- * explain(). */
-#include "ir/lanes.h"
-
+/* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, or
+ * cells of a leaf's row where `rows` has made no straight vector code of them. A body runs in lanes
+ * if that is clearly cheaper than one iteration after the other (lanes_cost.h). Of a loop that has
+ * a privatised version that alone runs in lanes. Simple bodies of ranges, in which all elements are
+ * neighbours, or every second is, and nothing branches, are left to LLVM, which also unrolls them.
+ * Leaves notes for explain(). */
 #include "pass/effects.h"
+#include "pass/lanes_cost.h"
 #include "pass/rewrite.h"
 
-enum { /* a scalar op is 1 */
-  TURNS = 8,       /* of a loop, guessed */
-  WAITING = 50,    /* percent of the time in a loop that lanes leave in different turns, guessed */
-  VECTOR = 2,      /* an op on a vector register */
-  GATHER = 3,      /* per lane */
-  MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
-  SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
-  ONE_BY_ONE = 10, /* per lane, beside the op */
-  CALL = 40,       /* a call of the runtime */
-  HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
-  HASH_LANE = 12,
-  MATHS = 24,      /* a function of mathematics, in doubles */
-  /* per lane, of a call that may activate: its address reaches the registers through memory, where
-   * it waits for the stores of the lanes before it, which miss caches */
-  ENSURE = 24,
-  DIVISION = 8,
-  ATOMIC = 20,
-  LONGEST = 5000,  /* insts of a body: compiling it takes longer still */
-  GAIN = 80        /* percent of the scalar cost that lanes may reach at most */
+enum {
+  LONGEST = 5000, /* insts of a body: compiling it takes longer still */
+  GAIN = 80       /* percent of the scalar cost that lanes may reach at most */
 };
 
-typedef struct Survey {
-  const IrKernel *kernel;
-  const LaneFact *facts;
-  int width, vector_bytes;
-  int64_t turns;         /* of the loops around */
-  int64_t alone, beside; /* cost of one iteration; of `width` side by side */
-  bool is_simple;        /* LLVM's vectoriser takes it */
-  const char *obstacle;
-  int32_t line;
-} Survey;
-
-/* -- the cost of an inst ----------------------------------------------------------------------- */
-
-static const LaneFact *fact(const Survey *s, const IrInst *inst) { return &s->facts[inst->id]; }
-
-static bool is_uniform(const Survey *s, const IrInst *inst) {
-  return fact(s, inst)->shape == LANE_UNIFORM;
+static bool pays(const PassContext *ctx, const LaneSurvey *s) {
+  return ctx->forces_lanes || s->beside * 100 <= s->alone * s->width * GAIN;
 }
 
-/* Vector registers that a value of the type fills. */
-static int registers(const Survey *s, Type type) {
-  int bytes = s->width * (type_is_bool(type) ? 1 : type_size(type));
-  return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
+/* -- notes ------------------------------------------------------------------------------------- */
+
+typedef struct Told { IrKernel *kernel; const IrTask *task; const char *things; } Told;
+
+static void note(const Told *t, const char *what) {
+  if (!t->task->privatised) /* its privatised version says it */
+    ir_note(t->kernel, t->task->line, "%s", what);
 }
 
-/* Code generation has it in line, and in lanes as a gather. */
-static bool is_slot(const IrInst *inst) {
-  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE);
+static void note_alone(const Told *t, const char *why) {
+  note(t, scratch_format(t->kernel->scratch, "one %s at a time: %s", t->things, why));
 }
 
-static int call_cost(const IrInst *inst) {
-  switch (inst->entry) {
-  case RT_OUTSIDE: return 0; /* rare */
-  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
-  case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
-  case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
-  default: return CALL;
-  }
+static void note_obstacle(const Told *t, const LaneSurvey *s) {
+  const char *at = s->line > 0 && s->line != t->task->line
+                       ? scratch_format(t->kernel->scratch, " (line %d)", s->line) : "";
+  note_alone(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
 }
 
-static int op_cost(const IrInst *inst) {
-  switch (inst->op) {
-  case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
-  case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
-  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
-  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
-  case IR_ATAN2: case IR_FMOD:
-    return MATHS;
-  case IR_CALL: return call_cost(inst);
-  case IR_RANDOM: return CALL;
-  case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
-  case IR_MEM_RMW: case IR_MEM_CAS: return ATOMIC;
-  default: return 1;
-  }
+static void note_cost(const Told *t) {
+  note_alone(t, "side by side, in vector lanes, most of it would still be done one by one");
 }
 
-static bool is_neighbours(const Survey *s, const IrInst *ptr, Type type) {
-  return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
-}
-
-static int64_t access_cost(Survey *s, const IrInst *inst, Type type) {
-  const IrInst *ptr = inst->operands[0];
-  if (is_uniform(s, ptr)) return 1;
-  if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
-  bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
-  int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
-  s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
-  if (parts > 1 && parts <= MOST_PARTS)
-    return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
-  return (int64_t)GATHER * s->width;
-}
-
-static bool follows_update(const IrInst *inst) {
-  const IrInst *at = inst->previous;
-  while (at && ir_effects(at) & IR_PURE) at = at->previous;
-  return at && at->op == IR_MEM_UPDATE;
-}
-
-static bool is_division(const IrInst *inst) {
-  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
-}
-
-/* No machine divides vectors of integers; shorter ones are divided in doubles, where LLVM's
- * vectoriser would take the lanes one by one unless the divisor is uniform. */
-static bool is_long_division(const IrInst *inst) {
-  int64_t by;
-  return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
-}
-
-static bool is_in_doubles(const IrInst *inst) {
-  return op_cost(inst) == MATHS || is_division(inst);
-}
-
-static bool is_ensure(const IrInst *call) {
-  return (ir_effects(call) & IR_ACTIVATES) && type_is(call->type, TYPE_PTR);
-}
-
-/* Of all lanes together. */
-static int64_t cost_beside(Survey *s, const IrInst *inst) {
-  int cost = op_cost(inst);
-  switch (inst->op) {
-  case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
-  case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
-  case IR_MEM_UPDATE: /* several share one walk over the lanes */
-    s->is_simple = false;
-    return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
-  case IR_ITEM:
-    if (is_uniform(s, inst)) return cost;
-    s->is_simple = false;
-    return (int64_t)GATHER * s->width;
-  case IR_PICK: /* blends */
-    return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
-  case IR_FAULT: s->is_simple = false; return 0; /* once */
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
-    s->is_simple = false;
-    return (int64_t)s->width * (cost + ONE_BY_ONE);
-  case IR_CALL:
-    s->is_simple = false;
-    if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
-    if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
-    return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
-           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0))
-                          : 0;
-  default: break;
-  }
-  if (fact(s, inst)->shape != LANE_VARYING) return cost;
-  if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
-  if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
-  Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
-  return (int64_t)VECTOR * cost * registers(s, type);
-}
-
-/* -- what has no form in lanes ----------------------------------------------------------------- */
-
-static const char *obstacle_of(const Survey *s, const IrInst *inst) {
-  switch (inst->op) {
-  case IR_INVOKE: return "it calls a function that calls itself";
-  case IR_BITS:
-    return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
-  case IR_CALL:
-    if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
-    if (inst->entry == RT_TOUCH) return "it is checked for races";
-    if (inst->entry == RT_FETCH) return "elements are fetched ahead of their use";
-    for (int i = 0; i < inst->operand_count; i++)
-      if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
-    return NULL;
-  case IR_PRINT: return "it prints";
-  case IR_GRID: case IR_ROW: return "it visits cells of leaves";
-  default: return NULL;
-  }
-}
-
-/* -- the survey -------------------------------------------------------------------------------- */
-
-static void survey_region(Survey *s, const IrRegion *region);
-
-/* Lanes that leave in different turns wait for the last one. */
-static void survey_loop(Survey *s, const IrInst *inst) {
-  int64_t outer = s->turns, before = s->beside;
-  s->is_simple = false;
-  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * TURNS; /* rolled: rare */
-  survey_region(s, inst->regions[0]);
-  s->turns = outer;
-  if (fact(s, inst)->diverges) s->beside += (s->beside - before) * WAITING / 100;
-}
-
-static void survey_inst(Survey *s, const IrInst *inst) {
-  const char *obstacle = obstacle_of(s, inst);
-  if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
-  if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
-  int64_t beside = cost_beside(s, inst) * s->turns;
-  s->alone += op_cost(inst) * s->turns;
-  s->beside += beside;
-  if (inst->op != IR_IF) return;
-  s->is_simple = false;
-  survey_region(s, inst->regions[0]);
-  survey_region(s, inst->regions[1]);
-}
-
-static bool is_long(const IrTask *task) {
-  int count = rewrite_count(task->body);
-  return count + (task->interior ? rewrite_count(task->interior) : 0) > LONGEST;
-}
-
-static void survey_region(Survey *s, const IrRegion *region) {
-  for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
-}
-
-static Survey survey(PassContext *ctx, const IrKernel *kernel, const IrTask *task, int width) {
-  const IrRegion *body = task->interior ? task->interior : task->body;
-  Survey s = {.kernel = kernel, .width = width, .vector_bytes = ctx->vector_bytes, .turns = 1,
-              .is_simple = true};
-  s.facts = ir_lanes(ctx->scratch, kernel, body, task->axis_count - 1);
-  survey_region(&s, body);
-  if (!task->interior || s.obstacle) return s;
-  Survey rim = s;
-  rim.facts = ir_lanes(ctx->scratch, kernel, task->body, task->axis_count - 1);
-  survey_region(&rim, task->body);
-  s.obstacle = rim.obstacle;
-  s.line = rim.line;
-  return s;
+static void note_lanes(const Told *t, int width) {
+  note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
+                         t->things));
 }
 
 /* -- the width --------------------------------------------------------------------------------- */
 
 static bool add_bytes(void *data, IrInst *inst) {
   int *counts = data; /* varying floats and elements of 4 and of 8 bytes */
-  bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD;
+  bool counts_it = type_is_float(inst->type) || inst->op == IR_MEM_LOAD || inst->op == IR_ROW_LOAD;
   if (counts_it && inst->op != IR_CONST) counts[type_size(inst->type) == 8]++;
   return true;
 }
 
-static int width_of(const PassContext *ctx, const IrTask *task) {
+static int width_of(const PassContext *ctx, const IrRegion *body) {
   int counts[2] = {0};
-  ir_walk(task->interior ? task->interior : task->body, add_bytes, counts);
+  ir_walk((IrRegion *)body, add_bytes, counts);
   int width = ctx->vector_bytes / (counts[1] > counts[0] ? 8 : 4);
   return width > 16 ? 16 : width;
 }
 
-static void note(IrKernel *kernel, const IrTask *task, const char *what) {
-  if (!task->privatised) /* its privatised version says it */
-    ir_note(kernel, task->line, "%s", what);
+/* -- ranges ------------------------------------------------------------------------------------ */
+
+static bool is_long(const IrTask *task) {
+  int count = rewrite_count(task->body);
+  return count + (task->interior ? rewrite_count(task->interior) : 0) > LONGEST;
 }
 
-static void choose(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  int width = width_of(ctx, task);
-  if (task->privatised && !ctx->forces_lanes) return; /* its atomic updates take all the time */
-  if (task->scalar) return note(kernel, task, "one position at a time: ':scalar()' asks for it");
-  if (is_long(task) && !ctx->forces_lanes)
-    return note(kernel, task, "one position at a time: its body is long");
-  Survey s = survey(ctx, kernel, task, width);
-  if (s.obstacle) {
-    const char *at = s.line > 0 && s.line != task->line
-                         ? scratch_format(ctx->scratch, " (line %d)", s.line) : "";
-    return note(kernel, task, scratch_format(ctx->scratch, "one position at a time: %s%s",
-                                             s.obstacle, at));
-  }
+static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
+                               int width) {
+  int last = task->axis_count - 1;
+  const IrRegion *body = task->interior ? task->interior : task->body;
+  LaneSurvey s = lanes_survey(ctx, kernel, body, last, width);
+  if (!task->interior || s.obstacle) return s;
+  LaneSurvey rim = lanes_survey(ctx, kernel, task->body, last, width);
+  s.obstacle = rim.obstacle;
+  s.line = rim.line;
+  return s;
+}
+
+static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  int width = width_of(ctx, task->interior ? task->interior : task->body);
+  Told told = {kernel, task, "position"};
+  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  if (is_long(task) && !ctx->forces_lanes) return note_alone(&told, "its body is long");
+  LaneSurvey s = survey_range(ctx, kernel, task, width);
+  if (s.obstacle) return note_obstacle(&told, &s);
   if (s.is_simple && !ctx->forces_lanes)
-    return note(kernel, task, "one position at a time: vectorisation is left to LLVM");
-  if (s.beside * 100 > s.alone * width * GAIN && !ctx->forces_lanes)
-    return note(kernel, task, "one position at a time: side by side, in vector lanes, most of it "
-                              "would still be done one by one");
+    return note_alone(&told, "vectorisation is left to LLVM");
+  if (!pays(ctx, &s)) return note_cost(&told);
   task->lanes = width;
-  note(kernel, task, scratch_format(ctx->scratch, "%d positions side by side, in vector lanes",
-                                    width));
+  note_lanes(&told, width);
+}
+
+/* -- rows of leaves ---------------------------------------------------------------------------- */
+
+typedef struct Cells {
+  PassContext *ctx;
+  Told told;
+} Cells;
+
+static bool is_no_row_load(void *data, IrInst *inst) { return inst->op != IR_ROW_LOAD; }
+
+/* Lanes for a row: no more than its cells fill, and so many that windows into its neighbours are of
+ * whole steps. */
+static int width_of_row(const PassContext *ctx, const IrInst *row) {
+  int width = width_of(ctx, row->regions[0]), cells = row->end - row->begin;
+  bool has_windows = !ir_walk(row->regions[0], is_no_row_load, NULL);
+  while (width > 1 && (has_windows ? cells % width : cells <= width / 2)) width /= 2;
+  return width;
+}
+
+static bool choose_row(void *data, IrInst *inst) {
+  Cells *c = data;
+  if (inst->op != IR_ROW || inst->width > 1) return true;
+  int width = width_of_row(c->ctx, inst);
+  if (width < 4) return note_alone(&c->told, "its rows are short"), true;
+  if (rewrite_count(inst->regions[0]) > LONGEST && !c->ctx->forces_lanes)
+    return note_alone(&c->told, "its body is long"), true;
+  LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, inst->regions[0], 0, width);
+  if (s.obstacle) return note_obstacle(&c->told, &s), true;
+  if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
+  inst->lanes = width;
+  note_lanes(&c->told, width);
+  return true;
+}
+
+static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  Cells c = {ctx, {kernel, task, "cell"}};
+  if (!task->scalar) ir_walk(task->body, choose_row, &c);
 }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->for_cuda || ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
-    if (task->kind == TASK_RANGE) choose(ctx, kernel, task);
+    if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
+    if (task->kind == TASK_RANGE) choose_range(ctx, kernel, task);
+    if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
   }
   return true;
 }

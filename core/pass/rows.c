@@ -7,8 +7,8 @@
  *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
  *
  *   between them, if there are more cells, one row over the interior, which never leaves its own
- *   leaf. A row of exactly `width` cells is not split. Without vectors the pieces are [0 .. a), [a
- *   .. n - b), [n - b .. n).
+ *   leaf. A row of exactly `width` cells is not split, nor one of any other code: the pass `lanes`
+ *   may let its cells run side by side.
  *
  * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
  * the task does not write (an iteration sees the state before the loop).
@@ -19,10 +19,7 @@
 #include "pass/leaf_shape.h"
 #include "pass/rewrite.h"
 
-enum {
-  MAX_SPLIT = 150 /* insts; a longer scalar body is not copied for its edges */,
-  SMALLEST_VECTOR = 16 /* bytes */
-};
+enum { SMALLEST_VECTOR = 16 /* bytes */ };
 
 typedef struct Rows {
   PassContext *ctx;
@@ -117,7 +114,7 @@ static int width_of(const Rows *r, const Reach *reach) {
 }
 
 static void note_scalar(const Rows *r, int32_t line, const char *why) {
-  ir_note(r->kernel, line, "rows are not vectorised: %s", why);
+  ir_note(r->kernel, line, "rows are not straight vector code: %s", why);
 }
 
 /* Elements that no other iteration writes: through cells, each iteration writes only its own. */
@@ -196,14 +193,6 @@ static void split_vector(const Rows *r, int width) {
   if ((lower || upper) && r->row->end > width) split(r, lower, upper, width);
 }
 
-static void split_scalar(const Rows *r) {
-  Reach reach = reach_of(r);
-  if (r->ctx->for_cuda || (!reach.lower && !reach.upper)) return;
-  if (reach.lower + reach.upper >= r->row->end || rewrite_count(r->row->regions[0]) > MAX_SPLIT)
-    return;
-  split(r, reach.lower, reach.upper, 1);
-}
-
 /* For a list's chunk: whole vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
   IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
@@ -225,10 +214,7 @@ static void shape_rows(Rows *r) {
   if (r->grid) hoist_from(r, r->grid);
   int width = choose_width(r);
   bool is_list = snode_has_lists(r->shape.node_level);
-  if (width == 1) {
-    if (!is_list) split_scalar(r);
-    return;
-  }
+  if (width == 1) return;
   if (is_list) split_elements(r, width);
   flatten(r->kernel, r->row->regions[0]);
   rewrite_drop_dead(r->kernel, r->row->regions[0]);

@@ -107,7 +107,10 @@ end]=], { x = x, y = y, m = m })
     assert.matches("rows of 16 cells run in %d+ lanes", notes[3])
     notes = notes_of(text_of "function()\n  for i in x:active() do\n    while x[i] > 1 do x[i] = \z
       x[i] / 2 end\n  end\nend", { x = x })
-    assert.matches("rows are not vectorised: ", notes[4])
+    assert.matches("rows are not straight vector code: it has a loop inside", notes[4])
+    assert.matches("\n%d+ cells side by side, in vector lanes\n", notes[3])
+    notes = notes_of(text_of "function()\n  for i in x:active() do print(x[i]) end\nend", { x = x })
+    assert.matches("one cell at a time: it prints", notes[3])
   end)
 
   it("says that ranges in a serial loop are parallel #compiled", function()

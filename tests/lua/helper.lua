@@ -32,6 +32,20 @@ function support.sparse(t, axes, blocks, size)
   return x, block
 end
 
+if not pcall(function() return ffi.C.setenv end) then
+  ffi.cdef "int setenv(const char *, const char *, int);"
+end
+
+--- What `run` returns with RG_STRESS=text.
+function support.with_stress(text, run)
+  local before = os.getenv "RG_STRESS" or ""
+  ffi.C.setenv("RG_STRESS", text, 1)
+  local ok, result = pcall(run)
+  ffi.C.setenv("RG_STRESS", before, 1)
+  if not ok then error(result, 0) end
+  return result
+end
+
 --- How many cells of `x` a kernel visits.
 function support.visits(x)
   return rg.kernel([=[function()

@@ -1,21 +1,8 @@
 --- Iterations side by side give what they give one after the other, to the last bit: every
 --- construct under conditions that differ by iteration, at lengths around a vector's, with guard
 --- pages after each field.
-local ffi = require "ffi"
-local rg = require "regolith"
-
-if not pcall(function() return ffi.C.setenv end) then
-  ffi.cdef "int setenv(const char *, const char *, int);"
-end
-
-local function with_stress(text, run)
-  local before = os.getenv "RG_STRESS" or ""
-  ffi.C.setenv("RG_STRESS", text, 1)
-  local ok, result = pcall(run)
-  ffi.C.setenv("RG_STRESS", before, 1)
-  if not ok then error(result, 0) end
-  return result
-end
+local support = require "support"
+local rg, with_stress = support.rg, support.with_stress
 
 -- Bodies of a loop over i, below n. x: f32, z: i32, d: f64, b: u8, v: vec3 are read; y: f32,
 -- c: i32, e: f64, h: u8, w: vec3, t: an i32 that all iterations share are written.

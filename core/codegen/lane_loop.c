@@ -1,0 +1,94 @@
+/* lane_loop.c - the iterations of a loop in lanes: an index counts from one vector to the next, and
+ * the body is emitted once for whole vectors and once under a mask, for what is left. */
+#include "codegen/emit.h"
+
+void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+               LLVMBasicBlockRef again) {
+  value_set(g, loop->index, first);
+  g->lanes = loop->facts;
+  g->width = loop->width;
+  g->mask = mask;
+  control_body(g, loop->body, again);
+  g->lanes = NULL;
+  g->width = 1;
+  g->mask = NULL;
+}
+
+static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }
+
+LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again) {
+  block_jump(g, again);
+  block_enter(g, again);
+  if (!ir_walk((IrRegion *)loop->body, is_no_fault, NULL)) context_poll_stop(g);
+  return LLVMGetInsertBlock(g->builder);
+}
+
+static LLVMValueRef number(LLVMValueRef like, int64_t number) {
+  return value_integer(LLVMTypeOf(like), number);
+}
+
+LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
+  LLVMValueRef count = LLVMBuildSelect(g->builder, some, LLVMBuildSub(g->builder, to, from, ""),
+                                       number(from, 0), "");
+  LLVMValueRef whole = LLVMBuildAnd(g->builder, count, number(from, -loop->width), "");
+  LLVMValueRef end = LLVMBuildAdd(g->builder, from, whole, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "lanes"),
+                    again = block_new(g, "again"), leave = block_new(g, "lanes.end");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, whole, number(from, 0), ""), leave, turn);
+  block_enter(g, turn);
+  LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(from), "");
+  lane_turn(g, loop, index, NULL, again);
+  LLVMBasicBlockRef back = lane_end_turn(g, loop, again);
+  LLVMValueRef next = LLVMBuildAdd(g->builder, index, number(from, loop->width), "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, next, end, ""), leave, turn);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
+  block_enter(g, leave);
+  return end;
+}
+
+LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count) {
+  LLVMTypeRef type = LLVMTypeOf(count);
+  LLVMValueRef args[] = {count, value_integer(type, width)}, lanes[IR_MAX_LANES];
+  LLVMValueRef most = call_intrinsic(g, "llvm.umin", type, args, 2);
+  if (LLVMGetIntTypeWidth(type) > 32) most = LLVMBuildTrunc(g->builder, most, g->i32, "");
+  for (int i = 0; i < width; i++) lanes[i] = value_integer(g->i32, i);
+  return LLVMBuildICmp(g->builder, LLVMIntULT, LLVMConstVector(lanes, (unsigned)width),
+                       value_broadcast(g, most, width), "");
+}
+
+void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  LLVMBasicBlockRef turn = block_new(g, "masked"), again = block_new(g, "again"),
+                    leave = block_new(g, "masked.end");
+  LLVMValueRef some = LLVMBuildICmp(g->builder, LLVMIntSLT, from, to, "");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
+  block_branch(g, some, turn, leave);
+  block_enter(g, turn);
+  LLVMValueRef index = LLVMBuildPhi(g->builder, LLVMTypeOf(from), "");
+  LLVMValueRef left = LLVMBuildSub(g->builder, to, index, "");
+  lane_turn(g, loop, index, lane_first(g, loop->width, left), again);
+  LLVMBasicBlockRef back = lane_end_turn(g, loop, again);
+  LLVMValueRef width = number(from, loop->width);
+  LLVMValueRef next = LLVMBuildAdd(g->builder, index, width, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntUGT, left, width, ""), turn, leave);
+  LLVMAddIncoming(index, (LLVMValueRef[]){from, next}, (LLVMBasicBlockRef[]){before, back}, 2);
+  block_enter(g, leave);
+}
+
+enum { LONG_BODY = 300 }; /* insts; one copy of it is enough */
+
+static bool count_inst(void *data, IrInst *inst) {
+  ++*(int *)data;
+  return true;
+}
+
+static bool is_long(const IrRegion *body) {
+  int count = 0;
+  ir_walk((IrRegion *)body, count_inst, &count);
+  return count > LONG_BODY;
+}
+
+void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
+  if (!is_long(loop->body)) from = lane_whole(g, loop, from, to);
+  lane_masked(g, loop, from, to);
+}

@@ -1,0 +1,213 @@
+/* lanes_cost.c - see lanes_cost.h. By shapes of values (ir/lanes.h) each op costs, for all lanes
+ * together, about
+ *
+ *     uniform                 as much as in one iteration
+ *     varying                 one operation per vector register that its type fills
+ *     neighbouring elements   one access per vector register
+ *     numbers of `aos` cells  the same, and a transposition
+ *     other elements          one access per lane, and the packing
+ *     no vector form          as much as in all iterations, one after the other, and more
+ *
+ * Arms of an `if` that varies are both counted, loops are taken to turn a few times. */
+#include "pass/lanes_cost.h"
+
+enum { /* a scalar op is 1 */
+  TURNS = 8,       /* of a loop, guessed */
+  WAITING = 50,    /* percent of the time in a loop that lanes leave in different turns, guessed */
+  VECTOR = 2,      /* an op on a vector register */
+  GATHER = 3,      /* per lane */
+  MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
+  SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
+  ONE_BY_ONE = 10, /* per lane, beside the op */
+  CALL = 40,       /* a call of the runtime */
+  HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
+  HASH_LANE = 12,
+  MATHS = 24,      /* a function of mathematics, in doubles */
+  /* per lane, of a call that may activate: its address reaches the registers through memory, where
+   * it waits for the stores of the lanes before it, which miss caches */
+  ENSURE = 24,
+  DIVISION = 8,
+  ATOMIC = 20
+};
+
+
+/* -- the cost of an inst ----------------------------------------------------------------------- */
+
+static const LaneFact *fact(const LaneSurvey *s, const IrInst *inst) { return &s->facts[inst->id]; }
+
+static bool is_uniform(const LaneSurvey *s, const IrInst *inst) {
+  return fact(s, inst)->shape == LANE_UNIFORM;
+}
+
+/* Vector registers that a value of the type fills. */
+static int registers(const LaneSurvey *s, Type type) {
+  int bytes = s->width * (type_is_bool(type) ? 1 : type_size(type));
+  return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
+}
+
+/* Code generation has it in line, and in lanes as a gather. */
+static bool is_slot(const IrInst *inst) {
+  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE);
+}
+
+static int call_cost(const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_OUTSIDE: return 0; /* rare */
+  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
+  case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
+  case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
+  default: return CALL;
+  }
+}
+
+static int op_cost(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
+  case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
+  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
+  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
+  case IR_ATAN2: case IR_FMOD:
+    return MATHS;
+  case IR_CALL: return call_cost(inst);
+  case IR_RANDOM: return CALL;
+  case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_RMW: case IR_MEM_CAS: return ATOMIC;
+  default: return 1;
+  }
+}
+
+static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
+  return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
+}
+
+static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
+  const IrInst *ptr = inst->operands[0];
+  if (is_uniform(s, ptr)) return 1;
+  if (is_neighbours(s, ptr, type)) return VECTOR * registers(s, type);
+  bool is_linear = fact(s, ptr)->shape == LANE_LINEAR;
+  int64_t parts = is_linear ? fact(s, ptr)->step / type_size(type) : 0;
+  s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
+  if (parts > 1 && parts <= MOST_PARTS)
+    return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
+  return (int64_t)GATHER * s->width;
+}
+
+static bool follows_update(const IrInst *inst) {
+  const IrInst *at = inst->previous;
+  while (at && ir_effects(at) & IR_PURE) at = at->previous;
+  return at && at->op == IR_MEM_UPDATE;
+}
+
+static bool is_division(const IrInst *inst) {
+  return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
+}
+
+/* No machine divides vectors of integers; shorter ones are divided in doubles, where LLVM's
+ * vectoriser would take the lanes one by one unless the divisor is uniform. */
+static bool is_long_division(const IrInst *inst) {
+  int64_t by;
+  return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
+}
+
+static bool is_in_doubles(const IrInst *inst) {
+  return op_cost(inst) == MATHS || is_division(inst);
+}
+
+static bool is_ensure(const IrInst *call) {
+  return (ir_effects(call) & IR_ACTIVATES) && type_is(call->type, TYPE_PTR);
+}
+
+/* Of all lanes together. */
+static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
+  int cost = op_cost(inst);
+  switch (inst->op) {
+  case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
+  case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
+  case IR_MEM_UPDATE: /* several share one walk over the lanes */
+    s->is_simple = false;
+    return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+  case IR_ITEM:
+    if (is_uniform(s, inst)) return cost;
+    s->is_simple = false;
+    return (int64_t)GATHER * s->width;
+  case IR_PICK: /* blends */
+    return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
+  case IR_FAULT: s->is_simple = false; return 0; /* once */
+  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
+    s->is_simple = false;
+    return (int64_t)s->width * (cost + ONE_BY_ONE);
+  case IR_CALL:
+    s->is_simple = false;
+    if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
+    if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
+    return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
+           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0))
+                          : 0;
+  default: break;
+  }
+  if (fact(s, inst)->shape != LANE_VARYING) return cost;
+  if (is_division(inst) && fact(s, inst->operands[1])->shape != LANE_UNIFORM) s->is_simple = false;
+  if (is_long_division(inst)) return (int64_t)s->width * (cost + 2);
+  Type type = is_in_doubles(inst) ? TYPE(F64) : type_is_none(inst->type) ? TYPE(F32) : inst->type;
+  return (int64_t)VECTOR * cost * registers(s, type);
+}
+
+/* -- what has no form in lanes ----------------------------------------------------------------- */
+
+static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_INVOKE: return "it calls a function that calls itself";
+  case IR_BITS:
+    return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
+  case IR_CALL:
+    if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
+    if (inst->entry == RT_TOUCH) return "it is checked for races";
+    if (inst->entry == RT_FETCH) return "elements are fetched ahead of their use";
+    for (int i = 0; i < inst->operand_count; i++)
+      if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
+    return NULL;
+  case IR_PRINT: return "it prints";
+  case IR_GRID: case IR_ROW: return "it visits cells of leaves";
+  default: return NULL;
+  }
+}
+
+/* -- the survey -------------------------------------------------------------------------------- */
+
+static void survey_region(LaneSurvey *s, const IrRegion *region);
+
+/* Lanes that leave in different turns wait for the last one. */
+static void survey_loop(LaneSurvey *s, const IrInst *inst) {
+  int64_t outer = s->turns, before = s->beside;
+  s->is_simple = false;
+  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * TURNS; /* rolled: rare */
+  survey_region(s, inst->regions[0]);
+  s->turns = outer;
+  if (fact(s, inst)->diverges) s->beside += (s->beside - before) * WAITING / 100;
+}
+
+static void survey_inst(LaneSurvey *s, const IrInst *inst) {
+  const char *obstacle = obstacle_of(s, inst);
+  if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
+  if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
+  int64_t beside = cost_beside(s, inst) * s->turns;
+  s->alone += op_cost(inst) * s->turns;
+  s->beside += beside;
+  if (inst->op != IR_IF) return;
+  s->is_simple = false;
+  survey_region(s, inst->regions[0]);
+  survey_region(s, inst->regions[1]);
+}
+
+static void survey_region(LaneSurvey *s, const IrRegion *region) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
+}
+
+LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
+                        int varying, int width) {
+  LaneSurvey s = {.kernel = kernel, .width = width, .vector_bytes = ctx->vector_bytes, .turns = 1,
+                  .is_simple = true};
+  s.facts = ir_lanes(ctx->scratch, kernel, body, varying);
+  survey_region(&s, body);
+  return s;
+}

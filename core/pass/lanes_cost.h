@@ -1,0 +1,23 @@
+/* lanes_cost.h - what a body would cost if `width` of its iterations ran side by side. */
+#ifndef RG_PASS_LANES_COST_H
+#define RG_PASS_LANES_COST_H
+
+#include "ir/lanes.h"
+#include "pass/pass.h"
+
+typedef struct LaneSurvey {
+  const IrKernel *kernel;
+  const LaneFact *facts;
+  int width, vector_bytes;
+  int64_t turns;         /* of the loops around */
+  int64_t alone, beside; /* cost of one iteration; of `width` side by side */
+  bool is_simple;        /* LLVM's vectoriser takes it */
+  const char *obstacle;  /* what has no form in lanes; NULL: nothing */
+  int32_t line;          /* of the obstacle */
+} LaneSurvey;
+
+/* `varying`: the parameter that counts from lane to lane. */
+LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
+                        int varying, int width);
+
+#endif
