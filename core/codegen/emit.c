@@ -119,10 +119,15 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   }
 }
 
+/* A linear value is made of lane 0's, and a uniform one too: the high bits of an index. */
+static bool is_of_base(const Codegen *g, const IrInst *inst) {
+  return g->lanes && lane_shape(g, inst) != LANE_VARYING && ir_effects(inst) & IR_PURE;
+}
+
 static void emit_inst(Codegen *g, const IrInst *inst) {
   g->alias = inst->alias;
   if (g->lanes && lane_emit(g, inst)) return;
-  g->wants_base = g->lanes && lane_shape(g, inst) == LANE_LINEAR;
+  g->wants_base = is_of_base(g, inst);
   emit_scalar(g, inst);
   g->wants_base = false;
 }

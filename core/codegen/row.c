@@ -192,13 +192,6 @@ static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef 
   block_enter(g, after);
 }
 
-/* The positions of the grid are also operands. */
-static bool has_bounds(const IrInst *inst) {
-  const IrInst *grid = inst->region->owner;
-  int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
-  return inst->operand_count == positions + 2;
-}
-
 static bool is_sound(const Codegen *g, const IrInst *inst) {
   int width = inst->width, lanes = inst->lanes;
   bool has_width = width >= 1 && width <= IR_MAX_LANES && !(width & (width - 1)),
@@ -211,7 +204,8 @@ static Row describe(Codegen *g, const IrInst *inst) {
   Row row = {.inst = inst, .step = inst->lanes > 1 ? inst->lanes : inst->width};
   const IrRegion *body = inst->regions[0];
   row.loop = (LaneLoop){.body = body, .index = body->params.items[0], .width = row.step};
-  if (inst->lanes > 1) row.loop.facts = ir_lanes(g->scratch, g->kernel, body, 0);
+  LaneBody lanes = ir_lanes_of_row(inst, row.step);
+  if (inst->lanes > 1) row.loop.facts = ir_lanes(g->scratch, g->kernel, &lanes);
   return row;
 }
 
@@ -241,9 +235,8 @@ void row_emit(Codegen *g, const IrInst *inst) {
   if (begin >= end) return;
   Reach reach = reach_of(inst);
   Row row = describe(g, inst);
-  if (has_bounds(inst))
-    return emit_elements(g, row, value_operand(g, inst, inst->operand_count - 2),
-                         value_operand(g, inst, inst->operand_count - 1));
+  IrInst *const *bounds = ir_row_bounds(inst);
+  if (bounds) return emit_elements(g, row, value_of(g, bounds[0]), value_of(g, bounds[1]));
   if (inst->masked) {
     row.word = value_operand(g, inst, inst->operand_count - 1);
     if (!inst->operand_count || end > 64 || value_is_vector(row.word))

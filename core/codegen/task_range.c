@@ -85,9 +85,11 @@ static void find_lanes(Codegen *g, Range *r) {
   const IrTask *task = r->of.task;
   r->lanes = r->inner_lanes = NULL;
   if (task->lanes <= 1) return;
-  int last = task->axis_count - 1;
-  r->lanes = ir_lanes(g->scratch, g->kernel, task->body, last);
-  if (task->interior) r->inner_lanes = ir_lanes(g->scratch, g->kernel, task->interior, last);
+  LaneBody body = {.region = task->body, .varying = task->axis_count - 1, .width = task->lanes};
+  r->lanes = ir_lanes(g->scratch, g->kernel, &body);
+  if (!task->interior) return;
+  body.region = task->interior;
+  r->inner_lanes = ir_lanes(g->scratch, g->kernel, &body);
 }
 
 /* -- segments ---------------------------------------------------------------------------------- */

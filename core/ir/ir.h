@@ -307,6 +307,8 @@ int ir_region_count(IrOp op);
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a
  * fault), neither to be dropped nor to be moved. */
 int ir_effects(const IrInst *inst);
+/* Of a ROW over elements of a list: its last two operands, the bounds. NULL: of cells. */
+IrInst *const *ir_row_bounds(const IrInst *row);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {

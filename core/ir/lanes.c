@@ -5,6 +5,8 @@
  * loop that diverges have a version of their own. */
 #include "ir/lanes.h"
 
+#include "ir/task.h"
+
 typedef struct LaneFrame { /* a loop, or the body: what exits leave */
   int version;             /* where a turn begins */
 } LaneFrame;
@@ -14,7 +16,7 @@ enum { NO_EXIT = 1 << 30 };
 typedef struct LaneWalk {
   Scratch *scratch;
   const IrKernel *kernel;
-  const IrRegion *body;
+  const LaneBody *body;
   LaneFact *facts;
   int *versions;           /* of VARs, by id */
   VEC(LaneFrame) frames;
@@ -97,6 +99,97 @@ static bool offset_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
          !__builtin_add_overflow(base, index, &out->step);
 }
 
+/* -- high and low bits ------------------------------------------------------------------------- */
+
+enum { DEEPEST = 8, ALL_ZERO = 63 };
+
+static int least(int a, int b) { return a < b ? a : b; }
+
+static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth);
+
+/* Of a parameter: the iteration's own, or a coordinate of a leaf's first cell. */
+static int zeros_of_param(const LaneWalk *w, const IrInst *param) {
+  int width = 0;
+  if (w->body->is_aligned && param == w->body->region->params.items[w->body->varying])
+    while (w->body->width >> (width + 1)) width++;
+  for (int t = 0; t < w->kernel->tasks.count; t++) {
+    const IrTask *task = w->kernel->tasks.items[t];
+    if (task->kind != TASK_LEAVES || task->body != param->region) continue;
+    for (int k = 0; k < task->axis_count && 1 + k < task->body->params.count; k++)
+      if (task->body->params.items[1 + k] == param && task->factors[k] > 0)
+        return __builtin_ctz((unsigned)task->factors[k]);
+  }
+  return width;
+}
+
+static int zeros_of_product(const LaneWalk *w, const IrInst *inst, int depth) {
+  int a = zeros_below(w, inst->operands[0], depth);
+  if (inst->op == IR_MUL) return least(a + zeros_below(w, inst->operands[1], depth), ALL_ZERO);
+  int64_t count;
+  bool is_known =
+      ir_is_const(inst->operands[1], &count) && count >= 0 && count < type_bits(inst->type);
+  return is_known ? least(a + (int)count, ALL_ZERO) : a;
+}
+
+/* How many low bits of a value, in lane 0, are known to be 0. */
+static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth) {
+  int64_t number;
+  if (depth == DEEPEST || !type_is_integer(inst->type)) return 0;
+  if (ir_is_const(inst, &number)) return number ? __builtin_ctzll((uint64_t)number) : ALL_ZERO;
+  switch (inst->op) {
+  case IR_PARAM: return zeros_of_param(w, inst);
+  case IR_CONVERT: return zeros_below(w, inst->operands[0], depth + 1);
+  case IR_MUL: case IR_SHL: return zeros_of_product(w, inst, depth + 1);
+  case IR_ADD: case IR_SUB:
+    return least(zeros_below(w, inst->operands[0], depth + 1),
+                 zeros_below(w, inst->operands[1], depth + 1));
+  default: return 0;
+  }
+}
+
+/* The bits that differ between lanes, if lane 0 has zeros there: no lane carries beyond them. */
+static bool find_own_bits(const LaneWalk *w, const IrInst *inst, int *bits) {
+  const LaneFact *own = fact(w, inst);
+  if (own->shape != LANE_LINEAR || own->step < 0 || !type_is_integer(inst->type)) return false;
+  int64_t span = own->step * (w->body->width - 1);
+  for (*bits = 0; span >> *bits; ++*bits) {}
+  return *bits < type_bits(inst->type) - 1 && zeros_below(w, inst, 0) >= *bits;
+}
+
+/* The count of a shift to the right, or of the bits that are kept: -1: it is neither. */
+static int kept_bits(const IrInst *inst, bool *is_high) {
+  int64_t number;
+  *is_high = inst->op == IR_SHR || inst->op == IR_SAR || inst->op == IR_FLOORDIV;
+  if (inst->operand_count != 2 || !ir_is_const(inst->operands[1], &number) || number < 0) return -1;
+  switch (inst->op) {
+  case IR_SHR: case IR_SAR: return number < type_bits(inst->type) ? (int)number : -1;
+  case IR_BAND:
+    if (number == INT64_MAX) return -1;
+    number++;
+    /* fallthrough */
+  case IR_FLOORDIV: case IR_MOD:
+    return number > 0 && !(number & (number - 1)) ? __builtin_ctzll((uint64_t)number) : -1;
+  default: return -1;
+  }
+}
+
+/* All lanes have the same high bits. */
+static bool is_shared(const LaneWalk *w, const IrInst *inst) {
+  bool is_high;
+  int bits, kept = kept_bits(inst, &is_high);
+  return is_high && kept >= 0 && find_own_bits(w, inst->operands[0], &bits) && kept >= bits;
+}
+
+static bool low_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
+  bool is_high;
+  int bits, kept = kept_bits(inst, &is_high);
+  if (is_high || kept < 0 || !find_own_bits(w, inst->operands[0], &bits) || kept < bits)
+    return false;
+  out->step = fact(w, inst->operands[0])->step;
+  out->is_exact = kept < type_bits(inst->type) - 1;
+  return true;
+}
+
 /* Can the value be told by that of lane 0 and a step? */
 static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   int64_t a = 0, b = 0;
@@ -106,6 +199,7 @@ static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   switch (inst->op) {
   case IR_CONVERT: return convert_step(w, inst, out);
   case IR_MUL: case IR_SHL: return type_bits(inst->type) >= 32 && product_step(w, inst, out);
+  case IR_BAND: case IR_MOD: return type_bits(inst->type) >= 32 && low_step(w, inst, out);
   case IR_ADD: case IR_SUB:
     if (type_bits(inst->type) < 32 || !step_of(w, inst->operands[0], &a) ||
         !step_of(w, inst->operands[1], &b))
@@ -121,6 +215,7 @@ enum { LARGEST_STEP = 1 << 24 };
 static void visit_pure(LaneWalk *w, const IrInst *inst) {
   LaneFact found = {0}, *own = fact(w, inst);
   if (are_uniform(w, inst)) return;
+  if (own->shape == LANE_UNIFORM && is_shared(w, inst)) return;
   bool is_linear = own->shape != LANE_VARYING && find_step(w, inst, &found) &&
                    found.step <= LARGEST_STEP && found.step >= -LARGEST_STEP;
   if (is_linear && own->shape == LANE_LINEAR && own->step == found.step) return;
@@ -177,7 +272,7 @@ static void visit_for(LaneWalk *w, const IrInst *inst) {
 
 /* Of the loop of a frame: found by going outward from the exit. NULL: the body. */
 static const IrInst *loop_of(const LaneWalk *w, const IrInst *exit, int64_t levels) {
-  for (const IrRegion *in = exit->region; in && in != w->body && in->owner;
+  for (const IrRegion *in = exit->region; in && in != w->body->region && in->owner;
        in = in->owner->region) {
     IrOp op = in->owner->op;
     if ((op == IR_LOOP || op == IR_FOR || op == IR_BITS) && levels-- == 0) return in->owner;
@@ -240,14 +335,21 @@ static void visit_region(LaneWalk *w, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) visit_inst(w, inst);
 }
 
-const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegion *body,
-                         int varying) {
+LaneBody ir_lanes_of_row(const IrInst *row, int width) {
+  int64_t first = row->begin;
+  bool is_known = !ir_row_bounds(row) || ir_is_const(ir_row_bounds(row)[0], &first);
+  return (LaneBody){.region = row->regions[0],
+                    .width = width,
+                    .is_aligned = is_known && first >= 0 && first % width == 0};
+}
+
+const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body) {
   LaneWalk w = {.scratch = scratch,
                 .kernel = kernel,
                 .body = body,
                 .facts = scratch_array(scratch, LaneFact, kernel->next_id),
                 .versions = scratch_array(scratch, int, kernel->next_id)};
-  *fact(&w, body->params.items[varying]) =
+  *fact(&w, body->region->params.items[body->varying]) =
       (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};
   do {
     w.changed = false;
@@ -255,7 +357,7 @@ const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegio
     w.lowest = NO_EXIT;
     w.frames.count = 0;
     vec_push(scratch, &w.frames, (LaneFrame){0});
-    visit_region(&w, body);
+    visit_region(&w, body->region);
   } while (w.changed);
   return w.facts;
 }

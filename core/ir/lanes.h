@@ -9,6 +9,8 @@
  * Where control differs by lane (an `if` whose condition varies), a mask says which lanes run. A
  * variable varies if a value that varies is set, or where fewer lanes run than at its declaration.
  * A loop diverges if its lanes leave it in different turns: it turns while any lane is in it.
+ * Where lane 0 has a multiple of a power of two that no lane reaches, its high bits are uniform and
+ * its low bits linear: so 16 cells of a leaf are in one node, too, of another tree with such leaves.
  * What lanes that do not run have in a register is some number: nothing may depend on it. */
 #ifndef RG_IR_LANES_H
 #define RG_IR_LANES_H
@@ -28,9 +30,16 @@ typedef struct LaneFact {
   int64_t step;    /* LINEAR */
 } LaneFact;
 
-/* By inst id. The body's parameter `varying` counts up by one from lane to lane; all others, and
- * values from outside, are uniform. */
-const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const IrRegion *body,
-                         int varying);
+typedef struct LaneBody {
+  const IrRegion *region;
+  int varying;     /* its parameter that counts up by one from lane to lane */
+  int width;
+  bool is_aligned; /* in lane 0 that is a multiple of `width` */
+} LaneBody;
+
+LaneBody ir_lanes_of_row(const IrInst *row, int width);
+
+/* By inst id. All other parameters, and values from outside, are uniform. */
+const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body);
 
 #endif

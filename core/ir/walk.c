@@ -51,3 +51,10 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
   while (at && at != region) at = at->owner ? at->owner->region : NULL;
   return at == region;
 }
+
+/* The positions of the grid are operands too. */
+IrInst *const *ir_row_bounds(const IrInst *row) {
+  const IrInst *grid = row->region->owner;
+  int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;
+  return row->operand_count == positions + 2 ? row->operands + positions : NULL;
+}

@@ -70,11 +70,12 @@ static bool is_long(const IrTask *task) {
 
 static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
                                int width) {
-  int last = task->axis_count - 1;
-  const IrRegion *body = task->interior ? task->interior : task->body;
-  LaneSurvey s = lanes_survey(ctx, kernel, body, last, width);
+  LaneBody body = {.region = task->interior ? task->interior : task->body,
+                   .varying = task->axis_count - 1, .width = width};
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
   if (!task->interior || s.obstacle) return s;
-  LaneSurvey rim = lanes_survey(ctx, kernel, task->body, last, width);
+  body.region = task->body;
+  LaneSurvey rim = lanes_survey(ctx, kernel, &body);
   s.obstacle = rim.obstacle;
   s.line = rim.line;
   return s;
@@ -119,7 +120,8 @@ static bool choose_row(void *data, IrInst *inst) {
   if (width < 4) return note_alone(&c->told, "its rows are short"), true;
   if (rewrite_count(inst->regions[0]) > LONGEST && !c->ctx->forces_lanes)
     return note_alone(&c->told, "its body is long"), true;
-  LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, inst->regions[0], 0, width);
+  LaneBody body = ir_lanes_of_row(inst, width);
+  LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
   if (s.obstacle) return note_obstacle(&c->told, &s), true;
   if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
   inst->lanes = width;

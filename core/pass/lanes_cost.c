@@ -203,11 +203,10 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) survey_inst(s, inst);
 }
 
-LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
-                        int varying, int width) {
-  LaneSurvey s = {.kernel = kernel, .width = width, .vector_bytes = ctx->vector_bytes, .turns = 1,
-                  .is_simple = true};
-  s.facts = ir_lanes(ctx->scratch, kernel, body, varying);
-  survey_region(&s, body);
+LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
+  LaneSurvey s = {.kernel = kernel, .width = body->width, .vector_bytes = ctx->vector_bytes,
+                  .turns = 1, .is_simple = true};
+  s.facts = ir_lanes(ctx->scratch, kernel, body);
+  survey_region(&s, body->region);
   return s;
 }

@@ -1,4 +1,4 @@
-/* lanes_cost.h - what a body would cost if `width` of its iterations ran side by side. */
+/* lanes_cost.h - what a body would cost if several of its iterations ran side by side. */
 #ifndef RG_PASS_LANES_COST_H
 #define RG_PASS_LANES_COST_H
 
@@ -16,8 +16,6 @@ typedef struct LaneSurvey {
   int32_t line;          /* of the obstacle */
 } LaneSurvey;
 
-/* `varying`: the parameter that counts from lane to lane. */
-LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const IrRegion *body,
-                        int varying, int width);
+LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body);
 
 #endif
