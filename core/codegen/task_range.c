@@ -109,11 +109,11 @@ enum { MANY_VECTORS = 8 };
 static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {
   if (!r->inner_lanes) return low;
   int64_t width = r->of.task->lanes;
-  LLVMValueRef up = LLVMBuildAdd(g->builder, low, index_number(r, width - 1), "");
-  up = LLVMBuildAnd(g->builder, up, index_number(r, -width), "");
+  LLVMValueRef up = LLVMBuildAdd(g->builder, low, value_integer(r->of.index, width - 1), "");
+  up = LLVMBuildAnd(g->builder, up, value_integer(r->of.index, -width), "");
   LLVMValueRef rest = LLVMBuildSub(g->builder, high, up, "");
   LLVMValueRef many = LLVMBuildICmp(g->builder, LLVMIntSGE, rest,
-                                    index_number(r, MANY_VECTORS * width), "");
+                                    value_integer(r->of.index, MANY_VECTORS * width), "");
   return LLVMBuildSelect(g->builder, many, up, low, "");
 }
 

@@ -10,7 +10,7 @@
  * variable varies if a value that varies is set, or where fewer lanes run than at its declaration.
  * A loop diverges if its lanes leave it in different turns: it turns while any lane is in it.
  * Where lane 0 has a multiple of a power of two that no lane reaches, its high bits are uniform and
- * its low bits linear: so 16 cells of a leaf are in one node, too, of another tree with such leaves.
+ * its low bits linear: 16 cells of a leaf are in one node of another tree, too, with such leaves.
  * What lanes that do not run have in a register is some number: nothing may depend on it. */
 #ifndef RG_IR_LANES_H
 #define RG_IR_LANES_H
