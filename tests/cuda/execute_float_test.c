@@ -1,5 +1,5 @@
-/* execute_float_test.c - floating point on the executing driver: IEEE 754 where PTX says so, and what
- * PTX says of NaN, signed zeros, subnormal numbers and of conversions out of range. */
+/* execute_float_test.c - floating point on the executing driver: IEEE 754 where PTX says so, and
+ * what PTX says of NaN, signed zeros, subnormal numbers and of conversions out of range. */
 #include "check.h"
 #include "gpu.h"
 
@@ -113,7 +113,7 @@ static void nans(void) {
 }
 
 static void conversions(void) {
-  TEST("floats become integers towards zero, to the nearest even, down or up; out of range: clamped") {
+  TEST("floats become integers by the rounding that is asked for; out of range: clamped") {
     CHECK_INT(integer32("cvt.rzi.s32.f32", "0fc0200000"), (uint32_t)-2); /* -2.5 */
     CHECK_INT(integer32("cvt.rni.s32.f32", "0f40200000"), 2);
     CHECK_INT(integer32("cvt.rmi.s32.f32", "0fc0200000"), (uint32_t)-3);

@@ -1,5 +1,5 @@
-/* execute_integer_test.c - integers, bits and predicates on the executing driver, by the rules of the
- * PTX manual. A row is an instruction with its operands; the table is the test. */
+/* execute_integer_test.c - integers, bits and predicates on the executing driver, by the rules of
+ * the PTX manual. A row is an instruction with its operands; the table is the test. */
 #include "check.h"
 #include "gpu.h"
 

@@ -1,4 +1,5 @@
-/* execute_memory_test.c - the device's memory: what kernels may touch, what the host sees, and when. */
+/* execute_memory_test.c - the device's memory: what kernels may touch, what the host sees, and
+ * when. */
 #include "check.h"
 #include "gpu.h"
 
@@ -13,7 +14,8 @@ static const char text[] =
     "ld.param.u64 %rd0, [at]; ld.global.u32 %r1, [%rd0]; ret;\n}\n"
     ".visible .entry store(.param .u64 at)\n{\n.reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
     "ld.param.u64 %rd0, [at]; mov.b32 %r1, 7; st.u32 [%rd0], %r1; ret;\n}\n"
-    ".visible .entry both(.param .u64 to, .param .u64 from)\n{\n.reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
+    ".visible .entry both(.param .u64 to, .param .u64 from)\n{\n"
+    ".reg .b64 %rd<4>; .reg .b32 %r<4>;\n"
     "ld.param.u64 %rd0, [to]; ld.param.u64 %rd1, [from]; ld.global.u32 %r1, [%rd1];\n"
     "st.global.u32 [%rd0], %r1; ret;\n}\n"
     ".visible .entry shared()\n{\n.reg .b64 %rd<4>; .reg .b32 %r<4>; .shared .b32 s[4];\n"

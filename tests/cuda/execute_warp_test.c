@@ -42,7 +42,8 @@ static void divergence(void) {
   }
   TEST("lanes that have ended are no longer there") {
     CHECK_INT(gpu_lines("setp.lt.u32 %p1, %r0, 8; @%p1 exit; activemask.b32 %r3;"
-                        "vote.sync.ballot.b32 %r4, %p1, -1; bar.warp.sync -1; add.s32 %r3, %r3, %r4;"
+                        "vote.sync.ballot.b32 %r4, %p1, -1; bar.warp.sync -1;"
+                        "add.s32 %r3, %r3, %r4;"
                         "st.global.u32 [%rd0], %r3;", out), 0);
     CHECK(out[0] == 0 && out[8] == 0xffffff00);
   }

@@ -19,19 +19,23 @@ static char *fault(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address
   return NULL;
 }
 
-static bool check_written(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
-                          uint32_t size) {
+/* A bit is missing: it may be that the block has no bits yet. */
+static __attribute__((noinline)) bool look_closer(Warp *warp, const Inst *inst, uint32_t lane,
+                                                  uint64_t address, uint32_t size, bool write) {
   static const char why[] = "not all of them were ever written";
+  if (write) {
+    memory_set_written(address, size, true);
+    return true;
+  }
+  if (!options.unwritten || memory_is_written(address, size)) return true;
   if (options.unwritten == 2) {
     fault(warp, inst, lane, address, size, false, CUDA_ERROR_LAUNCH_FAILED, why);
     return false;
   }
-  if (options.unwritten == 1) {
-    Slice kernel = warp->grid->function->name;
-    fprintf(stderr, "device: %.*s, line %u of its PTX, reads %u bytes at 0x%llx: %s\n",
-            (int)kernel.length, kernel.at, inst->line, size, (unsigned long long)address, why);
-    memory_set_written(address, size, true); /* told once */
-  }
+  Slice kernel = warp->grid->function->name;
+  fprintf(stderr, "device: %.*s, line %u of its PTX, reads %u bytes at 0x%llx: %s\n",
+          (int)kernel.length, kernel.at, inst->line, size, (unsigned long long)address, why);
+  memory_set_written(address, size, true); /* told once */
   return true;
 }
 
@@ -48,14 +52,11 @@ static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t
   }
   uint64_t bit = address - DEVICE_BASE;
   uint16_t bits = (uint16_t)(((1u << size) - 1) << (bit & 15));
-  uint16_t *shadow = &memory.shadow[bit >> 4];
-  if (write) {
-    if ((*shadow & bits) != bits) *shadow |= bits;
-    warp->grid->bytes_written += size;
-  } else {
-    if ((*shadow & bits) != bits && !check_written(warp, inst, lane, address, size)) return NULL;
-    warp->grid->bytes_read += size;
-  }
+  const uint16_t *shadow = &memory.shadow[bit >> 4];
+  if ((*shadow & bits) != bits && !look_closer(warp, inst, lane, address, size, write))
+    return NULL;
+  if (write) warp->grid->bytes_written += size;
+  else warp->grid->bytes_read += size;
   return memory.host + bit;
 }
 

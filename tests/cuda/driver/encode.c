@@ -29,7 +29,8 @@ bool parts_have(const Parts *parts, const char *word) {
 Type parts_type(const Parts *parts, uint32_t from_the_end) {
   Type type = {0};
   uint32_t lanes;
-  if (parts->count > from_the_end) type_of(parts->at[parts->count - 1 - from_the_end], &type, &lanes);
+  if (parts->count > from_the_end)
+    type_of(parts->at[parts->count - 1 - from_the_end], &type, &lanes);
   return type;
 }
 

@@ -1,5 +1,5 @@
-/* encode_memory.c - loads, stores, updates. Order and caches ask nothing of an interpreter that runs
- * one instruction at a time. */
+/* encode_memory.c - loads, stores, updates. Order and caches ask nothing of an interpreter that
+ * runs one instruction at a time. */
 #include <stdlib.h>
 
 #include "access.h"

@@ -33,12 +33,14 @@ bool memory_open(void) {
   if (device != (void *)DEVICE_BASE) return false;
   char *host = mmap(NULL, DEVICE_SIZE, PROT_NONE, shape, -1, 0);
   void *shadow = mmap(NULL, DEVICE_SIZE / 8, PROT_READ | PROT_WRITE, shape, -1, 0);
-  if (host == MAP_FAILED || shadow == MAP_FAILED) return false;
+  void *states = mmap(NULL, DEVICE_SIZE / MEMORY_BLOCK, PROT_READ | PROT_WRITE, shape, -1, 0);
+  if (host == MAP_FAILED || shadow == MAP_FAILED || states == MAP_FAILED) return false;
   if (mmap(host, DEVICE_SIZE / 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
            memory.file, 0) == MAP_FAILED)
     return false;
   memory.host = host;
   memory.shadow = shadow;
+  memory.states = states;
   return true;
 }
 
@@ -135,9 +137,44 @@ void memory_free_all(void) {
   memory_map_end();
 }
 
+void memory_settle(uint64_t address, uint64_t size) {
+  if (!size) return;
+  uint64_t first = (address - DEVICE_BASE) / MEMORY_BLOCK;
+  uint64_t last = (address + size - 1 - DEVICE_BASE) / MEMORY_BLOCK;
+  for (uint64_t block = first; block <= last; block++) {
+    if (memory.states[block] == BLOCK_CLEARED)
+      memset((char *)memory.shadow + block * (MEMORY_BLOCK / 8), 255, MEMORY_BLOCK / 8);
+    memory.states[block] = BLOCK_SETTLED;
+  }
+}
+
+void memory_clear(uint64_t address, uint64_t size) {
+  uint64_t end = address + size;
+  while (address < end) {
+    uint64_t offset = address - DEVICE_BASE, in_block = offset % MEMORY_BLOCK;
+    uint64_t count = MEMORY_BLOCK - in_block < end - address ? MEMORY_BLOCK - in_block
+                                                             : end - address;
+    uint8_t *state = &memory.states[offset / MEMORY_BLOCK];
+    if (count == MEMORY_BLOCK && *state != BLOCK_SETTLED) {
+      *state = BLOCK_CLEARED;
+    } else {
+      memset(memory_host(address), 0, count);
+      memory_set_written(address, count, true);
+    }
+    address += count;
+  }
+}
+
+void memory_set_fresh(uint64_t address, uint64_t size) {
+  uint64_t offset = address - DEVICE_BASE;
+  madvise((char *)memory.shadow + offset / 8, size / 8, MADV_DONTNEED);
+  memset(memory.states + offset / MEMORY_BLOCK, BLOCK_FRESH, size / MEMORY_BLOCK);
+}
+
 void memory_set_written(uint64_t address, uint64_t size, bool written) {
   uint64_t from = address - DEVICE_BASE, to = from + size;
   uint8_t *bits = (uint8_t *)memory.shadow;
+  memory_settle(address, size);
   for (; from < to && from % 8; from++)
     bits[from / 8] = (uint8_t)(written ? bits[from / 8] | 1u << from % 8
                                        : bits[from / 8] & ~(1u << from % 8));
@@ -150,12 +187,15 @@ void memory_set_written(uint64_t address, uint64_t size, bool written) {
 
 bool memory_is_written(uint64_t address, uint64_t size) {
   const uint8_t *bits = (const uint8_t *)memory.shadow;
+  memory_settle(address, size);
   for (uint64_t at = address - DEVICE_BASE, end = at + size; at < end; at++)
     if (!(bits[at / 8] >> at % 8 & 1)) return false;
   return true;
 }
 
 void memory_copy_written(uint64_t to, uint64_t from, uint64_t size) {
+  memory_settle(to, size);
+  memory_settle(from, size);
   if ((to | from | size) % 8 == 0) {
     char *bits = (char *)memory.shadow;
     memmove(bits + (to - DEVICE_BASE) / 8, bits + (from - DEVICE_BASE) / 8, size / 8);

@@ -3,7 +3,12 @@
  * with a GPU; the bytes are those of a memfd, mapped a fixed distance away.
  *
  * A live range is an allocation, or what is mapped of a reservation. Each byte has a shadow bit:
- * was it ever written? */
+ * was it ever written? A block of 64 KiB has a state before its bits count, so that large memory
+ * that is only cleared costs next to nothing:
+ *
+ *     FRESH (nothing written, all zero) --clear--> CLEARED (all written, all zero)
+ *       |                                            |
+ *       +------------------ settle --------> SETTLED: the bits say it */
 #ifndef PTX_MEMORY_H
 #define PTX_MEMORY_H
 
@@ -12,16 +17,20 @@
 #include <stdint.h>
 
 #define DEVICE_BASE 0x300000000000ull
-#define DEVICE_SIZE 0x4000000000ull /* of address space: 256 GiB */
+#define DEVICE_SIZE 0x80000000000ull /* of address space: 8 TiB */
 #define DEVICE_PAGE 0x200000ull     /* the granularity of physical memory: 2 MiB */
 
 typedef struct Range {
   uint64_t base, size;
 } Range;
 
+enum { MEMORY_BLOCK = 1 << 16 };
+typedef enum BlockState { BLOCK_FRESH, BLOCK_CLEARED, BLOCK_SETTLED } BlockState;
+
 typedef struct Memory {
   char *host;          /* the byte at DEVICE_BASE */
   uint16_t *shadow;    /* a bit per byte */
+  uint8_t *states;     /* BlockState */
   uint64_t used_bytes; /* of physical memory */
   uint64_t total_bytes;
   int file;
@@ -51,6 +60,10 @@ Range memory_range(uint64_t address);
 bool memory_is_live(uint64_t address, uint64_t size);
 
 static inline char *memory_host(uint64_t address) { return memory.host + (address - DEVICE_BASE); }
+/* From here on, until memory goes, the shadow bits of these bytes say what is written. */
+void memory_settle(uint64_t address, uint64_t size);
+void memory_clear(uint64_t address, uint64_t size); /* zeros, written */
+void memory_set_fresh(uint64_t address, uint64_t size); /* whole blocks, new from the system */
 void memory_set_written(uint64_t address, uint64_t size, bool written);
 bool memory_is_written(uint64_t address, uint64_t size);
 void memory_copy_written(uint64_t to, uint64_t from, uint64_t size);

@@ -1,7 +1,8 @@
 /* memory_map.c - reservations, physical memory and what of it is mapped where.
  *
  * Physical memory is a part of the memfd that nobody had before; it goes back to the system with
- * the last of its handle and its mappings. Addresses of a reservation are used once, too. */
+ * the last of its handle and its mappings. Addresses of a reservation come back when all others have
+ * been used. */
 #include "memory.h"
 #include "memory_parts.h"
 
@@ -28,11 +29,28 @@ static uint64_t next_physical = DEVICE_SIZE / 2;
 
 static bool is_whole(uint64_t number) { return number && number % DEVICE_PAGE == 0; }
 
+/* The first free place from `from` on; 0 when there is none. */
+static uint64_t find_place(uint64_t from, uint64_t size, uint64_t align) {
+  for (;;) {
+    from = (from + align - 1) & ~(align - 1);
+    if (from > DEVICE_BASE + DEVICE_SIZE || size > DEVICE_BASE + DEVICE_SIZE - from) return 0;
+    uint64_t past = 0;
+    for (uint32_t i = 0; i < reservations.count && !past; i++) {
+      Range range = reservations.at[i];
+      if (range.base < from + size && range.base + range.size > from)
+        past = range.base + range.size;
+    }
+    if (!past) return from;
+    from = past;
+  }
+}
+
 int memory_reserve(uint64_t *address, uint64_t size, uint64_t align) {
   if (!is_whole(size) || (align & (align - 1))) return CUDA_ERROR_INVALID_VALUE;
   if (align < DEVICE_PAGE) align = DEVICE_PAGE;
-  uint64_t from = (next_reserved + align - 1) & ~(align - 1);
-  if (size > DEVICE_BASE + DEVICE_SIZE - from) return CUDA_ERROR_OUT_OF_MEMORY;
+  uint64_t from = find_place(next_reserved, size, align);
+  if (!from) from = find_place(DEVICE_BASE + DEVICE_SIZE / 2, size, align);
+  if (!from) return CUDA_ERROR_OUT_OF_MEMORY;
   next_reserved = from + size + DEVICE_PAGE;
   PUSH(reservations, (Range){from, size});
   *address = from;
@@ -103,7 +121,7 @@ int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle
            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory.file, (off_t)physical->place) ==
       MAP_FAILED)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  madvise((char *)memory.shadow + (address - DEVICE_BASE) / 8, size / 8, MADV_DONTNEED);
+  memory_set_fresh(address, size);
   if (physical->mappings) memory_set_written(address, size, true); /* elsewhere, for all we know */
   physical->mappings++;
   PUSH(mappings, (Mapping){{address, size}, (uint32_t)handle - 1});

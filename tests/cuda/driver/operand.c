@@ -97,8 +97,9 @@ bool symbol_address(Reader *reader, Slice name, uint64_t *address, Space *space)
 static const Param *find_param(const Function *function, Slice name, bool *is_result) {
   for (uint32_t i = 0; i < function->param_count; i++)
     if (slice_same(function->params[i].name, name)) return *is_result = false, &function->params[i];
+  *is_result = true;
   for (uint32_t i = 0; i < function->result_count; i++)
-    if (slice_same(function->results[i].name, name)) return *is_result = true, &function->results[i];
+    if (slice_same(function->results[i].name, name)) return &function->results[i];
   return NULL;
 }
 

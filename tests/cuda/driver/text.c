@@ -4,7 +4,9 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.'; }
+static bool is_word(char c) {
+  return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '.';
+}
 
 static void skip_blank(Text *text) {
   while (text->at < text->end) {

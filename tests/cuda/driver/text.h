@@ -1,4 +1,5 @@
-/* text.h - PTX as tokens. A word holds its dots (`ld.global.u32`, `%tid.x`, `.reg`), a number its bits. */
+/* text.h - PTX as tokens. A word holds its dots (`ld.global.u32`, `%tid.x`, `.reg`), a number its
+ * bits. */
 #ifndef PTX_TEXT_H
 #define PTX_TEXT_H
 

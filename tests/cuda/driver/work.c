@@ -35,6 +35,7 @@ static void to_host(uint64_t to, uint64_t from, uint64_t size) {
   char *host = (char *)(uintptr_t)to; /* NOLINT */
   memcpy(host, memory_host(from), size);
   const uint8_t *shadow = (const uint8_t *)memory.shadow;
+  memory_settle(from, size);
   for (uint64_t i = 0; i < size;) {
     uint64_t bit = from + i - DEVICE_BASE;
     if (bit % 8 == 0 && shadow[bit / 8] == 255) {
@@ -49,6 +50,10 @@ static void to_host(uint64_t to, uint64_t from, uint64_t size) {
 static void set(const Work *work) {
   char *at = memory_host(work->to);
   uint64_t bytes = work->size * work->unit;
+  if (!work->value) {
+    memory_clear(work->to, bytes);
+    return;
+  }
   if (work->unit == 1) memset(at, (int)work->value, bytes);
   else
     for (uint64_t i = 0; i < work->size; i++) memcpy(at + i * work->unit, &work->value, work->unit);
