@@ -101,6 +101,15 @@ static inline uint32_t rt_add(uint32_t *word, uint32_t value) {
   rt_step();
   return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
+static inline uint64_t rt_add_long(uint64_t *word, uint64_t value) {
+  rt_step();
+  return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+/* Returns what was there. */
+static inline uint32_t rt_exchange(uint32_t *word, uint32_t value) {
+  rt_step();
+  return __atomic_exchange_n(word, value, __ATOMIC_RELAXED);
+}
 static inline void rt_subtract_long(uint64_t *word, uint64_t value) {
   rt_step();
   __atomic_fetch_sub(word, value, __ATOMIC_RELAXED);

@@ -136,7 +136,7 @@ static uint64_t compact_manager(RtContext *context, RtTree *tree, RtManager *man
 uint64_t rt_tree_compact(RtContext *context, RtTree *tree) {
   uint64_t given = 0;
   rt_tree_collect(context, tree);
-  for (int32_t m = 0; m < tree->manager_count && context->discard; m++) {
+  for (int32_t m = 0; !RT_ALONE && m < tree->manager_count && context->discard; m++) {
     RtManager *manager = &tree->managers[m];
     if (has_vacant(tree, manager)) given += compact_manager(context, tree, manager);
   }

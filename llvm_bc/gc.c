@@ -84,7 +84,7 @@ static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64
   RtTree *tree = work->tree;
   RtManager *child = &tree->managers[work->manager];
   const RtManager *above = &tree->managers[child->parent];
-  RtLocal *local = &child->locals[worker->index];
+  RtLocal *local = local_of(child, worker);
   Parent parent = {0};
   for (int64_t c = begin; c < end; c++) {
     const RtChunk *chunk = &tree->chunks[c];
@@ -124,7 +124,7 @@ static void refresh_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
 
 /* Returns the workers' free nodes to the shared list: a worker got none while others had some. */
 static void refresh_starved(RtTree *tree, RtManager *manager, int32_t worker_count) {
-  if (!manager->starved) return;
+  if (!manager->starved && !RT_SHARED) return; /* shared ones are never taken from */
   manager->starved = 0;
   for (int32_t w = 0; w < worker_count; w++) {
     RtLocal *local = &manager->locals[w];

@@ -91,28 +91,41 @@ static int has_room(const RtTable *table, uint64_t used, uint64_t *wanted) {
   return used + *wanted <= size / 8 * 5;
 }
 
-/* 1: the table has grown, or there is one more permit although memory is short: then it gets
- * fuller. */
-static int make_room(RtTree *tree, RtTable *table, RtLocal *local) {
+/* Counts `wanted` more as used. */
+static int count_used(RtTable *table, uint64_t used, uint64_t wanted) {
+  return rt_swap_long(&table->used, used, used + wanted);
+}
+
+/* 1: the table has grown, or there is one more permit, in *got, although memory is short: then it
+ * gets fuller. */
+static int make_room(RtTree *tree, RtTable *table, uint64_t *got) {
   uint64_t used, wanted;
   rt_lock(&table->lock);
   int done = has_room(table, rt_load_long(&table->used), &wanted) || grow(tree, table);
   while (!done && (used = rt_load_long(&table->used)) + 1 < table_size(table->current))
-    local->permits = (uint64_t)(done = rt_swap_long(&table->used, used, used + 1));
+    *got = (uint64_t)(done = count_used(table, used, 1));
   rt_unlock(&table->lock);
   return done;
 }
 
-static int take_permits(RtTree *tree, RtTable *table, RtLocal *local) {
-  while (!local->permits) {
+/* Threads that share a worker take one each time, of their own; others keep some with it. */
+static int take_permit(RtTree *tree, RtTable *table, RtLocal *local) {
+  uint64_t own = 0, *permits = RT_SHARED ? &own : &local->permits;
+  while (!*permits) {
     uint64_t used = rt_load_long(&table->used), wanted;
     if (has_room(table, used, &wanted)) {
-      if (rt_swap_long(&table->used, used, used + wanted)) local->permits = wanted;
-    } else if (!make_room(tree, table, local)) {
+      if (RT_SHARED) wanted = 1;
+      if (count_used(table, used, wanted)) *permits = wanted;
+    } else if (!make_room(tree, table, permits)) {
       return 0;
     }
   }
   return 1;
+}
+
+static void end_permit(RtTable *table, RtLocal *local, int is_spent) {
+  if (!RT_SHARED) local->permits -= (uint64_t)is_spent;
+  else if (!is_spent) rt_subtract_long(&table->used, 1);
 }
 
 /* -- activate ---------------------------------------------------------------------------------- */
@@ -153,13 +166,14 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
                           const int64_t *coordinates) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
-  RtLocal *local = &manager->locals[worker->index];
+  RtLocal *local = local_of(manager, worker);
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key)) return local->sink;
   uint32_t handle, node = rt_node_take(tree, manager, local);
-  if (node && take_permits(tree, &manager->table, local)) {
+  if (node && take_permit(tree, &manager->table, local)) {
     fill_info(tree, manager, node, &key);
     handle = enter(tree, manager, &key, node);
+    end_permit(&manager->table, local, handle == node);
   } else {
     handle = hash_find(tree, manager, &key);
   }
@@ -169,8 +183,7 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
     return local->sink;
   }
   if (handle == node) {
-    local->permits--;
-    local->activations++;
+    local_count(&local->activations);
     rt_tree_touch(tree);
   }
   return node_address(tree, handle);
@@ -192,7 +205,7 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
                    const uint8_t *parent, const int64_t *coordinates) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
-  RtLocal *local = &manager->locals[worker->index];
+  RtLocal *local = local_of(manager, worker);
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key))
     return;
@@ -255,7 +268,7 @@ void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
     if (!is_in_range(manager, node_get(tree, manager, handle).info, &range)) continue;
     rt_store_release_long(&entries[k], RT_TOMBSTONE);
     table->tombstones++;
-    rt_node_recycle(tree, manager, &manager->locals[worker->index], handle);
+    rt_node_recycle(tree, manager, local_of(manager, worker), handle);
     rt_tree_touch(tree);
   }
   rt_unlock(&table->lock);
@@ -315,7 +328,7 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
 /* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
-  if (context->discard) give_outgrown(context, tree, table);
+  if (!RT_ALONE && context->discard) give_outgrown(context, tree, table);
   if (table->tombstones > table_size(table->current) / 8) purge(tree, table);
 }
 

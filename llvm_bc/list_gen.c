@@ -23,7 +23,7 @@ static int reserve(RtContext *context, const RtTree *tree, RtManager *manager, u
   if (capacity == manager->list_capacity) return 1;
   uint64_t old_bytes = manager->list_capacity * sizeof(RtListEntry),
            new_bytes = capacity * sizeof(RtListEntry);
-  RtListEntry *list = context->grow(context, manager->list, old_bytes, new_bytes);
+  RtListEntry *list = table_grow(context, manager->list, old_bytes, new_bytes);
   if (!list) {
     rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
     return 0;

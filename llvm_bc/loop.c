@@ -37,14 +37,17 @@ int32_t rt_nest(RtContext *context, RtWorker *worker, int32_t fault, int32_t dep
   return 0;
 }
 
-void rt_run(RtContext *context, int32_t task) { context->run(context, task); }
+void rt_run(RtContext *context, int32_t task) {
+  if (!RT_ALONE) context->run(context, task);
+}
 
-/* A count per worker, which no other thread writes. Apart from the code that calls it, which seldom
+/* A count per worker; where there are some, no other thread writes it. Apart from the code that calls it, which seldom
  * does. */
 __attribute__((noinline, cold)) void rt_outside(RtWorker *worker, int32_t site, int32_t axes,
                                                 const int64_t *coordinates) {
   RtOutside *outside = &worker->outside;
-  if (outside->count++) return;
+  uint64_t before = RT_SHARED ? rt_add_long(&outside->count, 1) : outside->count++;
+  if (before) return;
   outside->site = site;
   outside->axis_count = axes;
   for (int32_t k = 0; k < axes && k < RT_MAX_AXES; k++) outside->index[k] = coordinates[k];

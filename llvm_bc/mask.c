@@ -179,7 +179,7 @@ void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
   mask->was_count = 0;
   if (count > mask->was_capacity) {
     uint64_t *was =
-        context->grow(context, mask->was, mask->was_capacity * sizeof *was, count * sizeof *was);
+        table_grow(context, mask->was, mask->was_capacity * sizeof *was, count * sizeof *was);
     if (!was) {
       rt_error_set(context, RT_ERROR_MEMORY, tree->number, mask->holder);
       return;

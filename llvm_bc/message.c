@@ -10,6 +10,17 @@
 
 enum { FIRST_WORDS = 512 };
 
+#if RT_SHARED
+/* The buffer is as large as it will be. */
+static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) {
+  uint64_t used;
+  do {
+    used = rt_load_long(&messages->used);
+    if (used + words > messages->capacity) return 0;
+  } while (!rt_swap_long(&messages->used, used, used + words));
+  return messages->words + used;
+}
+#else
 /* Room for `words` more; NULL: there is no memory. */
 static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) {
   uint64_t needed = messages->used + words, capacity = messages->capacity;
@@ -25,12 +36,14 @@ static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) 
   messages->used = needed;
   return messages->words + needed - words;
 }
+#endif
 
 static void record(RtContext *context, RtWorker *worker, int32_t message, int32_t count,
                    const uint64_t *values) {
   uint64_t *words = room(context, &worker->messages, 1 + (uint64_t)count);
   if (!words) {
-    worker->messages.lost++;
+    if (RT_SHARED) rt_add_long(&worker->messages.lost, 1);
+    else worker->messages.lost++;
     return;
   }
   words[0] = (uint32_t)message | (uint64_t)(uint32_t)count << 32;

@@ -3,7 +3,7 @@
 #ifndef RG_RT_NODE_H
 #define RG_RT_NODE_H
 
-#include "rt.h"
+#include "atomic.h"
 #if defined(RG_DEBUG)
 #include "valid.h"
 #endif
@@ -54,22 +54,45 @@ static inline RtNode node_get(const RtTree *tree, const RtManager *manager, uint
   return node_around(tree, manager, node_address(tree, handle));
 }
 
+/* A worker's share of a manager. */
+static inline RtLocal *local_of(const RtManager *manager, const RtWorker *worker) {
+  return &manager->locals[RT_SHARED ? 0 : worker->index];
+}
+
+/* Of an RtLocal: one more. */
+static inline void local_count(uint64_t *count) {
+  if (RT_SHARED) rt_add_long(count, 1);
+  else ++*count;
+}
+
 /* Only for the thread that owns the node at the moment: that took it, or unlinked it from its
  * slot. */
 static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
   if (*node.touched) return;
-  *node.touched = local->touched ? local->touched : RT_TOUCHED_END;
-  local->touched = handle;
-  local->touched_count++;
+  if (RT_SHARED) { /* read after the task; meanwhile the list may be cut */
+    *node.touched = RT_TOUCHED_END;
+    uint32_t before = rt_exchange(&local->touched, handle);
+    if (before) *node.touched = before;
+  } else {
+    *node.touched = local->touched ? local->touched : RT_TOUCHED_END;
+    local->touched = handle;
+  }
+  local_count(&local->touched_count);
 }
 
 /* Puts a LIVE node on the worker's recycled list; it becomes USED. */
 static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   *node.state = RT_NODE_USED;
-  node.info->next = local->recycled;
-  if (!local->recycled) local->recycled_last = handle;
-  local->recycled = handle;
-  local->deactivations++;
+  if (RT_SHARED) {
+    uint32_t before = rt_exchange(&local->recycled, handle);
+    node.info->next = before;
+    if (!before) local->recycled_last = handle;
+  } else {
+    node.info->next = local->recycled;
+    if (!local->recycled) local->recycled_last = handle;
+    local->recycled = handle;
+  }
+  local_count(&local->deactivations);
   node_note(local, node, handle);
 }
 
@@ -123,7 +146,15 @@ static inline RtChunk *chunk_next(const RtTree *tree, const RtChunk *chunk) {
   return chunk->next ? &tree->chunks[chunk->next - 1] : 0;
 }
 
-/* node_manager.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
+/* RtContext.grow; NULL: refused. */
+static inline void *table_grow(RtContext *context, void *memory, uint64_t old_bytes,
+                               uint64_t new_bytes) {
+  return RT_ALONE ? 0 : context->grow(context, memory, old_bytes, new_bytes);
+}
+
+/* node_manager.c: one more chunk, under the manager's lock; 0: there is no memory for one. */
+int rt_chunk_add(RtTree *tree, RtManager *manager);
+/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
 /* Returns a node of rt_node_take that has not been written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
@@ -165,7 +196,7 @@ typedef struct RtChunkWork {
 static inline void share_chunks(RtContext *context, RtTree *tree, int32_t manager, RtPart *part) {
   enum { FEW_CHUNKS = 4 };
   RtChunkWork work = {tree, manager};
-  if (context->parallel && tree->chunk_count > FEW_CHUNKS)
+  if (!RT_ALONE && context->parallel && tree->chunk_count > FEW_CHUNKS)
     context->parallel(context, tree->chunk_count, part, &work);
   else part(context, &context->workers[0], &work, 0, tree->chunk_count);
 }

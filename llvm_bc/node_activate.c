@@ -45,7 +45,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
                           int32_t manager_number, uint32_t *slot) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
-  RtLocal *local = &manager->locals[worker->index];
+  RtLocal *local = local_of(manager, worker);
   uint32_t handle;
   if (!node_is_in_arena(tree, slot)) return local->sink;
   if (!claim(slot, &handle)) return node_address(tree, handle);
@@ -56,7 +56,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
     return local->sink;
   }
   enter_node(tree, manager, slot, node_get(tree, manager, handle).info);
-  local->activations++;
+  local_count(&local->activations);
   rt_tree_touch(tree);
   rt_store_release(slot, handle);
   return node_address(tree, handle);
@@ -68,7 +68,7 @@ void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   if (handle <= RT_SLOT_BUSY || !rt_swap(slot, handle, RT_SLOT_EMPTY)) return;
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[manager_number];
-  RtLocal *local = &manager->locals[worker->index];
+  RtLocal *local = local_of(manager, worker);
   rt_node_recycle(tree, manager, local, handle);
   rt_tree_touch(tree);
 }

@@ -41,7 +41,7 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
 
 uint8_t *rt_dynamic_stage(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                           uint32_t *list, int32_t width) {
-  RtStage *stage = context->trees[tree]->managers[manager].locals[worker->index].stage;
+  RtStage *stage = local_of(&context->trees[tree]->managers[manager], worker)->stage;
   if (__builtin_expect(stage->list != list || stage->count == RT_STAGE_ROWS, 0))
     rt_dynamic_unstage(context, worker, tree, manager, list);
   return stage->rows + stage->count++ * (uint64_t)width;

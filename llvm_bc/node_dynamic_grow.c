@@ -6,7 +6,7 @@
 int32_t rt_dynamic_grow(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                         uint32_t *slot) {
   const uint8_t *node = rt_slot_activate(context, worker, tree, manager, slot);
-  return node != context->trees[tree]->managers[manager].locals[worker->index].sink;
+  return node != local_of(&context->trees[tree]->managers[manager], worker)->sink;
 }
 
 void rt_dynamic_full(RtContext *context, int32_t tree, int32_t manager) {
@@ -20,10 +20,10 @@ uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_in
   uint32_t last = (uint32_t)index / (uint32_t)chunk, length = rt_load(&list[RT_LIST_LENGTH]);
   for (uint32_t c = length / (uint32_t)chunk; c < last; c++)
     if (!rt_dynamic_grow(context, worker, tree_index, manager, &list[RT_LIST_SLOTS + c]))
-      return context->trees[tree_index]->managers[manager].locals[worker->index].sink;
+      return local_of(&context->trees[tree_index]->managers[manager], worker)->sink;
   uint8_t *node =
       rt_slot_activate(context, worker, tree_index, manager, &list[RT_LIST_SLOTS + last]);
-  if (node == context->trees[tree_index]->managers[manager].locals[worker->index].sink) return node;
+  if (node == local_of(&context->trees[tree_index]->managers[manager], worker)->sink) return node;
   do length = rt_load(&list[RT_LIST_LENGTH]);
   while (length <= (uint32_t)index && !rt_swap(&list[RT_LIST_LENGTH], length, (uint32_t)index + 1));
   return node;
@@ -98,7 +98,7 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
                         uint32_t *next) {
   RtTree *tree = context->trees[tree_index];
   const RtManager *manager = &tree->managers[number];
-  RtStage *stage = manager->locals[worker->index].stage;
+  RtStage *stage = local_of(manager, worker)->stage;
   uint32_t first, count = 0;
   if (stage->count)
     count = claim(context, worker, tree_index, number, stage->list, (uint32_t)stage->count, &first);

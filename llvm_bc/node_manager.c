@@ -79,13 +79,13 @@ static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t
 static void chunk_link(RtTree *tree, RtManager *manager, uint32_t record) {
   if (manager->last_chunk) tree->chunks[manager->last_chunk - 1].next = record;
   else manager->first_chunk = record;
-  manager->last_chunk = manager->open_chunk = record;
+  manager->last_chunk = record;
   manager->chunk_count++;
   manager->node_count += tree->chunks[record - 1].node_count;
+  rt_store_release(&manager->open_chunk, record);
 }
 
-/* Under the manager's lock. */
-static int chunk_add(RtTree *tree, RtManager *manager) {
+int rt_chunk_add(RtTree *tree, RtManager *manager) {
   uint64_t least = least_chunk_bytes(manager), bytes = next_chunk_bytes(tree, manager);
   uint8_t *memory;
   while (!(memory = rt_segments_take(tree, bytes))) {
@@ -99,6 +99,7 @@ static int chunk_add(RtTree *tree, RtManager *manager) {
   return 1;
 }
 
+#if !RT_SHARED /* else node_shared.c */
 /* -- free lists -------------------------------------------------------------------------------- */
 
 static uint32_t batch_size(const RtTree *tree, const RtManager *manager) {
@@ -150,7 +151,7 @@ static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
   rt_lock(&manager->lock);
   uint32_t count = move_freed(tree, manager, &local->free, batch);
   if (count < batch) count += move_fresh(tree, manager, &local->free, batch - count);
-  if (!count && chunk_add(tree, manager)) count = move_fresh(tree, manager, &local->free, batch);
+  if (!count && rt_chunk_add(tree, manager)) count = move_fresh(tree, manager, &local->free, batch);
   if (!count) {
     manager->starved = 1;
     rt_tree_touch(tree);
@@ -174,3 +175,4 @@ void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t h
   *node_get(tree, manager, handle).state = RT_NODE_FRESH;
   push(tree, manager, handle, &local->free);
 }
+#endif

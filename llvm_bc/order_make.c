@@ -9,9 +9,33 @@
 
 enum { LEAST_ROWS = 64 };
 
-static void *order_grow(RtContext *context, const RtTree *tree, const RtManager *manager,
-                        void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  void *grown = context->grow(context, memory, old_bytes, new_bytes);
+#if RT_ALONE
+static uint64_t in_segments(uint64_t bytes) {
+  return (bytes + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
+}
+
+/* Without a host to ask: segments of the tree's own arena. */
+static void *grow(RtContext *context, RtTree *tree, void *memory, uint64_t old_bytes,
+                  uint64_t new_bytes) {
+  uint8_t *grown = rt_segments_take(tree, in_segments(new_bytes));
+  if (!grown) return 0;
+  rt_memory_copy(grown, memory, old_bytes);
+  if (memory) {
+    rt_memory_zero(memory, in_segments(old_bytes));
+    rt_segments_give(tree, memory, in_segments(old_bytes));
+  }
+  return grown;
+}
+#else
+static void *grow(RtContext *context, RtTree *tree, void *memory, uint64_t old_bytes,
+                  uint64_t new_bytes) {
+  return context->grow(context, memory, old_bytes, new_bytes);
+}
+#endif
+
+static void *order_grow(RtContext *context, RtTree *tree, const RtManager *manager, void *memory,
+                        uint64_t old_bytes, uint64_t new_bytes) {
+  void *grown = grow(context, tree, memory, old_bytes, new_bytes);
   if (!grown)
     rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
   return grown;
@@ -67,7 +91,7 @@ static void sort(RtOrder *order) {
 
 /* -- which ------------------------------------------------------------------------------------- */
 
-static RtOrder **find_place(RtContext *context, const RtTree *tree, RtManager *manager,
+static RtOrder **find_place(RtContext *context, RtTree *tree, RtManager *manager,
                             uint64_t depth) {
   uint64_t count = manager->order_count;
   if (depth >= count) {
@@ -85,7 +109,7 @@ static uint64_t order_bytes(const RtManager *manager, int64_t capacity) {
   return sizeof(RtOrder) + 2 * sizeof(int64_t) * (uint64_t)capacity * (uint64_t)manager->axis_count;
 }
 
-static RtOrder *reserve(RtContext *context, const RtTree *tree, RtManager *manager,
+static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager,
                         RtOrder **place) {
   int64_t old = *place ? (*place)->capacity : 0, capacity = old ? old : LEAST_ROWS;
   while ((uint64_t)capacity < manager->list_count) capacity *= 2;
