@@ -405,6 +405,16 @@ typedef struct RtGpuLaunch {
   int64_t begin, end;
 } RtGpuLaunch;
 
+/* What a service entry takes, by value: see service_cuda.c. One thread runs it.
+ *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes.
+ *                        Adds to *result how many trees it freed nodes of; NULL: does not
+ *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now */
+typedef struct RtGpuService {
+  RtContext *context;
+  uint64_t *result;
+  int32_t tree, number;
+} RtGpuService;
+
 #include "entry.h" /* what compiled code calls */
 
 /* -- entry points that the core calls (native build); no task may be running ------------------- */
