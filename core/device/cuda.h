@@ -158,4 +158,7 @@ void cuda_unload(Device *device, DeviceCode *code);
 /* cuda_launch.c */
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 
+/* cuda_service.c: PTX of the service entries, RtGpuService in rt.h; ends in a 0 */
+extern const char rt_service_ptx[];
+
 #endif
