@@ -73,6 +73,7 @@ typedef struct LaneOperand { /* how one lane gets it */
   const IrInst *inst;
   LLVMValueRef value;        /* uniform; linear: lane 0's; varying: an array in memory */
   LLVMValueRef all;          /* what g->values has for it */
+  bool is_set;               /* in the lane being emitted */
 } LaneOperand;
 
 static LLVMValueRef lane_array(Codegen *g, Type type) {
@@ -135,17 +136,30 @@ static LaneRun run_begin(Codegen *g, const IrInst *const *insts, int count) {
   return run;
 }
 
+/* What `at` uses of the lane, where no inst before it did: as late as possible, since it comes from
+ * memory, and there may be more of it than registers. */
+static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneRun *run, const IrInst *at,
+                           LLVMValueRef lane) {
+  for (int k = 0; k < at->operand_count; k++)
+    for (int i = 0; i < run->operands.count; i++) {
+      LaneOperand *operand = &run->operands.items[i];
+      if (operand->inst != at->operands[k] || operand->is_set) continue;
+      value_set(g, operand->inst, operand_of_lane(g, &lanes[operand->inst->id], operand, lane));
+      operand->is_set = true;
+    }
+}
+
 /* The insts as a scalar body has them; the last one's result. */
-static LLVMValueRef emit_lane(Codegen *g, const LaneRun *run, LLVMValueRef lane) {
+static LLVMValueRef emit_lane(Codegen *g, LaneRun *run, LLVMValueRef lane) {
   const LaneFact *lanes = g->lanes;
   int width = g->width;
-  for (int i = 0; i < run->operands.count; i++) {
-    const LaneOperand *operand = &run->operands.items[i];
-    value_set(g, operand->inst, operand_of_lane(g, &lanes[operand->inst->id], operand, lane));
-  }
+  for (int i = 0; i < run->operands.count; i++) run->operands.items[i].is_set = false;
   g->lanes = NULL;
   g->width = 1;
-  for (int i = 0; i < run->count; i++) emit_op(g, run->insts[i]);
+  for (int i = 0; i < run->count; i++) {
+    fetch_operands(g, lanes, run, run->insts[i], lane);
+    emit_op(g, run->insts[i]);
+  }
   g->lanes = lanes;
   g->width = width;
   for (int i = 0; i < run->operands.count; i++)

@@ -35,11 +35,42 @@ LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
   return node_of(g, tree, load_slot(g, slot));
 }
 
+static LLVMValueRef gather_slots(Codegen *g, LLVMValueRef slots) {
+  return alias_slot(g, lane_gather(g, TYPE(U32), slots));
+}
+
+/* Nodes that exist, as nearly all do, are found at once; others are made lane by lane. */
+static LLVMValueRef ensure_slots(Codegen *g, const IrInst *inst, LLVMValueRef slots) {
+  LLVMValueRef handles = gather_slots(g, slots), mask = g->mask;
+  LLVMValueRef found = node_of(g, inst->tree, handles);
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), some = block_new(g, "absent"),
+                    end = block_new(g, "ensured");
+  LLVMValueRef absent = LLVMBuildNot(g->builder, is_live(g, handles), "");
+  absent = LLVMBuildAnd(g->builder, absent, lane_mask(g, mask), "");
+  block_branch(g, lane_any(g, absent), some, end);
+  block_enter(g, some);
+  g->mask = absent;
+  lane_each(g, inst);
+  g->mask = mask;
+  LLVMValueRef all = arith_select(g, absent, value_of(g, inst), found);
+  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
+  block_jump(g, end);
+  block_enter(g, end);
+  LLVMValueRef nodes = LLVMBuildPhi(g->builder, LLVMTypeOf(found), "");
+  LLVMAddIncoming(nodes, (LLVMValueRef[]){found, all}, (LLVMBasicBlockRef[]){from, back}, 2);
+  return nodes;
+}
+
 bool lane_slot(Codegen *g, const IrInst *inst) {
-  bool finds = ir_is_call(inst, RT_SLOT_FIND);
-  if (!finds && !ir_is_call(inst, RT_SLOT_LIVE)) return false;
+  bool is_live_call = ir_is_call(inst, RT_SLOT_LIVE), ensures = ir_is_call(inst, RT_SLOT_ENSURE);
+  if (!is_live_call && !ensures && !ir_is_call(inst, RT_SLOT_FIND)) return false;
+  if (ensures && lane_shape(g, inst->operands[0]) == LANE_UNIFORM) return false;
   LLVMValueRef slots = value_broadcast(g, value_operand(g, inst, 0), g->width);
-  LLVMValueRef handles = alias_slot(g, lane_gather(g, TYPE(U32), slots));
-  value_set(g, inst, finds ? node_of(g, inst->tree, handles) : is_live(g, handles));
+  if (ensures) {
+    value_set(g, inst, ensure_slots(g, inst, slots));
+    return true;
+  }
+  LLVMValueRef handles = gather_slots(g, slots);
+  value_set(g, inst, is_live_call ? is_live(g, handles) : node_of(g, inst->tree, handles));
   return true;
 }

@@ -47,7 +47,8 @@ static int registers(const LaneSurvey *s, Type type) {
 
 /* Code generation has it in line, and in lanes as a gather. */
 static bool is_slot(const IrInst *inst) {
-  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE);
+  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE) ||
+         ir_is_call(inst, RT_SLOT_ENSURE);
 }
 
 static int call_cost(const IrInst *inst) {

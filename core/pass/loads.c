@@ -6,11 +6,11 @@
  *   mem.update alias=2 add %r, %b     mem.update alias=2 add %r, %a
  *
  * What other iterations write meanwhile is unspecified, so a number that is read once more may be
- * the old one; not across an atomic operation with a result, which may be a lock. A load is known in
- * its region, from its position on, and in nested regions; a loop forgets beforehand what its body
- * may change. LLVM does as much for scalar code, but not where lanes access memory by masks, and
- * updates with nothing but values between them are done together there. Of ranges alone; equal
- * addresses are one inst, thanks to `fold`. */
+ * the old one; not across an atomic operation with a result, which may be a lock. A load is known
+ * in its region, from its position on, and in nested regions; a loop forgets beforehand what its
+ * body may change. LLVM does as much for scalar code, but not where lanes access memory by masks,
+ * and updates with nothing but values between them are done together there. Of ranges alone;
+ * equal addresses are one inst, thanks to `fold`. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 

@@ -213,3 +213,33 @@ describe("cells side by side #compiled", function()
     end)
   end
 end)
+
+describe("nodes that iterations side by side need #compiled", function()
+  local function visited(n)
+    local x = support.sparse(rg.i32, "ij", 16, 4)
+    local block = select(2, support.sparse(rg.i32, "i", 64, 8))
+    rg.kernel(function()
+      for i in rg.range(n) do
+        local a = i * 37 % 61
+        if i % 5 ~= 3 then
+          for b = 0, 2 do
+            x[a][i % 7 + b] = x[a][i % 7 + b] + i
+            x[a + 1][i % 7 + b] = x[a + 1][i % 7 + b] + 1
+          end
+        end
+        if i % 3 == 0 then block:activate(i % 64) end
+      end
+    end)()
+    local parts = { tostring(block:count()) }
+    for i, j in pairs(x) do parts[#parts + 1] = ("%d,%d=%d"):format(i, j, x[i][j]) end
+    table.sort(parts)
+    return table.concat(parts, " ")
+  end
+
+  it("are made by the iterations that need them, and by no other", function()
+    for _, n in ipairs { 3, 16, 40, 300 } do
+      local without = visited(n)
+      assert.equal(without, with_stress("force_lanes", function() return visited(n) end))
+    end
+  end)
+end)
