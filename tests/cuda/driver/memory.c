@@ -1,7 +1,7 @@
 /* memory.c - the two maps, live ranges, plain allocations, shadow bits.
  *
- * Of the device's addresses, the lower half is for plain allocations and the upper half for
- * reservations (memory_map.c). A plain allocation gets addresses that nobody had before, and a gap
+ * Of the device's addresses, the first are for plain allocations and the others for reservations
+ * (memory_map.c). A plain allocation gets addresses that nobody had before, and a gap
  * on both sides: whoever goes on past its end, or uses it after it is freed, is found. */
 #include "memory.h"
 #include "memory_parts.h"
@@ -35,7 +35,7 @@ bool memory_open(void) {
   void *shadow = mmap(NULL, DEVICE_SIZE / 8, PROT_READ | PROT_WRITE, shape, -1, 0);
   void *states = mmap(NULL, DEVICE_SIZE / MEMORY_BLOCK, PROT_READ | PROT_WRITE, shape, -1, 0);
   if (host == MAP_FAILED || shadow == MAP_FAILED || states == MAP_FAILED) return false;
-  if (mmap(host, DEVICE_SIZE / 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
+  if (mmap(host, PLAIN_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE,
            memory.file, 0) == MAP_FAILED)
     return false;
   memory.host = host;
@@ -109,7 +109,7 @@ bool memory_takes(uint64_t size) {
 
 uint64_t memory_allocate(uint64_t size) {
   uint64_t room = (size + ALIGN - 1) & ~(uint64_t)(ALIGN - 1);
-  if (room < size || next_plain + room + GAP > DEVICE_BASE + DEVICE_SIZE / 2) return 0;
+  if (room < size || next_plain + room + GAP > DEVICE_BASE + PLAIN_SIZE) return 0;
   if (!memory_takes(room)) return 0;
   uint64_t address = next_plain;
   next_plain += room + GAP;

@@ -24,8 +24,8 @@ typedef struct Mapping {
 static struct { Physical *at; uint32_t count, room; } physicals;
 static struct { Range *at; uint32_t count, room; } reservations;
 static struct { Mapping *at; uint32_t count, room; } mappings;
-static uint64_t next_reserved = DEVICE_BASE + DEVICE_SIZE / 2;
-static uint64_t next_physical = DEVICE_SIZE / 2;
+static uint64_t next_reserved = DEVICE_BASE + PLAIN_SIZE;
+static uint64_t next_physical = PLAIN_SIZE;
 
 static bool is_whole(uint64_t number) { return number && number % DEVICE_PAGE == 0; }
 
@@ -49,7 +49,7 @@ int memory_reserve(uint64_t *address, uint64_t size, uint64_t align) {
   if (!is_whole(size) || (align & (align - 1))) return CUDA_ERROR_INVALID_VALUE;
   if (align < DEVICE_PAGE) align = DEVICE_PAGE;
   uint64_t from = find_place(next_reserved, size, align);
-  if (!from) from = find_place(DEVICE_BASE + DEVICE_SIZE / 2, size, align);
+  if (!from) from = find_place(DEVICE_BASE + PLAIN_SIZE, size, align);
   if (!from) return CUDA_ERROR_OUT_OF_MEMORY;
   next_reserved = from + size + DEVICE_PAGE;
   PUSH(reservations, (Range){from, size});
