@@ -19,10 +19,17 @@ typedef enum CodegenPart {
   CODEGEN_GPU_TASKS
 } CodegenPart;
 
+/* Of a kernel that several modules share: the number of this one. The host region is in share 0; a
+ * kernel with functions that call themselves is not shared. */
+typedef struct CodegenShare {
+  int number;
+  const int *share_of_task; /* by task; NULL: one module has all */
+} CodegenShare;
+
 /* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:
  * out of memory, module and builder are left as they are, to be disposed of. False with
  * codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, CodegenPart part, Error *err);
+                    const IrKernel *kernel, CodegenPart part, CodegenShare share, Error *err);
 
 #endif

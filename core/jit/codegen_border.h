@@ -1,7 +1,7 @@
 /* codegen_border.h - the one function of libregolith-codegen.so, found by dlsym as
  * "regolith_codegen". Canonical task bytes in; an object for each requested target out, or a
- * diagnostic. An object of the host is x86-64 ELF (functions `rg_host` and `rg_task_0..n`), one of
- * a GPU is PTX text with the same names. */
+ * diagnostic. An object of the host is x86-64 ELF (functions `rg_host` and `rg_task_0..n`) or, of a
+ * large kernel, an RgBundle of several; one of a GPU is PTX text with the same names. */
 #ifndef RG_JIT_CODEGEN_BORDER_H
 #define RG_JIT_CODEGEN_BORDER_H
 
@@ -19,10 +19,19 @@ typedef struct RgCodegenRequest {
   int32_t want_llvm;        /* keep the optimised LLVM text */
   int32_t want_asm;         /* keep the assembly text */
   int32_t instrument;       /* 0, 1 asan, 2 tsan */
+  int32_t threads;          /* that may compile parts of the kernel at once; 0, 1: the caller's */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;
 } RgCodegenRequest;
+
+/* After the lengths, each object at a multiple of 8 from the bundle's begin. */
+#define RG_BUNDLE_MAGIC UINT64_C(0x31444E5542454752) /* "RGEBUND1" in memory */
+typedef struct RgBundle {
+  uint64_t magic;
+  int64_t count;
+  int64_t lengths[];
+} RgBundle;
 
 typedef struct RgCodegenObject {
   uint8_t *bytes;           /* NULL: not requested */
@@ -35,7 +44,7 @@ typedef struct RgCodegenResult {
   char *message;            /* when not ok: one sentence */
   int32_t code;             /* and an ErrorCode */
   RgCodegenObject objects[RG_TARGET_COUNT];
-  double parse_ms, emit_ms, optimize_ms, object_ms; /* of all targets */
+  double parse_ms, emit_ms, optimize_ms, object_ms; /* of all parts: they may have overlapped */
 } RgCodegenResult;
 
 /* The caller frees the result by regolith_codegen_free. Any thread; nothing is kept between calls

@@ -83,7 +83,8 @@ int main(void) {
                               .build_id = build_id,
                               .want_llvm = head.want_llvm,
                               .want_asm = head.want_asm,
-                              .instrument = head.instrument};
+                              .instrument = head.instrument,
+                              .threads = head.threads};
   for (int t = 0; t < RG_TARGET_COUNT; t++) request.processors[t] = processors[t];
   RgCodegenResult *result = regolith_codegen(&request);
   ok = result && answer(result);

@@ -1,144 +1,179 @@
-/* codegen_main.c - the border: bytes -> IrKernel -> module -> object for each target, and the
- * diagnostics on the way. A compile owns one Job. Running out of scratch memory, a failed assertion
- * and a fatal error of LLVM jump back to regolith_codegen, which finds everything that must be
- * freed in the Job. After a fatal error LLVM's context is leaked, since its
- * state is unknown. */
+/* codegen_main.c - the border: bytes -> IrKernel -> parts -> an object for each target. A compile
+ * owns one Compiling. The parts of a kernel (split.c) are compiled by as many threads as the
+ * request allows, the caller's among them, each taking the next part that nobody has; the objects do
+ * not depend on that. */
+#include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/heap.h"
-#include "base/scratch.h"
 #include "build_id.h"
-#include "codegen/codegen.h"
 #include "ir/task.h"
-#include "jit/codegen_border.h"
-#include "jit/jit.h"
+#include "jit/part.h"
+#include "thread/job.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+enum { MOST_HELPERS = 15 };
+
 /* The result comes first: its address is what the caller frees. */
-typedef struct Job {
+typedef struct Compiling {
   RgCodegenResult result;
   Heap heap; /* of result's parts and the scratch */
   Scratch scratch;
-  LlvmContext llvm;
-  JitTarget target;
-  LLVMModuleRef module;
-  LLVMBuilderRef builder;
   const RgCodegenRequest *request;
-} Job;
+  Part *parts; /* of all targets, in the order of the objects */
+  int part_count;
+  _Atomic int next; /* the part to be compiled next */
+} Compiling;
 
-_Static_assert(offsetof(Job, result) == 0, "regolith_codegen_free gets the Job by its result");
+_Static_assert(offsetof(Compiling, result) == 0, "regolith_codegen_free gets it by its result");
 
-/* Adds the time since *mark to *sum and resets the mark. */
-static void charge(double *sum, double *mark) {
-  double now = clock_ms();
-  *sum += now - *mark;
-  *mark = now;
-}
-
-static bool keep_bytes(Job *job, const char *data, size_t length, char **out, Error *err) {
-  *out = heap_alloc(&job->heap, length + 1);
-  if (!*out)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
-  memcpy(*out, data, length);
-  return true;
-}
-
-static bool keep_buffer(Job *job, LLVMMemoryBufferRef buffer, char **out, int64_t *length,
-                        Error *err) {
-  if (!buffer) return false;
-  *length = (int64_t)LLVMGetBufferSize(buffer);
-  bool ok = keep_bytes(job, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
-  LLVMDisposeMemoryBuffer(buffer);
-  return ok;
-}
-
-/* Emission changes the module, so the assembly text is made from a copy of it. */
-static bool keep_texts(Job *job, RgCodegenObject *out, Error *err) {
-  bool ok = true;
-  if (job->request->want_llvm) {
-    char *text = LLVMPrintModuleToString(job->module);
-    ok = keep_bytes(job, text, strlen(text), &out->llvm_text, err);
-    LLVMDisposeMessage(text);
-  }
-  if (ok && job->request->want_asm) {
-    int64_t length;
-    LLVMModuleRef copy = LLVMCloneModule(job->module);
-    ok = keep_buffer(job, jit_emit(&job->llvm, copy, &job->target, true, err), &out->asm_text,
-                     &length, err);
-    LLVMDisposeModule(copy);
-  }
-  return ok;
-}
+/* -- parts ------------------------------------------------------------------------------------- */
 
 /* A kernel for a GPU was written for that processor (ir_write): the host has its host region. */
-static CodegenPart part_of(const Job *job, const char *written_for) {
-  if (job->target.is_ptx) return CODEGEN_GPU_TASKS;
+static CodegenPart wanted_of(RgTarget target, const char *written_for) {
+  if (target == RG_TARGET_PTX) return CODEGEN_GPU_TASKS;
   return strncmp(written_for, "sm_", 3) ? CODEGEN_ALL : CODEGEN_HOST_REGION;
 }
 
-/* Bytes to module; the kernel is freed with the scratch. */
-static bool make_module(Job *job, Error *err) {
-  double mark = clock_ms();
+/* Only the tasks of a CPU are shared: PTX is one text. */
+static void add_parts(Compiling *job, Part first, int shares, const int *share_of_task) {
+  int count = first.wanted == CODEGEN_ALL ? shares : 1;
+  for (int i = 0; i < count; i++) {
+    first.share = (CodegenShare){i, count > 1 ? share_of_task : NULL};
+    job->parts[job->part_count++] = first;
+  }
+}
+
+static bool plan(void *data, Error *err) {
+  Compiling *job = data;
   const char *written_for;
-  IrKernel *kernel =
+  double begin = clock_ms();
+  Part part = {.request = job->request};
+  part.kernel =
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
-  bool ok = kernel != NULL;
-  charge(&job->result.parse_ms, &mark);
-  ok = ok && codegen_kernel(&job->scratch, job->module, job->builder, kernel,
-                            part_of(job, written_for), err) &&
-       jit_verify(job->module, err);
-  charge(&job->result.emit_ms, &mark);
-  return ok;
-}
-
-static bool make_object(Job *job, RgCodegenObject *out, Error *err) {
-  double mark = clock_ms();
-  if (!jit_link_runtime(&job->llvm, &job->target, job->module, err) ||
-      !jit_optimize(&job->llvm, job->module, &job->target, job->request->instrument, err))
-    return false;
-  charge(&job->result.optimize_ms, &mark);
-  if (!keep_texts(job, out, err)) return false;
-  mark = clock_ms();
-  LLVMMemoryBufferRef buffer = jit_emit(&job->llvm, job->module, &job->target, false, err);
-  bool ok = keep_buffer(job, buffer, (char **)&out->bytes, &out->length, err);
-  charge(&job->result.object_ms, &mark);
-  return ok;
-}
-
-static void release_llvm(Job *job) {
-  if (job->builder) LLVMDisposeBuilder(job->builder);
-  if (job->module) LLVMDisposeModule(job->module);
-  llvm_context_destroy(&job->llvm);
-  jit_target_destroy(&job->target);
-  job->builder = NULL;
-  job->module = NULL;
-}
-
-/* In its own context and module, so that an object does not depend on what else is requested. */
-static bool compile_for(Job *job, RgTarget target, Error *err) {
-  if (!jit_target_create(&job->target, target, job->request->processors[target], err)) return false;
-  llvm_context_create(&job->llvm);
-  job->module = LLVMModuleCreateWithNameInContext("kernel", job->llvm.context);
-  job->builder = LLVMCreateBuilderInContext(job->llvm.context);
-  jit_target_apply(&job->target, job->module);
-  return make_module(job, err) && make_object(job, &job->result.objects[target], err);
-}
-
-static bool compile(void *data, Error *err) {
-  Job *job = data;
+  if (!part.kernel) return false;
+  int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
+  int shares = split_tasks(&job->scratch, part.kernel, share_of_task);
+  job->parts = scratch_array(&job->scratch, Part, shares + RG_TARGET_COUNT);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (!job->request->processors[t]) continue;
-    if (!compile_for(job, (RgTarget)t, err)) return false; /* the job's owner frees what it has */
-    release_llvm(job);
+    part.kind = (RgTarget)t;
+    part.wanted = wanted_of(part.kind, written_for);
+    add_parts(job, part, shares, share_of_task);
+  }
+  job->result.parse_ms = clock_ms() - begin;
+  return true;
+}
+
+static void compile_parts(void *data) {
+  Compiling *job = data;
+  for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->part_count;)
+    part_compile(&job->parts[i]);
+}
+
+/* A thread that the system does not have is one less. */
+static void compile_together(Compiling *job) {
+  Job *helpers[MOST_HELPERS];
+  int count = 0, wanted = job->request->threads < job->part_count ? job->request->threads
+                                                                  : job->part_count;
+  while (count + 1 < wanted && count < MOST_HELPERS) {
+    helpers[count] = job_start(&job->heap, compile_parts, job);
+    if (!helpers[count]) break;
+    count++;
+  }
+  compile_parts(job);
+  for (int i = 0; i < count; i++) job_join(helpers[i]);
+}
+
+/* -- what comes of them ------------------------------------------------------------------------ */
+
+static int64_t padded(int64_t length) { return (length + 7) / 8 * 8; }
+
+static bool no_memory(Error *err) {
+  return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+}
+
+/* One object as it is, several as an RgBundle. */
+static bool join_objects(Compiling *job, const Part *parts, int count, RgCodegenObject *out,
+                         Error *err) {
+  int64_t begin = count > 1 ? (int64_t)sizeof(RgBundle) + 8 * count : 0;
+  out->length = begin;
+  for (int i = 0; i < count; i++) out->length += parts[i].object.length;
+  for (int i = 0; i + 1 < count; i++)
+    out->length += padded(parts[i].object.length) - parts[i].object.length;
+  out->bytes = heap_alloc(&job->heap, (size_t)out->length + 1);
+  if (!out->bytes) return no_memory(err);
+  RgBundle *bundle = (RgBundle *)(void *)out->bytes;
+  if (count > 1) *bundle = (RgBundle){RG_BUNDLE_MAGIC, count};
+  for (int i = 0; i < count; i++) {
+    const RgCodegenObject *object = &parts[i].object;
+    if (count > 1) bundle->lengths[i] = object->length;
+    memcpy(out->bytes + begin, object->bytes, (size_t)object->length);
+    begin += padded(object->length);
   }
   return true;
 }
 
-static void free_parts(Job *job) {
+/* Of all parts, one after the other; NULL where there are none. */
+static bool join_texts(Compiling *job, char *const *texts, int count, char **out, Error *err) {
+  size_t length = 0, used = 0;
+  for (int i = 0; i < count; i++) length += texts[i] ? strlen(texts[i]) : 0;
+  if (!texts[0]) return true;
+  *out = heap_alloc(&job->heap, length + 1);
+  if (!*out) return no_memory(err);
+  for (int i = 0; i < count; i++) {
+    memcpy(*out + used, texts[i], strlen(texts[i]));
+    used += strlen(texts[i]);
+  }
+  return true;
+}
+
+static bool join(Compiling *job, const Part *parts, int count, Error *err) {
+  RgCodegenObject *out = &job->result.objects[parts[0].kind];
+  char **texts = scratch_array(&job->scratch, char *, 2 * count);
+  for (int i = 0; i < count; i++) {
+    texts[i] = parts[i].object.llvm_text;
+    texts[count + i] = parts[i].object.asm_text;
+  }
+  return join_objects(job, parts, count, out, err) &&
+         join_texts(job, texts, count, &out->llvm_text, err) &&
+         join_texts(job, texts + count, count, &out->asm_text, err);
+}
+
+static void add_times(RgCodegenResult *result, const Part *part) {
+  result->emit_ms += part->emit_ms;
+  result->optimize_ms += part->optimize_ms;
+  result->object_ms += part->object_ms;
+}
+
+/* The first part that failed speaks for all. */
+static bool collect(void *data, Error *err) {
+  Compiling *job = data;
+  for (int i = 0; i < job->part_count; i++) {
+    add_times(&job->result, &job->parts[i]);
+    if (job->parts[i].ok) continue;
+    *err = job->parts[i].err;
+    return false;
+  }
+  for (int i = 0, end; i < job->part_count; i = end) {
+    for (end = i + 1; end < job->part_count && job->parts[end].share.number; end++) continue;
+    if (!join(job, &job->parts[i], end - i, err)) return false;
+  }
+  return true;
+}
+
+static bool compile(Compiling *job, Error *err) {
+  if (!guard_run(plan, job, err)) return false;
+  compile_together(job);
+  bool ok = guard_run(collect, job, err);
+  for (int i = 0; i < job->part_count; i++) part_free(&job->parts[i]);
+  return ok;
+}
+
+static void free_objects(Compiling *job) {
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     RgCodegenObject *object = &job->result.objects[t];
     heap_free(&job->heap, object->bytes);
@@ -149,8 +184,8 @@ static void free_parts(Job *job) {
 }
 
 /* Only the message of a failed compile is kept. */
-static void report(Job *job, const Error *err) {
-  free_parts(job);
+static void report(Compiling *job, const Error *err) {
+  free_objects(job);
   job->result.code = (int32_t)err->code;
   job->result.message = heap_copy_text(&job->heap, err->message);
 }
@@ -161,7 +196,7 @@ EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
   Heap heap;
   heap_init(&heap, 0);
   heap.source = (HeapSource){request->resize, request->resize_data};
-  Job *job = heap_alloc(&heap, sizeof *job);
+  Compiling *job = heap_alloc(&heap, sizeof *job);
   if (!job) return NULL;
   Error err;
   error_clear(&err);
@@ -173,9 +208,7 @@ EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
     error_set(&err, RG_ERROR_VERSION,
               "libregolith and libregolith-codegen come from different builds");
   } else {
-    bool died;
-    job->result.ok = llvm_guard(compile, job, &died, &err);
-    if (!died) release_llvm(job);
+    job->result.ok = compile(job, &err);
   }
   scratch_deinit(&job->scratch);
   job->request = NULL;
@@ -185,11 +218,11 @@ EXPORT RgCodegenResult *regolith_codegen(const RgCodegenRequest *request) {
 
 EXPORT void regolith_codegen_free(RgCodegenResult *result) {
   if (!result) return;
-  Job *job = (Job *)(void *)result;
+  Compiling *job = (Compiling *)(void *)result;
   Heap heap;
   heap_init(&heap, 0);
   heap.source = job->heap.source;
-  free_parts(job);
+  free_objects(job);
   heap_free(&job->heap, result->message);
   heap_free(&heap, job);
 }

@@ -14,7 +14,7 @@
 
 #include "jit/codegen_border.h"
 
-#define RG_PIPE_MAGIC UINT64_C(0x3245504950474552) /* "REGPIPE2" in memory */
+#define RG_PIPE_MAGIC UINT64_C(0x3345504950474552) /* "REGPIPE3" in memory */
 
 typedef struct RgPipeRequest {
   uint64_t magic;
@@ -23,7 +23,7 @@ typedef struct RgPipeRequest {
   int64_t processor_lengths[RG_TARGET_COUNT];
   int32_t want_llvm, want_asm;
   int32_t instrument;
-  int32_t zero;
+  int32_t threads;
 } RgPipeRequest;
 
 typedef struct RgPipeResult {

@@ -192,6 +192,7 @@ RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t len
   if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
   if (!engine->codegen) return NULL;
   RgCodegenRequest request = make_request(engine, bytes, length, wants_texts);
+  request.threads = engine->store->device->worker_count;
   return codegen_compile(engine->codegen, &request, err);
 }
 

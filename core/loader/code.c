@@ -20,6 +20,7 @@ struct Code {
   uint64_t size_bytes;
   Function *functions;
   int function_count, function_capacity;
+  Code *next; /* of the same bundle */
 };
 
 Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
@@ -57,15 +58,27 @@ bool code_add(Code *code, const char *name, void *address, uint64_t size_bytes) 
 }
 
 void *code_find(const Code *code, const char *symbol) {
-  for (int i = 0; i < code->function_count; i++)
-    if (!strcmp(code->functions[i].name, symbol)) return code->functions[i].address;
+  for (; code; code = code->next)
+    for (int i = 0; i < code->function_count; i++)
+      if (!strcmp(code->functions[i].name, symbol)) return code->functions[i].address;
   return NULL;
 }
 
-void code_destroy(Code *code) {
-  if (!code) return;
+Code *code_join(Code *code, Code *others) {
+  code->next = others;
+  return code;
+}
+
+static void destroy_one(Code *code) {
   for (int i = 0; i < code->function_count; i++) heap_free(code->heap, code->functions[i].name);
   heap_free(code->heap, code->functions);
   munmap(code->memory, code->size_bytes);
   heap_free(code->heap, code);
+}
+
+void code_destroy(Code *code) {
+  for (Code *next; code; code = next) {
+    next = code->next;
+    destroy_one(code);
+  }
 }

@@ -11,8 +11,9 @@
 
 typedef struct Code Code;
 
-/* Places every section, applies relocations, resolves names (symbols.h). NULL with object.invalid
- * for anything malformed or unknown: never reads outside the bytes. */
+/* Of an object or an RgBundle. Places every section, applies relocations, resolves names
+ * (symbols.h). NULL with object.invalid for anything malformed or unknown: never reads outside the
+ * bytes. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
 void *code_find(const Code *code, const char *symbol); /* NULL when absent */
 void code_destroy(Code *code); /* NULL is fine */

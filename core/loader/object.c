@@ -292,7 +292,7 @@ static bool load(Loading *l, Code **out) {
   return false;
 }
 
-Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err) {
+Code *object_load_elf(Heap *heap, const uint8_t *object, int64_t length, Error *err) {
   Loading loading = {.heap = heap, .err = err, .bytes = object, .length = length};
   Code *code = NULL;
   load(&loading, &code);

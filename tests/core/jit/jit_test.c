@@ -12,16 +12,22 @@
 static Heap heap;
 static Codegen *codegen;
 
-typedef struct Bytes { Scratch scratch; IrBytes bytes; const char *path; } Bytes;
+typedef struct Bytes { Scratch scratch; IrBytes bytes; const char *path; char *text; } Bytes;
 
-static bool make_bytes(void *data, Error *err) {
-  Bytes *b = data;
+static char *read_text(Bytes *b) {
   char *text = scratch_alloc(&b->scratch, 1 << 16);
   FILE *file = fopen(b->path, "r");
-  if (!file) return error_set(err, RG_ERROR_IO, "%s is not there", b->path);
+  if (!file) return NULL;
   size_t length = fread(text, 1, (1 << 16) - 1, file);
   fclose(file);
   text[length] = 0;
+  return text;
+}
+
+static bool make_bytes(void *data, Error *err) {
+  Bytes *b = data;
+  char *text = b->text ? b->text : read_text(b);
+  if (!text) return error_set(err, RG_ERROR_IO, "%s is not there", b->path);
   IrKernel *kernel = ir_read(&b->scratch, &heap, text, err);
   PassContext ctx = {.scratch = &b->scratch, .vector_bytes = 32, .verify = true};
   if (!kernel || !pass_run_all(&ctx, kernel, err)) return false;
@@ -211,6 +217,98 @@ static void test_helper(const Bytes *b) {
   }
 }
 
+/* -- a kernel that is divided ------------------------------------------------------------------ */
+
+enum { LOOPS = 5, STEPS = 200 };
+
+/* Loops of STEPS operations that depend on each other. */
+static char *long_text(Scratch *scratch) {
+  char *text = scratch_format(scratch, "kernel k\ntree t0 = root{ dense \"i\" 64 { i32 a } }\n"
+                                       "field f0 = t0.node 1.component 0: i32 a\nhost {\n"
+                                       "  %%zero: i32 = const 0\n  %%e: i32 = const 64\n");
+  for (int loop = 0; loop < LOOPS; loop++) {
+    text = scratch_format(scratch,
+                          "%s  range %%zero, %%e (%%p%d: i32) {\n"
+                          "    %%at%d: place = place f0 inside %%p%d\n"
+                          "    %%v%d_0: i32 = load %%at%d\n",
+                          text, loop, loop, loop, loop, loop);
+    for (int i = 0; i < STEPS; i++)
+      text = scratch_format(scratch, "%s    %%v%d_%d: i32 = %s %%v%d_%d, %%p%d\n", text, loop,
+                            i + 1, i % 2 ? "mul" : "add", loop, i, loop);
+    text = scratch_format(scratch, "%s    store %%at%d, %%v%d_%d\n  }\n", text, loop, loop, STEPS);
+  }
+  return scratch_format(scratch, "%s}\n", text);
+}
+
+static bool make_long_bytes(void *data, Error *err) {
+  Bytes *b = data;
+  b->text = long_text(&b->scratch);
+  return make_bytes(b, err);
+}
+
+static void test_parts(void) {
+  Error err;
+  Bytes b = {0};
+  error_clear(&err);
+  scratch_init(&b.scratch, &heap);
+  TEST("a kernel of long loops becomes several objects, the same for any number of threads") {
+    bool ready = guard_run(make_long_bytes, &b, &err);
+    if (!ready) printf("  %s\n", err.message);
+    CHECK(ready);
+    if (!ready) return;
+    RgCodegenRequest request = request_of(&b, "x86-64-v3"), together = request;
+    together.threads = 4;
+    request.want_llvm = together.want_llvm = 1;
+    RgCodegenResult *one = compile(&request, &err), *four = compile(&together, &err);
+    CHECK(one && four && same_object(one, four, RG_TARGET_HOST));
+    if (!one || !four) return;
+    const RgCodegenObject *host = &four->objects[RG_TARGET_HOST];
+    CHECK(((const RgBundle *)(const void *)host->bytes)->magic == RG_BUNDLE_MAGIC);
+    CHECK_INT(count_in(host->llvm_text, host->llvm_text + strlen(host->llvm_text),
+                       "define void @rg_"), LOOPS + 1);
+    Code *code = object_load(&heap, host->bytes, host->length, &err);
+    CHECK_TEXT(err.message, "");
+    CHECK(code && code_find(code, "rg_host"));
+    for (int i = 0; code && i < LOOPS; i++) {
+      char name[] = "rg_task_0";
+      name[8] = (char)('0' + i);
+      CHECK(code_find(code, name) != NULL);
+    }
+    code_destroy(code);
+    codegen_result_free(codegen, one);
+    codegen_result_free(codegen, four);
+  }
+  TEST("several objects cut off anywhere, or with a changed length, are an error, never a crash") {
+    RgCodegenRequest request = request_of(&b, "x86-64");
+    RgCodegenResult *result = compile(&request, &err);
+    if (!result) return;
+    const RgCodegenObject *host = &result->objects[RG_TARGET_HOST];
+    uint8_t *copy = malloc((size_t)host->length);
+    for (int64_t length = 0; length < host->length; length += length < 64 ? 1 : 101) {
+      memcpy(copy, host->bytes, (size_t)length);
+      error_clear(&err);
+      Code *code = object_load(&heap, copy, length, &err);
+      CHECK(!code && !strcmp(error_code_text(err.code), "object.invalid"));
+    }
+    for (int at = 8; at < 56; at++) {
+      memcpy(copy, host->bytes, (size_t)host->length);
+      copy[at] ^= 0x80;
+      error_clear(&err);
+      Code *code = object_load(&heap, copy, host->length, &err);
+      CHECK(code || !strcmp(error_code_text(err.code), "object.invalid"));
+      code_destroy(code);
+    }
+    free(copy);
+    codegen_result_free(codegen, result);
+  }
+  TEST("a part that fails is the compile's error, on any number of threads") {
+    RgCodegenRequest request = request_of(&b, "pdp-11");
+    request.threads = 4;
+    CHECK(refused(request, "pdp-11"));
+  }
+  scratch_deinit(&b.scratch);
+}
+
 int main(void) {
   Error err;
   error_clear(&err);
@@ -228,6 +326,7 @@ int main(void) {
     test_heat(&b);
     test_refusals(&b);
     test_helper(&b);
+    test_parts();
   }
   scratch_deinit(&b.scratch);
   if (codegen) codegen_close(codegen);

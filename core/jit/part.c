@@ -1,0 +1,109 @@
+/* part.c - one part: IrKernel -> module -> object, and the diagnostics on the way. Running out of
+ * scratch memory, a failed assertion and a fatal error of LLVM jump back to part_compile, which
+ * finds everything that must be freed in the Part. After a fatal error LLVM's context is leaked,
+ * since its state is unknown. */
+#include "jit/part.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+
+/* Adds the time since *mark to *sum and resets the mark. */
+static void charge(double *sum, double *mark) {
+  double now = clock_ms();
+  *sum += now - *mark;
+  *mark = now;
+}
+
+static bool keep_bytes(Part *part, const char *data, size_t length, char **out, Error *err) {
+  *out = heap_alloc(&part->heap, length + 1);
+  if (!*out)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  memcpy(*out, data, length);
+  return true;
+}
+
+static bool keep_buffer(Part *part, LLVMMemoryBufferRef buffer, char **out, int64_t *length,
+                        Error *err) {
+  if (!buffer) return false;
+  *length = (int64_t)LLVMGetBufferSize(buffer);
+  bool ok = keep_bytes(part, LLVMGetBufferStart(buffer), (size_t)*length, out, err);
+  LLVMDisposeMemoryBuffer(buffer);
+  return ok;
+}
+
+/* Emission changes the module, so the assembly text is made from a copy of it. */
+static bool keep_texts(Part *part, RgCodegenObject *out, Error *err) {
+  bool ok = true;
+  if (part->request->want_llvm) {
+    char *text = LLVMPrintModuleToString(part->module);
+    ok = keep_bytes(part, text, strlen(text), &out->llvm_text, err);
+    LLVMDisposeMessage(text);
+  }
+  if (ok && part->request->want_asm) {
+    int64_t length;
+    LLVMModuleRef copy = LLVMCloneModule(part->module);
+    ok = keep_buffer(part, jit_emit(&part->llvm, copy, &part->target, true, err), &out->asm_text,
+                     &length, err);
+    LLVMDisposeModule(copy);
+  }
+  return ok;
+}
+
+static bool make_module(Part *part, Error *err) {
+  double mark = clock_ms();
+  bool ok = codegen_kernel(&part->scratch, part->module, part->builder, part->kernel, part->wanted,
+                           part->share, err) &&
+            jit_verify(part->module, err);
+  charge(&part->emit_ms, &mark);
+  return ok;
+}
+
+static bool make_object(Part *part, RgCodegenObject *out, Error *err) {
+  double mark = clock_ms();
+  if (!jit_link_runtime(&part->llvm, &part->target, part->module, err) ||
+      !jit_optimize(&part->llvm, part->module, &part->target, part->request->instrument, err))
+    return false;
+  charge(&part->optimize_ms, &mark);
+  if (!keep_texts(part, out, err)) return false;
+  mark = clock_ms();
+  LLVMMemoryBufferRef buffer = jit_emit(&part->llvm, part->module, &part->target, false, err);
+  bool ok = keep_buffer(part, buffer, (char **)&out->bytes, &out->length, err);
+  charge(&part->object_ms, &mark);
+  return ok;
+}
+
+static void release_llvm(Part *part) {
+  if (part->builder) LLVMDisposeBuilder(part->builder);
+  if (part->module) LLVMDisposeModule(part->module);
+  llvm_context_destroy(&part->llvm);
+  jit_target_destroy(&part->target);
+}
+
+static bool compile(void *data, Error *err) {
+  Part *part = data;
+  if (!jit_target_create(&part->target, part->kind, part->request->processors[part->kind], err))
+    return false;
+  llvm_context_create(&part->llvm);
+  part->module = LLVMModuleCreateWithNameInContext("kernel", part->llvm.context);
+  part->builder = LLVMCreateBuilderInContext(part->llvm.context);
+  jit_target_apply(&part->target, part->module);
+  return make_module(part, err) && make_object(part, &part->object, err);
+}
+
+void part_compile(Part *part) {
+  bool died;
+  heap_init(&part->heap, 0);
+  part->heap.source = (HeapSource){part->request->resize, part->request->resize_data};
+  scratch_init(&part->scratch, &part->heap);
+  part->ok = llvm_guard(compile, part, &died, &part->err);
+  if (!died) release_llvm(part);
+  scratch_deinit(&part->scratch);
+}
+
+void part_free(Part *part) {
+  heap_free(&part->heap, part->object.bytes);
+  heap_free(&part->heap, part->object.llvm_text);
+  heap_free(&part->heap, part->object.asm_text);
+  part->object = (RgCodegenObject){0};
+}

@@ -1,0 +1,65 @@
+/* split.c - see part.h: the heaviest task first, each to the lightest share so far. */
+#include "ir/task.h"
+#include "jit/part.h"
+
+enum {
+  MOST_SHARES = 16,
+  WORTH = 150,     /* insts; a module of its own costs about as much as compiling so many */
+  IN_LANES = 3     /* compiling an inst for several lanes takes as long as so many */
+};
+
+static bool count_inst(void *data, IrInst *inst) {
+  (void)inst;
+  ++*(int64_t *)data;
+  return true;
+}
+
+static int64_t weight_of(IrRegion *region) {
+  int64_t count = 0;
+  if (region) ir_walk(region, count_inst, &count);
+  return count;
+}
+
+static int64_t weight_of_task(const IrTask *task) {
+  int64_t weight = weight_of(task->body) + weight_of(task->interior);
+  return task->lanes > 1 ? IN_LANES * weight : weight;
+}
+
+static int lightest(const int64_t *weights, int count) {
+  int best = 0;
+  for (int i = 1; i < count; i++)
+    if (weights[i] < weights[best]) best = i;
+  return best;
+}
+
+static int shares_of(const int64_t *weights, int task_count) {
+  int64_t all = 0, heaviest = 1;
+  for (int i = 0; i < task_count; i++) {
+    all += weights[i];
+    if (weights[i] > heaviest) heaviest = weights[i];
+  }
+  int64_t shares = all / WORTH, useful = 2 * all / heaviest;
+  if (shares > useful) shares = useful; /* the heaviest takes its time, whatever the others do */
+  if (shares > task_count) shares = task_count;
+  return shares < 2 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int)shares;
+}
+
+int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task) {
+  int count = kernel->tasks.count;
+  int64_t *weights = scratch_array(scratch, int64_t, count + 1), sums[MOST_SHARES] = {0};
+  bool *is_placed = scratch_array(scratch, bool, count + 1);
+  for (int i = 0; i < count; i++) weights[i] = weight_of_task(kernel->tasks.items[i]);
+  /* every task may call any function, of which there is one copy */
+  int shares = kernel->functions.count ? 1 : shares_of(weights, count);
+  sums[0] = weight_of(kernel->body);
+  for (int n = 0; n < count; n++) {
+    int heaviest = -1;
+    for (int i = 0; i < count; i++)
+      if (!is_placed[i] && (heaviest < 0 || weights[i] > weights[heaviest])) heaviest = i;
+    int share = lightest(sums, shares);
+    is_placed[heaviest] = true;
+    share_of_task[heaviest] = share;
+    sums[share] += weights[heaviest];
+  }
+  return shares;
+}
