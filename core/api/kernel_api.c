@@ -109,7 +109,15 @@ RgStatus rg_kernel_compile(RgKernel *handle, const RgValue *values, int32_t valu
   API_NEEDS(kernel);
   if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
   Program *program = API_PROGRAM(kernel);
-  return API_CALL(program, kernel_compile(kernel, values, value_count, API_ERR(program)));
+  return API_CALL(program, kernel_compile(kernel, values, value_count, false, API_ERR(program)));
+}
+
+RgStatus rg_kernel_compile_ahead(RgKernel *handle, const RgValue *values, int32_t value_count) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_compile(kernel, values, value_count, true, API_ERR(program)));
 }
 
 RgStatus rg_kernel_result(RgKernel *handle, int32_t number, RgValue *result) {

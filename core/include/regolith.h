@@ -462,6 +462,10 @@ RgStatus rg_kernel_launch(RgKernel *kernel, const RgValue *values, int32_t value
  * number's value matters only where the kernel reads it by rg.static. Lays out the trees of fields
  * and nodes. Failures are those of a launch: see rg_kernel_wants. */
 RgStatus rg_kernel_compile(RgKernel *kernel, const RgValue *values, int32_t value_count);
+/* The same, but the larger part of the work is left to a thread, so that several kernels are
+ * compiled at once; the next launch or rg_kernel_compile with such values waits for it, and has
+ * the failures of that part. */
+RgStatus rg_kernel_compile_ahead(RgKernel *kernel, const RgValue *values, int32_t value_count);
 /* Result `number` (0: the first) of the last launch of this kernel. */
 RgStatus rg_kernel_result(RgKernel *kernel, int32_t number, RgValue *result);
 /* After a launch or a compile that failed. 0: the error is final. 1: there are more paths than

@@ -15,6 +15,7 @@
 #include "build_id.h"
 #include "emit_lua/emit_lua.h"
 #include "pass/pass.h"
+#include "kernel/ahead.h"
 #include "kernel/compile.h"
 
 static bool wants_dump(const Kernel *kernel, const char *step) {
@@ -183,8 +184,12 @@ static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes,
   return request;
 }
 
-RgCodegenRequest compile_request(const Compile *compile) {
-  return make_request(compile->kernel->engine, compile->bytes.data, compile->bytes.length, false);
+RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length) {
+  return make_request(engine, bytes, length, false);
+}
+
+static RgCodegenRequest request_of(const Compile *compile) {
+  return compile_request(compile->kernel->engine, compile->bytes.data, compile->bytes.length);
 }
 
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
@@ -208,7 +213,7 @@ static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, 
 DeviceCode *compile_find(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
-  RgCodegenRequest request = compile_request(compile);
+  RgCodegenRequest request = request_of(compile);
   double begin = clock_ms();
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, &request, objects);
@@ -226,7 +231,7 @@ DeviceCode *compile_find(Compile *compile) {
 static void keep_objects(Compile *compile, const RgCodegenResult *result) {
   double begin = clock_ms();
   Engine *engine = compile->kernel->engine;
-  RgCodegenRequest request = compile_request(compile);
+  RgCodegenRequest request = request_of(compile);
   cache_store(engine->cache, &request, result->objects);
   charge(compile, STEP_CACHE, begin);
 }
@@ -272,6 +277,13 @@ DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result) {
   return load_result(compile, result, &ignored);
 }
 
+/* Its code; where the compile is one ahead, a thread may begin to make that. */
+static bool give_code(Compile *compile, Variant *variant, bool wants_texts, Error *err) {
+  Engine *engine = compile->kernel->engine;
+  if (compile->is_ahead && !wants_texts && ahead_start(engine, variant)) return true;
+  return (variant->code = make_code(compile, wants_texts, err)) != NULL;
+}
+
 static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
   if (!guard_run(run_front, compile, err)) return NULL;
@@ -285,10 +297,10 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
        wants_texts = wants_dump(kernel, "llvm") || wants_dump(kernel, "asm");
   variant->code = wants_texts || !has_code ? NULL : compile_find(compile);
   compile->is_from_cache = variant->code != NULL;
-  if (has_code && !variant->code) variant->code = make_code(compile, wants_texts, err);
-  if (!has_code == !variant->code && variant_fill(compile, variant, word_count, err))
+  if (variant_fill(compile, variant, word_count, err) &&
+      (!has_code || variant->code || give_code(compile, variant, wants_texts, err)))
     return variant;
-  variant_free(compile->kernel->engine->store, variant);
+  variant_free(compile->kernel->engine, variant);
   return NULL;
 }
 
@@ -320,9 +332,10 @@ static void add_times(Compile *compile) {
 }
 
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
-                         Error *err) {
+                         bool is_ahead, Error *err) {
   Engine *engine = kernel->engine;
-  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count};
+  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count,
+                     .is_ahead = is_ahead};
   double begin = clock_ms();
   scratch_init(&compile.scratch, engine->store->heap);
   Variant *variant = make_variant(&compile, word_count, err);

@@ -21,6 +21,7 @@ typedef struct Compile {
   const SemaValue *given; /* the same, as sema reads them */
   int32_t value_count;
   bool is_again;          /* for a text: nothing is dumped */
+  bool is_ahead;          /* its code may come later (ahead.h) */
   bool explains;          /* accesses are noted */
   Constants constants;    /* of a special variant; its `general` NULL: of a general one */
   Scratch scratch;
@@ -48,7 +49,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir);
 int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
                       DeviceSum *out);
 
-/* Fills all of `variant` except its code, which is already there. */
+/* Fills all of `variant` except its code. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
 /* A special variant of `general`; takes the code, also where it returns NULL. */
 Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
@@ -56,7 +57,7 @@ Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *c
 /* Up to canonical bytes, with those constants of `constants` that are possible; without any there
  * are no bytes. */
 bool compile_special(Compile *compile, Error *err);
-RgCodegenRequest compile_request(const Compile *compile);
+RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length);
 /* What codegen made, loaded and kept on disk; NULL: it cannot be loaded. */
 DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result);
 DeviceCode *compile_find(Compile *compile); /* from the disk; NULL: it is not there */

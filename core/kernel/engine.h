@@ -58,6 +58,7 @@ typedef struct Engine {
   uint64_t begin_ticks;       /* the two clocks when it began */
   int64_t begin_ns;
   double ms_per_tick;         /* 0: not known yet */
+  struct Making *makings;     /* ahead.c: code that threads make, oldest first */
   struct Pending *pending;    /* the one under way; NULL: none */
   Cache *cache;               /* of compiled objects on disk; NULL: none */
   Kernel *kernels;            /* linked by next; newest first */

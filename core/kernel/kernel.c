@@ -89,7 +89,7 @@ void kernel_drop_code(Kernel *kernel) {
   for (Variant *variant = kernel->variants, *next; variant; variant = next) {
     next = variant->next;
     special_drop(kernel->engine, variant);
-    variant_free(kernel->engine->store, variant);
+    variant_free(kernel->engine, variant);
   }
   kernel->variants = kernel->last = kernel->ran = NULL;
 }

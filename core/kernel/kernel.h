@@ -50,8 +50,10 @@ bool kernel_is_static(const Kernel *kernel, int32_t value);
 /* Records what a compile lacked. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_drop_code(Kernel *kernel);
-/* What a launch with such values needs, without the launch. */
-bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
+/* What a launch with such values needs, without the launch; `is_ahead`: its code may be made
+ * beside the caller, until somebody needs it. */
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+                    Error *err);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                    Error *err);
 /* of the last launch */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "tree/cell.h"
+#include "kernel/ahead.h"
 #include "kernel/specialise.h"
 
 static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
@@ -24,18 +25,27 @@ static void expect_valid(const Kernel *kernel) {
 }
 
 static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count,
-                             int word_count, Error *err) {
+                             int word_count, bool is_ahead, Error *err) {
   if (kernel->last && is_same(kernel, kernel->last, word_count)) return kernel->last;
   Variant *variant = kernel->variants;
   while (variant && !is_same(kernel, variant, word_count)) variant = variant->next;
   if (!variant) {
-    variant = variant_compile(kernel, values, value_count, word_count, err);
+    variant = variant_compile(kernel, values, value_count, word_count, is_ahead, err);
     if (!variant) return NULL;
     variant->next = kernel->variants;
     kernel->variants = variant;
   }
   kernel->last = variant;
   return variant;
+}
+
+/* It never ran: nothing but the kernel knows it. */
+static void drop_variant(Kernel *kernel, Variant *variant) {
+  Variant **at = &kernel->variants;
+  while (*at != variant) at = &(*at)->next;
+  *at = variant->next;
+  kernel->last = NULL;
+  variant_free(kernel->engine, variant);
 }
 
 /* The offset of the user's line in the source, for the error's excerpt. */
@@ -177,7 +187,8 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
 }
 
 /* The variant for these values, which is compiled if need be; NULL with err. */
-static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+                       Error *err) {
   kernel->want = WANT_NOTHING;
   if (!owner_check(kernel->object.owner, err)) return NULL;
   if (value_count < kernel->paths.count) {
@@ -187,16 +198,22 @@ static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_coun
     return NULL;
   }
   int word_count = pattern_make(kernel, values, value_count, err);
-  return word_count < 0 ? NULL : find_variant(kernel, values, value_count, word_count, err);
+  if (word_count < 0) return NULL;
+  Variant *variant = find_variant(kernel, values, value_count, word_count, is_ahead, err);
+  if (!variant || !variant->making || is_ahead) return variant;
+  if (ahead_finish(kernel->engine, variant, err)) return variant;
+  drop_variant(kernel, variant);
+  return NULL;
 }
 
-bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
-  return choose(kernel, values, value_count, err) != NULL;
+bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+                    Error *err) {
+  return choose(kernel, values, value_count, is_ahead, err) != NULL;
 }
 
 /* The same, with its arguments in the frame. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
-  Variant *variant = choose(kernel, values, value_count, err);
+  Variant *variant = choose(kernel, values, value_count, false, err);
   bool is_ready = variant && fill_frame(kernel, variant, values, err) &&
                   (!variant->limit_count || check_limits(kernel, variant, err));
   return is_ready ? variant : NULL;

@@ -163,7 +163,8 @@ static void start(Kernel *kernel, Pending *pending, Mode mode) {
   Engine *engine = kernel->engine;
   pending->heap = engine->store->heap;
   pending->codegen = &engine->special_codegen;
-  pending->request = compile_request(&pending->compile);
+  pending->request = compile_request(engine, pending->compile.bytes.data,
+                                     pending->compile.bytes.length);
   engine->pending = pending;
   pending->job = job_start(pending->heap, work, pending);
   if (pending->job && mode == ALWAYS) finish(engine);
@@ -292,7 +293,7 @@ void special_drop(Engine *engine, Variant *general) {
   if (!special) return;
   for (Variant *made = special->made, *next; made; made = next) {
     next = made->next;
-    variant_free(engine->store, made);
+    variant_free(engine, made);
   }
   heap_free(engine->store->heap, special);
   general->special = NULL;

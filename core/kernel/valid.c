@@ -94,7 +94,7 @@ bool variant_is_valid(const Variant *variant, const char **broken) {
   EXPECT(variant->words && variant->word_count % PATTERN_WORDS == 0, "a pattern is whole values");
   EXPECT(variant->path_count >= 0 && variant->path_count <= value_count(variant),
          "a variant knows as many captures as there are values at most");
-  EXPECT(variant->code || !variant->task_count, "tasks are those of code");
+  EXPECT(variant->code || variant->making || !variant->task_count, "tasks are those of code");
   if (!args_are_valid(variant, broken) || !trees_are_valid(variant, broken)) return false;
   for (int32_t k = 0; k < variant->task_count; k++)
     if (!task_is_valid(variant, &variant->tasks[k], broken)) return false;

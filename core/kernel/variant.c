@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/ahead.h"
 #include "kernel/compile.h"
 #include "kernel/message.h"
 
@@ -74,7 +75,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
 
 static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   const IrKernel *ir = compile->sema.kernel;
-  if (!variant->code) return true;
+  if (compile->lua) return true;
   variant->task_count = ir->tasks.count;
   variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
   if (!variant->tasks) return no_memory(err);
@@ -207,7 +208,7 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
   variant->given = values_keep(heap, compile->given, compile->value_count);
   variant->given_count = compile->value_count;
   if (!variant->given) return no_memory(err);
-  if (!variant->code) return (variant->lua = heap_copy_text(heap, compile->lua)) || no_memory(err);
+  if (compile->lua) return (variant->lua = heap_copy_text(heap, compile->lua)) || no_memory(err);
   variant->bytes = heap_copy(heap, compile->bytes.data, (size_t)compile->bytes.length);
   variant->byte_count = compile->bytes.length;
   return variant->bytes || no_memory(err);
@@ -250,13 +251,15 @@ Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *c
   variant->code = code;
   variant->number = general->number;
   if (variant_fill(compile, variant, general->word_count, err)) return variant;
-  variant_free(store, variant);
+  variant_free(compile->kernel->engine, variant);
   return NULL;
 }
 
-void variant_free(Store *store, Variant *variant) {
+void variant_free(Engine *engine, Variant *variant) {
+  Store *store = engine->store;
   Heap *heap = store->heap;
   if (!variant) return;
+  ahead_drop(engine, variant);
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
   messages_drop(variant);
   for (int32_t k = 0; k < variant->site_count; k++) {

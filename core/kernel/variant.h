@@ -48,6 +48,7 @@ struct Variant {
   int word_count;
   int32_t path_count;       /* the kernel's captures when it was compiled; later ones it ignores */
   DeviceCode *code;         /* NULL in a runtime of arch "lua", where `lua` is run */
+  struct Making *making;    /* ahead.c: a thread makes the code; NULL: it is there */
   DeviceTask *tasks;
   int32_t task_count;
   bool has_sums;            /* some task is privatised */
@@ -88,10 +89,11 @@ RtTree *pattern_memory(const RgValue *value); /* of a field, a node, an array */
 SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);
 Tree *pattern_owner(const RgValue *value);
 
-/* compile.c: a new variant for kernel->words; NULL with err. */
+/* compile.c: a new variant for kernel->words; NULL with err. `is_ahead`: it may be one whose code a
+ * thread is making (ahead.h). */
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
-                         Error *err);
-void variant_free(Store *store, Variant *variant);
+                         bool is_ahead, Error *err);
+void variant_free(Engine *engine, Variant *variant);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
                                bool wants_texts, Error *err);

@@ -61,7 +61,7 @@ return {
       "Compiles a Lua function, or the text of one with its captures.",
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
     { "warm(kernels: table, progress?: fun(done: integer, count: integer))",
-      "Compiles ahead: `rg.warm{ step, { draw, rg.f32 } }`." },
+      "Compiles ahead, on all cores: `rg.warm{ step, { draw, rg.f32 } }`." },
     { "range(...: integer|integer[]|rg.Shape): rg.Range",
       "An end per axis, or `{begin, end}`; `x.shape`: all axes. Parallel in kernels." },
     { "static(value: any): any", "A value read when the kernel is compiled." },

@@ -41,7 +41,7 @@ function rg.tree(options) end
 ---@return rg.Kernel
 function rg.kernel(text, captures, options) end
 
---- Compiles ahead: `rg.warm{ step, { draw, rg.f32 } }`.
+--- Compiles ahead, on all cores: `rg.warm{ step, { draw, rg.f32 } }`.
 ---@param kernels table
 ---@param progress? fun(done: integer, count: integer)
 function rg.warm(kernels, progress) end

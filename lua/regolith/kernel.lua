@@ -171,6 +171,7 @@ local ends = {
   need_compiled = [[
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
 }
+ends.need_begun = ends.need_compiled
 
 -- The upvalue of `f` called `name`: its number.
 local function find_upvalue(f, name)
@@ -336,7 +337,7 @@ local function renew(self)
   self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
   self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
   local launcher = make_launcher(self, "need")
-  self.compiler = false -- made when one is needed
+  self.compiler, self.beginner = false, false -- made when one is needed
   for number = 0, self.value_count - 1 do
     self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1
   end
@@ -413,10 +414,22 @@ local function compile(self, ...)
   return self.compiler(self, ...)
 end
 
+-- The same, but the larger part of it goes on beside us; `compile` waits for that.
+local function begin_compile(self, ...)
+  self.beginner = self.beginner or make_launcher(self, "need_begun")
+  return self.beginner(self, ...)
+end
+
 local need_compiled = setmetatable({
   compile = C.rg_kernel_compile,
   again = function(self, ...) return begin_again(compile, self, ...) end,
   refuse = function(self, ...) return refuse(compile, self, ...) end,
+}, { __index = need })
+
+local need_begun = setmetatable({
+  compile = C.rg_kernel_compile_ahead,
+  again = function(self, ...) return begin_again(begin_compile, self, ...) end,
+  refuse = function(self, ...) return refuse(begin_compile, self, ...) end,
 }, { __index = need })
 
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
@@ -431,25 +444,26 @@ end
 
 --- `kernel:compile(..)`: what a launch with such values, and with the captures as they are now,
 --- needs; launches nothing.
-function methods.compile(self, ...)
+local function compile_for(run, self, ...)
   local values, count = { ... }, select("#", ...)
   for k = 1, math.max(count, self.parameter_count) do values[k] = sample(values[k]) end
-  return compile(self, unpack(values, 1, math.max(count, self.parameter_count)))
+  return run(self, unpack(values, 1, math.max(count, self.parameter_count)))
 end
+function methods.compile(self, ...) return compile_for(compile, self, ...) end
 
 fail.guard(methods, is_kernel, "kernel")
 
-local function warm_one(entry, number)
-  if is_kernel(entry) then return entry:compile() end
+local function warm_one(run, entry, number)
+  if is_kernel(entry) then return compile_for(run, entry) end
   if type(entry) == "table" and is_kernel(entry[1]) then
-    return entry[1]:compile(unpack(entry, 2, table.maxn(entry)))
+    return compile_for(run, entry[1], unpack(entry, 2, table.maxn(entry)))
   end
   return fail.argument(("item %d of rg.warm's list is %s, not a kernel"):format(number,
     fail.describe(entry)), "rg.warm{ step, { draw, rg.f32 } }")
 end
 
---- `rg.warm({ step, { draw, rg.f32 } }, progress)`: compiles each for its values;
---- `progress(done, count)` is called after each.
+--- `rg.warm({ step, { draw, rg.f32 } }, progress)`: compiles each for its values, on all cores;
+--- `progress(done, count)` is called when the next of them is done.
 function kernel.warm(list, progress)
   if type(list) ~= "table" or is_kernel(list) then
     return fail.argument("rg.warm takes a list of kernels, not " .. fail.describe(list),
@@ -459,12 +473,12 @@ function kernel.warm(list, progress)
     return fail.argument("rg.warm calls a function after each kernel, and this is "
       .. fail.describe(progress))
   end
+  for number, entry in ipairs(list) do warm_one(begin_compile, entry, number) end
+  -- A kernel that learns which of its values are static has forgotten what it compiled before.
   for number, entry in ipairs(list) do
-    warm_one(entry, number)
+    warm_one(compile, entry, number)
     if progress then progress(number, #list) end
   end
-  -- A kernel that learns which of its values are static forgets what it compiled before.
-  for number, entry in ipairs(list) do warm_one(entry, number) end
 end
 
 -- A launcher hands its arguments on, twice, within the 250 registers of a function.
@@ -490,7 +504,7 @@ local function new_kernel(session, found, options)
   last_number = last_number + 1
   local self = {
     handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
-    need = need, need_compiled = need_compiled,
+    need = need, need_compiled = need_compiled, need_begun = need_begun,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",

@@ -178,6 +178,49 @@ describe("rg.warm", function()
     assert.equal(0, (compiles(play, 10)))
   end)
 
+  it("raises the first error of the list, and what came before it is compiled all the same",
+    function()
+    local x = rg.field(rg.f32, 64)
+    local fine = rg.kernel(function(v) for i in rg.range(64) do x[i] = math.sin(i * v) end end)
+    local bad = rg.kernel(function() return no_such_name end) -- luacheck: ignore
+    local after = rg.kernel(function(v) for i in rg.range(64) do x[i] = v end end)
+    assert.equal("name.unknown", failure(rg.warm, { fine, bad, after }).code)
+    assert.equal(0, (compiles(fine, 2)))
+    assert.is_true(math.abs(x[1] - math.sin(2)) < 1e-6)
+    assert.equal(1, (compiles(after, 7)))
+  end)
+
+  it("may be given up: kernels and runtimes end while their code is made #compiled", function()
+    for _ = 1, 3 do
+      local other = rg.new { threads = 2 }
+      local x = other.field(other.f32, 64)
+      local bad = other.kernel(function() return no_such_name end) -- luacheck: ignore
+      local function wave(n)
+        return other.kernel([=[function(v)
+          for i in rg.range(64) do x[i] = math.sin(i * v) + ]=] .. n .. " end end",
+          { x = x, rg = other })
+      end
+      local list = { wave(1), wave(2), wave(3), wave(4), bad }
+      assert.equal("name.unknown", failure(other.warm, list).code)
+      list[1], list[2] = nil, nil
+      collectgarbage()
+      list[3](1)
+      assert.is_true(math.abs(x[1] - math.sin(1) - 3) < 1e-5)
+      other.reset()
+    end
+  end)
+
+  it("compiles ever more kernels than there are cores", function()
+    local x, list = rg.field(rg.f32, 64), {}
+    for n = 1, 24 do
+      list[n] = rg.kernel("function(v) for i in rg.range(64) do x[i] = x[i] * v + " .. n
+        .. " end end", { x = x })
+    end
+    assert.same({ 24, 0 }, { compiles(rg.warm, list) })
+    assert.equal(0, (compiles(function() for n = 1, 24 do list[n](0) end end)))
+    assert.equal(24, x[63])
+  end)
+
   it("refuses what is not a list of kernels", function()
     local k = rg.kernel(function() return 1 end)
     assert.truthy(failure(rg.warm, k).message:find("a list of kernels, not a kernel", 1, true))

@@ -128,8 +128,26 @@ static void variants(void) {
     CHECK(compile(kernel, given, 2, &yes, 1) != 0 && rg_error(rg)->line == 11);
     CHECK_ERROR(rg_kernel_compile(kernel, NULL, 3), "argument.invalid",
                 "rg_kernel_compile: values and value_count do not agree");
+    CHECK_ERROR(rg_kernel_compile_ahead(kernel, NULL, 3), "argument.invalid",
+                "rg_kernel_compile_ahead: values and value_count do not agree");
     given[1].value = field(y);
     CHECK(launch(kernel, given, 2, &a, 1, &result) == 0);
+  }
+  TEST("a compile that goes on beside the caller is waited for by who needs the code") {
+    RgKernel *other = NULL;
+    RgValue result;
+    const char *text = "function(a) return a * 3 end";
+    CHECK(rg_kernel_create(rg, text, (int64_t)strlen(text), NULL, &other) == 0);
+    RgValue three = {.kind = RG_VALUE_NUMBER, .number = 3};
+    uint64_t before = compiles();
+    CHECK(rg_kernel_compile_ahead(other, &three, 1) == 0);
+    CHECK(rg_kernel_compile_ahead(other, &three, 1) == 0);
+    CHECK(rg_kernel_launch(other, &three, 1, &result) == 0 && result.number == 9);
+    CHECK(compiles() == before + 1);
+    rg_kernel_release(other);
+    CHECK(rg_kernel_create(rg, text, (int64_t)strlen(text), NULL, &other) == 0);
+    CHECK(rg_kernel_compile_ahead(other, &three, 1) == 0);
+    rg_kernel_release(other); /* while its code is made */
   }
   TEST("a kernel's texts can be read") {
     static const char *const words[] = {"source", "ast",     "infer", "ir",
