@@ -105,6 +105,7 @@ static void free_all(CudaDevice *cuda) {
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
   CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->messages};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
+  if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
   cuda_staging_free(cuda);
   if (cuda->stream) cuda->driver.cuStreamDestroy_v2(cuda->stream);
 }

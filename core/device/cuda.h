@@ -33,8 +33,11 @@ typedef enum CudaPage {
   CUDA_GPU_IS_NEWER
 } CudaPage;
 
-typedef struct CudaList {     /* what a manager's list has on the GPU */
-  CudaRange memory;
+typedef struct CudaList {     /* what a manager has on the GPU alone */
+  CudaRange memory;           /* of its list: room for all nodes that the tree's memory can hold */
+  bool is_current;            /* the list is that of now */
+  RtOrder **orders;           /* the GPU's address, as of the last pull */
+  uint64_t order_count;
 } CudaList;
 
 typedef struct CudaTree {     /* RtTree.device */
@@ -50,6 +53,7 @@ typedef struct CudaTree {     /* RtTree.device */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
   CudaList *lists;            /* by manager */
+  CudaRange *was;             /* by mask: room for its words as saved */
   CudaPage image_state;       /* of image, chunks, owners and lists together */
 } CudaTree;
 
@@ -83,9 +87,13 @@ typedef struct CudaDevice {
   CudaTree *trees;
   CudaForeign *foreign;
   CudaRange budget;           /* an RtBudget */
+  uint64_t budget_used;       /* when both sides last agreed */
+  bool budget_is_newer;       /* on the GPU, perhaps */
   CudaRange ambient;          /* zeros */
   CudaRange block;            /* of launches: cuda_launch.c */
   CudaRange messages;
+  void *service;              /* a module: cuda_service.c, loaded when it is first needed */
+  void *service_trees, *service_list;
   Said said;                  /* by the running launch */
   DeviceLaunch *launch;       /* the running one */
   Error *err;                 /* of the running launch */
@@ -109,6 +117,8 @@ bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint6
 /* At least `size_bytes` can be used; what comes new is zero. False: the device has no memory, or
  * the range is too small. */
 bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+/* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
+bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
 /* Queued: the bytes may change when they return. */
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
@@ -145,12 +155,15 @@ bool cuda_pull_foreign(CudaDevice *cuda, Error *err);
 
 /* cuda_image.c */
 bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);
+/* The tree's memory has grown under an image that stays: so do its tables. */
+bool cuda_grow_image(CudaDevice *cuda, CudaTree *tree, Error *err);
 /* Its counts alone, or its tables and lists, too. */
 bool cuda_pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err);
 bool cuda_pull_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 uint64_t cuda_tree_address(const CudaTree *tree); /* of its RtTree */
 
 /* cuda_code.c */
+void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
 DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
 void cuda_unload(Device *device, DeviceCode *code);

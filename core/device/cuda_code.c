@@ -17,17 +17,19 @@ enum { LOG_BYTES = 400, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 
 /* The driver's compiler says why; the text is ours, so that is a slip of ours. `text` ends with a
  * NUL. */
-static bool load_text(CudaDevice *cuda, CudaCode *code, const char *text, Error *err) {
+void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
+  void *module = NULL;
   char log[LOG_BYTES] = "";
   const int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
   void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-  int result = cuda->driver.cuModuleLoadDataEx(&code->module, text, 2, options, values);
+  int result = cuda->driver.cuModuleLoadDataEx(&module, text, 2, options, values);
   if (!result || driver_is_lost(result) || result == DRIVER_OUT_OF_MEMORY)
-    return cuda_check(cuda, result, "load a kernel", err);
+    return cuda_check(cuda, result, "load a kernel", err) ? module : NULL;
   for (char *at = log; *at; at++)
     if (*at == '\n') *at = ' ';
-  return error_set(err, RG_ERROR_OBJECT, "the GPU's driver does not take a kernel's code: %s%s%s",
-                   driver_text(&cuda->driver, result), log[0] ? ": " : "", log);
+  error_set(err, RG_ERROR_OBJECT, "the GPU's driver does not take a kernel's code: %s%s%s",
+            driver_text(&cuda->driver, result), log[0] ? ": " : "", log);
+  return NULL;
 }
 
 static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx, Error *err) {
@@ -35,9 +37,9 @@ static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject 
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
-  bool ok = load_text(cuda, code, text, err);
+  code->module = cuda_load_module(cuda, text, err);
   heap_free(cuda->device.heap, text);
-  return ok;
+  return code->module != NULL;
 }
 
 static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Error *err) {

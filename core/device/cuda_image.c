@@ -8,9 +8,11 @@
  *
  *     into the tree's memory (chunks' nodes, lists' coordinates)   moves by the distance of the two
  *     into the image (managers, locals, ..)                        is that of the image's part
- *     what only the host has (orders, saved masks, callbacks)      is NULL on the GPU
+ *     what each side has of its own (orders, saved masks, lists)   stays
  *
- * and a pull leaves the host's own pointers as they are. */
+ * On the GPU no table can grow while a task runs: each has room for as many nodes as the memory that
+ * is there can hold. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -95,8 +97,8 @@ static void fill_managers(const CudaTree *cuda_tree, const Parts *parts, uint8_t
     number += (uint64_t)host->number_count;
     manager->list = pointer_to(list->at);
     manager->list_capacity = list->mapped / sizeof(RtListEntry);
-    manager->orders = NULL;
-    manager->order_count = 0;
+    manager->orders = cuda_tree->lists[m].orders;
+    manager->order_count = cuda_tree->lists[m].order_count;
   }
 }
 
@@ -113,8 +115,9 @@ static void fill_masks(const CudaTree *cuda_tree, const Parts *parts, uint8_t *i
     if (hash_bytes) memcpy(image + hashes, host->hashes, hash_bytes);
     mask->runs = pointer_to(at + runs);
     mask->hashes = pointer_to(at + hashes);
-    mask->was = NULL;
-    mask->was_count = mask->was_capacity = 0;
+    mask->was = pointer_to(cuda_tree->was ? cuda_tree->was[m].at : 0);
+    mask->was_capacity = cuda_tree->was ? cuda_tree->was[m].mapped / sizeof(uint64_t) : 0;
+    mask->was_count = 0;
     runs += run_bytes;
     hashes += hash_bytes;
   }
@@ -148,20 +151,38 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
 
 /* -- to the GPU -------------------------------------------------------------------------------- */
 
-/* At least so large; what was in it is lost, and is about to be written anew. */
-static bool make_room(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
-  if (range->mapped >= size_bytes) return true;
-  cuda_free(cuda, range);
-  return cuda_allocate(cuda, range, size_bytes + size_bytes / 2, err);
+/* As many as its memory can hold. */
+static uint64_t most_nodes(const CudaTree *cuda_tree, int32_t m) {
+  const RtManager *manager = &cuda_tree->tree->managers[m];
+  return usable_bytes(cuda_tree) / (manager->node_size + manager->info_stride);
+}
+
+static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
+  uint64_t words = (mask->cell_count + 63) / 64;
+  for (int32_t k = 0; k < mask->containers.depth; k++) words *= mask->containers.counts[k];
+  return mask->holder < 0 ? words : words * most_nodes(cuda_tree, mask->holder);
+}
+
+static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  uint64_t segments = usable_bytes(cuda_tree) / RT_SEGMENT;
+  if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
+      !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
+    return false;
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
+                      sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
+      return false;
+  for (int32_t m = 0; m < tree->mask_count; m++)
+    if (!cuda_enlarge(cuda, &cuda_tree->was[m],
+                      sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, err))
+      return false;
+  return true;
 }
 
 static bool push_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
-  uint64_t count = tree->chunk_count, segments = usable_bytes(cuda_tree) / RT_SEGMENT;
-  if (!make_room(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, err) ||
-      !make_room(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, err))
-    return false;
-  for (uint64_t k = 0; k < count; k++) {
+  for (uint64_t k = 0; k < tree->chunk_count; k++) {
     RtChunk chunk = tree->chunks[k];
     move_chunk(&chunk, distance(cuda_tree));
     if (!cuda_write(cuda, cuda_tree->chunks.at + k * sizeof chunk, &chunk, sizeof chunk, err))
@@ -176,7 +197,7 @@ static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *e
   CudaRange *list = &cuda_tree->lists[m].memory;
   enum { AT_ONCE = 256 };
   RtListEntry entries[AT_ONCE];
-  if (!make_room(cuda, list, sizeof(RtListEntry) * manager->list_count, err)) return false;
+  cuda_tree->lists[m].is_current = manager->list_version == manager->version;
   for (uint64_t done = 0, count; done < manager->list_count; done += count) {
     count = manager->list_count - done;
     if (count > AT_ONCE) count = AT_ONCE;
@@ -194,8 +215,10 @@ static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *e
 bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   Parts parts = find_parts(tree);
-  if (!make_room(cuda, &cuda_tree->image, parts.size_bytes, err)) return false;
-  if (tree->manager_count && !push_chunks(cuda, cuda_tree, err)) return false;
+  if (!cuda_enlarge(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
+  if (tree->manager_count &&
+      (!have_tables(cuda, cuda_tree, false, err) || !push_chunks(cuda, cuda_tree, err)))
+    return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!push_list(cuda, cuda_tree, m, err)) return false;
   uint8_t *image = heap_alloc(cuda->device.heap, parts.size_bytes);
@@ -203,6 +226,33 @@ bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   fill_image(cuda, cuda_tree, &parts, image);
   bool ok = cuda_write(cuda, cuda_tree->image.at, image, parts.size_bytes, err);
   heap_free(cuda->device.heap, image);
+  return ok;
+}
+
+static bool write_word(CudaDevice *cuda, uint64_t to, uint64_t word, Error *err) {
+  return cuda_write(cuda, to, &word, sizeof word, err);
+}
+
+bool cuda_grow_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  const RtTree *tree = cuda_tree->tree;
+  Parts parts = find_parts(tree);
+  uint64_t at = cuda_tree->image.at, managers = at + parts.managers, masks = at + parts.masks;
+  if (!have_tables(cuda, cuda_tree, true, err)) return false;
+  bool ok = write_word(cuda, at + offsetof(RtTree, reserved), usable_bytes(cuda_tree), err) &&
+            write_word(cuda, at + offsetof(RtTree, chunks), cuda_tree->chunks.at, err) &&
+            write_word(cuda, at + offsetof(RtTree, segment_owner), cuda_tree->owners.at, err);
+  for (int32_t m = 0; ok && m < tree->manager_count; m++, managers += sizeof(RtManager)) {
+    const CudaRange *list = &cuda_tree->lists[m].memory;
+    ok = write_word(cuda, managers + offsetof(RtManager, list), list->at, err) &&
+         write_word(cuda, managers + offsetof(RtManager, list_capacity),
+                    list->mapped / sizeof(RtListEntry), err);
+  }
+  for (int32_t m = 0; ok && m < tree->mask_count; m++, masks += sizeof(RtMask)) {
+    const CudaRange *was = &cuda_tree->was[m];
+    ok = write_word(cuda, masks + offsetof(RtMask, was), was->at, err) &&
+         write_word(cuda, masks + offsetof(RtMask, was_capacity), was->mapped / sizeof(uint64_t),
+                    err);
+  }
   return ok;
 }
 
@@ -242,9 +292,12 @@ bool cuda_pull_counts(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   uint8_t *image = heap_alloc(cuda->device.heap, parts.numbers);
   if (!image) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
   bool ok = cuda_read(cuda, image, cuda_tree->image.at, parts.numbers, err);
-  for (int32_t m = 0; ok && m < tree->manager_count; m++)
-    take_manager(&tree->managers[m], &((RtManager *)(void *)(image + parts.managers))[m],
-                 &((RtLocal *)(void *)(image + parts.locals))[m]);
+  for (int32_t m = 0; ok && m < tree->manager_count; m++) {
+    const RtManager *manager = &((RtManager *)(void *)(image + parts.managers))[m];
+    cuda_tree->lists[m].orders = manager->orders;
+    cuda_tree->lists[m].order_count = manager->order_count;
+    take_manager(&tree->managers[m], manager, &((RtLocal *)(void *)(image + parts.locals))[m]);
+  }
   if (ok) take_tree(tree, (RtTree *)(void *)image);
   heap_free(cuda->device.heap, image);
   return ok;

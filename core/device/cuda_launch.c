@@ -1,7 +1,7 @@
 /* cuda_launch.c - runs a kernel's tasks on the GPU. The host region runs on the host and asks for
  * task after task (RtContext.run).
  *
- *     block   | RtContext | RtWorker | the trees' addresses | frame |     one per device
+ *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
  * The block is what a task sees of its launch. Before a task the host's frame goes there; after it
  * come back what the task left: the frame, the first error, and how much was said.
@@ -22,13 +22,14 @@ enum {
 /* -- the block --------------------------------------------------------------------------------- */
 
 typedef struct Places { /* in the block */
-  uint64_t worker, trees, frame, size_bytes;
+  uint64_t worker, collections, trees, frame, size_bytes;
 } Places;
 
 static Places find_places(const DeviceLaunch *launch) {
   Places places;
   places.worker = sizeof(RtContext);
-  places.trees = places.worker + sizeof(RtWorker);
+  places.collections = places.worker + sizeof(RtWorker);
+  places.trees = places.collections + sizeof(uint64_t);
   places.frame = places.trees + sizeof(uint64_t) * (uint64_t)launch->tree_count;
   places.size_bytes = places.frame + sizeof(uint64_t) * (uint64_t)launch->frame_slots;
   return places;
@@ -112,6 +113,7 @@ static bool pull_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
     if (!launch->context.error.kind) launch->context.error = context->error;
     if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
     take_outside(launch, &worker->outside);
+    launch->collections += *(uint64_t *)(void *)(bytes + places.collections);
     ok = pull_messages(cuda, launch, worker->messages, err);
   }
   heap_free(cuda->device.heap, bytes);
@@ -120,35 +122,56 @@ static bool pull_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 
 /* -- a task ------------------------------------------------------------------------------------ */
 
-/* What the host changed, or a task before this one: on the mirror for now. */
-static bool refresh(CudaDevice *cuda, DeviceLaunch *launch, RtTree *tree, Error *err) {
-  CudaTree *own = tree->device;
-  if (!tree->manager_count) return true;
-  if (own && own->image_state == CUDA_GPU_IS_NEWER &&
-      !cuda_reach(&cuda->device, tree, NULL, 0, DEVICE_WRITES, err))
-    return false;
-  RtContext *context = &launch->context;
-  rt_tree_refresh(context, tree);
-  if (!launch->gc_is_stopped && rt_tree_collect(context, tree)) launch->collections++;
-  return true;
+/* What the runtime does between tasks, on the GPU: service_cuda.c. */
+static bool have_service(CudaDevice *cuda, Error *err) {
+  if (cuda->service) return true;
+  cuda->service = cuda_load_module(cuda, rt_service_ptx, err);
+  const Driver *driver = &cuda->driver;
+  return cuda->service &&
+         cuda_check(cuda,
+                    driver->cuModuleGetFunction(&cuda->service_trees, cuda->service,
+                                                "rg_service_trees"),
+                    "find a service", err) &&
+         cuda_check(cuda,
+                    driver->cuModuleGetFunction(&cuda->service_list, cuda->service,
+                                                "rg_service_list"),
+                    "find a service", err);
 }
 
+static bool serve(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
+  void *parameters[] = {&service};
+  int result = cuda->driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, cuda->stream, parameters,
+                                           NULL);
+  return cuda_check(cuda, result, "start its own work", err);
+}
+
+/* After a task that may have changed them: they are refreshed, and what was freed is collected. */
 static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  for (int32_t k = 0; k < launch->tree_count; k++)
-    if (!refresh(cuda, launch, launch->trees[k], err)) return false;
-  return true;
+  bool is_any = false;
+  for (int32_t k = 0; k < launch->tree_count; k++) {
+    if (!launch->trees[k]->manager_count) continue;
+    is_any = true;
+    cuda_note_task(launch->trees[k]->device, true);
+  }
+  if (!is_any) return true;
+  RtGpuService service = {.context = pointer_to(cuda->block.at),
+                          .result = pointer_to(cuda->block.at + find_places(launch).collections),
+                          .number = launch->gc_is_stopped};
+  return have_service(cuda, err) && serve(cuda, cuda->service_trees, service, err);
 }
 
-/* The list of active nodes; the number of positions. */
-static bool count_nodes(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
-                        int64_t *total, Error *err) {
-  RtTree *tree = launch->trees[task->tree];
-  RtManager *manager = &tree->managers[task->manager];
-  if (manager->list_version != manager->version) {
-    if (!cuda_reach(&cuda->device, tree, NULL, 0, DEVICE_WRITES, err)) return false;
-    if (!rt_list_update(&launch->context, tree, task->manager)) return true;
-  }
-  *total = (int64_t)manager->list_count;
+/* The list of active nodes. */
+static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+  CudaTree *own = launch->trees[task->tree]->device;
+  CudaList *list = &own->lists[task->manager];
+  if (list->is_current) return true;
+  RtGpuService service = {.context = pointer_to(cuda->block.at),
+                          .tree = task->tree,
+                          .number = task->manager};
+  if (!have_service(cuda, err) || !serve(cuda, cuda->service_list, service, err)) return false;
+  own->image_state = CUDA_GPU_IS_NEWER;
+  cuda_note_task(own, false);
+  list->is_current = true;
   return true;
 }
 
@@ -165,13 +188,14 @@ static int64_t count_range(const DeviceLaunch *launch, const DeviceTask *task) {
   return is_huge ? INT64_MAX : total;
 }
 
+/* As many threads as positions, if that is known. */
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                   Error *err) {
   const DeviceTask *task = &launch->tasks[number];
   RtGpuLaunch positions = {.context = pointer_to(cuda->block.at), .begin = 0, .end = total};
   void *parameters[] = {&positions};
   int64_t most = (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR,
-          blocks = (total - 1) / BLOCK_THREADS + 1;
+          blocks = total == RT_ALL_NODES ? most : (total - 1) / BLOCK_THREADS + 1;
   bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
   unsigned threads = is_alone ? 1 : BLOCK_THREADS;
   if (is_alone) blocks = 1;
@@ -189,27 +213,35 @@ static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
   return cuda_push_budget(cuda, launch->trees[0]->budget, err);
 }
 
-static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
-  const DeviceTask *task = &launch->tasks[number];
-  int64_t total = 0;
-  if (task->kind == DEVICE_RANGE) total = count_range(launch, task);
-  else if (task->kind == DEVICE_SERIAL) total = 1;
-  else if (!count_nodes(cuda, launch, task, &total, err)) return false;
-  if (total <= 0) return true;
-  launch->runs++;
-  launch->context.task = number;
-  bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
-            start(cuda, launch, number, total, err);
+static int64_t count_positions(const DeviceLaunch *launch, const DeviceTask *task) {
+  if (task->kind == DEVICE_RANGE) return count_range(launch, task);
+  return task->kind == DEVICE_NODES ? RT_ALL_NODES : 1;
+}
+
+static void note_trees(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task) {
+  bool changes_tables = task->may_change_topology || task->kind == DEVICE_SERIAL;
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     CudaTree *own = launch->trees[k]->device;
     if (!own) own = cuda_owner(cuda, launch->trees[k]);
-    if (own) cuda_note_task(own, task->may_change_topology);
+    if (own) cuda_note_task(own, changes_tables);
   }
+}
+
+static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
+  const DeviceTask *task = &launch->tasks[number];
+  int64_t total = count_positions(launch, task);
+  if (!total) return true;
+  launch->runs++;
+  launch->context.task = number;
+  bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
+            (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
+            start(cuda, launch, number, total, err);
+  note_trees(cuda, launch, task);
   launch->context.task = -1;
-  if (!ok || !pull_block(cuda, launch, err)) return false;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
-  bool changes = task->may_change_topology || frees || cuda->device.gc_each_launch;
-  return !changes || refresh_trees(cuda, launch, err);
+  if (task->may_change_topology || frees || cuda->device.gc_each_launch)
+    ok = ok && refresh_trees(cuda, launch, err);
+  return ok && pull_block(cuda, launch, err);
 }
 
 /* A failure of the device ends the host region as soon as it looks. */

@@ -34,6 +34,20 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
   return false;
 }
 
+bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps,
+                  Error *err) {
+  CudaRange larger;
+  if (size_bytes <= range->mapped) return true;
+  if (!keeps) cuda_free(cuda, range);
+  if (!cuda_allocate(cuda, &larger, size_bytes + size_bytes / 2, err)) return false;
+  int result = range->at ? cuda->driver.cuMemcpyDtoDAsync_v2(larger.at, range->at, range->mapped,
+                                                             cuda->stream)
+                         : DRIVER_OK;
+  cuda_free(cuda, range);
+  *range = larger;
+  return cuda_check(cuda, result, "move memory", err);
+}
+
 static DriverMemoryKind kind_of(const CudaDevice *cuda) {
   return (DriverMemoryKind){
       .type = DRIVER_PINNED, .place = DRIVER_ON_DEVICE, .number = cuda->about.number};

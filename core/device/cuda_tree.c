@@ -68,7 +68,9 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
   tree->device = cuda_tree;
   cuda_tree->lists = heap_alloc(cuda->device.heap,
                                 sizeof *cuda_tree->lists * (size_t)(tree->manager_count + 1));
-  if (!cuda_tree->lists)
+  cuda_tree->was = heap_alloc(cuda->device.heap,
+                              sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
+  if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
   return reserve(cuda, cuda_tree, err) && have_pages(cuda, cuda_tree, CUDA_HOST_IS_NEWER, err);
 }
@@ -92,6 +94,8 @@ static void free_tree(CudaDevice *cuda, CudaTree *tree) {
   cuda_free(cuda, &tree->image);
   for (int32_t m = 0; tree->lists && m < tree->tree->manager_count; m++)
     cuda_free(cuda, &tree->lists[m].memory);
+  for (int32_t m = 0; tree->was && m < tree->tree->mask_count; m++)
+    cuda_free(cuda, &tree->was[m]);
 }
 
 void cuda_forget(Device *device, RtTree *tree) {
@@ -106,6 +110,7 @@ void cuda_forget(Device *device, RtTree *tree) {
   *(own->previous ? &own->previous->next : &cuda->trees) = own->next;
   if (own->next) own->next->previous = own->previous;
   heap_free(device->heap, own->lists);
+  heap_free(device->heap, own->was);
   heap_free(device->heap, own->pages);
   heap_free(device->heap, own);
   tree->device = NULL;
@@ -128,9 +133,10 @@ static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Er
   uint64_t mapped = cuda_tree->memory.mapped;
   for (; used + more > mapped && more > RT_SEGMENT && !cuda->is_lost; more /= 2)
     if (cuda_grow(cuda, &cuda_tree->memory, used + more, &unused)) break;
-  if (cuda_tree->memory.mapped != mapped && cuda_tree->image_state == CUDA_SAME)
-    cuda_tree->image_state = CUDA_HOST_IS_NEWER; /* which says how much there is */
-  return cuda_grow(cuda, &cuda_tree->memory, used, err);
+  if (!cuda_grow(cuda, &cuda_tree->memory, used, err)) return false;
+  bool has_grown = cuda_tree->memory.mapped != mapped;
+  return !has_grown || cuda_tree->image_state == CUDA_HOST_IS_NEWER ||
+         cuda_grow_image(cuda, cuda_tree, err);
 }
 
 /* What the host changed includes pages past those that the tree had. */
@@ -139,11 +145,9 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err) {
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
-  if (own->image_state == CUDA_GPU_IS_NEWER) {
-    if (!may_grow) return true; /* then nothing of it was changed on the host */
-    if (!cuda_pull_tables(cuda, own, err)) return false;
-    own->image_state = CUDA_SAME;
-    if (!have_pages(cuda, own, CUDA_GPU_IS_NEWER, err)) return false;
+  if (own->image_state == CUDA_GPU_IS_NEWER) { /* then nothing of it was changed on the host */
+    if (!may_grow) return true;
+    return cuda_pull_counts(cuda, own, err) && have_memory(cuda, own, may_grow, err);
   }
   if (!have_memory(cuda, own, may_grow, err)) return false;
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
@@ -159,8 +163,10 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err) {
 
 void cuda_note_task(CudaTree *tree, bool changes_topology) {
   if (tree->page_count) memset(tree->pages, CUDA_GPU_IS_NEWER, tree->page_count);
-  if (is_sparse(tree->tree) && changes_topology) tree->image_state = CUDA_GPU_IS_NEWER;
   tree->is_current = false;
+  if (!is_sparse(tree->tree) || !changes_topology) return;
+  tree->image_state = CUDA_GPU_IS_NEWER;
+  for (int32_t m = 0; m < tree->tree->manager_count; m++) tree->lists[m].is_current = false;
 }
 
 /* -- before the host looks --------------------------------------------------------------------- */
@@ -251,16 +257,23 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
 
 /* -- the budget -------------------------------------------------------------------------------- */
 
-/* The GPU asks nobody: what the host would allow is the limit. */
+/* Both sides take from it: what the host has taken since they last agreed is added to what tasks
+ * have left. The GPU asks nobody: what the host would allow is the limit. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
+  if (cuda->budget_is_newer && !cuda_pull_budget(cuda, budget, err)) return false;
   RtBudget shown = {.limit = budget->limit, .used = budget->used, .peak = budget->peak};
+  cuda->budget_used = budget->used;
+  cuda->budget_is_newer = true;
   return cuda_write(cuda, cuda->budget.at, &shown, sizeof shown, err);
 }
 
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   RtBudget shown;
+  if (!cuda->budget_is_newer) return true;
   if (!cuda_read(cuda, &shown, cuda->budget.at, sizeof shown, err)) return false;
-  budget->used = shown.used;
-  budget->peak = shown.peak;
+  budget->used += shown.used - cuda->budget_used;
+  cuda->budget_used = shown.used;
+  if (shown.peak > budget->peak) budget->peak = shown.peak;
+  if (budget->used > budget->peak) budget->peak = budget->used;
   return true;
 }
