@@ -49,6 +49,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint64_t page_count;
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool is_current;            /* nothing is newer on the GPU */
+  bool is_used;               /* by the running launch */
   bool is_shown;              /* others may change it on the GPU at any time */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
@@ -117,6 +118,8 @@ bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint6
 /* At least `size_bytes` can be used; what comes new is zero. False: the device has no memory, or
  * the range is too small. */
 bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+/* Gives back whole pieces past `size_bytes`; false: there were none. The stream is idle. */
+bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
@@ -137,7 +140,7 @@ void cuda_forget(Device *device, RtTree *tree);
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
 bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
-/* What trees may take, as the GPU has it. */
+/* What trees may take, as both sides have it. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 

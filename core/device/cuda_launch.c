@@ -205,8 +205,16 @@ static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_
   return cuda_check(cuda, result, "start a kernel's task", err);
 }
 
+static void mark_used(const DeviceLaunch *launch, bool is_used) {
+  for (int32_t k = 0; k < launch->tree_count; k++) {
+    CudaTree *own = launch->trees[k]->device;
+    if (own) own->is_used = is_used;
+  }
+}
+
 static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
                        Error *err) {
+  mark_used(launch, true);
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++)
     if (!cuda_push(cuda, launch->trees[k], task->may_change_topology, err)) return false;
   if (!launch->tree_count || !task->may_change_topology) return true;
@@ -295,6 +303,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   if (enlarge(cuda, &cuda->ambient, largest_node(launch), &failed)) {
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(context);
     cuda_pull_foreign(cuda, &failed);
+    mark_used(launch, false);
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
   }
   cuda_leave(cuda);

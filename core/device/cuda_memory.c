@@ -13,6 +13,7 @@
 #include "device/cuda.h"
 
 #define STAGING ((uint64_t)4 << 20)
+#define LARGEST_PIECE ((uint64_t)64 << 20)
 #define LEAST_PIECE ((uint64_t)2 << 20)
 
 /* -- ranges ------------------------------------------------------------------------------------ */
@@ -104,29 +105,51 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
   return false;
 }
 
-bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+static bool add_piece(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
   unsigned long long handle;
-  if (size_bytes <= range->mapped) return true;
-  if (range->is_plain || size_bytes > range->reserved)
-    return error_set(err, RG_ERROR_DEVICE_MEMORY,
-                     "a tree needs more memory of the GPU than was set apart for it");
   DriverMemoryKind kind = kind_of(cuda);
-  uint64_t piece = align_up(size_bytes - range->mapped, piece_size(cuda));
-  int result = cuda->driver.cuMemCreate(&handle, piece, &kind, 0);
+  int result = cuda->driver.cuMemCreate(&handle, size_bytes, &kind, 0);
   if (!cuda_check(cuda, result, "provide memory", err)) return false;
-  if (map_piece(cuda, range, handle, piece, err)) return true;
+  if (map_piece(cuda, range, handle, size_bytes, err)) return true;
   cuda->driver.cuMemRelease(handle);
   return false;
 }
 
+static void drop_piece(CudaDevice *cuda, CudaRange *range) {
+  uint64_t size_bytes = range->piece_bytes[--range->piece_count];
+  range->mapped -= size_bytes;
+  cuda->driver.cuMemUnmap(range->at + range->mapped, size_bytes);
+  cuda->driver.cuMemRelease(range->pieces[range->piece_count]);
+}
+
+bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes) {
+  bool any = false;
+  while (range->piece_count &&
+         range->mapped - range->piece_bytes[range->piece_count - 1] >= size_bytes) {
+    drop_piece(cuda, range);
+    any = true;
+  }
+  return any;
+}
+
+bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  if (size_bytes <= range->mapped) return true;
+  if (range->is_plain || size_bytes > range->reserved)
+    return error_set(err, RG_ERROR_DEVICE_MEMORY,
+                     "a tree needs more memory of the GPU than was set apart for it");
+  uint64_t least = piece_size(cuda);
+  while (range->mapped < size_bytes) {
+    uint64_t piece = align_up(size_bytes - range->mapped, least);
+    if (piece > LARGEST_PIECE) piece = align_up(LARGEST_PIECE, least);
+    if (!add_piece(cuda, range, piece, err)) return false;
+  }
+  return true;
+}
+
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
-  uint64_t at = range->at;
   if (range->at && !cuda->is_lost) driver->cuStreamSynchronize(cuda->stream);
-  for (int32_t k = 0; k < range->piece_count; at += range->piece_bytes[k++]) {
-    driver->cuMemUnmap(at, range->piece_bytes[k]);
-    driver->cuMemRelease(range->pieces[k]);
-  }
+  while (range->piece_count) drop_piece(cuda, range);
   if (range->at && range->is_plain) driver->cuMemFree_v2(range->at);
   else if (range->at) driver->cuMemAddressFree(range->at, range->reserved);
   heap_free(cuda->device.heap, range->pieces);

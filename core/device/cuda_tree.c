@@ -8,7 +8,7 @@
 #include "base/bits.h"
 #include "device/cuda.h"
 
-#define LEAST_GROWTH ((uint64_t)64 << 20)
+#define LEAST_GROWTH ((uint64_t)16 << 20)
 
 static bool is_sparse(const RtTree *tree) { return tree->manager_count > 0; }
 static uint64_t used_bytes(const RtTree *tree) {
@@ -118,8 +118,22 @@ void cuda_forget(Device *device, RtTree *tree) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
-/* Maps room for what a launch may activate: as much as the budget leaves, within bounds. Less if
- * the device has less; what is in use must fit. */
+/* Takes back what other trees were given and do not use; false: nothing. */
+static bool take_back(CudaDevice *cuda, const CudaTree *but) {
+  bool any = false;
+  if (!cuda_wait(cuda, NULL)) return false;
+  for (CudaTree *tree = cuda->trees; tree; tree = tree->next) {
+    if (tree == but || tree->is_used || !is_sparse(tree->tree)) continue;
+    if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) continue;
+    if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) continue;
+    any = true;
+    if (tree->image_state != CUDA_HOST_IS_NEWER) cuda_grow_image(cuda, tree, NULL);
+  }
+  return any;
+}
+
+/* Maps room for what a launch may activate: a part of what the budget leaves, more the more is in
+ * use. Less if the device has less; what is in use must fit. */
 static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   Error unused;
@@ -127,12 +141,13 @@ static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Er
   if (!is_sparse(tree)) return true;
   uint64_t used = tree->top, left = 0, more = 0, reserved = cuda_tree->memory.reserved;
   if (tree->budget->limit > tree->budget->used) left = tree->budget->limit - tree->budget->used;
-  if (may_grow) more = max_i64((int64_t)(left / 4), (int64_t)(3 * used + LEAST_GROWTH));
+  if (may_grow) more = max_i64((int64_t)(left / 16), (int64_t)(3 * used + LEAST_GROWTH));
   if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
   if (more > reserved - used) more = reserved - used;
   uint64_t mapped = cuda_tree->memory.mapped;
-  for (; used + more > mapped && more > RT_SEGMENT && !cuda->is_lost; more /= 2)
-    if (cuda_grow(cuda, &cuda_tree->memory, used + more, &unused)) break;
+  if (used + more > mapped && !cuda_grow(cuda, &cuda_tree->memory, used + more, &unused) &&
+      take_back(cuda, cuda_tree))
+    cuda_grow(cuda, &cuda_tree->memory, used + more, &unused);
   if (!cuda_grow(cuda, &cuda_tree->memory, used, err)) return false;
   bool has_grown = cuda_tree->memory.mapped != mapped;
   return !has_grown || cuda_tree->image_state == CUDA_HOST_IS_NEWER ||
