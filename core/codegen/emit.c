@@ -86,6 +86,7 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
                                                   value_operand(g, inst, 1)));
   case IR_RANDOM_STREAM:
     return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, NULL, 0));
+  case IR_CURSOR: return claim_cursor(g, inst);
   case IR_ITEM: return item_emit(g, inst);
   case IR_PICK: return pick_emit(g, inst);
   case IR_PRINT: return control_print(g, inst);

@@ -70,6 +70,7 @@ typedef struct Codegen {
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function returns */
+  LLVMValueRef cursor;             /* of a task that counts; else NULL */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy */
   LLVMValueRef *roots, *bases, *private_copies;
@@ -303,6 +304,10 @@ void counted_end(Codegen *g, Counted *loop, bool unroll);
 /* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */
 void reduce_emit(Codegen *g, const IrInst *inst);
 void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
+LLVMValueRef reduce_take(Codegen *g, Type type); /* their sum; there is none any more */
+/* claim.c: a task that counts; CURSOR */
+void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
+void claim_cursor(Codegen *g, const IrInst *inst);
 void function_begin(Codegen *g, const char *name, bool is_host);
 void function_open(Codegen *g, LLVMValueRef function, bool is_host); /* of any type */
 void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */

@@ -55,10 +55,46 @@ static LLVMValueRef from_memory(Codegen *g, Type type, LLVMValueRef value) {
                               value_lanes(value_type(g, type), value_width(value)), "");
 }
 
+/* How many bits hold each number of a table that one word holds, with its zero at the end; 0: none
+ * does. */
+static int packed_bits(const IrTable *table, bool is_inside) {
+  int64_t most = 1;
+  int bits = 0;
+  if (type_is_float(table->type)) return 0;
+  for (int k = 0; k < table->count; k++) {
+    if (table->values[k] < 0) return 0;
+    if (table->values[k] > most) most = table->values[k];
+  }
+  while (bits < 63 && most >> bits) bits++;
+  return (int64_t)bits * (table->count + !is_inside) <= 64 ? bits : 0;
+}
+
+/* Lanes shift the word instead of gathering. */
+static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValueRef index,
+                           LLVMTypeRef target) {
+  uint64_t word = 0;
+  for (int k = 0; k < table->count; k++) word |= (uint64_t)table->values[k] << (bits * k);
+  bool is_wide = bits * (table->count + 1) > 32;
+  LLVMTypeRef type = value_lanes(is_wide ? g->i64 : g->i32, value_width(index));
+  index = LLVMBuildIntCast2(g->builder, index, type, false, "");
+  LLVMValueRef far = LLVMBuildMul(g->builder, index, value_integer(type, bits), "");
+  LLVMValueRef all = value_integer(type, (int64_t)word);
+  LLVMValueRef number =
+      LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, all, far, ""),
+                   value_integer(type, (int64_t)((UINT64_C(1) << bits) - 1)), "");
+  return LLVMBuildIntCast2(g->builder, number, target, false, "");
+}
+
 void item_emit(Codegen *g, const IrInst *inst) {
-  LLVMValueRef index = bounded(g, inst, g->kernel->tables.items[inst->imm].count);
+  const IrTable *table = &g->kernel->tables.items[inst->imm];
+  LLVMValueRef index = bounded(g, inst, table->count);
   Type memory = memory_type(inst->type);
-  int width = value_width(index);
+  int width = value_width(index), bits = width > 1 ? packed_bits(table, inst->inside) : 0;
+  if (bits) {
+    LLVMTypeRef target = value_lanes(value_type(g, memory), width);
+    return value_set(g, inst,
+                     from_memory(g, inst->type, unpack(g, table, bits, index, target)));
+  }
   LLVMValueRef wide =
       LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
   LLVMValueRef place = LLVMBuildGEP2(g->builder, value_type(g, memory),

@@ -36,6 +36,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->mask = NULL;
   g->wants_base = g->in_all = g->fault_stays = false;
   g->is_host = is_host;
+  g->cursor = NULL;
   g->is_serial = false;
   g->straight = 0;
   g->rt_context = LLVMGetParam(g->function, 0);
@@ -70,7 +71,10 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
   g->is_serial = task->kind == TASK_SERIAL;
   LLVMValueRef begin = LLVMGetParam(g->function, 2), end = LLVMGetParam(g->function, 3);
   switch (task->kind) {
-  case TASK_RANGE: task_range(g, task, begin, end); break;
+  case TASK_RANGE:
+    if (task->counts) claim_range(g, task, begin, end);
+    else task_range(g, task, begin, end);
+    break;
   case TASK_LEAVES: case TASK_NODES: task_list(g, task, begin, end); break;
   case TASK_SERIAL: emit_region(g, task->body); break;
   }

@@ -90,3 +90,19 @@ void reduce_finish(Codegen *g) {
     atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sum);
   }
 }
+
+LLVMValueRef reduce_take(Codegen *g, Type type) {
+  LLVMValueRef total = value_integer(value_type(g, type), 0);
+  for (int i = 0; i < g->shares.count; i++) {
+    const Share *share = &g->shares.items[i];
+    if (share->op != IR_UPDATE_ADD || !type_equal(share->type, type)) {
+      codegen_fail(g, NULL, "what is counted is not what is claimed");
+      return total;
+    }
+    LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
+    LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
+    total = combine(g, IR_UPDATE_ADD, type, total, join_lanes(g, share, sum));
+  }
+  g->shares.count = 0;
+  return total;
+}

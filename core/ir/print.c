@@ -307,6 +307,13 @@ static void print_task(Printer *p, int number, const IrTask *task) {
                   limit->axis, limit->slot, limit->less, ir_type_text(limit->type));
   }
   if (task->interior) print_function(p, "interior", task->interior);
+  if (task->counts) {
+    new_line(p);
+    strbuf_format(p->out, "counts lanes=%d", task->counts->lanes);
+    print_function(p, "counts body", task->counts->body);
+    if (task->counts->interior) print_function(p, "counts interior", task->counts->interior);
+    print_function(p, "claim", task->claim);
+  }
   p->indent--;
   new_line(p);
   strbuf_char(p->out, '}');

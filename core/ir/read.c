@@ -442,7 +442,26 @@ static bool read_limit(IrReader *r, IrTask *task, bool begins) {
   return true;
 }
 
+/* `counts lanes=8`, then `counts body (..) {`, `counts interior (..) {`: after the task's own */
+static bool read_counts(IrReader *r, IrTask *task) {
+  if (!task->counts) {
+    task->counts = scratch_new(r->scratch, IrTask);
+    *task->counts = *task;
+    task->counts->body = ir_region_create(r->kernel, NULL);
+    task->counts->counts = NULL;
+    task->counts->interior = NULL;
+    return read_word_number(r, "lanes", &task->counts->lanes);
+  }
+  if (ir_read_try_word(r, "body")) return read_function(r, task->counts->body);
+  return ir_read_expect_word(r, "interior") &&
+         read_function(r, task->counts->interior = ir_region_create(r->kernel, NULL));
+}
+
 static bool read_task_row(IrReader *r, IrTask *task) {
+  if (ir_read_try_word(r, "counts")) return read_counts(r, task);
+  if (ir_read_try_word(r, "claim"))
+    return read_function(r, task->claim = ir_region_create(r->kernel, NULL));
+
   if (ir_read_try_word(r, "private")) return read_private(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);

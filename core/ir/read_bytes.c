@@ -209,10 +209,26 @@ static void read_interior(Input *in, IrTask *task, bool has_body) {
   read_function(in, task->interior);
 }
 
+static IrRegion *read_own(Input *in) {
+  IrRegion *body = ir_region_create(in->kernel, NULL);
+  read_function(in, body);
+  return body;
+}
+
+static void read_counts(Input *in, IrTask *task) {
+  IrTask *counts = scratch_new(in->scratch, IrTask);
+  *counts = *task;
+  counts->lanes = read_i32(in);
+  counts->body = read_own(in);
+  if (task->interior) counts->interior = read_own(in);
+  task->counts = counts;
+  task->claim = read_own(in);
+}
+
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
   task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
-  int flags = read_below(in, 2 * TASK_HAS_INTERIOR_BODY);
+  int flags = read_below(in, 2 * TASK_COUNTS);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
   task->has_interior = flags & TASK_HAS_INTERIOR;
@@ -229,6 +245,7 @@ static void read_task(Input *in) {
   task->body = ir_region_create(in->kernel, NULL);
   read_function(in, task->body);
   read_interior(in, task, flags & TASK_HAS_INTERIOR_BODY);
+  if (flags & TASK_COUNTS) read_counts(in, task);
   vec_push(in->scratch, &in->kernel->tasks, task);
 }
 

@@ -75,6 +75,11 @@ struct IrTask {
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
   VEC(IrLimit) limits;    /* what the launch says of where the interior ends */
   IrRegion *interior;     /* the body without checks; NULL: none */
+  /* RANGE: what a chunk runs before its body, or NULL: the same positions, in which REDUCEs, all of
+   * one slot, which stays as it was, sum up how far the body counts; */
+  IrTask *counts;
+  /* and that claims them: its parameter is the sum, the last inst's value the cursor's begin */
+  IrRegion *claim;
 };
 
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;

@@ -355,6 +355,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_VAR:
   case IR_TREE_ROOT:
   case IR_AMBIENT:
+  case IR_CURSOR:
   case IR_BREAK:
   case IR_CONTINUE:
   case IR_RETURN:
@@ -445,6 +446,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
+  case IR_CURSOR:
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_IS_ACTIVE: case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
@@ -774,6 +776,38 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   return true;
 }
 
+static bool is_sum(void *data, IrInst *inst) {
+  Type type = ((const IrTask *)data)->claim->params.items[0]->type;
+  return inst->op != IR_REDUCE || (inst->imm == IR_UPDATE_ADD && inst->operand_count == 2 &&
+                                   type_equal(type_at(inst, 1), type));
+}
+
+/* What a chunk counts, and what it does with the sum. */
+static bool verify_counts(Verifier *v, const IrTask *task) {
+  const IrTask *counts = task->counts;
+  const IrRegion *claim = task->claim;
+  if (!counts || !claim) return (!counts && !claim) || task_fail(v, task, "counts in vain");
+  bool is_sound = task->kind == TASK_RANGE && counts->kind == TASK_RANGE && counts->body &&
+                  !counts->interior == !task->interior && claim->params.count == 1 &&
+                  type_is_integer(claim->params.items[0]->type) && claim->last &&
+                  type_equal(claim->last->type, claim->params.items[0]->type) &&
+                  (counts->lanes == 0 || (counts->lanes > 1 && counts->lanes <= IR_MAX_LANES &&
+                                          is_power(counts->lanes)));
+  if (!is_sound || !ir_walk(counts->body, is_sum, (void *)task) ||
+      (counts->interior && !ir_walk(counts->interior, is_sum, (void *)task)))
+    return task_fail(v, task, "does not count what it claims");
+  bool params_ok = counts->body->params.count == task->body->params.count &&
+                   (!counts->interior || counts->interior->params.count == task->axis_count);
+  for (int i = 0; params_ok && i < task->axis_count; i++)
+    params_ok = type_equal(counts->body->params.items[i]->type, task->index) &&
+                (!counts->interior ||
+                 type_equal(counts->interior->params.items[i]->type, task->index));
+  if (!params_ok) return task_fail(v, task, "counts over other indices");
+  return verify_region(v, counts->body, 1) &&
+         (!counts->interior || verify_region(v, counts->interior, 1)) &&
+         verify_region(v, claim, 1);
+}
+
 static bool verify_task(Verifier *v, const IrTask *task) {
   if ((unsigned)task->kind > TASK_SERIAL) return task_fail(v, task, "no such kind");
   if (!task->body || !verify_task_tables(v, task) || !verify_task_params(v, task, task->body))
@@ -784,8 +818,10 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   v->loops = 0;
   if (!verify_region(v, task->body, 1)) return false;
   v->in_serial = false;
-  if (!task->interior) return true;
-  return verify_task_params(v, task, task->interior) && verify_region(v, task->interior, 1);
+  if (task->interior && (!verify_task_params(v, task, task->interior) ||
+                         !verify_region(v, task->interior, 1)))
+    return false;
+  return verify_counts(v, task);
 }
 
 /* Its results are known before any body is looked at. */

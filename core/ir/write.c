@@ -140,7 +140,8 @@ static void write_task(Writer *w, const IrTask *task) {
   write_u64(w, (task->may_deactivate ? TASK_MAY_DEACTIVATE : 0) |
                    (task->independent ? TASK_INDEPENDENT : 0) |
                    (task->has_interior ? TASK_HAS_INTERIOR : 0) |
-                   (task->interior ? TASK_HAS_INTERIOR_BODY : 0));
+                   (task->interior ? TASK_HAS_INTERIOR_BODY : 0) |
+                   (task->counts ? TASK_COUNTS : 0));
   write_i64(w, task->axis_count);
   write_i64(w, task->bounds);
   write_type(w, task->index);
@@ -172,6 +173,11 @@ static void write_task(Writer *w, const IrTask *task) {
     write_i64(w, limit->begins);
   }
   if (task->interior) write_function(w, task->interior);
+  if (!task->counts) return;
+  write_i64(w, task->counts->lanes);
+  write_function(w, task->counts->body);
+  if (task->interior) write_function(w, task->counts->interior);
+  write_function(w, task->claim);
 }
 
 static void write_called(Writer *w, const IrFunction *function) {

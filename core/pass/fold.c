@@ -10,6 +10,7 @@
  * not. */
 #include "base/map.h"
 #include "ir/attribute.h"
+#include "pass/fold.h"
 #include "pass/fold_constant.h"
 #include "pass/pass.h"
 
@@ -402,8 +403,7 @@ static void fold_function(Folder *f, IrRegion *body) {
   sweep(&f->uses, body);
 }
 
-bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
-  (void)err;
+static Folder folder(PassContext *ctx, const IrKernel *kernel) {
   Folder f = {.kernel = kernel,
               .scratch = ctx->scratch,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
@@ -411,6 +411,17 @@ bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
   f.uses.reads = scratch_array(ctx->scratch, int, kernel->next_id);
   f.uses.writes = scratch_array(ctx->scratch, int, kernel->next_id);
   map_init(&f.values, ctx->scratch);
+  return f;
+}
+
+void fold_alone(PassContext *ctx, IrKernel *kernel, IrRegion *body) {
+  Folder f = folder(ctx, kernel);
+  fold_function(&f, body);
+}
+
+bool pass_fold(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  Folder f = folder(ctx, kernel);
   fold_function(&f, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) {
     fold_function(&f, kernel->tasks.items[i]->body);

@@ -22,7 +22,8 @@ static bool pays(const PassContext *ctx, const LaneSurvey *s) {
 typedef struct Told { IrKernel *kernel; const IrTask *task; const char *things; } Told;
 
 static void note(const Told *t, const char *what) {
-  if (!t->task->privatised) /* its privatised version says it */
+  /* its privatised version says it, or the task that counts by it */
+  if (!t->task->privatised && t->task->line)
     ir_note(t->kernel, t->task->line, "%s", what);
 }
 
@@ -140,6 +141,7 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
     if (task->kind == TASK_RANGE) choose_range(ctx, kernel, task);
+    if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
   }
   return true;

@@ -72,7 +72,7 @@ static int op_cost(const IrInst *inst) {
   case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
   case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
-  case IR_MEM_RMW: case IR_MEM_CAS: return ATOMIC;
+  case IR_MEM_RMW: case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
   default: return 1;
   }
 }

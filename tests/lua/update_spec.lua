@@ -636,3 +636,84 @@ describe("the same program", function()
     end
   end)
 end)
+
+describe("a counter that gives numbers out", function()
+  local n = 5000
+  local function hits(i) return (i * 7919) % 13 < 4 end
+
+  it("gives each number once, to whom its value belongs", function()
+    local x, count = rg.field(rg.f32, n), rg.field(rg.i32, 3)
+    local from, what = rg.field(rg.i32, 4 * n), rg.field(rg.f32, 4 * n)
+    for i = 0, n - 1 do x[i] = hits(i) and i % 3 or -1 end
+    local compact = rg.kernel(function(base --[[: i32]])
+      count[1] = base
+      for i in rg.range(n) do
+        if x[i] >= 0 then
+          for k = 1, x[i] do
+            local at = count:add(1, 2)
+            from[at], what[at] = i, k
+            from[at + 1], what[at + 1] = i, -k
+          end
+        end
+      end
+      return count[1]
+    end)
+    for _, base in ipairs { 0, 6 } do
+      from:fill(-1)
+      local total, expected = compact(base), base
+      for i = 0, n - 1 do expected = expected + (hits(i) and 2 * (i % 3) or 0) end
+      assert.equal(expected, total)
+      local seen = {}
+      for at = base, total - 1, 2 do
+        local i, k = from[at], what[at]
+        assert.is_true(i >= 0 and hits(i) and k >= 1 and k <= i % 3)
+        assert.same({ i, -k }, { from[at + 1], what[at + 1] })
+        assert.is_nil(seen[i * 4 + k])
+        seen[i * 4 + k] = true
+      end
+      for at = 0, base - 1 do assert.equal(-1, from[at]) end
+      assert.equal(-1, from[total])
+    end
+    assert.equal(0, count[0] + count[2])
+  end)
+
+  it("also where its number, or an element that is written, decides", function()
+    local x, out, count = rg.field(rg.i32, n), rg.field(rg.i32, n), rg.field(rg.i64, 1)
+    local most = 100
+    rg.kernel(function()
+      count[0] = 0
+      for i in rg.range(n) do
+        local at = count:add(0, 1)
+        if at < most then out[at] = i + 1 end
+      end
+    end)()
+    assert.equal(n, tonumber(count[0]))
+    for at = 0, n - 1 do assert.equal(at < most, out[at] > 0) end
+    x:fill(1)
+    rg.kernel(function()
+      count[0] = 0
+      for i in rg.range(n) do
+        if x[i] == 1 then
+          x[i] = 2
+          out[count:add(0, 1)] = i
+        end
+      end
+    end)()
+    assert.equal(n, tonumber(count[0]))
+    local sum = 0
+    for at = 0, n - 1 do sum = sum + out[at] end
+    assert.equal(n * (n - 1) / 2, sum)
+  end)
+
+  it("is counted first, and says so #compiled", function()
+    local x, out, count = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.i32, 1)
+    local k = rg.kernel(function()
+      for i in rg.range(n) do
+        if x[i] >= 0 then out[count:add(0, 1)] = i end
+      end
+    end)
+    k()
+    assert.equal(n, count[0])
+    assert.matches("counted first", k:explain(), 1, true)
+  end)
+end)

@@ -181,6 +181,26 @@
   "    %19: i32 = const 1\n" \
   "    call rt_outside %19, %19, %1\n" \
   "  }\n" \
+  "}\n" \
+  "task 1 = range axes=1 bounds=3 index=i32 {\n" \
+  "  body (%0: i32) {\n" \
+  "    %1: ptr = cursor\n" \
+  "    %2: i32 = mem.rmw add plain %1, %0\n" \
+  "  }\n" \
+  "  inside 0..8\n" \
+  "  interior (%0: i32) {\n" \
+  "  }\n" \
+  "  counts lanes=8\n" \
+  "  counts body (%0: i32) {\n" \
+  "    %1: i32 = frame.get 4\n" \
+  "    reduce add %1, %0\n" \
+  "  }\n" \
+  "  counts interior (%0: i32) {\n" \
+  "  }\n" \
+  "  claim (%0: i32) {\n" \
+  "    %1: ptr = tree.root t1\n" \
+  "    %2: i32 = mem.rmw add %1, %0\n" \
+  "  }\n" \
   "}\n"
 
 #endif

@@ -1,0 +1,39 @@
+/* claim.c - a range task that counts first (pass/claims.c): its chunk's positions are run for the
+ * sum of what they count, the sum is claimed at once, and then the body takes numbers from the
+ * cursor, a variable.
+ *
+ *     counts: total = ..       claim: if (total) cursor = atomic add (counter, total)       body */
+#include "codegen/emit.h"
+
+static void claim(Codegen *g, const IrTask *task, LLVMValueRef total) {
+  const IrRegion *region = task->claim;
+  LLVMBasicBlockRef some = block_new(g, "claim"), after = block_new(g, "claimed");
+  LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(total));
+  LLVMBuildStore(g->builder, zero, g->cursor);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, total, zero, ""), after, some);
+  block_enter(g, some);
+  value_set(g, region->params.items[0], total);
+  emit_region(g, region);
+  LLVMBuildStore(g->builder, value_of(g, region->last), g->cursor);
+  block_jump(g, after);
+  block_enter(g, after);
+}
+
+void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  LLVMBasicBlockRef finish = g->finish, counted = block_new(g, "counted");
+  Type type = task->claim->params.items[0]->type;
+  g->cursor = block_variable(g, value_type(g, type), "cursor");
+  g->finish = counted; /* also of a launch that was stopped, whose body stops at once */
+  task_range(g, task->counts, begin, end);
+  block_jump(g, counted);
+  block_enter(g, counted);
+  g->finish = finish;
+  claim(g, task, reduce_take(g, type));
+  task_range(g, task, begin, end);
+}
+
+void claim_cursor(Codegen *g, const IrInst *inst) {
+  if (g->cursor) return value_set(g, inst, g->cursor);
+  codegen_fail(g, inst, "its task does not count");
+  value_set(g, inst, LLVMGetUndef(g->pointer));
+}

@@ -1,0 +1,237 @@
+/* claims.c - iterations that count one element up, and take what it was, count first.
+ *
+ *     if %hit {                              counts: if %hit { reduce add .., 1 }
+ *       %at = mem.rmw add %counter, 1   =>   claim:  %first = mem.rmw add %counter, %total
+ *       mem.store .. %at ..                  body:   if %hit { %at = mem.rmw add plain cursor, 1
+ *     }                                                        mem.store .. %at .. }
+ *
+ * A chunk of a range runs what decides how often it counts, claims that many at once, and then runs
+ * the body, whose updates are those of a variable: one atomic update serves thousands. What a user
+ * sees is one of the orders that iterations may have, with every number taken once.
+ * Counting reads only elements that the task does not write, so it comes to what the body does;
+ * and it must be cheap beside the body. A counter is an integer at one place of the launch, which
+ * the task reaches in no other way. Runs on addresses, after all that rewrites bodies. */
+#include "pass/fold.h"
+#include "pass/pass.h"
+#include "pass/rewrite.h"
+
+enum { CHEAP = 40, MOST_SHARE = 60 /* percent of the body's insts that counting may have */ };
+
+typedef struct Claims {
+  PassContext *ctx;
+  IrKernel *kernel;
+  IrTask *task;
+  IrInst *counter;  /* the first update; NULL: none */
+  bool *written;    /* by alias */
+  bool is_good;
+  int slot;         /* of the frame, which names the sum */
+  VEC(IrInst *) updates;
+} Claims;
+
+/* -- what the task does ------------------------------------------------------------------------ */
+
+/* An address that the launch alone determines. */
+static bool is_of_launch(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_TREE_ROOT: case IR_CONST: case IR_FRAME_GET: return true;
+  case IR_OFFSET: case IR_CONVERT: case IR_ADD: case IR_MUL: break;
+  default: return false;
+  }
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_launch(inst->operands[i])) return false;
+  return true;
+}
+
+static bool is_same(const IrInst *a, const IrInst *b) {
+  if (a == b) return true;
+  if (a->op != b->op || a->imm != b->imm || a->stride != b->stride ||
+      a->operand_count != b->operand_count || !type_equal(a->type, b->type))
+    return false;
+  for (int i = 0; i < a->operand_count; i++)
+    if (!is_same(a->operands[i], b->operands[i])) return false;
+  return true;
+}
+
+static bool is_count(const IrInst *inst) {
+  return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
+         type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
+         is_of_launch(inst->operands[0]);
+}
+
+static bool note_update(void *data, IrInst *inst) {
+  Claims *c = data;
+  if (inst->op == IR_MEM_RMW && !c->counter && is_count(inst)) c->counter = inst;
+  if (inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE) c->written[inst->alias] = true;
+  return true;
+}
+
+static bool note_access(void *data, IrInst *inst) {
+  Claims *c = data;
+  bool is_counter = inst->alias == c->counter->alias;
+  switch (inst->op) {
+  case IR_MEM_LOAD: c->is_good &= !is_counter; break;
+  case IR_MEM_STORE: case IR_MEM_UPDATE: c->is_good &= inst->alias && !is_counter; break;
+  case IR_MEM_RMW:
+    c->is_good &= is_count(inst) && is_counter &&
+                  is_same(inst->operands[0], c->counter->operands[0]);
+    vec_push(c->ctx->scratch, &c->updates, inst);
+    break;
+  case IR_CALL:
+    c->is_good &= inst->entry == RT_OUTSIDE || !(ir_effects(inst) & ~(IR_PURE | IR_READ));
+    break;
+  case IR_MEM_CAS: case IR_INVOKE: c->is_good = false; break;
+  default: break;
+  }
+  return c->is_good;
+}
+
+static void walk_task(Claims *c, IrVisit *visit) {
+  ir_walk(c->task->body, visit, c);
+  if (c->task->interior) ir_walk(c->task->interior, visit, c);
+}
+
+/* -- counting ---------------------------------------------------------------------------------- */
+
+/* What it has no part in goes, and each update becomes a part of the sum. Whoever uses its result
+ * must go too: until then it is a cursor. */
+static bool reduce_inst(void *data, IrInst *inst) {
+  const Claims *c = data;
+  bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
+                   inst->op == IR_PRINT || inst->op == IR_FAULT || ir_is_call(inst, RT_OUTSIDE);
+  if (is_effect) ir_remove(inst);
+  if (inst->op != IR_MEM_RMW) return true;
+  IrBuilder b = rewrite_before(c->kernel, inst);
+  IrInst *sum = ir_emit(&b, IR_FRAME_GET, inst->type, 0, NULL);
+  sum->imm = c->slot;
+  ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, inst->operands[1]})->imm = inst->imm;
+  rewrite_become(c->kernel, inst, IR_CURSOR, 0, NULL);
+  return true;
+}
+
+/* for begin, last, 1 { reduce add v }  =>  reduce add v * max(last - begin + 1, 0) */
+static bool close_loop(void *data, IrInst *loop) {
+  const Claims *c = data;
+  int64_t step;
+  IrInst *sum = loop->op == IR_FOR ? loop->regions[0]->last : NULL;
+  if (!sum || sum->op != IR_REDUCE || !type_is(loop->operands[0]->type, TYPE_I32) ||
+      !ir_is_const(loop->operands[2], &step) || step != 1)
+    return true;
+  for (IrInst *inst = loop->regions[0]->first; inst != sum; inst = inst->next)
+    if (inst->op != IR_CONST && inst->op != IR_FRAME_GET) return true;
+  IrBuilder b = rewrite_before(c->kernel, loop);
+  while (loop->regions[0]->first) {
+    IrInst *inst = loop->regions[0]->first;
+    ir_remove(inst);
+    if (inst != sum) ir_insert_before(loop, inst);
+  }
+  Type wide = TYPE(I64);
+  IrInst *begin = ir_convert(&b, loop->operands[0], wide),
+         *last = ir_convert(&b, loop->operands[1], wide);
+  IrInst *turns = ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin),
+                            ir_const_int(&b, wide, 1));
+  turns = ir_binary(&b, IR_MAX, turns, ir_const_int(&b, wide, 0));
+  turns = ir_convert(&b, turns, sum->operands[1]->type);
+  sum->operands[1] = ir_binary(&b, IR_MUL, sum->operands[1], turns);
+  ir_insert_before(loop, sum);
+  ir_remove(loop);
+  return true;
+}
+
+static bool is_cheap(IrOp op) {
+  switch (op) {
+  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
+  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
+  case IR_ATAN2: case IR_FMOD: case IR_RANDOM:
+    return false;
+  default: return true;
+  }
+}
+
+/* Is it there for counting alone, does it come to the same again, and is it cheap? */
+static bool is_countable(void *data, IrInst *inst) {
+  const Claims *c = data;
+  switch (inst->op) {
+  case IR_MEM_LOAD: return inst->alias && !c->written[inst->alias];
+  case IR_VAR: case IR_GET: case IR_SET: case IR_IF: case IR_FOR: case IR_REDUCE: return true;
+  case IR_BREAK: case IR_CONTINUE: return true;
+  case IR_CURSOR: return false;
+  default: return (ir_effects(inst) & IR_PURE) && is_cheap(inst->op);
+  }
+}
+
+static IrRegion *counting(Claims *c, const IrRegion *body) {
+  IrInst **map = scratch_array(c->ctx->scratch, IrInst *, c->kernel->next_id);
+  IrRegion *counts = ir_copy_region(c->kernel, body, NULL, map);
+  ir_walk(counts, reduce_inst, c);
+  fold_alone(c->ctx, c->kernel, counts);
+  ir_walk(counts, close_loop, c);
+  fold_alone(c->ctx, c->kernel, counts);
+  c->is_good &= ir_walk(counts, is_countable, c);
+  int own = rewrite_count(counts), whole = rewrite_count((IrRegion *)body);
+  c->is_good &= own <= CHEAP || own * 100 <= whole * MOST_SHARE;
+  return counts;
+}
+
+/* -- claiming ---------------------------------------------------------------------------------- */
+
+static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
+  IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, inst->operand_count);
+  for (int i = 0; i < inst->operand_count; i++)
+    operands[i] = copy_address(b, inst->operands[i]);
+  IrInst *copy = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
+  copy->imm = inst->imm;
+  copy->stride = inst->stride;
+  return copy;
+}
+
+static IrRegion *claiming(Claims *c) {
+  IrRegion *claim = ir_region_create(c->kernel, NULL);
+  IrInst *total = ir_region_param(c->kernel, claim, c->counter->type);
+  IrBuilder b = {.kernel = c->kernel, .region = claim, .line = c->counter->line};
+  IrInst *address = copy_address(&b, c->counter->operands[0]);
+  IrInst *operands[] = {address, total};
+  IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
+  update->imm = IR_UPDATE_ADD;
+  update->alias = c->counter->alias;
+  return claim;
+}
+
+static void use_cursor(Claims *c) {
+  for (int i = 0; i < c->updates.count; i++) {
+    IrInst *update = c->updates.items[i];
+    IrBuilder b = rewrite_before(c->kernel, update);
+    update->operands[0] = ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL);
+    update->plain = true;
+    update->alias = 0;
+  }
+}
+
+static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  Claims c = {.ctx = ctx, .kernel = kernel, .task = task, .is_good = true};
+  c.written = scratch_array(ctx->scratch, bool, kernel->fields.count + 1);
+  if (task->kind != TASK_RANGE || task->privatised || task->private_fields.count) return;
+  walk_task(&c, note_update);
+  if (!c.counter) return;
+  walk_task(&c, note_access);
+  if (!c.is_good || c.written[0]) return;
+  c.slot = kernel->frame_slots;
+  IrTask *counts = scratch_new(ctx->scratch, IrTask);
+  *counts = *task;
+  counts->line = 0;
+  counts->body = counting(&c, task->body);
+  if (task->interior) counts->interior = counting(&c, task->interior);
+  if (!c.is_good) return;
+  kernel->frame_slots++;
+  task->claim = claiming(&c);
+  task->counts = counts;
+  use_cursor(&c);
+  ir_note(kernel, c.counter->line,
+          "counted first: a chunk of iterations claims its numbers at once");
+}
+
+bool pass_claims(PassContext *ctx, IrKernel *kernel, Error *err) {
+  (void)err;
+  for (int i = 0; i < kernel->tasks.count && !ctx->for_cuda; i++)
+    visit_task(ctx, kernel, kernel->tasks.items[i]);
+  return true;
+}
