@@ -6,7 +6,6 @@
 
 #include "memory/arena.h"
 
-enum { FIRST_BLOCK = 4096 };
 static const int newest_processor = 90; /* for newer ones the driver translates */
 
 /* -- the driver's calls ------------------------------------------------------------------------ */
@@ -28,6 +27,11 @@ bool cuda_enter(CudaDevice *cuda, Error *err) {
 void cuda_leave(CudaDevice *cuda) {
   void *context;
   cuda->driver.cuCtxPopCurrent_v2(&context);
+}
+
+bool cuda_settle(CudaDevice *cuda, Error *err) {
+  Device *device = &cuda->device;
+  return !device->settle || device->settle(device->settle_data, err);
 }
 
 bool cuda_wait(CudaDevice *cuda, Error *err) {
@@ -90,7 +94,7 @@ static bool is_within(Device *device) { return false; }
 
 static bool sync_cuda(Device *device, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  if (!cuda_enter(cuda, err)) return false;
+  if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_wait(cuda, err);
   cuda_leave(cuda);
   return ok;
@@ -142,6 +146,7 @@ static const DeviceTable cuda_table = {
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,
+    .finish = cuda_finish,
     .is_within = is_within,
     .sync = sync_cuda,
     .forget = cuda_forget,
@@ -155,8 +160,7 @@ static bool open_context(CudaDevice *cuda, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
   bool ok = cuda_check(cuda, driver->cuStreamCreate(&cuda->stream, 1), "queue work", err) &&
             cuda_allocate(cuda, &cuda->budget, sizeof(RtBudget), err) &&
-            cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err) &&
-            cuda_allocate(cuda, &cuda->block, FIRST_BLOCK, err);
+            cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err);
   cuda_leave(cuda);
   return ok;
 }
@@ -167,6 +171,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   snprintf(cuda->processor, sizeof cuda->processor, "sm_%d", capability);
   Device *device = &cuda->device;
   device->worker_count = 1;
+  device->most_queued = CUDA_MOST_QUEUED;
   device->processors[RG_TARGET_HOST] = options->processor && options->processor[0]
                                            ? options->processor
                                            : "native";

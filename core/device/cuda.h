@@ -70,6 +70,8 @@ typedef struct CudaForeign {
   CudaRange memory;
 } CudaForeign;
 
+enum { CUDA_MOST_QUEUED = 64 };
+
 /* A ring of pinned memory, through which every copy goes. */
 typedef struct CudaStaging {
   uint8_t *memory;
@@ -91,7 +93,10 @@ typedef struct CudaDevice {
   uint64_t budget_used;       /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
   CudaRange ambient;          /* zeros */
-  CudaRange block;            /* of launches: cuda_launch.c */
+  CudaRange block;            /* of launches: cuda_launch.c; by their number in the queue */
+  uint64_t block_now;         /* of the running launch */
+  bool block_is_there;        /* and has been written */
+  RtError host_errors[CUDA_MOST_QUEUED]; /* of their host regions */
   CudaRange messages;
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_list;
@@ -173,6 +178,9 @@ void cuda_unload(Device *device, DeviceCode *code);
 
 /* cuda_launch.c */
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
+bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
+/* What is queued, and its reports: device->settle. */
+bool cuda_settle(CudaDevice *cuda, Error *err);
 
 /* cuda_service.c: PTX of the service entries, RtGpuService in rt.h; ends in a 0 */
 extern const char rt_service_ptx[];

@@ -3,8 +3,11 @@
  *
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
- * The block is what a task sees of its launch. Before a task the host's frame goes there; after it
- * come back what the task left: the frame, the first error, and how much was said.
+ * The block is what tasks see of their launch: a place of CudaDevice.block, from the launch until
+ * its report. Before a task the host's frame goes there if it has changed. A task that writes slots
+ * which the host reads is waited for; else the launch is queued, and its block says later what
+ * became of it: the first error, what was said, how much was written outside. A block begins with
+ * the error of the one before, so that nothing runs after a failure.
  * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
  * and no more than there are positions; one where the order shows. */
 #include <stddef.h>
@@ -16,7 +19,8 @@
 enum {
   BLOCK_THREADS = 128,
   BLOCKS_PER_PROCESSOR = 16,
-  MESSAGE_BYTES = 1 << 20
+  MESSAGE_BYTES = 1 << 20,
+  LEAST_WORDS = 64            /* of frames and trees in a block */
 };
 
 /* -- the block --------------------------------------------------------------------------------- */
@@ -35,26 +39,47 @@ static Places find_places(const DeviceLaunch *launch) {
   return places;
 }
 
-static bool enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
-  if (size_bytes <= range->mapped) return true;
-  cuda_free(cuda, range);
-  return cuda_allocate(cuda, range, 2 * size_bytes, err);
+static uint64_t words_of(const DeviceLaunch *launch) {
+  return (uint64_t)launch->tree_count + (uint64_t)launch->frame_slots;
+}
+
+static uint64_t block_bytes(const CudaDevice *cuda) {
+  return align_up(sizeof(RtContext) + sizeof(RtWorker) +
+                      sizeof(uint64_t) * (1 + (uint64_t)cuda->device.most_words),
+                  RT_GRANULE);
+}
+
+/* Of launch number `k` in the queue. */
+static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
+  return cuda->block.at + (uint64_t)k * block_bytes(cuda);
+}
+
+/* A launch with more words than any before waits for an empty queue: its caller sees to that. */
+static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  Device *device = &cuda->device;
+  if (words_of(launch) > (uint64_t)device->most_words) {
+    ASSERT(!device->queued, "blocks move while none is in use");
+    device->most_words = (int64_t)words_of(launch) + LEAST_WORDS;
+  }
+  cuda->block_now = block_at(cuda, device->queued);
+  cuda->block_is_there = false;
+  return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
+         cuda_enlarge(cuda, &cuda->messages, MESSAGE_BYTES, false, err) &&
+         (cuda->block_now = block_at(cuda, device->queued));
 }
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
 static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        uint8_t *bytes) {
-  const RtContext *host = &launch->context;
-  uint64_t at = cuda->block.at, *trees = (uint64_t *)(void *)(bytes + places->trees);
+  uint64_t at = cuda->block_now, *trees = (uint64_t *)(void *)(bytes + places->trees);
   *(RtContext *)(void *)bytes = (RtContext){.frame = pointer_to(at + places->frame),
                                             .trees = pointer_to(at + places->trees),
                                             .ambient = pointer_to(cuda->ambient.at),
                                             .workers = pointer_to(at + places->worker),
                                             .worker_count = 1,
-                                            .error = host->error,
                                             .tree_count = launch->tree_count,
-                                            .task = host->task};
+                                            .task = launch->context.task};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .messages = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
@@ -64,23 +89,56 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
   memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
+/* The first failure of what is queued comes along. */
+static bool inherit_error(CudaDevice *cuda, Error *err) {
+  const uint64_t at = offsetof(RtContext, stop),
+                 size_bytes = offsetof(RtContext, error) + sizeof(RtError) - at;
+  if (!cuda->device.queued) return true;
+  uint64_t before = block_at(cuda, cuda->device.queued - 1);
+  int result = cuda->driver.cuMemcpyDtoDAsync_v2(cuda->block_now + at, before + at, size_bytes,
+                                                 cuda->stream);
+  return cuda_check(cuda, result, "queue a launch", err);
+}
+
+static bool push_whole(CudaDevice *cuda, DeviceLaunch *launch, const Places *places, Error *err) {
+  uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
+  if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+  fill_block(cuda, launch, places, bytes);
+  bool ok = cuda_write(cuda, cuda->block_now, bytes, places->size_bytes, err) &&
+            inherit_error(cuda, err);
+  heap_free(cuda->device.heap, bytes);
+  cuda->block_is_there = ok;
+  return ok;
+}
+
+static size_t frame_bytes(const DeviceLaunch *launch) {
+  return sizeof(uint64_t) * (size_t)launch->frame_slots;
+}
+
+static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  if (launch->frame_slots > cuda->frame_capacity) {
+    uint64_t *frame = heap_resize(cuda->device.heap, cuda->frame_was, frame_bytes(launch));
+    if (!frame) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+    cuda->frame_was = frame;
+    cuda->frame_capacity = launch->frame_slots;
+  }
+  memcpy(cuda->frame_was, launch->frame, frame_bytes(launch));
+  return true;
+}
+
 static bool push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
-  if (!enlarge(cuda, &cuda->block, places.size_bytes, err) ||
-      !enlarge(cuda, &cuda->messages, MESSAGE_BYTES, err))
-    return false;
-  uint8_t *bytes = heap_alloc(cuda->device.heap, places.size_bytes);
-  if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-  fill_block(cuda, launch, &places, bytes);
-  bool ok = cuda_write(cuda, cuda->block.at, bytes, places.size_bytes, err);
-  heap_free(cuda->device.heap, bytes);
-  return ok;
+  bool is_new = !cuda->block_is_there;
+  if (!is_new && !memcmp(cuda->frame_was, launch->frame, frame_bytes(launch))) return true;
+  if (!keep_frame(cuda, launch, err)) return false;
+  if (is_new) return push_whole(cuda, launch, &places, err);
+  return cuda_write(cuda, cuda->block_now + places.frame, launch->frame, frame_bytes(launch), err);
 }
 
 /* -- what a task left -------------------------------------------------------------------------- */
 
 static bool pull_messages(CudaDevice *cuda, DeviceLaunch *launch, RtMessages said, Error *err) {
-  RtMessages *messages = &cuda->worker.messages;
+  RtMessages *messages = &cuda->worker.messages; /* of the host region, too */
   if (said.used > MESSAGE_BYTES / 8) said.used = MESSAGE_BYTES / 8;
   messages->lost += said.lost;
   if (said.used) {
@@ -95,28 +153,62 @@ static bool pull_messages(CudaDevice *cuda, DeviceLaunch *launch, RtMessages sai
   return true;
 }
 
-static void take_outside(DeviceLaunch *launch, const RtOutside *outside) {
-  uint64_t before = launch->outside.count;
-  if (!before) launch->outside = *outside;
-  else launch->outside.count = before + outside->count;
+/* A block as it is now, of the heap; NULL with err. */
+static uint8_t *read_block(CudaDevice *cuda, uint64_t at, const Places *places, Error *err) {
+  uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
+  if (!bytes) error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+  if (bytes && cuda_read(cuda, bytes, at, places->size_bytes, err)) return bytes;
+  heap_free(cuda->device.heap, bytes);
+  return NULL;
 }
 
-static bool pull_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+/* What the host region goes on with: the frame, and whether it is to end. */
+static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
-  uint8_t *bytes = heap_alloc(cuda->device.heap, places.size_bytes);
-  if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-  bool ok = cuda_read(cuda, bytes, cuda->block.at, places.size_bytes, err);
-  if (ok) {
-    const RtContext *context = (RtContext *)(void *)bytes;
-    const RtWorker *worker = (RtWorker *)(void *)(bytes + places.worker);
-    memcpy(launch->frame, bytes + places.frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
-    if (!launch->context.error.kind) launch->context.error = context->error;
-    if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
-    take_outside(launch, &worker->outside);
-    launch->collections += *(uint64_t *)(void *)(bytes + places.collections);
-    ok = pull_messages(cuda, launch, worker->messages, err);
-  }
+  uint8_t *bytes = read_block(cuda, cuda->block_now, &places, err);
+  if (!bytes) return false;
+  const RtContext *context = (RtContext *)(void *)bytes;
+  memcpy(launch->frame, bytes + places.frame, frame_bytes(launch));
+  if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
   heap_free(cuda->device.heap, bytes);
+  return keep_frame(cuda, launch, err);
+}
+
+/* Of launches that are finished, in their order. */
+static bool take_block(CudaDevice *cuda, DeviceLaunch *launch, uint64_t at, Error *err) {
+  Places places = find_places(launch);
+  uint8_t *bytes = read_block(cuda, at, &places, err);
+  if (!bytes) return false;
+  const RtContext *context = (RtContext *)(void *)bytes;
+  const RtWorker *worker = (RtWorker *)(void *)(bytes + places.worker);
+  launch->context.error = context->error;
+  launch->outside = worker->outside;
+  memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
+  if (!launch->says) messages_begin(&cuda->said);
+  bool ok = pull_messages(cuda, launch, worker->messages, err);
+  heap_free(cuda->device.heap, bytes);
+  return ok;
+}
+
+/* Between tasks of a launch that prints: the order of what host region and tasks say shows. */
+static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  RtMessages said, none = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8};
+  uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
+  return cuda_read(cuda, &said, at, sizeof said, err) && pull_messages(cuda, launch, said, err) &&
+         cuda_write(cuda, at, &none, sizeof none, err);
+}
+
+bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  int64_t k = (int64_t)launch->ticket - 1;
+  bool is_last = k + 1 == device->queued;
+  if (!launch->says) launch->messages_lost = 0;
+  launch->message_words = 0;
+  if (is_last) device->queued = 0;
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = take_block(cuda, launch, block_at(cuda, k), err);
+  cuda_leave(cuda);
+  if (launch->context.error.kind == RT_OK) launch->context.error = cuda->host_errors[k];
   return ok;
 }
 
@@ -154,8 +246,8 @@ static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
     cuda_note_task(launch->trees[k]->device, true);
   }
   if (!is_any) return true;
-  RtGpuService service = {.context = pointer_to(cuda->block.at),
-                          .result = pointer_to(cuda->block.at + find_places(launch).collections),
+  RtGpuService service = {.context = pointer_to(cuda->block_now),
+                          .result = pointer_to(cuda->block_now + find_places(launch).collections),
                           .number = launch->gc_is_stopped};
   return have_service(cuda, err) && serve(cuda, cuda->service_trees, service, err);
 }
@@ -165,7 +257,7 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   CudaTree *own = launch->trees[task->tree]->device;
   CudaList *list = &own->lists[task->manager];
   if (list->is_current) return true;
-  RtGpuService service = {.context = pointer_to(cuda->block.at),
+  RtGpuService service = {.context = pointer_to(cuda->block_now),
                           .tree = task->tree,
                           .number = task->manager};
   if (!have_service(cuda, err) || !serve(cuda, cuda->service_list, service, err)) return false;
@@ -192,7 +284,7 @@ static int64_t count_range(const DeviceLaunch *launch, const DeviceTask *task) {
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                   Error *err) {
   const DeviceTask *task = &launch->tasks[number];
-  RtGpuLaunch positions = {.context = pointer_to(cuda->block.at), .begin = 0, .end = total};
+  RtGpuLaunch positions = {.context = pointer_to(cuda->block_now), .begin = 0, .end = total};
   void *parameters[] = {&positions};
   int64_t most = (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR,
           blocks = total == RT_ALL_NODES ? most : (total - 1) / BLOCK_THREADS + 1;
@@ -241,6 +333,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (!total) return true;
   launch->runs++;
   launch->context.task = number;
+  messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
             start(cuda, launch, number, total, err);
@@ -249,7 +342,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && refresh_trees(cuda, launch, err);
-  return ok && pull_block(cuda, launch, err);
+  return ok && (!launch->says || pull_said(cuda, launch, err)) &&
+         (!task->writes_frame || pull_frame(cuda, launch, err));
 }
 
 /* A failure of the device ends the host region as soon as it looks. */
@@ -277,8 +371,7 @@ static void begin(CudaDevice *cuda, DeviceLaunch *launch) {
   context->ambient = launch->ambient;
   context->random = launch->random;
   context->run = run_task;
-  launch->runs = launch->collections = launch->messages_lost = launch->touches_lost = 0;
-  launch->outside = (RtOutside){0};
+  launch->runs = launch->messages_lost = launch->touches_lost = launch->ticket = 0;
   messages_begin(&cuda->said);
 }
 
@@ -291,23 +384,33 @@ static uint64_t largest_node(const DeviceLaunch *launch) {
   return most;
 }
 
+/* What it left comes with its report. */
+static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
+  int32_t k = cuda->device.queued++;
+  launch->ticket = (uint64_t)k + 1;
+  cuda->host_errors[k] = launch->context.error;
+  if (rt_stopped(&launch->context) && launch->context.error.kind == RT_OK)
+    cuda->host_errors[k].kind = RT_ERROR_STOPPED;
+}
+
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  RtContext *context = &launch->context;
   Error failed;
   error_clear(&failed);
   begin(cuda, launch);
   cuda->launch = launch;
   cuda->err = &failed;
   if (!cuda_enter(cuda, err)) return false;
-  if (enlarge(cuda, &cuda->ambient, largest_node(launch), &failed)) {
-    if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(context);
+  if (have_block(cuda, launch, &failed) &&
+      cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
+    if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
     cuda_pull_foreign(cuda, &failed);
     mark_used(launch, false);
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
+    if (!cuda->block_is_there && !error_is_set(&failed)) push_block(cuda, launch, &failed);
   }
   cuda_leave(cuda);
   if (error_is_set(&failed)) return error_add(err, &failed), false;
-  if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
+  enqueue(cuda, launch);
   return true;
 }

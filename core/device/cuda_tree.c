@@ -239,7 +239,7 @@ static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) 
 }
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
-  if (!cuda_enter(cuda, err)) return false;
+  if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
   bool ok = cuda_push(cuda, tree, false, err) && cuda_wait(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if (ok && own) own->is_shown = true, own->is_current = false;
@@ -250,10 +250,11 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
   if (use == DEVICE_SHOWS) return show((CudaDevice *)device, tree, err);
-  CudaTree *own = tree->foreign ? cuda_owner((CudaDevice *)device, tree) : tree->device;
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
+  if ((own || tree->foreign) && !cuda_settle(cuda, err)) return false;
   if (!own) return true; /* no task has seen it; or its memory is the host's own */
-  if (!own->is_current && !pull((CudaDevice *)device, own, from, size_bytes, use, err))
-    return false;
+  if (!own->is_current && !pull(cuda, own, from, size_bytes, use, err)) return false;
   if (use == DEVICE_WRITES) note_host(own, from, size_bytes);
   return true;
 }

@@ -79,6 +79,7 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   const DeviceSum *sums;      /* of a privatised version */
   int32_t sum_count;
   bool is_ordered;            /* one worker runs it, in order */
+  bool writes_frame;          /* the host region or the host reads slots that it writes */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
 } DeviceTask;
 
@@ -99,6 +100,7 @@ typedef struct DeviceLaunch {
   /* by message: how many indices end its records, by which they are ordered */
   const int32_t *message_axes;
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
+  bool says;                  /* it may print; then nothing is queued before it */
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
    * may set it to 1 */
@@ -111,6 +113,8 @@ typedef struct DeviceLaunch {
   uint64_t message_words;
   uint64_t messages_lost;     /* how many records found no room */
   uint64_t touches_lost;      /* accesses that the race detector had no room for */
+  /* Not 0: the launch is queued, and all of this is not known before `finish`. */
+  uint64_t ticket;
 } DeviceLaunch;
 
 /* -- the table --------------------------------------------------------------------------------- */
@@ -150,13 +154,17 @@ typedef struct DeviceTable {
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
   void (*unload)(Device *device, DeviceCode *code); /* NULL is fine */
-  /* Runs the host region, which runs tasks. Returns when all is done, with every tree refreshed and
-   * collected: what a task or the host region changed shows before the next task runs. */
+  /* Runs the host region, which runs tasks. Returns when all is done or queued, with every tree
+   * refreshed and collected: what a task or the host region changed shows before the next task
+   * runs. At most device->most_queued launches, of most_words slots and trees each, are queued. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
+  /* Of launches that are queued: in their order, each once, with code, frame and trees as they were
+   * launched. Waits, and fills the rest. What follows one that failed has not run. */
+  bool (*finish)(Device *device, DeviceLaunch *launch, Error *err);
   /* Does the running launch wait for this thread, or may it: a worker, or any thread while a host's
    * job system has the work? Any thread may ask. */
   bool (*is_within)(Device *device);
-  /* Returns when all launches have finished. */
+  /* Returns when all launches have finished, and been reported. */
   bool (*sync)(Device *device, Error *err);
   /* Gives back what the device keeps beside a tree (RtTree.device): before the tree's memory is
    * freed, and when memory is asked back; a launch makes it again. */
@@ -174,6 +182,12 @@ struct Device {
   int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;
+  /* launches that are not finished: before the host looks at what they may have changed, the device
+   * calls `settle`, which finishes them; false: one has failed */
+  int32_t queued, most_queued;
+  int64_t most_words;
+  bool (*settle)(void *data, Error *err);
+  void *settle_data;
   bool shuffle_tasks, gc_each_launch, guard_pages;
   _Atomic bool fails_in_task; /* once */
   uint64_t seed;

@@ -8,6 +8,9 @@
 #include "base/log.h"
 #include "kernel/specialise.h"
 #include "kernel/lines.h"
+#include "kernel/queue.h"
+
+static bool settle(void *data, Error *err) { return queue_settle(data, err); }
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
   engine->store = store;
@@ -15,6 +18,8 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   engine->cache = cache;
   engine->begin_ticks = clock_ticks();
   engine->begin_ns = clock_ns();
+  store->device->settle = settle;
+  store->device->settle_data = engine;
   engine_end_launch(engine);
 }
 
@@ -49,6 +54,7 @@ bool engine_is_stopped(const Engine *engine) {
 }
 
 void engine_deinit(Engine *engine) {
+  if (engine->queued) queue_settle(engine, NULL); /* what failed is told to nobody */
   for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) kernel_drop_code(kernel);
   special_end(engine);
   codegen_close(engine->codegen);
@@ -56,6 +62,8 @@ void engine_deinit(Engine *engine) {
   cache_close(engine->cache);
   engine->cache = NULL;
   if (engine->store) lines_free(engine);
+  if (engine->store) heap_free(engine->store->heap, engine->queue);
+  engine->queue = NULL;
 }
 
 bool engine_fails(bool *wanted) {

@@ -29,8 +29,15 @@ typedef enum CompileStep {
 } CompileStep;
 extern const char *const step_words[STEP_COUNT];
 
+typedef struct Queued {       /* queue.c: a launch that is not reported yet */
+  Kernel *kernel;
+  struct Variant *variant;
+  uint64_t ticket;
+} Queued;
+
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
+  uint64_t skipped;         /* launches after one that failed */
   uint64_t specialised, unspecialised; /* special variants made; and those that failed */
   double compile_ms;
   uint64_t run_ticks;       /* see engine_ms */
@@ -64,6 +71,10 @@ typedef struct Engine {
   Kernel *kernels;            /* linked by next; newest first */
   /* the running or last one; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
+  Queued *queue;              /* NULL: the device has queued nothing yet */
+  int32_t queued;
+  bool has_failed;            /* a launch that was queued, which nobody has been told */
+  Error failure;
   RtRandom random;
   EngineStats stats;
 } Engine;

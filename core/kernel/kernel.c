@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "front/parser.h"
+#include "kernel/queue.h"
 #include "kernel/specialise.h"
 
 typedef struct Parsing {
@@ -86,6 +87,7 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
 }
 
 void kernel_drop_code(Kernel *kernel) {
+  if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
   for (Variant *variant = kernel->variants, *next; variant; variant = next) {
     next = variant->next;
     special_drop(kernel->engine, variant);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "tree/cell.h"
 #include "kernel/ahead.h"
+#include "kernel/queue.h"
 #include "kernel/specialise.h"
 
 static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
@@ -184,6 +185,7 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->has_sums = variant->has_sums;
   launch->message_axes = variant->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
+  launch->says = variant->says;
 }
 
 /* The variant for these values, which is compiled if need be; NULL with err. */
@@ -245,6 +247,9 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   store_relieve(engine->store);
+  if (device->queued) queue_make_room(engine, variant);
+  if (engine->has_failed && queue_has_failed(engine, variant->is_awaited ? err : NULL))
+    return !variant->is_awaited;
   fill_launch(engine->store, variant, values, &engine->random, launch);
   uint64_t begin = clock_ticks();
   bool ok = device->table->launch(device, launch, err);
@@ -252,6 +257,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   engine->stats.run_ticks += ticks;
   engine->stats.launches++;
   expect_valid(kernel);
+  if (launch->ticket) return ok && queue_add(kernel, variant, values, result, err);
   ok &= readback(kernel, variant, launch, values, result, err);
   if (ok) special_note(kernel, general, variant, ticks);
   return ok;

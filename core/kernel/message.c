@@ -58,7 +58,18 @@ static bool keep(void *data, Error *err) {
   return true;
 }
 
+/* A line that it prints; or a text that its caller has, as long as the launch is running. */
+static bool is_said_at_once(const SemaMessage *message) {
+  bool is = message->code == RG_ERROR_NONE;
+  for (int k = 0; k < message->pieces.count; k++)
+    is |= message->pieces.items[k].kind == PIECE_STRING;
+  return is;
+}
+
 bool messages_keep(Variant *variant, const SemaOutput *sema, Heap *heap, Error *err) {
+  for (int k = 0; k < sema->messages.count; k++)
+    variant->says |= is_said_at_once(&sema->messages.items[k]);
+  variant->is_awaited |= variant->says;
   Keeping keeping = {variant, sema};
   scratch_init(&variant->kept, heap);
   return !sema->messages.count || guard_run(keep, &keeping, err);

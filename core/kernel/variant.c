@@ -44,6 +44,10 @@ static DeviceTaskKind device_kind(const IrTask *task) {
   return task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES;
 }
 
+static bool writes_frame(void *data, IrInst *inst) { /* a visit: false once found */
+  return inst->op != IR_REDUCE && inst->op != IR_FRAME_SET;
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
@@ -61,6 +65,9 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .privatised = task->privatised,
                       .is_ordered = compile->kernel->engine->options.deterministic &&
                                     (changes || !ir_walk(task->body, has_no_order, NULL)),
+                      .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
+                                      (task->interior &&
+                                       !ir_walk(task->interior, writes_frame, NULL)),
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   if (!task->private_fields.count) return true;
@@ -232,6 +239,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->limits = heap_copy(heap, compile->sema.limits.items,
                               sizeof *variant->limits * (size_t)compile->sema.limits.count);
   variant->limit_count = compile->sema.limits.count;
+  variant->is_awaited = variant->result_count > 0;
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
     return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&

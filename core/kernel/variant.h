@@ -52,6 +52,8 @@ struct Variant {
   DeviceTask *tasks;
   int32_t task_count;
   bool has_sums;            /* some task is privatised */
+  bool says;                /* it may print */
+  bool is_awaited;          /* the caller needs its outcome: it has results, or says something */
   VariantArg *args;
   int32_t arg_count;
   VariantLimit *limits;
