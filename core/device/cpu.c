@@ -4,6 +4,7 @@
 
 #include "device/cpu.h"
 #include "device/private_copies.h"
+#include "device/processor.h"
 #include "device/races.h"
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -103,30 +104,6 @@ static bool create_workers(CpuDevice *cpu) {
   return cpu->workers && cpu->took_part;
 }
 
-/* Whose vectors there are, and whether this machine is one: code of a higher level would end the
- * process. */
-static bool choose_processor(Device *device, const char *name, Error *err) {
-  __builtin_cpu_init();
-  device->processors[RG_TARGET_HOST] = "native";
-  device->vector_bytes = __builtin_cpu_supports("avx512f") ? 64
-                         : __builtin_cpu_supports("avx2")  ? 32
-                                                           : 16;
-  if (!name || !strcmp(name, "native")) return true;
-#define PROCESSOR(NAME, VECTOR_BYTES)                                                             \
-  if (!strcmp(name, NAME)) {                                                                      \
-    device->processors[RG_TARGET_HOST] = NAME;                                                    \
-    device->vector_bytes = VECTOR_BYTES;                                                          \
-    if (__builtin_cpu_supports(NAME)) return true;                                                \
-    return error_set(err, RG_ERROR_OPTION, "option 'cpu' is '%s', and this machine has less",     \
-                     name);                                                                       \
-  }
-#include "jit/processor.def"
-#undef PROCESSOR
-  error_set(err, RG_ERROR_OPTION,
-            "option 'cpu' is '%.60s', which is not a processor that code can be made for", name);
-  return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
-}
-
 static Pool *create_pool(Heap *heap, const DeviceOptions *options, Error *err) {
   if (!options->host) return pool_create(heap, options->threads, err);
   return pool_create_hosted(heap, options->threads, options->host, options->host_data, err);
@@ -142,7 +119,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                   .fails_in_task = options->fails_in_task,
                                   .seed = options->seed};
   if (cpu) cpu->said.heap = heap;
-  if (cpu && !choose_processor(&cpu->device, options->processor, err)) {
+  if (cpu && !device_choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);
     return NULL;
   }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/processor.h"
 #include "memory/arena.h"
 
 static const int newest_processor = 90; /* for newer ones the driver translates */
@@ -125,6 +126,7 @@ static void destroy_cuda(Device *device) {
   if (cuda->has_context) cuda->driver.cuDevicePrimaryCtxRelease_v2(cuda->about.number);
   driver_close(&cuda->driver);
   messages_free(&cuda->said, &cuda->worker, 1);
+  messages_free(&cuda->reported, NULL, 0);
   heap_free(heap, cuda->frame_was);
   heap_free(heap, cuda);
 }
@@ -172,11 +174,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   Device *device = &cuda->device;
   device->worker_count = 1;
   device->most_queued = CUDA_MOST_QUEUED;
-  device->processors[RG_TARGET_HOST] = options->processor && options->processor[0]
-                                           ? options->processor
-                                           : "native";
   device->processors[RG_TARGET_PTX] = cuda->processor;
-  device->vector_bytes = 16;
   device->memory_bytes = cuda->about.memory_bytes;
   device->name = cuda->about.name;
   device->native = (RtContext){.workers = &cuda->worker,
@@ -198,8 +196,9 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
                           .gc_each_launch = options->gc_each_launch,
                           .guard_pages = options->guard_pages,
                           .seed = options->seed};
-  cuda->said.heap = heap;
+  cuda->said.heap = cuda->reported.heap = heap;
   if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&
+      device_choose_processor(&cuda->device, options->processor, err) &&
       open_context(cuda, err)) {
     fill_device(cuda, heap, options);
     return &cuda->device;

@@ -100,7 +100,8 @@ typedef struct CudaDevice {
   CudaRange messages;
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_list;
-  Said said;                  /* by the running launch */
+  Said said;                  /* by the running or last launch, */
+  Said reported;              /* and by one before it, while that is reported */
   DeviceLaunch *launch;       /* the running one */
   Error *err;                 /* of the running launch */
   uint64_t *frame_was;        /* as the GPU has it */

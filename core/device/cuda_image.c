@@ -10,8 +10,8 @@
  *     into the image (managers, locals, ..)                        is that of the image's part
  *     what each side has of its own (orders, saved masks, lists)   stays
  *
- * On the GPU no table can grow while a task runs: each has room for as many nodes as the memory that
- * is there can hold. */
+ * On the GPU no table can grow while a task runs: each has room for as many nodes as the memory
+ * that is there can hold. */
 #include <stddef.h>
 #include <string.h>
 

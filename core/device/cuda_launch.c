@@ -19,7 +19,7 @@
 enum {
   BLOCK_THREADS = 128,
   BLOCKS_PER_PROCESSOR = 16,
-  MESSAGE_BYTES = 1 << 20,
+  FEW_WORDS = 1 << 17,        /* of messages, of a kernel that only fails */
   LEAST_WORDS = 64            /* of frames and trees in a block */
 };
 
@@ -54,6 +54,19 @@ static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
   return cuda->block.at + (uint64_t)k * block_bytes(cuda);
 }
 
+/* Of messages: those that a kernel says at all, while it is not waited for. */
+static uint64_t most_said(const DeviceLaunch *launch) {
+  return launch->says ? RT_MESSAGE_WORDS : FEW_WORDS;
+}
+
+/* Nothing that is queued has anything there but one that failed, before which there is room. */
+static bool have_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  uint64_t size_bytes = sizeof(uint64_t) * most_said(launch);
+  ASSERT(size_bytes <= cuda->messages.mapped || !cuda->device.queued,
+         "messages move while none is in use");
+  return cuda_enlarge(cuda, &cuda->messages, size_bytes, false, err);
+}
+
 /* A launch with more words than any before waits for an empty queue: its caller sees to that. */
 static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   Device *device = &cuda->device;
@@ -64,7 +77,7 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   cuda->block_now = block_at(cuda, device->queued);
   cuda->block_is_there = false;
   return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
-         cuda_enlarge(cuda, &cuda->messages, MESSAGE_BYTES, false, err) &&
+         have_messages(cuda, launch, err) &&
          (cuda->block_now = block_at(cuda, device->queued));
 }
 
@@ -81,7 +94,7 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                             .tree_count = launch->tree_count,
                                             .task = launch->context.task};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
-      .messages = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8}};
+      .messages = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
     const CudaTree *own = launch->trees[k]->device;
     trees[k] = own ? cuda_tree_address(own) : 0;
@@ -137,9 +150,10 @@ static bool push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 
 /* -- what a task left -------------------------------------------------------------------------- */
 
-static bool pull_messages(CudaDevice *cuda, DeviceLaunch *launch, RtMessages said, Error *err) {
+static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMessages said,
+                          Error *err) {
   RtMessages *messages = &cuda->worker.messages; /* of the host region, too */
-  if (said.used > MESSAGE_BYTES / 8) said.used = MESSAGE_BYTES / 8;
+  if (said.used > most_said(launch)) said.used = most_said(launch);
   messages->lost += said.lost;
   if (said.used) {
     uint64_t *words = heap_resize(cuda->device.heap, messages->words, 8 * said.used);
@@ -149,7 +163,7 @@ static bool pull_messages(CudaDevice *cuda, DeviceLaunch *launch, RtMessages sai
     if (!cuda_read(cuda, words, cuda->messages.at, 8 * said.used, err)) return false;
     messages->used = said.used;
   }
-  messages_gather(&cuda->said, &cuda->worker, 1, launch);
+  messages_gather(to, &cuda->worker, 1, launch);
   return true;
 }
 
@@ -175,7 +189,8 @@ static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 }
 
 /* Of launches that are finished, in their order. */
-static bool take_block(CudaDevice *cuda, DeviceLaunch *launch, uint64_t at, Error *err) {
+static bool take_block(CudaDevice *cuda, Said *said, DeviceLaunch *launch, uint64_t at,
+                       Error *err) {
   Places places = find_places(launch);
   uint8_t *bytes = read_block(cuda, at, &places, err);
   if (!bytes) return false;
@@ -184,17 +199,16 @@ static bool take_block(CudaDevice *cuda, DeviceLaunch *launch, uint64_t at, Erro
   launch->context.error = context->error;
   launch->outside = worker->outside;
   memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
-  if (!launch->says) messages_begin(&cuda->said);
-  bool ok = pull_messages(cuda, launch, worker->messages, err);
+  bool ok = pull_messages(cuda, said, launch, worker->messages, err);
   heap_free(cuda->device.heap, bytes);
   return ok;
 }
 
 /* Between tasks of a launch that prints: the order of what host region and tasks say shows. */
 static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  RtMessages said, none = {.words = pointer_to(cuda->messages.at), .capacity = MESSAGE_BYTES / 8};
+  RtMessages said, none = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)};
   uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
-  return cuda_read(cuda, &said, at, sizeof said, err) && pull_messages(cuda, launch, said, err) &&
+  return cuda_read(cuda, &said, at, sizeof said, err) && pull_messages(cuda, &cuda->said, launch, said, err) &&
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 
@@ -206,7 +220,9 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   launch->message_words = 0;
   if (is_last) device->queued = 0;
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = take_block(cuda, launch, block_at(cuda, k), err);
+  Said *said = is_last ? &cuda->said : &cuda->reported; /* the last has said something already */
+  if (!is_last) messages_begin(said);
+  bool ok = take_block(cuda, said, launch, block_at(cuda, k), err);
   cuda_leave(cuda);
   if (launch->context.error.kind == RT_OK) launch->context.error = cuda->host_errors[k];
   return ok;
@@ -343,7 +359,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && refresh_trees(cuda, launch, err);
   return ok && (!launch->says || pull_said(cuda, launch, err)) &&
-         (!task->writes_frame || pull_frame(cuda, launch, err));
+         (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err));
 }
 
 /* A failure of the device ends the host region as soon as it looks. */

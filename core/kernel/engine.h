@@ -15,6 +15,7 @@ typedef struct EngineOptions {
   bool deterministic;         /* loops whose results depend on their order run on one worker */
   int32_t debug;              /* SemaDebug's */
   bool specialises, always_specialises; /* see specialise.h; the second for tests */
+  bool waits;                 /* for what the device has queued, at once */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */
 } EngineOptions;
 

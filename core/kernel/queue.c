@@ -74,6 +74,6 @@ bool queue_add(Kernel *kernel, Variant *variant, const RgValue *values, RgValue 
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
   }
   engine->queue[engine->queued++] = (Queued){kernel, variant, engine->launch.ticket};
-  if (variant->is_awaited) return report_all(engine, values, result, err);
-  return true;
+  bool is_over = engine->launch.context.error.kind != RT_OK; /* its host region has failed */
+  return !(variant->is_awaited || is_over) || report_all(engine, values, result, err);
 }

@@ -1,6 +1,6 @@
-/* queue.h - launches that the device has queued: they are reported when something looks at what they
- * may have done, in their order. The first that failed is the error of whoever looks; those after it
- * have not run and are counted. For the room alone. */
+/* queue.h - launches that the device has queued: they are reported when something looks at what
+ * they may have done, in their order. The first that failed is the error of whoever looks; those
+ * after it have not run and are counted. For the room alone. */
 #ifndef RG_KERNEL_QUEUE_H
 #define RG_KERNEL_QUEUE_H
 

@@ -239,7 +239,8 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->limits = heap_copy(heap, compile->sema.limits.items,
                               sizeof *variant->limits * (size_t)compile->sema.limits.count);
   variant->limit_count = compile->sema.limits.count;
-  variant->is_awaited = variant->result_count > 0;
+  variant->is_awaited =
+      variant->result_count > 0 || compile->kernel->engine->options.waits;
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
     return no_memory(err);
   return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&

@@ -56,6 +56,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
                           .deterministic = options.deterministic != 0,
+                          .waits = !strcmp(option_text("RG_ASYNC"), "off"),
                           .debug = debug_of(&options, arch),
                           .specialises = !options.unspecialised && !options.run_tasks &&
                                          arch != ARCH_CUDA &&

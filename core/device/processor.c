@@ -1,0 +1,29 @@
+/* processor.c - for which processor of the host code is made: what host regions run on, and the
+ * CPU's tasks. */
+#include "device/processor.h"
+
+#include <string.h>
+
+/* Whose vectors there are, and whether this machine is one: code of a higher level would end the
+ * process. */
+bool device_choose_processor(Device *device, const char *name, Error *err) {
+  __builtin_cpu_init();
+  device->processors[RG_TARGET_HOST] = "native";
+  device->vector_bytes = __builtin_cpu_supports("avx512f") ? 64
+                         : __builtin_cpu_supports("avx2")  ? 32
+                                                           : 16;
+  if (!name || !strcmp(name, "native")) return true;
+#define PROCESSOR(NAME, VECTOR_BYTES)                                                             \
+  if (!strcmp(name, NAME)) {                                                                      \
+    device->processors[RG_TARGET_HOST] = NAME;                                                    \
+    device->vector_bytes = VECTOR_BYTES;                                                          \
+    if (__builtin_cpu_supports(NAME)) return true;                                                \
+    return error_set(err, RG_ERROR_OPTION, "option 'cpu' is '%s', and this machine has less",     \
+                     name);                                                                       \
+  }
+#include "jit/processor.def"
+#undef PROCESSOR
+  error_set(err, RG_ERROR_OPTION,
+            "option 'cpu' is '%.60s', which is not a processor that code can be made for", name);
+  return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
+}
