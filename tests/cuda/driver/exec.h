@@ -5,8 +5,8 @@
  * A warp runs one group at a time: `pc`, `mask` and `frame` are that group's; the others are
  * parked. A group splits where its lanes branch apart, and joins another at the same place in the
  * same frame: the deepest call goes first, in it the lowest place, so lanes meet again where their
- * ways do. A slice that runs out lets another group run, so a lane that spins cannot starve the
- * one it waits for.
+ * ways do. Some slices are given to each group in turn, so a lane that spins cannot starve the one it
+ * waits for.
  *
  * A frame is one call by one group: registers for 32 lanes, of which those of the group count. */
 #ifndef PTX_EXEC_H
@@ -86,7 +86,8 @@ struct Warp {
   Group groups[LANES];
   uint64_t warp_instructions, thread_instructions;
   uint8_t carry[LANES];
-  uint32_t turn;
+  uint32_t turn, slices, idle_slices;
+  bool is_turn; /* this slice is the group's, whoever else could go */
 };
 
 /* warp.c */

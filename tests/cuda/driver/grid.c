@@ -91,9 +91,9 @@ static void drop_ended(Grid *grid, Resident *resident) {
 static Warp *run_some(Grid *grid, Resident *resident, uint64_t *instructions) {
   uint64_t choice = random_next(&grid->random);
   uint32_t first = (uint32_t)((choice >> 32) * resident->warp_count >> 32);
-  int64_t slice = resident->warp_count == 1 ? 100000
-                                            : 1 + (int64_t)((choice & 0xffffffff) * 2 *
-                                                            (uint64_t)options.slice >> 32);
+  bool is_alone = resident->warp_count == 1 && resident->blocks[0]->live_threads == 1;
+  int64_t slice = is_alone ? 100000 : 1 + (int64_t)((choice & 0xffffffff) * 2 *
+                                               (uint64_t)options.slice >> 32);
   for (uint32_t i = 0; i < resident->warp_count; i++) {
     Warp *warp = resident->warps[(first + i) % resident->warp_count];
     uint64_t before = warp->warp_instructions;

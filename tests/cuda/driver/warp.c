@@ -7,6 +7,9 @@
 
 #include "result.h"
 
+/* Slices in which no group changed are those of a lane that spins, most likely. */
+enum { IDLE_SLICES = 3, SLICES_PER_TURN = 64 };
+
 uint64_t random_next(uint64_t *state) {
   uint64_t x = *state += 0x9e3779b97f4a7c15ull;
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -97,6 +100,7 @@ static void join_here(Warp *warp) {
     if (group->pc != warp->pc || group->frame != warp->frame || group->state == GROUP_BARRIER)
       continue;
     warp_set_mask(warp, warp->mask | group->mask);
+    warp->idle_slices = 0;
     warp->groups[i] = warp->groups[--warp->group_count];
   }
 }
@@ -132,8 +136,13 @@ void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number) {
   warp_set_mask(warp, 0);
 }
 
-/* Somebody is earlier in this frame, or deeper: it is their turn. */
+/* Somebody is earlier in this frame, or deeper: they go first, but for a slice that is given to each
+ * in turn. */
 static void look_around(Warp *warp) {
+  if (warp->is_turn) {
+    set_stop(warp);
+    return;
+  }
   for (uint32_t i = 0; i < warp->group_count; i++) {
     const Group *group = &warp->groups[i];
     if (group->state != GROUP_READY) continue;
@@ -153,6 +162,7 @@ void warp_go(Warp *warp, const Inst *pc) {
 
 void warp_split(Warp *warp, uint32_t mask, const Inst *pc) {
   warp->groups[warp->group_count++] = (Group){pc, warp->frame, mask, GROUP_READY, 0};
+  warp->idle_slices = 0;
   warp_set_mask(warp, warp->mask & ~mask);
   look_around(warp);
 }
@@ -203,9 +213,12 @@ void warp_start(Warp *warp, Grid *grid, Block *block, uint32_t number, uint32_t 
 bool warp_run(Warp *warp, int64_t budget) {
   warp->near_size = 0;
   if (!warp->alive) return false;
-  if (warp->mask && warp->group_count) { /* its slice ran out: another group's turn */
+  warp->is_turn = false;
+  if (warp->mask && warp->group_count) { /* its slice ran out */
+    warp->is_turn = warp->idle_slices++ >= IDLE_SLICES || ++warp->slices % SLICES_PER_TURN == 0;
+    if (warp->is_turn) warp->idle_slices = 0;
     warp_park(warp, GROUP_READY, warp->pc, 0);
-    if (!pick(warp, true)) return false;
+    if (!pick(warp, warp->is_turn)) return false;
   } else if (!warp->mask && !pick(warp, false)) {
     return false;
   }
