@@ -220,8 +220,9 @@ void encode(Reader *reader, Slice opcode, Operand *operands, uint32_t count, Ins
     encode_sync(reader, opcode, operands, count, &inst);
   } else if (is_any(first, nothing_words)) {
     inst.run = flow_nothing;
-  } else if (slice_is(first, "nanosleep")) {
+  } else if (slice_is(first, "nanosleep") && count == 1) {
     inst.run = flow_pause;
+    inst.a = operand_value(reader, &operands[0], 4);
   } else if (slice_is(first, "bra") && count == 1) {
     inst.run = flow_branch;
     inst.u.label = read_label(reader, operands[0].name);

@@ -87,7 +87,9 @@ struct Warp {
   uint64_t warp_instructions, thread_instructions;
   uint8_t carry[LANES];
   uint32_t turn, slices, idle_slices;
-  bool is_turn; /* this slice is the group's, whoever else could go */
+  uint64_t wakes; /* the time of the grid until which it sleeps */
+  bool yields;    /* a group of it sleeps: the others' turn */
+  bool is_turn;   /* this slice is the group's, whoever else could go */
 };
 
 /* warp.c */

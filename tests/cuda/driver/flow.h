@@ -15,7 +15,7 @@ void flow_return(Warp *warp, const Inst *inst);
 void flow_exit(Warp *warp, const Inst *inst);
 void flow_trap(Warp *warp, const Inst *inst);
 void flow_nothing(Warp *warp, const Inst *inst);
-void flow_pause(Warp *warp, const Inst *inst); /* the rest of its slice is another's */
+void flow_pause(Warp *warp, const Inst *inst); /* a: nanoseconds */
 
 /* sync.c */
 typedef enum BarrierKind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR }

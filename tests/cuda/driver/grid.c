@@ -94,13 +94,14 @@ static Warp *run_some(Grid *grid, Resident *resident, uint64_t *instructions) {
   bool is_alone = resident->warp_count == 1 && resident->blocks[0]->live_threads == 1;
   int64_t slice = is_alone ? 100000 : 1 + (int64_t)((choice & 0xffffffff) * 2 *
                                                (uint64_t)options.slice >> 32);
-  for (uint32_t i = 0; i < resident->warp_count; i++) {
-    Warp *warp = resident->warps[(first + i) % resident->warp_count];
-    uint64_t before = warp->warp_instructions;
-    if (!warp_run(warp, slice)) continue;
-    *instructions += warp->warp_instructions - before;
-    return warp;
-  }
+  for (uint32_t pass = 0; pass < 2; pass++) /* those that sleep only when all others wait */
+    for (uint32_t i = 0; i < resident->warp_count; i++) {
+      Warp *warp = resident->warps[(first + i) % resident->warp_count];
+      uint64_t before = warp->warp_instructions;
+      if ((pass == 0 && warp->wakes > grid->time) || !warp_run(warp, slice)) continue;
+      *instructions += warp->warp_instructions - before;
+      return warp;
+    }
   return NULL;
 }
 

@@ -215,8 +215,10 @@ bool warp_run(Warp *warp, int64_t budget) {
   if (!warp->alive) return false;
   warp->is_turn = false;
   if (warp->mask && warp->group_count) { /* its slice ran out */
-    warp->is_turn = warp->idle_slices++ >= IDLE_SLICES || ++warp->slices % SLICES_PER_TURN == 0;
+    warp->is_turn = warp->yields || warp->idle_slices++ >= IDLE_SLICES ||
+                    ++warp->slices % SLICES_PER_TURN == 0;
     if (warp->is_turn) warp->idle_slices = 0;
+    warp->yields = false;
     warp_park(warp, GROUP_READY, warp->pc, 0);
     if (!pick(warp, warp->is_turn)) return false;
   } else if (!warp->mask && !pick(warp, false)) {
