@@ -87,6 +87,8 @@ typedef struct Codegen {
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
   bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
   bool in_all;                     /* in the version of an arm for all lanes */
+  LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
+  VEC(const IrInst *) fetched;     /* loads further on whose values are there: lane_cells.c */
   bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
@@ -270,8 +272,13 @@ void lane_join(Codegen *g, LLVMValueRef *vectors, int count);
 /* of one vector, where lane l's number is in place count * l modulo its length; `count` is odd */
 LLVMValueRef lane_from_places(Codegen *g, LLVMValueRef vector, int count);
 /* lane_strided.c; false: its elements are not at such a distance */
+/* `inst` accesses a number of the same container as `of` does, at a constant distance: its address;
+ * NULL: it does not. */
+const IrInst *lane_same_container(const IrInst *of, const IrInst *inst);
 bool lane_load_strided(Codegen *g, const IrInst *inst);
 bool lane_store_strided(Codegen *g, const IrInst *inst);
+/* lane_cells.c; false: no others lie beside it */
+bool lane_load_cell(Codegen *g, const IrInst *inst);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);

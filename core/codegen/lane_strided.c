@@ -29,8 +29,7 @@ static const IrInst *address_of(const IrInst *inst, Type *type) {
   return inst->operands[0];
 }
 
-/* `inst` accesses a number of the same container as `of`, at a constant distance: its address. */
-static const IrInst *same_container(const IrInst *of, const IrInst *inst) {
+const IrInst *lane_same_container(const IrInst *of, const IrInst *inst) {
   Type type, other;
   const IrInst *a = address_of(of, &type), *b = address_of(inst, &other);
   bool is_one = b && a->op == IR_OFFSET && b->op == IR_OFFSET && a->operands[0] == b->operands[0] &&
@@ -44,7 +43,7 @@ static int64_t origin_of(const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
   int64_t lowest = ptr->imm;
   for (const IrInst *at = inst->region->first; at; at = at->next) {
-    const IrInst *other = same_container(inst, at);
+    const IrInst *other = lane_same_container(inst, at);
     if (other && other->imm < lowest) lowest = other->imm;
   }
   return lowest;
@@ -67,7 +66,7 @@ static Cell cell_of(const IrInst *inst, int64_t step) {
 
 /* Which number of the cell `of` is in `inst` accesses; -1: none of it. */
 static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
-  const IrInst *ptr = inst == of ? inst->operands[0] : same_container(of, inst);
+  const IrInst *ptr = inst == of ? inst->operands[0] : lane_same_container(of, inst);
   if (!ptr) return -1;
   if (ptr->op != IR_OFFSET) return 0;
   int64_t part = (ptr->imm - cell->from) / cell->size;
@@ -131,8 +130,11 @@ static LLVMValueRef slice_mask(Codegen *g, const Window *w, int slice, uint32_t 
                                 LLVMConstVector(picks, (unsigned)g->width), "");
 }
 
+/* By size alone, as numbers of one cell may differ in type; floats have the better shuffles. */
 static LLVMTypeRef slice_type(Codegen *g, Type type) {
-  return value_lanes(value_memory_type(g, type), g->width);
+  int64_t size = type_size(type);
+  Type like = size == 4 ? TYPE(F32) : size == 8 ? TYPE(F64) : size == 2 ? TYPE(I16) : TYPE(I8);
+  return value_lanes(value_memory_type(g, like), g->width);
 }
 
 static LLVMValueRef load_masked(Codegen *g, Type type, LLVMValueRef at, LLVMValueRef mask,
@@ -206,6 +208,8 @@ bool lane_load_strided(Codegen *g, const IrInst *inst) {
   LLVMValueRef value = 2 * w.touched > w.parts && !is_simple ? load_all(g, &w, type)
                        : w.parts % 2 && !g->mask && !is_simple ? load_blended(g, &w, type)
                                                                : load_picked(g, &w, type);
+  LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), g->width);
+  value = LLVMBuildBitCast(g->builder, value, lanes, "");
   value_set(g, inst, value_from_memory(g, value, type));
   return true;
 }
@@ -222,7 +226,7 @@ typedef struct Group { /* stores of one cell that are done together, by number *
 static bool may_meet(const IrInst *inst, const Group *group, const IrInst *store) {
   if (!group->numbers || ir_effects(inst) & IR_PURE) return false;
   if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
-  if (inst->op == IR_MEM_STORE && same_container(store, inst)) return false;
+  if (inst->op == IR_MEM_STORE && lane_same_container(store, inst)) return false;
   for (int part = 0; part < LANE_MOST_PARTS; part++)
     if (group->stores[part] && (!inst->alias || group->stores[part]->alias == inst->alias))
       return true;
@@ -247,7 +251,8 @@ static void find_group(const Cell *cell, const IrInst *inst, Group *group) {
 
 static LLVMValueRef stored(Codegen *g, const IrInst *store) {
   Type type = store->operands[1]->type;
-  return value_to_memory(g, value_broadcast(g, value_operand(g, store, 1), g->width), type);
+  LLVMValueRef value = value_broadcast(g, value_operand(g, store, 1), g->width);
+  return LLVMBuildBitCast(g->builder, value_to_memory(g, value, type), slice_type(g, type), "");
 }
 
 static void store_slice(Codegen *g, const Window *w, Type type, LLVMValueRef value, int slice,

@@ -24,7 +24,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->entry_end = LLVMBuildBr(g->builder, start);
   block_enter(g, start);
   int trees = g->kernel->trees.count;
-  g->frame = g->ambient = NULL;
+  g->frame = g->ambient = g->zeros = NULL;
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
   g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);

@@ -16,6 +16,7 @@ enum { /* a scalar op is 1 */
   WAITING = 50,    /* percent of the time in a loop that lanes leave in different turns, guessed */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 3,      /* per lane */
+  CELL = 4,        /* numbers that lie together: those after the first cost little */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
   SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
   ONE_BY_ONE = 10, /* per lane, beside the op */
@@ -81,6 +82,22 @@ static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
   return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
 }
 
+/* Is it read by the same loads as another number of its cell, before it (codegen/lane_cells.c)? */
+static bool has_company(const IrInst *inst, Type type) {
+  const IrInst *ptr = inst->operands[0];
+  if (inst->op != IR_MEM_LOAD || ptr->op != IR_OFFSET || type_size(type) < 4) return false;
+  for (const IrInst *at = inst->previous; at; at = at->previous) {
+    const IrInst *other = at->op == IR_MEM_LOAD ? at->operands[0] : NULL;
+    if (other && other->op == IR_OFFSET && other->operands[0] == ptr->operands[0] &&
+        other->operands[1] == ptr->operands[1] && other->stride == ptr->stride &&
+        ptr->imm - other->imm < CELL * type_size(type) &&
+        other->imm - ptr->imm < CELL * type_size(type))
+      return true;
+    if (!other && !(ir_effects(at) & IR_PURE)) return false;
+  }
+  return false;
+}
+
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
@@ -90,7 +107,7 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
-  return (int64_t)GATHER * s->width;
+  return has_company(inst, type) ? VECTOR * 2 * registers(s, type) : (int64_t)GATHER * s->width;
 }
 
 static bool follows_update(const IrInst *inst) {

@@ -165,6 +165,13 @@ local cell_loops = {
   [=[for q = 0, P - 1, 2 do o[i][q] = a[i][P - 1 - q] end
     if a[i][0] > 3 then o[i][1] = 5; o[i][P - 1] = o[i][0] + 6 end]=],
   "o[i][P - 1] = a[(i + 1) % n][0]; o[i][0] = a[i][P // 2]",
+  "local j = (i * 7 + 3) % n; o[i] = o[i] + a[j]; o[i][0] = a[n - j - 1][1]",
+  [=[local j = (i * 5 + 1) % n
+    if a[i][1] > 3 then
+      local x = a[j][P - 1] - a[j][P - 2]
+      if a[j][0] > 2 then x = x + a[j][0] * a[j][1] + a[i * i % n][1] - a[i * i % n][0] end
+      o[i][1] = x
+    end]=],
   "o[i][0] = o[i][0] + 1; o[k[i]][0] = 3 * o[i][0]; o[i][1] = a[i][0]",
   [=[if a[i][0] > 4 then
       o[i] = o[i] - a[i]
@@ -212,6 +219,34 @@ describe("cells side by side #compiled", function()
       end
     end)
   end
+end)
+
+describe("a struct's numbers side by side #compiled", function()
+  local function stored(n)
+    local mixed = rg.struct { { "a", rg.f32 }, { "b", rg.i32 }, { "c", rg.vec2 }, { "d", rg.u32 } }
+    local s = rg.field { type = mixed, shape = { n }, layout = "aos" }
+    local t = rg.field { type = mixed, shape = { n }, layout = "aos" }
+    rg.kernel(function()
+      for i in rg.range(n) do s[i] = { a = i / 3, b = -i, c = rg.vec2(i, 0.1 * i), d = 7 * i } end
+      for i in rg.range(n) do
+        local from = s[(i * 7 + 2) % n]
+        t[i] = { a = s[i].c.y, b = s[i].b - from.b, c = rg.vec2(from.a, s[i].a), d = from.d }
+      end
+    end)()
+    local parts = {}
+    for i = 0, n - 1 do
+      local x = t[i]
+      parts[#parts + 1] = ("%.9g %d %.9g %.9g %d"):format(x.a, x.b, x.c.x, x.c.y, x.d)
+    end
+    return table.concat(parts, " ")
+  end
+
+  it("are stored as one by one, of whatever types", function()
+    for _, n in ipairs { 5, 40 } do
+      local without = stored(n)
+      assert.equal(without, with_stress("force_lanes", function() return stored(n) end))
+    end
+  end)
 end)
 
 describe("nodes that iterations side by side need #compiled", function()
