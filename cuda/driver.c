@@ -74,6 +74,8 @@ static bool check_version(const Driver *driver, Error *err) {
 
 static bool start(Driver *driver, Error *err) {
   int result = driver->cuInit(0);
+  if (result == DRIVER_NO_DEVICE)
+    return error_set(err, RG_ERROR_DEVICE, "the CUDA driver sees no GPU");
   return !result || error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not start: %s",
                               driver_text(driver, result));
 }

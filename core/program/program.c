@@ -140,6 +140,7 @@ void program_stats(Program *program, RgStats *stats) {
                      .compiles = kernels->compiles,
                      .cache_hits = kernels->cache_hits,
                      .out_of_range = kernels->out_of_range,
+                     .skipped = kernels->skipped,
                      .compile_ms = kernels->compile_ms,
                      .run_ms = engine_ms(engine, kernels->run_ticks),
                      .gcs = trees.gcs,

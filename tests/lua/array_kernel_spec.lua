@@ -193,7 +193,7 @@ describe("a kernel given an array", function()
     end
   end)
 
-  it("has indices of 64 bits where it has more than 2^30 elements #compiled", function()
+  it("has indices of 64 bits where it has more than 2^30 elements #compiled #cpu", function()
     local n = 2 ^ 31 + 2 ^ 20
     local a = rg.new { memory = "4GiB", threads = 1 }
     local big = a.array(a.u8, n)

@@ -234,7 +234,7 @@ describe("an array", function()
 end)
 
 describe("the memory of an array #compiled", function()
-  it("is there at once, as a pointer of its element's type", function()
+  it("is there at once, as a pointer of its element's type #cpu", function()
     local a = rg.array(rg.f32, 2, 3)
     local p = a:pointer()
     p[4] = 2.5
@@ -253,7 +253,7 @@ describe("the memory of an array #compiled", function()
     assert.equal("argument.invalid", failure(function() a:from_string(3) end).code)
   end)
 
-  it("goes to and from a buffer of LuaJIT's", function()
+  it("goes to and from a buffer of LuaJIT's #cpu", function()
     local has_buffer, buffers = pcall(require, "string.buffer")
     if not has_buffer then return end
     local text, a = buffers.new(), rg.array(rg.u8, 5)
@@ -375,7 +375,7 @@ describe("with arch = \"lua\"", function()
       failure(function() return other.array(rg.f32, 1):pointer() end).message)
   end)
 
-  it("shows every NaN as a number, whatever its bits", function()
+  it("shows every NaN as a number, whatever its bits #cpu", function()
     if rg.info().device == "lua" then return end
     local small, large = ffi.new("uint32_t[2]"), ffi.new("uint64_t[2]")
     for _, bits in ipairs { 0xffffffff, 0xffff8000, 0x7f800001 } do

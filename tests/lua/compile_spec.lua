@@ -61,7 +61,7 @@ describe("compiling #compiled", function()
     assert.is_true(ratio < 9, ("4 times the writes took %.1f times as long"):format(ratio))
   end)
 
-  it("gives memory back with its kernels, and needs little for those that live", function()
+  it("gives memory back with its kernels, and needs little for those that live #cpu", function()
     local script = os.tmpname()
     local file = assert(io.open(script, "w"))
     file:write [=[

@@ -24,7 +24,7 @@ end
 local function text_of(lines) return "\n" .. lines end
 
 describe("explain", function()
-  it("shows each source line with its notes below it #compiled", function()
+  it("shows each source line with its notes below it #compiled #cpu", function()
     local x = rg.field(rg.f32, 32)
     local _, all = notes_of(text_of "function()\n  for i in rg.range(32) do\n    x[i] = 1\n  \z
       end\nend", { x = x })
@@ -37,7 +37,7 @@ kernel:4: x[i] = 1
 ]], all)
   end)
 
-  it("says how many positions run side by side, or why not #compiled", function()
+  it("says how many positions run side by side, or why not #compiled #cpu", function()
     local x, k = rg.field(rg.f32, 64), rg.field(rg.i32, 64)
     local function note(head, body)
       return notes_of(text_of("function()\n  for i in " .. head .. " do\n    " .. body ..
@@ -75,7 +75,7 @@ end]=], { x = x }, 2)
     assert.matches("^serial, on the launching side: a 'repeat'", notes[11])
   end)
 
-  it("says which accesses are cached per leaf, which are looked up, and why #compiled", function()
+  it("says which accesses are cached per leaf or looked up, and why #compiled #cpu", function()
     local x = sparse(rg.f32, "ij", 4, 8)
     local y, m = rg.field(rg.i32, 8), rg.field(rg.f32, 4)
     x[1][1] = 1
@@ -99,7 +99,7 @@ end]=], { x = x, y = y, m = m })
       addressed directly", notes[6])
   end)
 
-  it("says the width of rows, or what keeps them from lanes #compiled", function()
+  it("says the width of rows, or what keeps them from lanes #compiled #cpu", function()
     local x = sparse(rg.f32, "i", 4, 16)
     x[1] = 1
     local notes = notes_of(text_of "function()\n  for i in x:active() do x[i] = 2 * x[i] + 1 \z
@@ -123,7 +123,7 @@ end]=], { x = rg.field(rg.i32, 8) })
     assert.matches("^parallel", notes[4])
   end)
 
-  it("says which updates are atomic, plain or privatised, and why #compiled", function()
+  it("says which updates are atomic, plain or privatised, and why #compiled #cpu", function()
     local x, m = rg.field(rg.f32, 64), rg.field(rg.f32, 64)
     local notes = notes_of(text_of [=[function()
   local sum = 0
@@ -162,7 +162,7 @@ end]=], { x = x, y = y }, 1)
     assert.matches("reads 'x': addressed directly, checked against the shape\n", notes[5])
   end)
 
-  it("says what is done to cells and lists #compiled", function()
+  it("says what is done to cells and lists #compiled #cpu", function()
     local x, block = sparse(rg.f32, "i", 8, 8)
     local v = rg.field(rg.i32)
     local list = rg.root:dense("i", 8):dynamic("j", 64)

@@ -195,7 +195,7 @@ describe("a field", function()
     assert.equal("argument.invalid", failure(y.copy_from, y, dense).code)
   end)
 
-  it("gives a pointer when it is dense, and only then #compiled", function()
+  it("gives a pointer when it is dense, and only then #compiled #cpu", function()
     local x, s = rg.field(rg.f32, 16), sparse(rg.f32, "i", 4, 4)
     x[3] = 2.5
     local p = x:pointer()

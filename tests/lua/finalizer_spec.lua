@@ -19,7 +19,7 @@ local function run_text(text)
 end
 
 describe("a finalizer that calls the module", function()
-  it("leaves every call that it interrupts right, wherever that is", function()
+  it("leaves every call that it interrupts right, wherever that is #cpu", function()
     assert.equal("all calls right true", run "luajit tests/support/intruder.lua")
   end)
 

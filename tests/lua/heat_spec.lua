@@ -16,7 +16,7 @@ describe("the step of heat.lua", function()
     return step, t, next_t, block
   end
 
-  it("becomes vector rows without a call inside the loop over blocks #compiled", function()
+  it("becomes vector rows without a call inside the loop over blocks #compiled #cpu", function()
     local step, t = step_and_fields()
     t[9][9][9] = 1
     step(0.1, 1.0)

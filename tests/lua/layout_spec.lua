@@ -12,7 +12,7 @@ local function code_of(action, ...)
 end
 
 describe("the memory of a dense field #compiled", function()
-  it("runs along the last axis", function()
+  it("runs along the last axis #cpu", function()
     local x = rg.field(rg.i32, 3, 5)
     for i = 0, 2 do
       for j = 0, 4 do x[i][j] = 10 * i + j end
@@ -23,7 +23,7 @@ describe("the memory of a dense field #compiled", function()
     end
   end)
 
-  it("follows the nesting of its levels", function()
+  it("follows the nesting of its levels #cpu", function()
     local x = rg.field(rg.i32)
     rg.root:dense("j", 4):dense("i", 3):place(x)
     x[0][1], x[1][1], x[2][3] = 1, 11, 23
@@ -36,7 +36,7 @@ describe("the memory of a dense field #compiled", function()
     assert.equal(offset(1) + 1, offset(11))
   end)
 
-  it("has each element as wide as its type", function()
+  it("has each element as wide as its type #cpu", function()
     local sizes = { bool = 1, i8 = 1, i16 = 2, i32 = 4, i64 = 8, u8 = 1, u16 = 2, u32 = 4, u64 = 8,
       f16 = 2, f32 = 4, f64 = 8 }
     for _, name in ipairs(scalars) do
@@ -52,7 +52,7 @@ describe("the memory of a dense field #compiled", function()
     end
   end)
 
-  it("gives each field of a node its own run, or a record of all with aos", function()
+  it("gives each field of a node its own run, or a record of all with aos #cpu", function()
     for _, layout in ipairs { "soa", "aos" } do
       local a, b, c = rg.field(rg.f32), rg.field(rg.f64), rg.field(rg.f32)
       rg.root:dense("i", 8, { layout = layout }):place(a, b, c)
@@ -81,7 +81,7 @@ describe("the memory of a dense field #compiled", function()
     end
   end)
 
-  it("is what C sees and writes", function()
+  it("is what C sees and writes #cpu", function()
     local x = rg.field(rg.f32, 100)
     local p = x:pointer()
     for i = 0, 99 do p[i] = i end
@@ -93,7 +93,7 @@ describe("the memory of a dense field #compiled", function()
     assert.equal(198, x:pointer()[99])
   end)
 
-  it("follows the order of the axes in the declaration", function()
+  it("follows the order of the axes in the declaration #cpu", function()
     local x = rg.field(rg.f32)
     rg.root:dense("ji", 4, 8):place(x)
     x[3][2] = 5

@@ -522,7 +522,7 @@ describe("a loop over the elements of lists", function()
     end
   end
 
-  it("runs in lanes where the body is straight, and the rest one by one #compiled", function()
+  it("runs in lanes where the body is straight, and the rest one by one #compiled #cpu", function()
     local x, y = filled(rg.f32, 32, 16)
     local double = rg.kernel([=[function()
       for i, j in x:active() do y[i][j] = x[i][j] * 2 + (x[i][j] > 3000 and 1 or 0) end

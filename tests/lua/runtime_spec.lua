@@ -3,7 +3,7 @@ local support = require "support"
 local rg, failure = support.rg, support.failure
 
 describe("a runtime", function()
-  it("is independent of others", function()
+  it("is independent of others #cpu", function()
     local a, b = rg.new { threads = 1 }, rg.new { threads = 2, seed = 5 }
     assert.equal(1, a.info().threads)
     assert.equal(2, b.info().threads)
@@ -23,7 +23,7 @@ describe("a runtime", function()
     assert.matches("entries +%d+\n", tostring(rg.cache.info()))
   end)
 
-  it("ends by reset: its handles raise, the next use begins anew", function()
+  it("ends by reset: its handles raise, the next use begins anew #cpu", function()
     local own = rg.new { threads = 1 }
     local x = own.field(own.f32, 4)
     local k = own.kernel(function() x[0] = 2 end)

@@ -210,7 +210,7 @@ describe("print in a kernel", function()
     assert.equal("kernel.unsupported", failure(shown, table.concat(many, ", ")).code)
   end)
 
-  it("keeps a loop from running in lanes, and only where it prints #compiled", function()
+  it("keeps a loop from running in lanes, and only where it prints #compiled #cpu", function()
     local x = support.sparse(rg.f32, "i", 8, 16)
     x[3] = 1
     local k = rg.kernel(function()

@@ -186,7 +186,7 @@ describe("a field of structs", function()
     assert.same({ n = 4, on = true }, z:from_table({ { n = 4, on = true }, {} })[0]:to_table())
   end)
 
-  it("lies as C lays it out, by records #compiled", function()
+  it("lies as C lays it out, by records #compiled #cpu", function()
     local Inner = rg.struct { { "d", rg.f64 }, { "f", rg.f32 } }
     local Mixed = rg.struct { { "b", rg.u8 }, { "in_", Inner }, { "v", rg.vec3 } }
     local x = rg.field(Mixed, 3)

@@ -271,7 +271,7 @@ describe("a field of vectors", function()
     assert.equal(8 + 2 * 4 + 3 * 2, seen)
   end)
 
-  it("keeps a vector together where it has a shape of its own #compiled", function()
+  it("keeps a vector together where it has a shape of its own #compiled #cpu", function()
     local v = rg.field(rg.vec2, 3)
     v[1] = { 5, 6 }
     local p = v:pointer()

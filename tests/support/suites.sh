@@ -116,6 +116,24 @@ run_lua() {
   fi
 }
 
+# On a GPU that tests/cuda executes; without what only a CPU does, and what would take too long.
+# Trees that grow and shrink run under three schedules.
+run_lua_cuda() {
+  local on="RG_ARCH=cuda RG_ASYNC=off RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1 PTX_MEMORY=2048"
+  local specs seed filter_out="#cpu"
+  specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
+    run_busted "lua, arch cuda" $on
+  for seed in 2 3; do
+    specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked pointer)" \
+      run_busted "lua, arch cuda, schedule $seed" $on PTX_SEED=$seed
+  done
+}
+
+# Specs of the whole file: of programs and pages that start runtimes of their own, of what only
+# compiled code for a CPU does (lanes, numbers as constants), and of minutes.
+not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|image|newcomer|program|readme|trace"
+not_on_cuda="$not_on_cuda|ahead|lane|specialise|speed|tile|judge|model|soak|struct_model|large"
+
 run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
 }
@@ -143,6 +161,7 @@ run_suites() { # BUILD ROOMS
     test_rt_budget test_rt_random test_rt_thread test_rt_race test_rt_mask test_rt_list \
     test_rt_valid test_device
   wants "$2" lua && run_lua
+  wants "$2" lua && run_lua_cuda
   wants "$2" examples && run_examples
   wants "$2" bench && run_smoke
   wants "$2" install && run_install

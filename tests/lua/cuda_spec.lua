@@ -1,0 +1,145 @@
+-- Arch "cuda" as a script meets it, with the driver of the tests that executes PTX (tests/cuda), in
+-- a process of its own for each test: what is there, what is not, and what happens when the driver
+-- fails. The other specs run on it as a whole: tests/run.
+local library = os.getenv "RG_LIBRARY"
+local driver = library:match "^(.*/)" .. "tests/cuda/libcuda.so.1"
+
+-- What a script prints, with more in its environment ("PTX_DEVICES=0").
+local function run(environment, text)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write('local rg = require "regolith"\n' .. text)
+  file:close()
+  local pipe = io.popen(("env RG_CUDA_DRIVER='%s' PTX_MEMORY=1024 %s luajit '%s' 2>&1")
+    :format(driver, environment, path))
+  local answer = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  return (answer:gsub("%s+$", ""):gsub("\t", " "):gsub(path:gsub("%p", "%%%0"), "script"))
+end
+
+-- The sentence that asking for a GPU ends in.
+local function refusal(environment)
+  return run(environment, [[
+    local ok, e = pcall(rg.init, { arch = "cuda" })
+    print(ok, e.code, e.message)
+  ]])
+end
+
+describe("arch cuda #compiled #cpu", function()
+  it("is refused by a sentence that says why", function()
+    assert.equal("false device.missing there is no CUDA driver on this machine: /no/libcuda.so "
+      .. "cannot be opened", refusal "RG_CUDA_DRIVER=/no/libcuda.so")
+    assert.equal("false device.missing the CUDA driver sees no GPU", refusal "PTX_DEVICES=0")
+    assert.matches("^false device.missing the CUDA driver is too old: it is for CUDA 10.2",
+      refusal "PTX_VERSION=10020")
+  end)
+
+  it("falls back where that was asked for, and says so", function()
+    local said = run("PTX_DEVICES=0", [[
+      rg.init { arch = { "cuda", "cpu" } }
+      print(rg.info().device)
+    ]])
+    assert.matches("the CUDA driver sees no GPU; continuing with 'cpu'", said, 1, true)
+    assert.matches("cpu$", said)
+    assert.equal("cuda", run("", [[
+      rg.init { arch = { "cuda", "cpu" } }
+      print(rg.info().device)
+    ]]))
+  end)
+
+  it("runs kernels over dense and sparse trees, arrays and memory of the host's", function()
+    assert.equal("99 4950 13 7 44", run("", [[
+      rg.init { arch = "cuda" }
+      local ffi = require "ffi"
+      local x, s, a = rg.field(rg.i32, 100), rg.field(rg.i32), rg.array(rg.f64, 10)
+      local block = rg.tree():pointer("i", 16)
+      block:dense("i", 8):place(s)
+      local own = ffi.new("float[4]", { 1, 2, 3, 4 })
+      local w = rg.wrap(own, rg.f32, { 4 }, { owner = own })
+      rg.kernel(function()
+        for i in rg.range(100) do x[i], s[i] = i, 1 end
+        for i in rg.range(10) do a[i] = i + 0.5 end
+        for i in rg.range(4) do w[i] = w[i] * 11 end
+      end)()
+      local sum = rg.kernel(function()
+        local sum = 0
+        for i in rg.range(100) do sum = sum + x[i] end
+        return sum
+      end)
+      print(x[99], sum(), block:count(), math.floor(a[7]), own[3])
+    ]]))
+  end)
+
+  it("queues launches, raises the first failure once, and counts what it skipped", function()
+    assert.equal("5 0\nfalse kernel.assert 7\n5 3\n6", run("", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 10)
+      local add = rg.kernel(function() for i in rg.range(10) do x[i] = x[i] + 1 end end)
+      local bad = rg.kernel(function(n) for i in rg.range(10) do assert(i ~= n) end end)
+      for _ = 1, 5 do add() end
+      print(x[3], rg.stats().skipped)
+      bad(7)
+      for _ = 1, 3 do add() end
+      local ok, e = pcall(function() return x[3] end)
+      print(ok, e.code, e.index)
+      print(x[3], rg.stats().skipped)
+      add()
+      print(x[3])
+    ]]))
+  end)
+
+  it("reports one launch at a time where that is asked for", function()
+    assert.equal("false kernel.assert", run("RG_ASYNC=off", [[
+      rg.init { arch = "cuda" }
+      local ok, e = pcall(rg.kernel(function()
+        for i in rg.range(10) do assert(i ~= 7) end
+      end))
+      print(ok, e.code)
+    ]]))
+  end)
+
+  it("names the SNode that finds no memory, and goes on", function()
+    assert.equal("false memory.budget true 1", run("", [[
+      rg.init { arch = "cuda", memory = "1MiB" }
+      local x = rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 4096, { name = "block" })
+      block:dense("i", 1024):place(x)
+      local touch = rg.kernel(function(n) for i in rg.range(n) do x[i * 1024] = 1 end end)
+      local ok, e = pcall(function() touch(4096) return x[0] end)
+      local named = e.message:find("block", 1, true) ~= nil
+      block:clear()
+      rg.gc()
+      touch(1)
+      print(ok, e.code, named, x[0])
+    ]]))
+  end)
+
+  it("works without memory that is mapped later", function()
+    assert.equal("13", run("PTX_NO_VMM=1", [[
+      rg.init { arch = "cuda" }
+      local s = rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 16)
+      block:dense("i", 8):place(s)
+      rg.kernel(function() for i in rg.range(100) do s[i] = 1 end end)()
+      print(block:count())
+    ]]))
+  end)
+
+  it("is lost by a fault of the driver, and the process goes on", function()
+    local said = run("PTX_FAIL_LAUNCH=2", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 10)
+      local add = rg.kernel(function() for i in rg.range(10) do x[i] = x[i] + 1 end end)
+      add()
+      add()
+      local ok, e = pcall(function() return x[3] end)
+      print(ok, e.code)
+      print((pcall(function() return x[3] end)))
+      rg.reset()
+      rg.init { arch = "cpu" }
+      print(rg.field(rg.i32, 1)[0])
+    ]])
+    assert.matches("false device.lost\nfalse\n0$", said)
+  end)
+end)
