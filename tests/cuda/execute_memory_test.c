@@ -172,6 +172,75 @@ static void streams(void) {
   CHECK_INT(gpu.cuStreamDestroy_v2(stream), 0);
 }
 
+static void events_and_graphs(void) {
+  void *stream, *other, *event, *later, *graph, *exec, *function, *pinned;
+  uint64_t from = place, to = place + 4;
+  CHECK_INT(gpu.cuStreamCreate(&stream, 1), 0);
+  CHECK_INT(gpu.cuStreamCreate(&other, 1), 0);
+  CHECK_INT(gpu.cuEventCreate(&event, 0), 0);
+  CHECK_INT(gpu.cuEventCreate(&later, 0), 0);
+  CHECK_INT(gpu.cuMemHostAlloc(&pinned, 64, 0), 0);
+  CHECK_INT(gpu.cuModuleGetFunction(&function, module, "both"), 0);
+  TEST("a stream that waits for an event sees what the other one did before it") {
+    for (int i = 0; i < 50; i++) {
+      CHECK_INT(gpu.cuMemsetD32Async(from, (unsigned)i, 1, stream), 0);
+      CHECK_INT(gpu.cuEventRecord(event, stream), 0);
+      CHECK_INT(gpu.cuStreamWaitEvent(other, event, 0), 0);
+      CHECK_INT(gpu.cuMemcpyDtoHAsync_v2(pinned, from, 4, other), 0);
+      CHECK_INT(gpu.cuEventRecord(later, other), 0);
+      CHECK_INT(gpu.cuEventSynchronize(later), 0);
+      CHECK_INT(*(int *)pinned, i);
+    }
+  }
+  TEST("events tell when they were reached") {
+    float time = -1;
+    CHECK_INT(gpu.cuEventRecord(event, stream), 0);
+    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&to, &from},
+                                 NULL), 0);
+    CHECK_INT(gpu.cuEventRecord(later, stream), 0);
+    int result;
+    while ((result = gpu.cuEventQuery(later)) == 600) {}
+    CHECK_INT(result, 0);
+    CHECK_INT(gpu.cuEventElapsedTime(&time, event, later), 0);
+    CHECK(time > 0);
+  }
+  TEST("a graph does again what was captured, and nothing is done while it is") {
+    int number = 5;
+    CHECK_INT(gpu.cuMemcpyHtoD_v2(from, &number, 4), 0);
+    CHECK_INT(gpu.cuMemsetD32Async(to, 0, 1, NULL), 0);
+    CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
+    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &from},
+                                 NULL), 0);
+    CHECK_INT(gpu.cuMemsetD32Async(from, 9, 1, stream), 0);
+    CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
+    CHECK_INT(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
+    CHECK_INT(gpu.cuGraphDestroy(graph), 0);
+    CHECK_INT(gpu.cuMemcpyDtoH_v2(&number, to, 4), 0);
+    CHECK_INT(number, 0);
+    for (int i = 0; i < 2; i++) {
+      CHECK_INT(gpu.cuGraphLaunch(exec, stream), 0);
+      CHECK_INT(gpu.cuStreamSynchronize(stream), 0);
+      CHECK_INT(gpu.cuMemcpyDtoH_v2(&number, to, 4), 0);
+      CHECK_INT(number, i ? 9 : 5);
+    }
+    CHECK_INT(gpu.cuGraphExecDestroy(exec), 0);
+  }
+  TEST("waiting while a stream is captured breaks the capture") {
+    CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
+    CHECK_INT(gpu.cuStreamSynchronize(stream), 900);
+    CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 901);
+  }
+  TEST("entry points are found by their plain names") {
+    void *entry;
+    CHECK_INT(gpu.cuGetProcAddress_v2("cuMemAlloc", &entry, 12000, 0, NULL), 0);
+    CHECK(entry == *(void **)&gpu.cuMemAlloc_v2);
+    CHECK_INT(gpu.cuGetProcAddress_v2("cuFly", &entry, 12000, 0, NULL), 500);
+  }
+  CHECK_INT(gpu.cuMemFreeHost(pinned), 0);
+  CHECK_INT(gpu.cuStreamDestroy_v2(stream), 0);
+  CHECK_INT(gpu.cuStreamDestroy_v2(other), 0);
+}
+
 static void mapped(void) {
   enum { PAGE = 2 << 20 };
   static const struct { int type, handles, location, id; void *metadata; char flags[8]; } kind = {
@@ -212,6 +281,7 @@ int main(void) {
   accesses();
   host();
   streams();
+  events_and_graphs();
   mapped();
   return check_report();
 }

@@ -21,6 +21,20 @@
   CALL(cuStreamSynchronize, (void *))                                                         \
   CALL(cuStreamQuery, (void *))                                                               \
   CALL(cuStreamDestroy_v2, (void *))                                                          \
+  CALL(cuStreamWaitEvent, (void *, void *, unsigned))                                         \
+  CALL(cuStreamBeginCapture_v2, (void *, int))                                                \
+  CALL(cuStreamEndCapture, (void *, void **))                                                 \
+  CALL(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                    \
+  CALL(cuGraphLaunch, (void *, void *))                                                       \
+  CALL(cuGraphExecDestroy, (void *))                                                          \
+  CALL(cuGraphDestroy, (void *))                                                              \
+  CALL(cuEventCreate, (void **, unsigned))                                                    \
+  CALL(cuEventRecord, (void *, void *))                                                       \
+  CALL(cuEventQuery, (void *))                                                                \
+  CALL(cuEventSynchronize, (void *))                                                          \
+  CALL(cuEventElapsedTime, (float *, void *, void *))                                         \
+  CALL(cuEventDestroy_v2, (void *))                                                           \
+  CALL(cuGetProcAddress_v2, (const char *, void **, int, uint64_t, int *))                    \
   CALL(cuMemAlloc_v2, (uint64_t *, size_t))                                                   \
   CALL(cuMemFree_v2, (uint64_t))                                                              \
   CALL(cuMemHostAlloc, (void **, size_t, unsigned))                                           \

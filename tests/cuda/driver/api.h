@@ -63,6 +63,9 @@ int api_lose(int result); /* an error that lasts, of the current context */
 /* api_stream.c */
 int stream_add(void *handle, Work work); /* takes work.bytes */
 int stream_drain(Stream *stream);
+int stream_wait(Stream *stream, uint64_t end); /* until it has done so many since it was made */
+uint64_t stream_length(const Stream *stream);
+void stream_end_capture(const struct Graph *graph);
 int stream_drain_all(void);
 bool stream_is_capturing(void); /* any */
 Stream *stream_of(void *handle); /* NULL: the default one; no such: NULL, and an error in it */
@@ -70,6 +73,9 @@ bool stream_is_known(void *handle);
 void work_free(Work *work);
 Work work_copy(const Work *work);
 int work_run(Work *work); /* work.c */
+
+/* api_event.c */
+void event_time_passes(uint64_t instructions);
 
 /* api_memory.c */
 bool api_is_pinned(const void *host, uint64_t size);

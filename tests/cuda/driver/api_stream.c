@@ -34,8 +34,7 @@ static int run_next(Stream *stream) {
   return result ? api_lose(result) : CUDA_SUCCESS;
 }
 
-/* Until so many have been done since the stream was made. */
-static int drain_to(Stream *stream, uint64_t end) {
+int stream_wait(Stream *stream, uint64_t end) {
   Context *context = api_context();
   while (stream->queue.count > stream->done && stream->passed + stream->done < end) {
     int result = run_next(stream);
@@ -44,7 +43,7 @@ static int drain_to(Stream *stream, uint64_t end) {
   return context ? context->result : CUDA_SUCCESS;
 }
 
-int stream_drain(Stream *stream) { return drain_to(stream, UINT64_MAX); }
+int stream_drain(Stream *stream) { return stream_wait(stream, UINT64_MAX); }
 
 int stream_drain_all(void) {
   int result = stream_drain(&null_stream);
@@ -52,8 +51,12 @@ int stream_drain_all(void) {
   return result;
 }
 
-int stream_wait(Stream *stream, uint64_t end) { return drain_to(stream, end); }
-uint64_t stream_length(Stream *stream) { return stream->passed + stream->queue.count; }
+uint64_t stream_length(const Stream *stream) { return stream->passed + stream->queue.count; }
+
+void stream_end_capture(const Graph *graph) {
+  for (uint32_t i = 0; i < streams.count; i++)
+    if (streams.at[i]->capture == graph) streams.at[i]->capture = NULL;
+}
 
 static int drain_blocking(void) {
   int result = CUDA_SUCCESS;

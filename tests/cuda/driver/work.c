@@ -27,7 +27,9 @@ static int launch(Work *work) {
     fprintf(stderr, "device: launch %ld fails, as PTX_FAIL_LAUNCH asks\n", launches);
     return CUDA_ERROR_LAUNCH_FAILED;
   }
-  return grid_run(&grid);
+  int result = grid_run(&grid);
+  event_time_passes(grid.time);
+  return result;
 }
 
 /* What was never written is told by its bytes: the host sees 0xa5. */
@@ -59,8 +61,6 @@ static void set(const Work *work) {
     for (uint64_t i = 0; i < work->size; i++) memcpy(at + i * work->unit, &work->value, work->unit);
   memory_set_written(work->to, bytes, true);
 }
-
-int stream_wait(Stream *stream, uint64_t end);
 
 int work_run(Work *work) {
   uint64_t bytes = work->kind == WORK_SET ? work->size * work->unit : work->size;
