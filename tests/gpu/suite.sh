@@ -1,9 +1,10 @@
-# suite.sh - tests/run --gpu: what needs a GPU, and that is all of it where nothing can be built: the
-# driver's own tests, the Lua suite, the examples' checksums, compute-sanitizer over the sparse specs
-# where it is found, the bench. Sourced after tests/support/suites.sh.
+# suite.sh - tests/run --gpu: what needs a GPU, and that is all of it where nothing can be built:
+# the driver's own tests, the Lua suite, the examples' checksums, compute-sanitizer over the sparse
+# specs where it is found, the bench. Sourced after tests/support/suites.sh.
 #
-# Where LLVM's packages are, this tree is built; elsewhere build-gpu/bundle.tar.gz (tests/gpu/bundle)
-# is unpacked, as it is with RG_BUNDLE=1. The bench's table goes to GPU_RESULTS, or tests/bench/results.
+# Where LLVM's packages are, this tree is built; elsewhere, and with RG_BUNDLE=1, the bundle
+# build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. The bench's table goes to GPU_RESULTS, or
+# tests/bench/results.
 
 sparse_specs="pointer bitmasked dynamic hash collect"
 
@@ -14,14 +15,15 @@ use_bundle() {
   rm -rf "$folder" && mkdir -p "$folder" && tar -C "$folder" -xzf "$bundle" || return 1
   local made
   made=$(cat "$folder/commit")
-  if command -v git >/dev/null && [ "$made" != "$(git -C "$root" rev-parse HEAD 2>/dev/null)" ]; then
+  if [ "$made" != "$(git -C "$root" rev-parse HEAD 2>/dev/null || echo "$made")" ]; then
     say "the bundle is of commit $made, the tree of another: tests may disagree with it"
   fi
   build="$folder"
   busted="$folder/bin/busted.lua"
   export PATH="$folder/bin:$PATH" LD_LIBRARY_PATH="$folder/lib:${LD_LIBRARY_PATH:-}"
   export RG_LIBRARY="$folder/lib/libregolith.so"
-  export LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;$folder/lua/?.lua;$folder/lua/?/init.lua;;"
+  LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;$folder/lua/?.lua;$folder/lua/?/init.lua;;"
+  export LUA_PATH
   export LUA_CPATH="$folder/clua/?.so;;"
 }
 
