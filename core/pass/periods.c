@@ -3,9 +3,9 @@
  *   range 0, %n (%i)    (%i + 1) % %n    =>    %i + 1 >= %n ? %i + 1 - %n : %i + 1
  *                       (%i - 1) % %n    =>    %i - 1 < 0 ? %i - 1 + %n : %i - 1
  *
- * A loop that runs has an end above 0, so one step leaves the range by at most one period; more
- * steps if the end is a constant that is not less. The comparison is one that an interior decides
- * (guards.h), and has a form in lanes. */
+ * A loop that runs has an end above 0, so one step leaves the range by at most one period; if the
+ * end is a constant, so do any steps without the whole periods in them: (%i + 1 + %n) % %n. The
+ * comparison is one that an interior decides (guards.h), and has a form in lanes. */
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
@@ -21,18 +21,26 @@ typedef struct Search {
   IrInst *range;
 } Search;
 
-/* Is the range's axis 0 .. `end`, from which `steps` lead at most one period away? */
-static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t steps) {
+/* The range's axis is 0 .. `end`, and `steps` lead at most one period away, but for whole periods. */
+static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
   int64_t first, last;
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
   if (!is_same_value(range->operands[2 * axis + 1], end)) return false;
-  int64_t most = ir_is_const(end, &last) ? last : 1;
-  return steps >= -most && steps <= most;
+  if (!ir_is_const(end, &last)) return *steps >= -1 && *steps <= 1;
+  if (last < 1 || *steps < INT32_MIN || last + *steps > INT32_MAX) return false; /* it may wrap */
+  *steps %= last;
+  if (2 * *steps > last) *steps -= last;
+  if (2 * *steps < -last) *steps += last;
+  return true;
 }
 
-static void become_choice(IrKernel *kernel, IrInst *inst, bool is_past) {
+/* `steps`: as many as the operand is from the index, or without whole periods. */
+static void become_choice(IrKernel *kernel, IrInst *inst, const IndexRange *of, int64_t steps) {
   IrBuilder b = rewrite_before(kernel, inst);
-  IrInst *index = inst->operands[0], *end = inst->operands[1];
+  bool is_past = steps > 0;
+  IrInst *index = inst->operands[0], *end = inst->operands[1], *base = (IrInst *)of->base;
+  if (steps != of->low) index = ir_binary(&b, IR_ADD, base, ir_const_int(&b, base->type, steps));
+  if (!steps) return rewrite_become(kernel, inst, IR_CONVERT, 1, &index);
   IrInst *is_out = ir_binary(&b, is_past ? IR_GE : IR_LT, index,
                              is_past ? end : ir_const_int(&b, index->type, 0));
   IrInst *back = ir_binary(&b, is_past ? IR_SUB : IR_ADD, index, end);
@@ -47,8 +55,9 @@ static bool visit_remainder(void *data, IrInst *inst) {
   if (!is_step || index.low == 0) return true;
   int axis = ranges_param(search->range->regions[0], index.base);
   if (axis < 0 || !type_is(index.base->type, TYPE_I32)) return true;
-  if (is_period(search->range, axis, inst->operands[1], index.low))
-    become_choice(search->kernel, inst, index.low > 0);
+  int64_t steps = index.low;
+  if (is_period(search->range, axis, inst->operands[1], &steps))
+    become_choice(search->kernel, inst, &index, steps);
   return true;
 }
 
