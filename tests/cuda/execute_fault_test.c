@@ -3,6 +3,7 @@
 #include "check.h"
 #include "gpu.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +122,33 @@ static int wrong_text(void) {
   }
   return 0;
 }
+static const char count_text[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".visible .entry copy(.param .u64 at, .param .u32 step)\n{\n"
+    ".reg .b64 %rd<8>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %rd0, [at]; ld.param.u32 %r0, [step]; mov.u32 %r1, %tid.x;\n"
+    "mul.wide.u32 %rd1, %r1, %r0; add.s64 %rd2, %rd0, %rd1; ld.global.u32 %r2, [%rd2];\n"
+    "st.global.u32 [%rd2], %r2; ret;\n}\n";
+
+/* Numbers side by side move in sectors of 32 bytes; those far apart take one each. */
+static int counted(void) {
+  uint64_t at, counts[6];
+  void (*count)(uint64_t *) = NULL;
+  *(void **)&count = dlsym(gpu.library, "ptxCounts");
+  void *module = gpu_module(count_text);
+  if (!count || gpu.cuMemAlloc_v2(&at, 4096) || gpu.cuMemsetD32Async(at, 0, 1024, NULL)) return 1;
+  for (int step = 4; step <= 64; step *= 16) {
+    count(counts);
+    if (gpu_run(module, "copy", 2, 32, (void *[]){&at, &step})) return 2;
+    count(counts);
+    uint64_t warps = 2, sectors = step == 4 ? 4 : 32;
+    if (counts[0] != 1 || counts[1] != warps * 8 || counts[2] != warps * 8 * 32) return 3;
+    if (counts[3] != warps * 128 || counts[4] != warps * 128) return 4;
+    if (counts[5] != warps * sectors * 2) return 5;
+  }
+  return 0;
+}
+
 static int linked(void) {
   void *state, *image, *module;
   size_t size;
@@ -172,6 +200,9 @@ int main(void) {
     CHECK_INT(in_child("", wrong_launches), 0);
   }
   TEST("PTX that cannot be read says why in the log") { CHECK_INT(in_child("", wrong_text), 0); }
+  TEST("instructions, bytes and sectors are counted") {
+    CHECK_INT(in_child("PTX_COUNT=2", counted), 0);
+  }
   TEST("what the linker makes can be loaded") { CHECK_INT(in_child("", linked), 0); }
   return check_report();
 }

@@ -25,9 +25,11 @@ static uint64_t run(const Row *row, int operands) {
                    letter(bits), i + 2, (long long)values[i]);
   }
   at += snprintf(lines + at, sizeof lines - (size_t)at, "%s %%%s10", row->op, letter(row->to));
-  for (int i = 0; i < operands; i++)
+  bool has_table = !strncmp(row->op, "lop3", 4); /* its last operand is a number */
+  for (int i = 0; i < operands - has_table; i++)
     at += snprintf(lines + at, sizeof lines - (size_t)at, ", %%%s%d",
                    letter(i && row->counts ? row->counts : row->from), i + 2);
+  if (has_table) at += snprintf(lines + at, sizeof lines - (size_t)at, ", %d", (int)row->e);
   snprintf(lines + at, sizeof lines - (size_t)at, "; st.global.b%d [%%rd0], %%%s10;", row->to,
            letter(row->to));
   return gpu_lines(lines, out) ? 0xdead : out[0];

@@ -158,6 +158,7 @@ static void blocks(void) {
 
 static const char call_text[] = HEAD
     ".func (.param .b32 result) twice(.param .b32 x)\n;\n"
+    ".func (.param .b32 result) third(.param .b32 x)\n;\n"
     ".global .align 8 .u64 table[3] = {twice, third, 0};\n"
     ".func (.param .b32 result) twice(.param .b32 x)\n{\n" REGISTERS
     "ld.param.u32 %r1, [x]; add.s32 %r1, %r1, %r1; st.param.b32 [result+0], %r1; ret;\n}\n"

@@ -39,6 +39,17 @@ static __attribute__((noinline)) bool look_closer(Warp *warp, const Inst *inst, 
   return true;
 }
 
+/* Of 32 bytes: what a warp asks for at once moves once. */
+static __attribute__((noinline)) void count_sectors(Warp *warp, uint64_t address) {
+  uint64_t sector = address >> 5;
+  if (warp->sector_time != warp->budget) warp->sector_count = 0;
+  warp->sector_time = warp->budget;
+  for (uint32_t i = warp->sector_count; i-- > 0;)
+    if (warp->sectors[i] == sector) return;
+  if (warp->sector_count < LANES) warp->sectors[warp->sector_count++] = sector;
+  warp->grid->sectors++;
+}
+
 static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
                            uint32_t size, bool write) {
   if (address - warp->near_base >= warp->near_size ||
@@ -55,6 +66,7 @@ static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t
   const uint16_t *shadow = &memory.shadow[bit >> 4];
   if ((*shadow & bits) != bits && !look_closer(warp, inst, lane, address, size, write))
     return NULL;
+  if (options.count) count_sectors(warp, address);
   if (write) warp->grid->bytes_written += size;
   else warp->grid->bytes_read += size;
   return memory.host + bit;

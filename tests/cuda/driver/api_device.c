@@ -12,7 +12,7 @@ void api_unlock(int *unused) { pthread_mutex_unlock(&lock); }
 bool api_is_open(void) { return is_open; }
 
 static void at_exit(void) {
-  if (options.count) api_report();
+  if (options.count == 1) api_report();
 }
 
 EXPORT int cuInit(unsigned flags) {

@@ -1,5 +1,5 @@
-/* api_event.c - events: a place in a stream, reached when all before it is done. Time passes with the
- * instructions of launches. */
+/* api_event.c - events: a place in a stream, reached when all before it is done. Time passes with
+ * the instructions of launches. */
 #include "api.h"
 
 #include <stdlib.h>

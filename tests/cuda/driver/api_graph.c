@@ -1,5 +1,5 @@
-/* api_graph.c - graphs: what streams were asked to do between the begin and the end of a capture, in
- * that order, to be asked for again. */
+/* api_graph.c - graphs: what streams were asked to do between the begin and the end of a capture,
+ * in that order, to be asked for again. */
 #include "api.h"
 
 #include <stdlib.h>

@@ -43,7 +43,7 @@ struct Inst {
   uint32_t guard;
   uint32_t line;
   uint8_t space, size_bytes, count, negated;
-  bool is_call;
+  bool is_call, owns_places;
   int64_t offset; /* of an address; or a number of the instruction's own */
   union {
     const Inst *target;
@@ -71,7 +71,7 @@ struct Function {
   uint32_t param_count, result_count, param_bytes, result_bytes;
   uint32_t max_threads, register_count;
   struct Frame *idle; /* frames to use again */
-  uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written;
+  uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
 };
 
 typedef struct Variable {

@@ -34,12 +34,14 @@ Type parts_type(const Parts *parts, uint32_t from_the_end) {
   return type;
 }
 
-static Space space_of(const Parts *parts) {
-  return parts_have(parts, "global") || parts_have(parts, "const") ? SPACE_GLOBAL
-         : parts_have(parts, "shared") || parts_have(parts, "shared::cta") ? SPACE_SHARED
-         : parts_have(parts, "local")                                      ? SPACE_LOCAL
-         : parts_have(parts, "param")                                      ? SPACE_PARAM
-                                                                           : SPACE_GENERIC;
+Space parts_space(const Parts *parts) {
+  static const struct { const char *word; Space space; } words[] = {
+      {"global", SPACE_GLOBAL},     {"const", SPACE_GLOBAL}, {"shared", SPACE_SHARED},
+      {"shared::cta", SPACE_SHARED}, {"local", SPACE_LOCAL},  {"param", SPACE_PARAM},
+      {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
+  for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
+    if (parts_have(parts, words[i].word)) return words[i].space;
+  return SPACE_GENERIC;
 }
 static uint64_t window_of(Space space) {
   return space == SPACE_SHARED ? SHARED_WINDOW : space == SPACE_LOCAL ? LOCAL_WINDOW
@@ -103,6 +105,7 @@ static void encode_vector(Reader *reader, Type type, Operand *operands, Inst *in
     places[i] = packs ? operand_value(reader, &vector->elements[i], bytes)
                       : operand_target(reader, &vector->elements[i], bytes);
   inst->u.places = places;
+  inst->owns_places = true;
   inst->count = (uint8_t)vector->count;
   inst->size_bytes = (uint8_t)bytes;
   if (packs) inst->d = operand_target(reader, &operands[0], type.bytes);
@@ -137,7 +140,7 @@ static bool encode_mov(Reader *reader, Type type, Operand *operands, Inst *inst)
 }
 
 static void encode_cvta(Reader *reader, const Parts *parts, Operand *operands, Inst *inst) {
-  uint64_t window = window_of(space_of(parts));
+  uint64_t window = window_of(parts_space(parts));
   inst->run = add_offset;
   inst->offset = (int64_t)(parts_have(parts, "to") ? 0 - window : window);
   inst->d = operand_target(reader, &operands[0], 8);
@@ -238,7 +241,7 @@ void encode(Reader *reader, Slice opcode, Operand *operands, uint32_t count, Ins
     encode_cvta(reader, &parts, operands, &inst);
   } else if (slice_is(first, "isspacep") && count == 2) {
     inst.run = is_in_space;
-    inst.space = (uint8_t)space_of(&parts);
+    inst.space = (uint8_t)parts_space(&parts);
     inst.d = operand_target(reader, &operands[0], 1);
     inst.a = operand_value(reader, &operands[1], 8);
   } else if (!slice_is(first, "mov") || count != 2 ||

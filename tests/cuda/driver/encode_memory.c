@@ -6,16 +6,6 @@
 #include "flow.h"
 #include "read.h"
 
-static Space space_of(const Parts *parts) {
-  return parts_have(parts, "global") || parts_have(parts, "const") ? SPACE_GLOBAL
-         : parts_have(parts, "shared") || parts_have(parts, "shared::cta") ? SPACE_SHARED
-         : parts_have(parts, "local")                                      ? SPACE_LOCAL
-         : parts_have(parts, "param") || parts_have(parts, "param::entry") ||
-                 parts_have(parts, "param::func")
-             ? SPACE_PARAM
-             : SPACE_GENERIC;
-}
-
 /* Elements of a vector that share a width: a sink takes any. */
 static uint32_t element_bytes(const Operand *value, uint32_t memory_bytes) {
   if (value->kind == OPERAND_REGISTER) return value->type.bytes;
@@ -29,7 +19,7 @@ static void encode_move(Reader *reader, const Parts *parts, Operand *value, Oper
   Type type = parts_type(parts, 0);
   uint32_t bytes = element_bytes(value, type.bytes);
   const Access *access = type.kind ? access_find(type.kind == 's', type.bytes, bytes) : NULL;
-  operand_address(reader, address, space_of(parts), inst);
+  operand_address(reader, address, parts_space(parts), inst);
   if (!access) {
     read_fail(reader, "a load or store between %u bytes in memory and a register of %u",
               type.bytes, bytes);
@@ -50,6 +40,7 @@ static void encode_move(Reader *reader, const Parts *parts, Operand *value, Oper
                          : operand_target(reader, &value->elements[i], bytes);
   inst->count = (uint8_t)value->count;
   inst->u.places = places;
+  inst->owns_places = true;
   inst->run = is_store ? access->store_all : access->load_all;
 }
 
@@ -66,7 +57,7 @@ static void encode_atomic(Reader *reader, const Parts *parts, Operand *operands,
     read_fail(reader, "an update that this reader does not know");
     return;
   }
-  operand_address(reader, &operands[first], space_of(parts), inst);
+  operand_address(reader, &operands[first], parts_space(parts), inst);
   if (gives) inst->d = operand_target(reader, &operands[0], type.bytes);
   inst->b = operand_value(reader, &operands[first + 1], type.bytes);
   if (wanted == 2) inst->c = operand_value(reader, &operands[first + 2], type.bytes);

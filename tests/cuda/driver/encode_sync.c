@@ -48,6 +48,7 @@ static void encode_shuffle(Reader *reader, const Parts *parts, Operand *operands
   inst->c = operand_value(reader, &operands[3], 4);
   *members = operand_value(reader, &operands[4], 4);
   inst->u.places = members;
+  inst->owns_places = true;
 }
 
 void encode_sync(Reader *reader, Slice opcode, Operand *operands, uint32_t count, Inst *inst) {

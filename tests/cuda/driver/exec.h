@@ -5,8 +5,8 @@
  * A warp runs one group at a time: `pc`, `mask` and `frame` are that group's; the others are
  * parked. A group splits where its lanes branch apart, and joins another at the same place in the
  * same frame: the deepest call goes first, in it the lowest place, so lanes meet again where their
- * ways do. Some slices are given to each group in turn, so a lane that spins cannot starve the one it
- * waits for.
+ * ways do. Some slices are given to each group in turn, so a lane that spins cannot starve the one
+ * it waits for.
  *
  * A frame is one call by one group: registers for 32 lanes, of which those of the group count. */
 #ifndef PTX_EXEC_H
@@ -65,7 +65,7 @@ typedef struct Grid {
   const char *params;
   uint32_t shared_bytes, dynamic_bytes;
   uint64_t time; /* instructions so far */
-  uint64_t bytes_read, bytes_written;
+  uint64_t bytes_read, bytes_written, sectors;
   uint64_t random;
   int result; /* the first error: a CUresult */
   char error[256];
@@ -86,6 +86,9 @@ struct Warp {
   Group groups[LANES];
   uint64_t warp_instructions, thread_instructions;
   uint8_t carry[LANES];
+  uint64_t sectors[LANES]; /* of the instruction at `sector_time`, when they are counted */
+  int64_t sector_time;
+  uint32_t sector_count;
   uint32_t turn, slices, idle_slices;
   uint64_t wakes; /* the time of the grid until which it sleeps */
   bool yields;    /* a group of it sleeps: the others' turn */
@@ -114,6 +117,14 @@ void frame_leave(Frame *frame, uint32_t mask);
 void warp_fault(Warp *warp, const Inst *inst, int result, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* What launches did since it was last asked: how many, instructions of warps and of threads, bytes
+ * of global memory, and its sectors (32 bytes; each counts once per instruction of a warp; 0 unless
+ * PTX_COUNT is set). */
+typedef struct Counts {
+  uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
+} Counts;
+extern Counts grid_counts;
+
 /* grid.c: runs a launch to its end; a CUresult. */
 int grid_run(Grid *grid);
 uint64_t random_next(uint64_t *state);
@@ -129,12 +140,17 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
 #define DST(TYPE, PLACE) ((TYPE *)(warp->base[0] + (PLACE)))
 #define SRC(TYPE, PLACE)                                                                      \
   ((const TYPE *)(warp->base[(PLACE) >> 31] + ((PLACE) & ~(uint32_t)PLACE_CONSTANT)))
+#ifdef __clang__
+#define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LANES_APART _Pragma("GCC ivdep")
+#endif
 /* One statement for each lane `l` of the group. The same lane of two registers is the same byte or
- * far away: ivdep says so. */
+ * far away: LANES_APART says so. */
 #define EACH_LANE(...)                                                                        \
   do {                                                                                        \
     if (warp->mask == UINT32_MAX) {                                                           \
-      _Pragma("GCC ivdep") for (uint32_t l = 0; l < LANES; l++) { __VA_ARGS__; }              \
+      LANES_APART for (uint32_t l = 0; l < LANES; l++) { __VA_ARGS__; }                       \
     } else {                                                                                  \
       for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) {                          \
         uint32_t l = (uint32_t)__builtin_ctz(left_);                                          \

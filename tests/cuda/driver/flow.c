@@ -22,27 +22,6 @@ void flow_branch_if(Warp *warp, const Inst *inst) {
   else warp_split(warp, taken, inst->u.target);
 }
 
-void flow_branch_table(Warp *warp, const Inst *inst) {
-  const uint32_t *a = SRC(uint32_t, inst->a);
-  const Inst *code = warp->frame->function->code;
-  while (warp->mask) { /* all that go where the first one goes */
-    uint32_t which = a[__builtin_ctz(warp->mask)], same = 0;
-    if (which >= inst->count) {
-      warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION, "a branch past its table");
-      return;
-    }
-    for (uint32_t left = warp->mask; left; left &= left - 1)
-      if (a[__builtin_ctz(left)] == which) same |= left & -left;
-    const Inst *target = code + inst->u.places[which];
-    if (same == warp->mask) {
-      warp_go(warp, target);
-      return;
-    }
-    warp->groups[warp->group_count++] = (Group){target, warp->frame, same, GROUP_READY, 0};
-    warp_set_mask(warp, warp->mask & ~same);
-  }
-}
-
 static void copy_moves(Warp *warp, const Call *call, uint32_t from, uint32_t to, uint32_t first,
                        uint32_t last) {
   for (uint32_t i = first; i < last; i++) {

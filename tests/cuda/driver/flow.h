@@ -9,7 +9,6 @@
 void flow_guarded(Warp *warp, const Inst *inst); /* inst->guarded, for lanes whose guard holds */
 void flow_branch(Warp *warp, const Inst *inst);  /* u.target */
 void flow_branch_if(Warp *warp, const Inst *inst); /* and guard, negated */
-void flow_branch_table(Warp *warp, const Inst *inst); /* a: which of u.places (indices of code) */
 void flow_call(Warp *warp, const Inst *inst);    /* u.call */
 void flow_return(Warp *warp, const Inst *inst);
 void flow_exit(Warp *warp, const Inst *inst);

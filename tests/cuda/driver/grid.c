@@ -19,6 +19,7 @@ typedef struct Resident {
   uint32_t warp_count;
 } Resident;
 
+Counts grid_counts;
 static struct { Warp **at; uint32_t count, room; } idle; /* warps to use again: their stacks stay */
 
 static Warp *warp_take(void) {
@@ -58,6 +59,8 @@ static void block_close(Grid *grid, Block *block) {
     Warp *warp = block->warps[i];
     function->warp_instructions += warp->warp_instructions;
     function->thread_instructions += warp->thread_instructions;
+    grid_counts.warp_instructions += warp->warp_instructions;
+    grid_counts.thread_instructions += warp->thread_instructions;
     warp_abandon(warp);
     PUSH(idle, warp);
   }
@@ -131,5 +134,10 @@ int grid_run(Grid *grid) {
   grid->function->launches++;
   grid->function->bytes_read += grid->bytes_read;
   grid->function->bytes_written += grid->bytes_written;
+  grid->function->sectors += grid->sectors;
+  grid_counts.launches++;
+  grid_counts.bytes_read += grid->bytes_read;
+  grid_counts.bytes_written += grid->bytes_written;
+  grid_counts.sectors += grid->sectors;
   return grid->result;
 }

@@ -1,8 +1,8 @@
 /* memory_map.c - reservations, physical memory and what of it is mapped where.
  *
  * Physical memory is a part of the memfd that nobody had before; it goes back to the system with
- * the last of its handle and its mappings. Addresses of a reservation come back when all others have
- * been used. */
+ * the last of its handle and its mappings. Addresses of a reservation come back when all others
+ * have been used. */
 #include "memory.h"
 #include "memory_parts.h"
 

@@ -31,6 +31,7 @@ const Function *function_at(uint64_t address) {
 
 static void destroy_function(Function *function) {
   for (uint32_t i = 0; i < function->code_count; i++) {
+    if (function->code[i].owns_places) free((uint32_t *)function->code[i].u.places);
     if (!function->code[i].is_call) continue;
     Call *call = (Call *)function->code[i].u.call;
     free(call->moves);

@@ -118,6 +118,7 @@ typedef struct Parts {
 } Parts;
 Parts parts_of(Slice opcode);
 bool parts_have(const Parts *parts, const char *word);
+Space parts_space(const Parts *parts);
 /* Types at the end of an opcode: cvt has two. */
 Type parts_type(const Parts *parts, uint32_t from_the_end);
 

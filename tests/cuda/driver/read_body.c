@@ -1,5 +1,4 @@
 /* read_body.c - the body of a function: declarations, labels, instructions. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "exec.h"
@@ -155,10 +154,9 @@ static void read_instruction(Reader *reader) {
     over.run = flow_branch_if;
     over.guard = guard;
     over.negated = !negated;
-    char *text = malloc(24); /* a name that no text has; kept with the reader's names */
-    if (!text) abort();
-    Slice name = {text, (uint32_t)snprintf(text, 24, "over %u", first)};
-    over.u.label = read_label(reader, name);
+    over.u.label = reader->label_places.count; /* a label without a name */
+    PUSH(reader->label_places, UINT32_MAX);
+    PUSH(reader->label_names, opcode);
     PUSH(reader->code, over);
     read_rest(reader, opcode, inst);
     reader->label_places.at[over.u.label] = reader->code.count;

@@ -8,7 +8,7 @@
 #include "result.h"
 
 /* Slices in which no group changed are those of a lane that spins, most likely. */
-enum { IDLE_SLICES = 3, SLICES_PER_TURN = 64 };
+enum { IDLE_SLICES = 16, SLICES_PER_TURN = 64 };
 
 uint64_t random_next(uint64_t *state) {
   uint64_t x = *state += 0x9e3779b97f4a7c15ull;
@@ -136,8 +136,8 @@ void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number) {
   warp_set_mask(warp, 0);
 }
 
-/* Somebody is earlier in this frame, or deeper: they go first, but for a slice that is given to each
- * in turn. */
+/* Somebody is earlier in this frame, or deeper: they go first, but for a slice that is given to
+ * each in turn. */
 static void look_around(Warp *warp) {
   if (warp->is_turn) {
     set_stop(warp);
