@@ -35,6 +35,8 @@ typedef struct LaneLoop {
   const LaneFact *facts;     /* of it */
   const IrInst *index;       /* its parameter that counts up by one from lane to lane */
   int width;
+  /* then those that counted (reduce.c) run this one by one; NULL: none */
+  const IrRegion *found;
 } LaneLoop;
 
 /* The ROW being emitted. */
@@ -71,6 +73,7 @@ typedef struct Codegen {
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
   LLVMBasicBlockRef finish;        /* where a stopped function returns */
   LLVMValueRef cursor;             /* of a task that counts; else NULL */
+  LLVMValueRef found;              /* a variable: the lanes that counted; NULL: they sum up */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy */
   LLVMValueRef *roots, *bases, *private_copies;

@@ -2,8 +2,8 @@
  * the body is emitted once for whole vectors and once under a mask, for what is left. */
 #include "codegen/emit.h"
 
-void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
-               LLVMBasicBlockRef again) {
+static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+                       LLVMBasicBlockRef again) {
   value_set(g, loop->index, first);
   g->lanes = loop->facts;
   g->width = loop->width;
@@ -12,6 +12,33 @@ void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRe
   g->lanes = NULL;
   g->width = 1;
   g->mask = NULL;
+}
+
+/* The body in lanes says which of them count; each of these runs the other one. */
+static void emit_found(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask) {
+  LLVMTypeRef lanes = value_lanes(g->bool_type, loop->width),
+              bits = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
+  LLVMBasicBlockRef counted = block_new(g, "counted");
+  g->found = block_variable(g, lanes, "found");
+  LLVMBuildStore(g->builder, LLVMConstNull(lanes), g->found);
+  emit_lanes(g, loop, first, mask, counted);
+  block_jump(g, counted);
+  block_enter(g, counted);
+  LLVMValueRef word = LLVMBuildLoad2(g->builder, lanes, g->found, "");
+  g->found = NULL;
+  word = LLVMBuildIntCast2(g->builder, LLVMBuildBitCast(g->builder, word, bits, ""), g->i64, false,
+                           "");
+  SetBits each = bits_begin(g, word);
+  LLVMValueRef far = LLVMBuildIntCast2(g->builder, each.position, LLVMTypeOf(first), false, "");
+  value_set(g, vec_last(&loop->found->params), LLVMBuildAdd(g->builder, first, far, ""));
+  control_body(g, loop->found, each.again);
+  bits_end(g, &each);
+}
+
+void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
+               LLVMBasicBlockRef again) {
+  if (loop->found) emit_found(g, loop, first, mask);
+  else emit_lanes(g, loop, first, mask, again);
 }
 
 static bool is_no_fault(void *data, IrInst *inst) { return inst->op != IR_FAULT; }

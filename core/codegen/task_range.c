@@ -17,6 +17,7 @@ typedef struct Range {
   LLVMValueRef digit[SNODE_MAX_AXES];
   LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
   const LaneFact *lanes, *inner_lanes;   /* of body and interior, where they run in lanes */
+  const LaneFact *counts, *inner_counts; /* of what says that there is nothing to do */
 } Range;
 
 /* The start of the next row. */
@@ -62,8 +63,21 @@ static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const 
       .body = body, .facts = facts, .index = vec_last(&body->params), .width = r->of.task->lanes};
 }
 
+/* Those that count run `body`. */
+static void emit_found(Codegen *g, const Range *r, const IrRegion *counts, const LaneFact *facts,
+                       const IrRegion *body, LLVMValueRef from, LLVMValueRef to) {
+  LaneLoop loop = loop_of(g, r, counts, facts);
+  set_outer(g, r, body);
+  loop.width = r->of.task->counts->lanes;
+  loop.found = body;
+  lane_masked(g, &loop, from, to);
+}
+
 static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
-  const IrRegion *body = r->of.task->body;
+  const IrTask *task = r->of.task;
+  const IrRegion *body = task->body;
+  if (r->counts && !task->interior)
+    return emit_found(g, r, task->counts->body, r->counts, body, from, to);
   if (!r->lanes) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body, r->lanes);
   if (r->of.task->interior) lane_masked(g, &loop, from, to);
@@ -77,19 +91,28 @@ static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from,
     LaneLoop loop = loop_of(g, r, r->of.task->interior, r->inner_lanes);
     return lane_whole(g, &loop, from, to);
   }
-  emit_run(g, r, r->of.task->interior, from, to);
+  const IrTask *task = r->of.task;
+  if (r->inner_counts)
+    emit_found(g, r, task->counts->interior, r->inner_counts, task->interior, from, to);
+  else emit_run(g, r, task->interior, from, to);
   return end;
 }
 
+static const LaneFact *facts_of(Codegen *g, const IrTask *task, const IrRegion *region) {
+  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
+  return region ? ir_lanes(g->scratch, g->kernel, &body) : NULL;
+}
+
 static void find_lanes(Codegen *g, Range *r) {
-  const IrTask *task = r->of.task;
-  r->lanes = r->inner_lanes = NULL;
-  if (task->lanes <= 1) return;
-  LaneBody body = {.region = task->body, .varying = task->axis_count - 1, .width = task->lanes};
-  r->lanes = ir_lanes(g->scratch, g->kernel, &body);
-  if (!task->interior) return;
-  body.region = task->interior;
-  r->inner_lanes = ir_lanes(g->scratch, g->kernel, &body);
+  const IrTask *task = r->of.task, *counts = task->counts;
+  r->lanes = r->inner_lanes = r->counts = r->inner_counts = NULL;
+  if (task->lanes > 1) {
+    r->lanes = facts_of(g, task, task->body);
+    r->inner_lanes = facts_of(g, task, task->interior);
+  } else if (task->idle && counts->lanes > 1) {
+    r->counts = facts_of(g, counts, counts->body);
+    r->inner_counts = facts_of(g, counts, counts->interior);
+  }
 }
 
 /* -- segments ---------------------------------------------------------------------------------- */

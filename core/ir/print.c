@@ -309,7 +309,7 @@ static void print_task(Printer *p, int number, const IrTask *task) {
   if (task->interior) print_function(p, "interior", task->interior);
   if (task->counts) {
     new_line(p);
-    strbuf_format(p->out, "counts lanes=%d", task->counts->lanes);
+    strbuf_format(p->out, "counts lanes=%d%s", task->counts->lanes, task->idle ? " idle" : "");
     print_function(p, "counts body", task->counts->body);
     if (task->counts->interior) print_function(p, "counts interior", task->counts->interior);
     print_function(p, "claim", task->claim);

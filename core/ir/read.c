@@ -450,7 +450,9 @@ static bool read_counts(IrReader *r, IrTask *task) {
     task->counts->body = ir_region_create(r->kernel, NULL);
     task->counts->counts = NULL;
     task->counts->interior = NULL;
-    return read_word_number(r, "lanes", &task->counts->lanes);
+    if (!read_word_number(r, "lanes", &task->counts->lanes)) return false;
+    task->idle = ir_read_try_word(r, "idle");
+    return true;
   }
   if (ir_read_try_word(r, "body")) return read_function(r, task->counts->body);
   return ir_read_expect_word(r, "interior") &&

@@ -218,6 +218,7 @@ static IrRegion *read_own(Input *in) {
 static void read_counts(Input *in, IrTask *task) {
   IrTask *counts = scratch_new(in->scratch, IrTask);
   *counts = *task;
+  counts->idle = false;
   counts->lanes = read_i32(in);
   counts->body = read_own(in);
   if (task->interior) counts->interior = read_own(in);
@@ -228,9 +229,10 @@ static void read_counts(Input *in, IrTask *task) {
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
   task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
-  int flags = read_below(in, 2 * TASK_COUNTS);
+  int flags = read_below(in, 2 * TASK_IDLE);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
+  task->idle = flags & TASK_IDLE;
   task->has_interior = flags & TASK_HAS_INTERIOR;
   task->axis_count = read_i32(in);
   task->bounds = read_i32(in);

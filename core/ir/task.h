@@ -80,6 +80,7 @@ struct IrTask {
   IrTask *counts;
   /* and that claims them: its parameter is the sum, the last inst's value the cursor's begin */
   IrRegion *claim;
+  bool idle;              /* with `counts`: an iteration that counts nothing does nothing */
 };
 
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;

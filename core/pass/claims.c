@@ -10,7 +10,9 @@
  * sees is one of the orders that iterations may have, with every number taken once.
  * Counting reads only elements that the task does not write, so it comes to what the body does;
  * and it must be cheap beside the body. A counter is an integer at one place of the launch, which
- * the task reaches in no other way. Runs on addresses, after all that rewrites bodies. */
+ * the task reaches in no other way. Runs on addresses, after all that rewrites bodies.
+ * Where all that an iteration does comes after a count, it is `idle` without one: code generation
+ * passes over those of which counting in lanes says so. */
 #include "pass/fold.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -172,6 +174,23 @@ static IrRegion *counting(Claims *c, const IrRegion *body) {
   return counts;
 }
 
+/* Does all that the region does happen after a count of more than nothing? */
+static bool is_idle(const IrRegion *region, bool counted) {
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    int64_t value;
+    if (inst->op == IR_MEM_RMW) {
+      if (!ir_is_const(inst->operands[1], &value) || value == 0) return false;
+      counted = true;
+    }
+    bool does = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
+                inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE);
+    if (does && !counted) return false;
+    for (int i = 0; i < IR_MAX_REGIONS; i++)
+      if (inst->regions[i] && !is_idle(inst->regions[i], counted)) return false;
+  }
+  return true;
+}
+
 /* -- claiming ---------------------------------------------------------------------------------- */
 
 static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
@@ -224,6 +243,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   kernel->frame_slots++;
   task->claim = claiming(&c);
   task->counts = counts;
+  task->idle = is_idle(task->body, false) && (!task->interior || is_idle(task->interior, false));
   use_cursor(&c);
   ir_note(kernel, c.counter->line,
           "counted first: a chunk of iterations claims its numbers at once");

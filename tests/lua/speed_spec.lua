@@ -52,6 +52,7 @@ local function kernels(rg)
   local a, b = rg.field(rg.f32, cells), rg.field(rg.f32, cells)
   local k = rg.field(rg.i32, cells)
   local v = rg.field { type = rg.vec3, shape = { cells }, layout = "soa" }
+  local z = rg.field(rg.i32, 1)
   local t = {}
   for at = 1, 256 do t[at] = at * 37 % 101 end
   local five = { type = rg.vec(5, rg.f32), shape = { cells }, layout = "aos" }
@@ -99,6 +100,11 @@ local function kernels(rg)
     { "vectors, soa", 1.6, rg.kernel(function()
       for i in rg.range(cells) do v[i] = w * v[i] end
     end) },
+    { "compaction", 3.8, rg.kernel(function()
+      for i in rg.range(cells) do
+        if a[i] > 4 then b[z:add(0, 1)] = i end
+      end
+    end), is_scalar = true },
     { "entries of a table", 7, rg.kernel(function()
       for i in rg.range(cells) do b[i] = t[bit.band(k[i], 255) + 1] end
     end) },

@@ -705,6 +705,37 @@ describe("a counter that gives numbers out", function()
     assert.equal(n * (n - 1) / 2, sum)
   end)
 
+  it("leaves what iterations do that take none", function()
+    local x, y, out, count = rg.field(rg.f32, n), rg.field(rg.f32, n), rg.field(rg.i32, n),
+      rg.field(rg.i32, 1)
+    for i = 0, n - 1 do x[i] = hits(i) and i or -1 end
+    local take = rg.kernel(function()
+      for i in rg.range({ 1, n }) do
+        y[i] = x[i - 1] + 1
+        if x[i] >= 0 then out[count:add(0, 1)] = i end
+      end
+    end)
+    local never = rg.kernel(function()
+      for i in rg.range(n) do
+        if x[i] > n then
+          out[count:add(0, 1)] = -7
+          y[i] = -7
+        end
+      end
+    end)
+    take()
+    local before = count[0]
+    never()
+    local found = 0
+    for i = 1, n - 1 do
+      assert.equal(x[i - 1] + 1, y[i])
+      if hits(i) then found = found + 1 end
+    end
+    assert.same({ found, found }, { before, count[0] })
+    for at = 0, found - 1 do assert.is_true(hits(out[at])) end
+    assert.equal(0, out[found])
+  end)
+
   it("is counted first, and says so #compiled", function()
     local x, out, count = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.i32, 1)
     local k = rg.kernel(function()
