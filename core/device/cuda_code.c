@@ -1,8 +1,10 @@
 /* cuda_code.c - a compiled kernel for the GPU: its host region, which the loader places in memory,
- * and a module of the driver's with its tasks. */
+ * and a module of the driver's with its tasks. The driver compiles PTX for its GPU; what it makes
+ * of it is kept in the cache on disk, under the text, the GPU and the driver's version. */
 #include <stdio.h>
 #include <string.h>
 
+#include "build_id.h"
 #include "device/cuda.h"
 #include "loader/loader.h"
 
@@ -32,12 +34,67 @@ void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
   return NULL;
 }
 
+enum { INPUT_PTX = 1 };       /* CUjitInputType */
+
+/* Of the driver's compile; `processor` has room for its name. */
+static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uint64_t length,
+                                   char processor[200]) {
+  const DriverDevice *about = &cuda->about;
+  snprintf(processor, 200, "cubin %d, driver %d, %.120s", about->capability,
+           about->driver_version, about->name);
+  return (RgCodegenRequest){.bytes = (const uint8_t *)text,
+                            .length = (int64_t)length,
+                            .build_id = RG_BUILD_ID,
+                            .processors = {[RG_TARGET_PTX] = processor}};
+}
+
+/* What was kept; NULL: nothing, or nothing that the driver takes. */
+static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request) {
+  RgCodegenObject objects[RG_TARGET_COUNT];
+  void *module = NULL;
+  if (!cache_find(cuda->device.cache, request, objects)) return NULL;
+  const uint8_t *image = objects[RG_TARGET_PTX].bytes;
+  if (cuda->driver.cuModuleLoadDataEx(&module, image, 0, NULL, NULL)) module = NULL;
+  for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(cuda->device.heap, objects[t].bytes);
+  return module;
+}
+
+/* Compiled by the driver's linker, which shows the result; NULL: it is compiled while it is loaded,
+ * with whatever error that has. */
+static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, const char *text) {
+  const Driver *driver = &cuda->driver;
+  void *state, *image, *module = NULL;
+  size_t size_bytes;
+  if (driver->cuLinkCreate_v2(0, NULL, NULL, &state)) return NULL;
+  if (!driver->cuLinkAddData_v2(state, INPUT_PTX, text, (size_t)request->length + 1, "kernel", 0,
+                                NULL, NULL) &&
+      !driver->cuLinkComplete(state, &image, &size_bytes) &&
+      !driver->cuModuleLoadDataEx(&module, image, 0, NULL, NULL)) {
+    RgCodegenObject objects[RG_TARGET_COUNT] = {
+        [RG_TARGET_PTX] = {.bytes = image, .length = (int64_t)size_bytes}};
+    cache_store(cuda->device.cache, request, objects);
+  }
+  driver->cuLinkDestroy(state);
+  return module;
+}
+
+static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Error *err) {
+  char processor[200];
+  void *module = NULL;
+  if (cuda->device.cache) {
+    RgCodegenRequest request = request_of(cuda, text, length, processor);
+    module = find_module(cuda, &request);
+    if (!module) module = link_module(cuda, &request, text);
+  }
+  return module ? module : cuda_load_module(cuda, text, err);
+}
+
 static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx, Error *err) {
   char *text = heap_alloc(cuda->device.heap, (size_t)ptx->length + 1);
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
-  code->module = cuda_load_module(cuda, text, err);
+  code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
   heap_free(cuda->device.heap, text);
   return code->module != NULL;
 }

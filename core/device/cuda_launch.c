@@ -208,7 +208,8 @@ static bool take_block(CudaDevice *cuda, Said *said, DeviceLaunch *launch, uint6
 static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   RtMessages said, none = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)};
   uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
-  return cuda_read(cuda, &said, at, sizeof said, err) && pull_messages(cuda, &cuda->said, launch, said, err) &&
+  return cuda_read(cuda, &said, at, sizeof said, err) &&
+         pull_messages(cuda, &cuda->said, launch, said, err) &&
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 

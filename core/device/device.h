@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "jit/codegen_border.h"
+#include "loader/cache.h"
 #include "rt.h"
 #include "thread/pool.h"
 
@@ -188,6 +189,7 @@ struct Device {
   int64_t most_words;
   bool (*settle)(void *data, Error *err);
   void *settle_data;
+  Cache *cache;               /* for what its driver makes of code; NULL: none */
   bool shuffle_tasks, gc_each_launch, guard_pages;
   _Atomic bool fails_in_task; /* once */
   uint64_t seed;

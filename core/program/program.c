@@ -65,6 +65,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
                           .fails_in_launch = is_stressed("fail_assert_in_launch")};
   if (!options.no_cache && !cache_open(&program->owner.heap, &cache, err)) return false;
+  program->store.device->cache = cache;
   engine_init(&program->engine, &program->store, &engine, cache);
   program->engine.random.seed = options.seed;
   return store_init(&program->store, &program->owner, program->store.device, &store, err);

@@ -99,6 +99,24 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("keeps what the driver makes of kernels on disk", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local text = [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 10)
+      rg.kernel(function() for i in rg.range(10) do x[i] = i * 3 end end)()
+      print(x[3], rg.stats().cache_hits)
+    ]]
+    local environment = "PTX_TRACE=1 RG_CACHE=" .. folder
+    local first, second = run(environment, text), run(environment, text)
+    assert.matches("9 0$", (first:gsub("\ndevice: [^\n]*", "")))
+    assert.matches("9 1$", (second:gsub("\ndevice: [^\n]*", "")))
+    assert.matches("link", first)
+    assert.not_matches("link", second)
+    os.execute("rm -r " .. folder)
+  end)
+
   it("names the SNode that finds no memory, and goes on", function()
     assert.equal("false memory.budget true 1", run("", [[
       rg.init { arch = "cuda", memory = "1MiB" }
