@@ -1,7 +1,16 @@
 /* queue.c - see queue.h. */
 #include "kernel/queue.h"
 
+#include <stdio.h>
 #include <string.h>
+
+/* What the device says of a launch, with the kernel's name. */
+static bool name_kernel(const Kernel *kernel, Error *err) {
+  char text[sizeof err->message];
+  snprintf(text, sizeof text, "kernel '%.100s': %.360s", kernel->name, err->message);
+  memcpy(err->message, text, sizeof text);
+  return false;
+}
 
 static bool report(const Queued *queued, const RgValue *values, RgValue *result, Error *err) {
   Engine *engine = queued->kernel->engine;
@@ -18,8 +27,8 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .says = variant->says,
                          .messages_lost = engine->launch.messages_lost,
                          .ticket = queued->ticket};
-  return device->table->finish(device, &launch, err) &&
-         readback(queued->kernel, variant, &launch, values, result, err);
+  if (!device->table->finish(device, &launch, err)) return name_kernel(queued->kernel, err);
+  return readback(queued->kernel, variant, &launch, values, result, err);
 }
 
 /* The last of them with its values, if somebody waits for its result. */
