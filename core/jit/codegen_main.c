@@ -1,7 +1,7 @@
 /* codegen_main.c - the border: bytes -> IrKernel -> parts -> an object for each target. A compile
  * owns one Compiling. The parts of a kernel (split.c) are compiled by as many threads as the
- * request allows, the caller's among them, each taking the next part that nobody has; the objects do
- * not depend on that. */
+ * request allows, the caller's among them, each taking the next part that nobody has; the objects
+ * do not depend on that. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>

@@ -252,6 +252,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
     return !variant->is_awaited;
   fill_launch(engine->store, variant, values, &engine->random, launch);
   uint64_t begin = clock_ticks();
+  engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);
   uint64_t ticks = clock_ticks() - begin;
   engine->stats.run_ticks += ticks;

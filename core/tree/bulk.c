@@ -135,6 +135,7 @@ bool field_copy(Field *field, Field *from, Error *err) {
     ok = cell_walk(from, k, copy_run, &copy, err);
   }
   storage_context(tree)->error = copy.context.error;
+  tree->store->changes++;
   return cell_refresh(tree, err) && ok;
 }
 
@@ -361,6 +362,7 @@ static bool write_all(Field *field, const Transfer *transfer, int64_t count, Err
     ok = write_number(transfer, context, index, k, err);
     if ((k + 1) % type_parts(field->type) == 0) next_index(field->node->snode, index);
   }
+  field->store->changes++;
   return cell_refresh(field->node->tree, err) && ok;
 }
 

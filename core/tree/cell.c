@@ -60,6 +60,7 @@ int64_t cell_list(Tree *tree, int manager, Error *err) {
 
 bool cell_refresh(Tree *tree, Error *err) {
   Store *store = tree->store;
+  if (tree->rt.changed) store->changes++;
   rt_tree_refresh(&store->host, &tree->rt);
   const RtError *error = &store->host.error;
   if (error->kind == RT_ERROR_BUDGET) return storage_budget_error(tree, error->manager, err);

@@ -188,7 +188,12 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
     return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
   if (!reach_tree(field, DEVICE_WRITES, err)) return false;
-  Cell cell = cell_ensure(storage_context(field->node->tree), field->node->snode, index);
+  RtContext *context = storage_context(field->node->tree);
+  const SNodePath *path = field->node->snode->path;
+  Cell cell;
+  if (path->sparse_step != path->node_step && !cell_find(context, field->node->snode, index, &cell))
+    field->store->changes++; /* a bit, of which the tree keeps no count */
+  cell = cell_ensure(context, field->node->snode, index);
   if (!cell_refresh(field->node->tree, err) || !reach_cell(field, cell, DEVICE_WRITES, err))
     return false;
   for (int k = 0; k < type_parts(field->type); k++)

@@ -34,6 +34,7 @@ const char *node_label(const Node *node, char buffer[100]) {
 
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
   cell_ensure(context, node->snode, index);
+  node->tree->store->changes++;
   return cell_refresh(node->tree, err);
 }
 
@@ -56,6 +57,7 @@ static bool is_always_active(const Node *node, const char *action, Error *err) {
 static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
   if (is_always_active(node, "deactivate", err)) return false;
   cell_clear(context, node->snode, index);
+  node->tree->store->changes++;
   if (!cell_refresh(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
@@ -66,6 +68,7 @@ static bool clear(Node *node, RtContext *context, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   if (!sparse) return !is_always_active(node, "clear", err);
   cell_kinds[sparse->kind].clear(context, sparse);
+  node->tree->store->changes++;
   if (!cell_refresh(node->tree, err)) return false;
   store_collect(node->tree);
   return true;

@@ -29,6 +29,7 @@ typedef struct Store {
   Tree *trees;                /* linked by next; newest first */
   Block *blocks;              /* of arrays, likewise */
   int32_t tree_count;         /* ever made: RtTree.number */
+  uint32_t changes;           /* grows when cells may have come or gone, in any tree */
   bool tiny_chunks;           /* RG_STRESS */
   bool gc_is_stopped;
   bool is_short;              /* the budget was exhausted since the last store_relieve */

@@ -56,19 +56,43 @@ bool field_view(Field *field, RgView *view, Error *err) {
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-/* How many cells from this one on follow each other along the last axis, all as active as it is. */
-static int64_t count_neighbours(const Field *field, const int64_t *index) {
+/* Does a bit, below the nearest node level, say whether a cell of the level is active? */
+static bool has_bits(const SNode *level) {
+  return level->path->sparse_step != level->path->node_step;
+}
+
+/* How many cells, at most `most`, are active from this one on, which is. */
+static int64_t count_active(const SNodeStep *step, const Cell *cell, int64_t most) {
+  const uint64_t *words = (const uint64_t *)(const void *)(cell->base + step->mask_offset);
+  int64_t count = 1;
+  while (count < most && rt_mask_active(words, cell->number + (uint64_t)count)) count++;
+  return count;
+}
+
+/* How many cells from this one on follow each other along the last axis, all of them active. */
+static int64_t count_neighbours(const Field *field, const int64_t *index, const Cell *cell) {
   const SNode *level = field->node->snode;
   const SNodeStep *last = snode_last_step(level);
   if (field->store->device->table->reach) return 1; /* who knows what is launched before the next */
-  bool is_alike = level->kind == SNODE_DENSE && last->kind == SNODE_DENSE && last->digit_count &&
-                  level->path->sparse_step == level->path->node_step; /* no bits between */
-  if (!is_alike) return 1;
+  if (last->kind != level->kind || !last->digit_count ||
+      (level->kind != SNODE_DENSE && level->kind != SNODE_BITMASKED))
+    return 1;
   const SNodeDigit *digit = &last->digits[last->digit_count - 1];
   if (digit->position != level->rank - 1 || digit->weight != 1) return 1;
   int64_t left = digit->size - floor_mod(index[digit->position], digit->size);
   int64_t most = level->shape[digit->position] - index[digit->position];
-  return left < most || !level->shape[digit->position] ? left : most;
+  int64_t count = left < most || !level->shape[digit->position] ? left : most;
+  return level->kind == SNODE_DENSE ? count : count_active(last, cell, count);
+}
+
+/* What changes before a cell of the run does: the nodes of the level, or anything at all. */
+static const uint32_t *version_of(const Field *field) {
+  const SNode *level = field->node->snode;
+  Tree *tree = field->node->tree;
+  if (has_bits(level)) return &field->store->changes;
+  if (level->path->node_step < 0) return NULL;
+  int manager = level->path->steps[level->path->node_step].manager;
+  return (const uint32_t *)&tree->rt.managers[manager].version;
 }
 
 /* Before the next call: the last cell that was visited, counted from 0. */
@@ -86,16 +110,12 @@ static void describe(Field *field, RgRun *run) {
   Cell cell;
   bool is_there = cell_find(storage_context(tree), level, run->index, &cell);
   ASSERT(is_there, "a cell that a walk visits is active");
-  run->count = count_neighbours(field, run->index);
+  run->count = count_neighbours(field, run->index, &cell);
   run->first = cell_element(cell, first);
   run->stride = (int64_t)first->stride;
   run->step = find_step(field, first, &view) ? view.step : 0;
   run->alive = (const uint8_t *)&tree->has_storage;
-  run->version = NULL;
-  if (level->path->node_step >= 0) {
-    int manager = level->path->steps[level->path->node_step].manager;
-    run->version = (const uint32_t *)&tree->rt.managers[manager].version;
-  }
+  run->version = version_of(field);
   run->seen = run->version ? *run->version : 0;
   for (int k = 0; k < level->rank; k++) run->index[k] += field->offset[k];
 }

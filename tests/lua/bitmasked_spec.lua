@@ -412,4 +412,64 @@ describe("masks", function()
     assert.equal(x:count() + 1, y:count())
     assert.has_error(function() x:pointer() end)
   end)
+
+  -- Runs of active cells are walked without a call for each.
+  local function masked_trees() -- the masked node, its leaf, cells of the leaf in a cell of the node
+    local plain, below = rg.root:bitmasked("i", 64), rg.root:pointer("i", 4):bitmasked("i", 16)
+    local hash, coarse = rg.root:hash("i"):bitmasked("i", 16), rg.root:bitmasked("i", 4)
+    local both = rg.root:pointer("i", 4):bitmasked("i", 4)
+    return { { plain, plain, 1 }, { below, below, 1 }, { hash, hash, 1 },
+      { coarse, coarse:dense("i", 16), 16 }, { both, both:dense("i", 4), 4 } }
+  end
+  local function walked(x, change)
+    local met = {}
+    for i, v in pairs(x) do
+      met[#met + 1] = i
+      assert.equal(i + 1, v)
+      if change and i == 0 then change() end
+    end
+    return met
+  end
+  local function all_but(first, last)
+    local list = {}
+    for i = 0, 63 do if i < first or i > last then list[#list + 1] = i end end
+    return list
+  end
+
+  it("are walked from Lua as they are when the walk comes to them", function()
+    for _, row in ipairs(masked_trees()) do
+      local node, leaf, cells = unpack(row)
+      local x, first = under(leaf), cells == 1 and 2 or 1
+      local rest = all_but(first * cells, (first + 1) * cells - 1)
+      local off = rg.kernel(function(k)
+        for i in rg.range({ k, k + 1 }) do node:deactivate(i) end
+      end)
+      local function refill() for i = 0, 63 do x[i] = i + 1 end end
+      refill()
+      assert.same(all_but(64, 64), walked(x))
+      assert.same(rest, walked(x, function() node:deactivate(first) end))
+      refill()
+      assert.same(rest, walked(x, function() off(first) end))
+      refill()
+      assert.same({ 0 }, walked(x, function() x:clear() end))
+    end
+  end)
+
+  it("are walked to the end of an active run, and no further", function()
+    local random = 7
+    for k = 1, 3 do
+      local x, expected = under(masked_trees()[k][2]), {}
+      for i = 0, 63 do
+        random = (random * 1103515245 + 12345) % 2147483648
+        if random > 900000000 then
+          x[i] = i + 1
+          expected[#expected + 1] = i
+        end
+      end
+      assert.same(expected, walked(x))
+      local again = {}
+      for i in x:active() do again[#again + 1] = i end
+      assert.same(expected, again)
+    end
+  end)
 end)
