@@ -149,6 +149,27 @@ static int counted(void) {
   return 0;
 }
 
+static const char deep_text[] =
+    ".version 7.0\n.target sm_80\n.address_size 64\n"
+    ".func down(.param .b32 n)\n{\n.local .b8 room[64]; .reg .b32 %r<2>; .reg .pred %p<2>;\n"
+    "ld.param.u32 %r0, [n]; setp.eq.s32 %p0, %r0, 0; @%p0 ret; add.s32 %r0, %r0, -1;\n"
+    "{ .param .b32 a; st.param.b32 [a], %r0; call.uni down, (a); }\nret;\n}\n"
+    ".visible .entry deep(.param .u32 n)\n{\n.reg .b32 %r<2>;\n"
+    "ld.param.u32 %r0, [n]; { .param .b32 a; st.param.b32 [a], %r0; call.uni down, (a); }\n"
+    "ret;\n}\n";
+
+/* Recursion has the stack that the context's limit gives it. */
+static int deep(void) {
+  int (*limit)(int, size_t) = NULL;
+  *(void **)&limit = dlsym(gpu.library, "cuCtxSetLimit");
+  void *module = gpu_module(deep_text);
+  int depth = 5;
+  if (!limit || gpu_run(module, "deep", 1, 32, (void *[]){&depth})) return 1;
+  depth = 50;
+  if (limit(0, 16384) || gpu_run(module, "deep", 1, 32, (void *[]){&depth})) return 2;
+  return limit(0, 1024) || gpu_run(module, "deep", 1, 32, (void *[]){&depth}) != 714 ? 3 : 0;
+}
+
 static int linked(void) {
   void *state, *image, *module;
   size_t size;
@@ -202,6 +223,9 @@ int main(void) {
   TEST("PTX that cannot be read says why in the log") { CHECK_INT(in_child("", wrong_text), 0); }
   TEST("instructions, bytes and sectors are counted") {
     CHECK_INT(in_child("PTX_COUNT=2", counted), 0);
+  }
+  TEST("recursion may use as much stack as it is given") {
+    CHECK_INT(in_child("PTX_STACK=1024", deep), 0);
   }
   TEST("what the linker makes can be loaded") { CHECK_INT(in_child("", linked), 0); }
   return check_report();

@@ -131,14 +131,20 @@ EXPORT int cuCtxSynchronize(void) {
   if (stream_is_capturing()) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   return stream_drain_all();
 }
-/* Limits are accepted; this device has what it has. */
+/* The stack of a thread is the one limit that this device keeps. */
+enum { LIMIT_STACK_SIZE = 0 };
 EXPORT int cuCtxSetLimit(int limit, size_t value) {
+  ENTER("limit %d is %zu", limit, value);
   READY();
+  if (limit != LIMIT_STACK_SIZE) return CUDA_ERROR_NOT_SUPPORTED;
+  if (value > STACK_BYTES) return CUDA_ERROR_INVALID_VALUE;
+  options.stack = (long)value;
   return CUDA_SUCCESS;
 }
 EXPORT int cuCtxGetLimit(size_t *value, int limit) {
+  ENTER("limit %d?", limit);
   READY();
-  if (limit) return CUDA_ERROR_NOT_SUPPORTED;
-  *value = STACK_BYTES;
+  if (limit != LIMIT_STACK_SIZE) return CUDA_ERROR_NOT_SUPPORTED;
+  *value = (size_t)(options.stack ? options.stack : STACK_BYTES);
   return CUDA_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* flow.c - branches, calls, returns, ends. */
 #include "flow.h"
 
+#include "option.h"
 #include "result.h"
 
 void flow_guarded(Warp *warp, const Inst *inst) {
@@ -33,6 +34,18 @@ static void copy_moves(Warp *warp, const Call *call, uint32_t from, uint32_t to,
   }
 }
 
+/* The driver gives a thread the stack that a graph of calls needs; where calls go round, it cannot
+ * know, and gives what the context's limit says. A call costs some of it whatever it keeps there. */
+static bool has_stack(const Frame *caller, const Function *function) {
+  enum { CALL_BYTES = 32 };
+  uint32_t bytes = caller->local_base + caller->function->local_bytes + function->local_bytes;
+  if (bytes > STACK_BYTES || caller->depth > 4000) return false;
+  if (!options.stack || bytes + caller->depth * CALL_BYTES <= options.stack) return true;
+  for (const Frame *frame = caller; frame; frame = frame->parent)
+    if (frame->function == function) return false;
+  return true;
+}
+
 void flow_call(Warp *warp, const Inst *inst) {
   const Call *call = inst->u.call;
   const Function *function = call->function;
@@ -63,8 +76,7 @@ void flow_call(Warp *warp, const Inst *inst) {
       }
   }
   Frame *caller = warp->frame;
-  uint32_t base = caller->local_base + caller->function->local_bytes;
-  if (base + function->local_bytes > STACK_BYTES || caller->depth > 1000) {
+  if (!has_stack(caller, function)) {
     warp_fault(warp, inst, CUDA_ERROR_HARDWARE_STACK_ERROR, "the stack of the thread is full");
     return;
   }

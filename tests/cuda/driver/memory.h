@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define DEVICE_BASE 0x200000000000ull
-#define DEVICE_SIZE 0x200000000000ull /* of address space: 32 TiB */
+#define DEVICE_SIZE 0x100000000000ull /* of address space: 16 TiB */
 #define PLAIN_SIZE 0x10000000000ull   /* of it for plain allocations; the rest is reserved */
 #define DEVICE_PAGE 0x200000ull     /* the granularity of physical memory: 2 MiB */
 

@@ -72,17 +72,17 @@ ROUNDED(f64, sqrt, fma)
 #define F(NAME) NAME##f
 #define rounded2 rounded2_f32
 #define rounded_fma rounded_fma_f32
-#define ONE(NAME, S, ID, VALUE)                                                               \
+#define ONE(NAME, ID, VALUE)                                                               \
   OP1(NAME ".f32", ID##_f32, f32, f32, canonical(VALUE))                                      \
   OP1(NAME ".ftz.f32", ID##_ftz, f32, f32, (A = flushed(A), flushed(canonical(VALUE))))
-#define TWO(NAME, S, ID, VALUE)                                                               \
+#define TWO(NAME, ID, VALUE)                                                               \
   OP2(NAME ".f32", ID##_f32, f32, f32, f32, canonical(VALUE))                                 \
   OP2(NAME ".ftz.f32", ID##_ftz, f32, f32, f32,                                               \
       (A = flushed(A), B = flushed(B), flushed(canonical(VALUE))))                            \
   OP2(NAME ".sat.f32", ID##_sat, f32, f32, f32, clamped(VALUE))                               \
   OP2(NAME ".ftz.sat.f32", ID##_ftzsat, f32, f32, f32,                                        \
       (A = flushed(A), B = flushed(B), clamped(flushed(VALUE))))
-#define THREE(NAME, S, ID, VALUE)                                                             \
+#define THREE(NAME, ID, VALUE)                                                             \
   OP3(NAME ".f32", ID##_f32, f32, f32, f32, f32, canonical(VALUE))                            \
   OP3(NAME ".ftz.f32", ID##_ftz, f32, f32, f32, f32,                                          \
       (A = flushed(A), B = flushed(B), C = flushed(C), flushed(canonical(VALUE))))            \
@@ -99,9 +99,9 @@ ROUNDED(f64, sqrt, fma)
 #define F(NAME) NAME
 #define rounded2 rounded2_f64
 #define rounded_fma rounded_fma_f64
-#define ONE(NAME, S, ID, VALUE) OP1(NAME ".f64", ID##_f64, f64, f64, VALUE)
-#define TWO(NAME, S, ID, VALUE) OP2(NAME ".f64", ID##_f64, f64, f64, f64, VALUE)
-#define THREE(NAME, S, ID, VALUE) OP3(NAME ".f64", ID##_f64, f64, f64, f64, f64, VALUE)
+#define ONE(NAME, ID, VALUE) OP1(NAME ".f64", ID##_f64, f64, f64, VALUE)
+#define TWO(NAME, ID, VALUE) OP2(NAME ".f64", ID##_f64, f64, f64, f64, VALUE)
+#define THREE(NAME, ID, VALUE) OP3(NAME ".f64", ID##_f64, f64, f64, f64, f64, VALUE)
 #include "float.def"
 #undef ONE
 #undef TWO
@@ -118,11 +118,11 @@ const Op float_ops[] = {
 #define OP2(NAME, ID, ...) OP_ROW(NAME, ID)
 #define OP3(NAME, ID, ...) OP_ROW(NAME, ID)
 #define SAME(NAME, ID) OP_ROW(NAME, ID)
-#define ONE(NAME, S, ID, VALUE)                                                               \
+#define ONE(NAME, ID, VALUE)                                                               \
   OP_ROW(NAME ".f32", ID##_f32) OP_ROW(NAME ".ftz.f32", ID##_ftz) OP_ROW(NAME ".f64", ID##_f64)
-#define TWO(NAME, S, ID, VALUE)                                                               \
-  ONE(NAME, S, ID, VALUE) OP_ROW(NAME ".sat.f32", ID##_sat) OP_ROW(NAME ".ftz.sat.f32", ID##_ftzsat)
-#define THREE(NAME, S, ID, VALUE) TWO(NAME, S, ID, VALUE)
+#define TWO(NAME, ID, VALUE)                                                               \
+  ONE(NAME, ID, VALUE) OP_ROW(NAME ".sat.f32", ID##_sat) OP_ROW(NAME ".ftz.sat.f32", ID##_ftzsat)
+#define THREE(NAME, ID, VALUE) TWO(NAME, ID, VALUE)
 #include "float.def"
 #include "float_more.def"
 };

@@ -108,17 +108,17 @@ static void join_here(Warp *warp) {
 /* The deepest, then the lowest, goes first; `turn` is whose place in the list is next when nobody
  * is to be preferred. False when all wait. */
 static bool pick(Warp *warp, bool by_turn) {
-  uint32_t best = UINT32_MAX;
+  uint32_t best = LANES;
   for (uint32_t k = 0; k < warp->group_count; k++) {
     uint32_t i = by_turn ? (warp->turn + k) % warp->group_count : k;
-    const Group *group = &warp->groups[i], *than = &warp->groups[best];
+    const Group *group = &warp->groups[i], *than = &warp->groups[best % LANES];
     if (group->state != GROUP_READY) continue;
-    if (best == UINT32_MAX || (!by_turn && (group->frame->depth > than->frame->depth ||
+    if (best == LANES || (!by_turn && (group->frame->depth > than->frame->depth ||
                                             (group->frame->depth == than->frame->depth &&
                                              group->pc < than->pc))))
       best = i;
   }
-  if (best == UINT32_MAX) return false;
+  if (best == LANES) return false;
   if (by_turn) warp->turn = best + 1;
   Group group = warp->groups[best];
   warp->groups[best] = warp->groups[--warp->group_count];
