@@ -37,6 +37,7 @@ typedef struct LaneLoop {
   int width;
   /* then those that counted (reduce.c) run this one by one; NULL: none */
   const IrRegion *found;
+  LLVMValueRef turns;        /* a variable: the stop word is polled now and then; NULL: it is not */
 } LaneLoop;
 
 /* The ROW being emitted. */

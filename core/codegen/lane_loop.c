@@ -4,6 +4,8 @@
 
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
                        LLVMBasicBlockRef again) {
+  Type type = loop->index->type;
+  if (LLVMTypeOf(first) != value_type(g, type)) first = arith_convert(g, TYPE(I64), type, first);
   value_set(g, loop->index, first);
   g->lanes = loop->facts;
   g->width = loop->width;
@@ -47,6 +49,11 @@ LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlock
   block_jump(g, again);
   block_enter(g, again);
   if (!ir_walk((IrRegion *)loop->body, is_no_fault, NULL)) context_poll_stop(g);
+  if (loop->turns) {
+    LLVMBasicBlockRef more = block_new(g, "more");
+    control_back_edge(g, loop->turns, more);
+    block_enter(g, more);
+  }
   return LLVMGetInsertBlock(g->builder);
 }
 

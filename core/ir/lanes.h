@@ -1,6 +1,6 @@
 /* lanes.h - iterations side by side: what each value of a body is when several iterations run in
  * the lanes of vector registers. An analysis, after `places`, of a range task's body or of that of
- * a loop in a body (ROW); the pass `lanes` decides by it, code generation emits by it.
+ * a loop in a body (ROW, FOR); the pass `lanes` decides by it, code generation emits by it.
  *
  *     uniform    one number for all lanes
  *     linear     lane k has that of lane 0 + k * step, with wrapping: an integer, or a ptr (bytes)

@@ -1,6 +1,7 @@
-/* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, or
- * cells of a leaf's row where `rows` has made no straight vector code of them. A body runs in lanes
- * if that is clearly cheaper than one iteration after the other (lanes_cost.h). Of a loop that has
+/* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, of
+ * cells of a leaf's row where `rows` has made no straight vector code of them, or else of a serial
+ * loop inside whose turns are apart. A body runs in lanes if that is clearly cheaper than one
+ * iteration after the other (lanes_cost.h). Of a loop that has
  * a privatised version that alone runs in lanes. Simple bodies of ranges, in which all elements are
  * neighbours, or every second is, and nothing branches, are left to LLVM, which also unrolls them.
  * Leaves notes for explain(). */
@@ -19,12 +20,17 @@ static bool pays(const PassContext *ctx, const LaneSurvey *s) {
 
 /* -- notes ------------------------------------------------------------------------------------- */
 
-typedef struct Told { IrKernel *kernel; const IrTask *task; const char *things; } Told;
+typedef struct Told {
+  IrKernel *kernel;
+  const IrTask *task;
+  int32_t line;         /* of the loop */
+  const char *things;
+} Told;
 
 static void note(const Told *t, const char *what) {
   /* its privatised version says it, or the task that counts by it */
   if (!t->task->privatised && t->task->line)
-    ir_note(t->kernel, t->task->line, "%s", what);
+    ir_note(t->kernel, t->line, "%s", what);
 }
 
 static void note_alone(const Told *t, const char *why) {
@@ -32,7 +38,7 @@ static void note_alone(const Told *t, const char *why) {
 }
 
 static void note_obstacle(const Told *t, const LaneSurvey *s) {
-  const char *at = s->line > 0 && s->line != t->task->line
+  const char *at = s->line > 0 && s->line != t->line
                        ? scratch_format(t->kernel->scratch, " (line %d)", s->line) : "";
   note_alone(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
 }
@@ -84,7 +90,7 @@ static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const I
 
 static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task->interior ? task->interior : task->body);
-  Told told = {kernel, task, "position"};
+  Told told = {kernel, task, task->line, "position"};
   if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
   if (is_long(task) && !ctx->forces_lanes) return note_alone(&told, "its body is long");
   LaneSurvey s = survey_range(ctx, kernel, task, width);
@@ -131,8 +137,46 @@ static bool choose_row(void *data, IrInst *inst) {
 }
 
 static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
-  Cells c = {ctx, {kernel, task, "cell"}};
+  Cells c = {ctx, {kernel, task, task->line, "cell"}};
   if (!task->scalar) ir_walk(task->body, choose_row, &c);
+}
+
+/* -- serial loops in one iteration ------------------------------------------------------------- */
+
+enum { FEWEST_TURNS = 4 };
+
+/* Not of an i64 whose last index may be the largest: code generation counts in i64, half-open. */
+static bool may_count(const IrInst *loop) {
+  int64_t last;
+  Type type = loop->operands[0]->type;
+  if (type_bits(type) == 64 && !type_is_signed(type)) return false;
+  return type_bits(type) < 64 || ir_is_const(loop->operands[1], &last) ||
+         loop->operands[1]->op == IR_SUB;
+}
+
+static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
+  int64_t turns = lanes_turns(loop);
+  if (!loop->independent || !may_count(loop) || (turns && turns < FEWEST_TURNS)) return false;
+  LaneBody body = lanes_of_loop(loop, width_of(ctx, loop->regions[0]));
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
+  if (turns) s.beside = s.beside * ((turns + s.width - 1) / s.width) * s.width / turns;
+  if (!pays(ctx, &s)) return false;
+  Told told = {kernel, task, loop->line, "iteration"};
+  loop->lanes = body.width;
+  note_lanes(&told, body.width);
+  return true;
+}
+
+/* Outer loops first: the survey of one knows what its inner loops cost in lanes. */
+static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                         IrRegion *region) {
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    bool is_done = inst->op == IR_FOR && choose_loop(ctx, kernel, task, inst);
+    is_done |= inst->op == IR_ROW && (inst->lanes > 1 || inst->width > 1);
+    for (int i = 0; i < IR_MAX_REGIONS && !is_done; i++)
+      if (inst->regions[i]) choose_loops(ctx, kernel, task, inst->regions[i]);
+  }
 }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
@@ -143,6 +187,9 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind == TASK_RANGE) choose_range(ctx, kernel, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
+    if (task->scalar || task->lanes) continue;
+    choose_loops(ctx, kernel, task, task->body);
+    if (task->interior) choose_loops(ctx, kernel, task, task->interior);
   }
   return true;
 }

@@ -8,14 +8,18 @@
  *     other elements          one access per lane, and the packing
  *     no vector form          as much as in all iterations, one after the other, and more
  *
- * Arms of an `if` that varies are both counted, loops are taken to turn a few times. */
+ * Arms of an `if` that varies are both counted, loops whose ends are not known are taken to turn a
+ * few times. */
 #include "pass/lanes_cost.h"
 
 enum { /* a scalar op is 1 */
   TURNS = 8,       /* of a loop, guessed */
-  WAITING = 50,    /* percent of the time in a loop that lanes leave in different turns, guessed */
+  MOST_TURNS = 64, /* that are counted */
+  WAITING = 75,    /* percent of the time in a loop that lanes leave in different turns, guessed */
   VECTOR = 2,      /* an op on a vector register */
-  GATHER = 3,      /* per lane */
+  GATHER = 5,      /* per lane */
+  FAR = 10,        /* per lane, of elements that are lines of the cache apart */
+  LINE = 64,       /* bytes */
   CELL = 4,        /* numbers that lie together: those after the first cost little */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
   SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
@@ -107,7 +111,9 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   s->is_simple &= is_linear && parts <= SIMPLE_PARTS;
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
-  return has_company(inst, type) ? VECTOR * 2 * registers(s, type) : (int64_t)GATHER * s->width;
+  if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
+  bool is_far = is_linear && fact(s, ptr)->step >= 4 * LINE;
+  return (int64_t)(is_far ? FAR : GATHER) * s->width;
 }
 
 static bool follows_update(const IrInst *inst) {
@@ -194,14 +200,47 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
 
 static void survey_region(LaneSurvey *s, const IrRegion *region);
 
+int64_t lanes_turns(const IrInst *loop) {
+  int64_t begin, last;
+  if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
+      !ir_is_const(loop->operands[1], &last) || last < begin)
+    return 0;
+  uint64_t after_first = (uint64_t)last - (uint64_t)begin;
+  return after_first < INT32_MAX ? (int64_t)after_first + 1 : INT32_MAX;
+}
+
+LaneBody lanes_of_loop(const IrInst *loop, int width) {
+  int64_t first;
+  bool is_aligned = ir_is_const(loop->operands[0], &first) && first >= 0 && first % width == 0;
+  return (LaneBody){.region = loop->regions[0], .width = width, .is_aligned = is_aligned};
+}
+
+static int64_t counted_turns(const IrInst *loop) {
+  int64_t turns = lanes_turns(loop);
+  return turns <= MOST_TURNS ? turns : 0;
+}
+
+/* For one iteration a loop costs no more than its own iterations side by side would. */
+static void survey_inner(LaneSurvey *s, const IrInst *loop, int64_t turns, int64_t before) {
+  if (loop->op != IR_FOR || !loop->independent) return;
+  LaneBody body = lanes_of_loop(loop, s->width);
+  LaneSurvey inner = lanes_survey(s->ctx, s->kernel, &body);
+  int64_t constant = counted_turns(loop), vectors = (constant + s->width - 1) / s->width;
+  int64_t beside = constant ? turns / constant * vectors * inner.beside
+                            : turns * inner.beside / s->width;
+  if (!inner.obstacle && beside < s->alone - before) s->alone = before + beside;
+}
+
 /* Lanes that leave in different turns wait for the last one. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
-  int64_t outer = s->turns, before = s->beside;
+  int64_t outer = s->turns, beside = s->beside, alone = s->alone, count = counted_turns(inst);
   s->is_simple = false;
-  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * TURNS; /* rolled: rare */
+  if (!count) count = TURNS;
+  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * count; /* rolled: rare */
   survey_region(s, inst->regions[0]);
+  survey_inner(s, inst, s->turns, alone);
   s->turns = outer;
-  if (fact(s, inst)->diverges) s->beside += (s->beside - before) * WAITING / 100;
+  if (fact(s, inst)->diverges) s->beside += (s->beside - beside) * WAITING / 100;
 }
 
 static void survey_inst(LaneSurvey *s, const IrInst *inst) {
@@ -222,8 +261,8 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
 }
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
-  LaneSurvey s = {.kernel = kernel, .width = body->width, .vector_bytes = ctx->vector_bytes,
-                  .turns = 1, .is_simple = true};
+  LaneSurvey s = {.ctx = ctx, .kernel = kernel, .width = body->width,
+                  .vector_bytes = ctx->vector_bytes, .turns = 1, .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
   survey_region(&s, body->region);
   return s;

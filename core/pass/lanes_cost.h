@@ -6,16 +6,23 @@
 #include "pass/pass.h"
 
 typedef struct LaneSurvey {
+  const PassContext *ctx;
   const IrKernel *kernel;
   const LaneFact *facts;
   int width, vector_bytes;
   int64_t turns;         /* of the loops around */
-  int64_t alone, beside; /* cost of one iteration; of `width` side by side */
+  /* cost of one iteration, of whose inner loops some may run in lanes; of `width` side by side */
+  int64_t alone, beside;
   bool is_simple;        /* LLVM's vectoriser takes it */
   const char *obstacle;  /* what has no form in lanes; NULL: nothing */
   int32_t line;          /* of the obstacle */
 } LaneSurvey;
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body);
+
+/* A serial loop, taken by itself: its iterations may run side by side. */
+LaneBody lanes_of_loop(const IrInst *loop, int width);
+/* How often it turns, if both bounds are constants; else 0. */
+int64_t lanes_turns(const IrInst *loop);
 
 #endif

@@ -47,8 +47,8 @@ typedef struct Pass {
  * last how it was compiled. */
 static const Pass *const order[] = {
     &fold,   &periods, &tasks, &fold,   &race,  &stencil, &exits, &thresholds, &atomics, &bounds,
-    &nodes,  &privatise, &unroll, &fold, &tables, &spans, &leaf,  &rows,       &explain, &places,
-    &fold,   &slots,   &loads, &fold,   &serial, &claims, &lanes};
+    &nodes,  &privatise, &unroll, &fold, &tables, &spans, &leaf,  &rows, &apart, &explain,
+    &places, &fold,   &slots,   &loads, &fold, &serial, &claims, &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

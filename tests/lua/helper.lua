@@ -36,15 +36,17 @@ if not pcall(function() return ffi.C.setenv end) then
   ffi.cdef "int setenv(const char *, const char *, int);"
 end
 
---- What `run` returns with RG_STRESS=text.
-function support.with_stress(text, run)
-  local before = os.getenv "RG_STRESS" or ""
-  ffi.C.setenv("RG_STRESS", text, 1)
-  local ok, result = pcall(run)
-  ffi.C.setenv("RG_STRESS", before, 1)
-  if not ok then error(result, 0) end
-  return result
+--- What `run` returns with this value of an environment variable.
+function support.with_option(name, text, run)
+  local before = os.getenv(name) or ""
+  ffi.C.setenv(name, text, 1)
+  local results = { pcall(run) }
+  ffi.C.setenv(name, before, 1)
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
 end
+
+function support.with_stress(text, run) return support.with_option("RG_STRESS", text, run) end
 
 --- How many cells of `x` a kernel visits.
 function support.visits(x)

@@ -1,0 +1,173 @@
+/* apart.c - serial loops whose iterations are apart: what one of them writes no other one reads or
+ * writes, so that they may run side by side.
+ *
+ *   for %a, %b, %one (%k) {              =>    for independent ..
+ *     %p = place f0 %i, %k                     (f0 is written at %k, and touched nowhere else)
+ *     store %p, ..  }
+ *
+ * An element tells iterations apart if in one axis its index is the loop's own plus what stays the
+ * same in the loop, alike in all accesses to the field. Nothing else may connect iterations: a
+ * variable from outside that is set, an exit, an op on cells or lists, a message. Updates that are
+ * atomic, all of one place, meet in any order as they do between the task's iterations.
+ * Sets FOR.independent, in tasks. */
+#include "pass/effects.h"
+#include "pass/rewrite.h"
+
+enum { DEEPEST = 8, MOST_LOOPS = 64 };
+
+typedef struct Apart {
+  const IrKernel *kernel;
+  const IrInst *loop;
+  int *count;           /* of loops marked */
+} Apart;
+
+/* An index as the loop's own + `rest` + `constant`. */
+typedef struct OwnIndex {
+  const IrInst *rest;   /* NULL: none */
+  int64_t constant;
+  int own;              /* how often the loop's index occurs */
+} OwnIndex;
+
+/* -- the elements ------------------------------------------------------------------------------ */
+
+static const IrRegion *body_of(const Apart *a) { return a->loop->regions[0]; }
+
+/* Loops around it, inside this one. */
+static int64_t depth_of(const Apart *a, const IrInst *inst) {
+  int64_t depth = 0;
+  for (const IrInst *at = inst->region->owner; at != a->loop; at = at->region->owner)
+    depth += at->op == IR_LOOP || at->op == IR_FOR || at->op == IR_BITS;
+  return depth;
+}
+
+static bool stays(const Apart *a, const IrInst *value, int depth) {
+  if (!ir_is_inside(value, body_of(a))) return true;
+  if (value->op == IR_PARAM || !(ir_effects(value) & IR_PURE) || depth > DEEPEST) return false;
+  for (int i = 0; i < value->operand_count; i++)
+    if (!stays(a, value->operands[i], depth + 1)) return false;
+  return true;
+}
+
+static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
+  if (a == b) return true;
+  if (!a || !b || a->op != b->op || a->op == IR_PARAM || !(ir_effects(a) & IR_PURE) ||
+      a->imm != b->imm || a->field != b->field || a->operand_count != b->operand_count ||
+      !type_equal(a->type, b->type) || depth > DEEPEST)
+    return false;
+  for (int i = 0; i < a->operand_count; i++)
+    if (!is_alike(a->operands[i], b->operands[i], depth + 1)) return false;
+  return true;
+}
+
+static bool add_parts(const Apart *a, const IrInst *index, OwnIndex *out, int depth) {
+  int64_t number;
+  if (index == body_of(a)->params.items[0]) return out->own++ == 0;
+  if (ir_is_const(index, &number))
+    return !__builtin_add_overflow(out->constant, number, &out->constant);
+  if (depth < DEEPEST && index->op == IR_ADD)
+    return add_parts(a, index->operands[0], out, depth + 1) &&
+           add_parts(a, index->operands[1], out, depth + 1);
+  if (depth < DEEPEST && index->op == IR_SUB && ir_is_const(index->operands[1], &number))
+    return !__builtin_sub_overflow(out->constant, number, &out->constant) &&
+           add_parts(a, index->operands[0], out, depth + 1);
+  if (depth < DEEPEST && index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
+      type_bits(index->type) >= type_bits(index->operands[0]->type))
+    return add_parts(a, index->operands[0], out, depth + 1);
+  if (out->rest || !stays(a, index, 0)) return false;
+  out->rest = index;
+  return true;
+}
+
+static bool own_index(const Apart *a, const IrInst *index, OwnIndex *out) {
+  *out = (OwnIndex){0};
+  return type_is_integer(index->type) && add_parts(a, index, out, 0) && out->own == 1;
+}
+
+/* In this axis each access has the first one's index, and each iteration another. */
+static bool tells_apart(const Apart *a, const Effects *effects, int field, int axis) {
+  OwnIndex first, next;
+  int at = effects->fields[field].first;
+  const IrInst *place = effects->accesses.items[at].place->inst;
+  if (!own_index(a, place->operands[axis], &first)) return false;
+  for (at = effects->accesses.items[at].next; at >= 0; at = effects->accesses.items[at].next) {
+    const IrInst *other = effects->accesses.items[at].place->inst;
+    if (!own_index(a, other->operands[axis], &next) || next.constant != first.constant ||
+        !is_alike(first.rest, next.rest, 0))
+      return false;
+  }
+  return true;
+}
+
+static bool are_places(const Effects *effects, int field) {
+  for (int at = effects->fields[field].first; at >= 0; at = effects->accesses.items[at].next)
+    if (effects->accesses.items[at].place->inst->op != IR_PLACE) return false;
+  return true;
+}
+
+/* One atomic update: lanes do it in the order of iterations, unless a loop repeats it. */
+static bool is_one_update(const Apart *a, const Effects *effects, int field) {
+  const EffectField *of = &effects->fields[field];
+  const IrInst *inst = effects->accesses.items[of->first].inst;
+  return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain &&
+         !depth_of(a, inst);
+}
+
+static bool is_apart(const Apart *a, const Effects *effects, int field) {
+  const IrField *of = &a->kernel->fields.items[field];
+  if (!(effects->fields[field].verbs & EFFECT_WRITES)) return true;
+  if (of->array >= 0 && a->kernel->arrays.items[of->array].is_shared) return false;
+  if (of->node && snode_has_lists(of->node)) return false;
+  if (is_one_update(a, effects, field)) return true;
+  if (!are_places(effects, field)) return false;
+  for (int axis = 0; axis < ir_rank(a->kernel, field); axis++)
+    if (tells_apart(a, effects, field, axis)) return true;
+  return false;
+}
+
+/* -- the rest of the body ---------------------------------------------------------------------- */
+
+static bool stays_inside(void *data, IrInst *inst) {
+  const Apart *a = data;
+  switch (inst->op) {
+  case IR_VAR: case IR_GET: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_IF: case IR_LOOP:
+  case IR_FOR:
+    return !inst->private_copy;
+  case IR_SET: return ir_is_inside(inst->operands[0], body_of(a));
+  case IR_REDUCE: return !type_is_float(inst->operands[1]->type);
+  case IR_BREAK: return inst->imm < depth_of(a, inst);
+  case IR_CONTINUE: return inst->imm <= depth_of(a, inst);
+  case IR_CELL: return !inst->offset[inst->axis_count - 1];
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+static bool counts_by_one(const IrInst *loop) {
+  int64_t step;
+  Type type = loop->operands[0]->type;
+  return type_is_integer(type) && type_bits(type) >= 32 && ir_is_const(loop->operands[2], &step) &&
+         step == 1;
+}
+
+static bool visit(void *data, IrInst *inst) {
+  Apart a = *(Apart *)data;
+  if (inst->op != IR_FOR || inst->rolled || !counts_by_one(inst)) return true;
+  a.loop = inst;
+  if (!ir_walk(inst->regions[0], stays_inside, &a)) return true;
+  const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);
+  bool is_good = true;
+  for (int f = 0; is_good && f < effects->field_count; f++) is_good = is_apart(&a, effects, f);
+  inst->independent = is_good;
+  *a.count += is_good;
+  return *a.count < MOST_LOOPS;
+}
+
+bool pass_apart(PassContext *ctx, IrKernel *kernel, Error *err) {
+  int count = 0;
+  Apart a = {.kernel = kernel, .count = &count};
+  for (int i = 0; i < kernel->tasks.count && !ctx->for_cuda; i++) {
+    IrTask *task = kernel->tasks.items[i];
+    ir_walk(task->body, visit, &a);
+    if (task->interior) ir_walk(task->interior, visit, &a);
+  }
+  return true;
+}

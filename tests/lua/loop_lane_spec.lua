@@ -1,0 +1,107 @@
+--- Serial loops in one iteration, whose turns are apart, give side by side what they give one after
+--- the other, to the last bit; loops whose turns meet stay as they are.
+local support = require "support"
+local rg, with_stress = support.rg, support.with_stress
+
+-- Bodies of a loop over the nodes b of 24 cells each: x: f32, z: i32 are read, y: f32, c: i32
+-- written; t: an i32 and u: an f32 that all iterations share; g: f32 of another sparse tree.
+local bodies = {
+  ["an if around neighbours"] = [=[for a = 0, 23 do
+      if z[24 * b + a] > 0 then y[24 * b + a] = x[24 * b + a] else c[24 * b + a] = a end
+    end]=],
+  ["a while whose turns differ"] = [=[for a = 0, n - 1 do
+      local q, k = x[24 * b + a] * 9, 0
+      while q > 0.5 do q = q * 0.5; k = k + 1 end
+      y[24 * b + a] = q; c[24 * b + a] = k
+    end]=],
+  ["ranges, gathers and continue"] = [=[for a in rg.range({3, 20}) do
+      local i = 24 * b + a
+      if z[i] == 0 then continue end
+      y[i] = x[(i * 7) % 48] + x[24 * b + 23 - a] + g[i]
+      if z[i] > 3 then continue end
+      c[i] = a + z[(i * 5) % 96]
+    end]=],
+  ["nested loops with exits of their own"] = [=[for a = 1, 22 do
+      local k = 0
+      for m = 1, 6 do
+        if m * a > z[24 * b + a] + 9 then break end
+        if m == 4 then continue end
+        for q = 1, m do k = k + q * z[24 * b + q] end
+      end
+      c[24 * b + a] = c[24 * b + a] + k
+    end]=],
+  ["reads and writes at one place"] = [=[for a = 0, 22 do
+      if x[24 * b + a] > 1 then y[24 * b + a + 1] = y[24 * b + a + 1] * 0.5 + a end
+    end]=],
+  ["writes that activate"] = [=[for a = 0, 23 do
+      if z[24 * b + a] > 1 then g[24 * b + a] = g[24 * b + a] + a end
+    end]=],
+  ["an atomic update, and a reduction"] = [=[for a = 0, 23 do
+      if z[24 * b + a] > 0 then t[z[24 * b + a] % 3] = t[z[24 * b + a] % 3] + a end
+      s = s + z[24 * b + a]
+    end]=],
+  ["math"] = "for a = 0, 23 do if a ~= 7 then y[24 * b + a] = math.sin(x[24 * b + a]) end end",
+  ["i64 indices and other bounds"] = [=[
+    for a = rg.i64(z[24 * b]), rg.i64(20) - 1 do
+      if a >= 0 then y[24 * b + a] = x[24 * b + a] + rg.f32(a) end
+    end
+    for a = z[24 * b], z[24 * b + 1] * 3 do
+      if a >= 0 and a < 24 then c[24 * b + a] = a end
+    end
+    for a = 5, 4 do c[24 * b + a] = 99 end]=],
+  -- turns that meet
+  ["a sum along the loop"] = [=[for a = 1, 23 do
+      y[24 * b + a] = y[24 * b + a - 1] + x[24 * b + a]
+    end]=],
+  ["writes that others read"] = [=[for a = 0, 22 do
+      y[24 * b + a] = a
+      if x[24 * b + a] > 1 then c[24 * b + a] = rg.i32(y[24 * b + a + 1]) end
+    end]=],
+  ["variables from outside"] = [=[local k = 0
+    for a = 0, 23 do if z[24 * b + a] > 0 then k = k * 3 + a; c[24 * b + a] = k end end]=],
+  ["one element for all"] = "for a = 0, 23 do if z[24 * b + a] > 0 then y[24 * b] = a end end",
+  ["places that repeat"] = "for a = 0, 23 do if x[a] > 1 then c[24 * b + a // 2] = a end end",
+  ["a break"] = "for a = 0, 23 do if z[24 * b + a] > 4 then break end; c[24 * b + a] = a end",
+  ["two updates of floats"] = [=[for a = 0, 23 do
+      if b == 1 then u[0] = u[0] + x[24 + a]; u[0] = u[0] + x[24 + a] * 0.3 end
+    end]=],
+}
+
+local function outcome(body)
+  local x, z, g = rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.f32)
+  local y, c, t, u = rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32, 3), rg.field(rg.f32, 1)
+  local block = rg.root:pointer("i", 4)
+  block:dense("i", 24):place(x, z, y, c)
+  rg.root:pointer("i", 12):dense("i", 8):place(g)
+  for i = 0, 95 do
+    if i < 24 or i >= 48 then x[i], z[i] = i * 37 % 101 / 40, (i * 29 + 3) % 13 - 5 end
+    y[i] = i / 3
+    if i % 30 < 9 then g[i] = i end
+  end
+  local k = rg.kernel(("function(block, x, z, y, c, t, u, g, n)\n local s = 0\n"
+    .. " for b in block:active() do\n%s\n end\n return s\nend"):format(body))
+  local parts = { tostring(k(block, x, z, y, c, t, u, g, 24)), t[0], t[1], t[2], u[0] }
+  for i = 0, 95 do
+    parts[#parts + 1] = ("%.17g %.17g %.17g"):format(y[i], c[i], g[i])
+  end
+  return table.concat(parts, " "), k:explain()
+end
+
+describe("turns of a serial loop side by side #compiled", function()
+  for name, body in pairs(bodies) do
+    it("do " .. name .. " as one by one", function()
+      local beside = with_stress("guard_pages,force_lanes", function() return outcome(body) end)
+      assert.equal((outcome(body)), beside)
+      assert.equal(beside, (support.with_option("RG_WITHOUT", "lanes", function()
+        return outcome(body)
+      end)))
+    end)
+  end
+
+  it("are told by explain, with their width", function()
+    local _, told = outcome(bodies["a while whose turns differ"])
+    assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
+    _, told = outcome(bodies["variables from outside"])
+    assert.not_matches("side by side", told)
+  end)
+end)
