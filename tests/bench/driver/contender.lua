@@ -34,8 +34,10 @@ function contender:answer()
     if text then return text end
   end
   local file = io.open(self.errors)
-  self.died = file and file:read "*a":match "([^\n]*)\n*$" or ""
+  local errors = file and file:read "*a" or ""
   if file then file:close() end
+  -- Lua's message is the first line, Python's the last.
+  self.died = errors:match "^luajit: ([^\n]*)" or errors:match "([^\n]*)\n*$"
 end
 
 function contender:ready() return self:answer() == "ready" end
