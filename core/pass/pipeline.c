@@ -48,7 +48,7 @@ typedef struct Pass {
 static const Pass *const order[] = {
     &fold,   &periods, &tasks, &fold,   &race,  &stencil, &exits, &thresholds, &atomics, &bounds,
     &nodes,  &privatise, &unroll, &fold, &tables, &spans, &leaf,  &rows, &apart, &explain,
-    &places, &fold,   &slots,   &loads, &fold, &serial, &claims, &lanes};
+    &places, &fold,   &slots, &arms, &loads, &fold, &serial, &claims, &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"
