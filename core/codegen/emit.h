@@ -86,6 +86,8 @@ typedef struct Codegen {
   LLVMValueRef *tables;            /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
+  /* of a leaf that threads share: this one's number and how many there are, i32; NULL: it is not */
+  LLVMValueRef mate, mates;
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
@@ -356,10 +358,16 @@ void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicB
 
 /* -- gpu.c ------------------------------------------------------------------------------------- */
 /* of a thread, and its number; i64 */
-typedef struct GpuPositions { LLVMValueRef first, end, step, thread; } GpuPositions;
+typedef struct GpuPositions {
+  LLVMValueRef begin, first, end, step, thread;
+} GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions);
+/* GRID and ROW of a leaf that threads share */
+void gpu_grid(Codegen *g, const IrInst *inst);
+typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
+void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);

@@ -56,7 +56,8 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
   LLVMValueRef block = special(g, "ntid");
   LLVMValueRef thread = add(g, product(g, special(g, "ctaid"), block), special(g, "tid"));
-  GpuPositions positions = {.first = add(g, begin, thread),
+  GpuPositions positions = {.begin = begin,
+                            .first = add(g, begin, thread),
                             .end = end,
                             .step = product(g, special(g, "nctaid"), block),
                             .thread = thread};
@@ -149,8 +150,25 @@ static LLVMValueRef end_of_list(Codegen *g, const IrTask *task, LLVMValueRef end
   return LLVMBuildSelect(g->builder, all, length, end, "");
 }
 
+/* `spread` threads take a position together if all threads make whole such groups; one thread of an
+ * ordered task takes it alone. */
+static void share_positions(Codegen *g, int spread, GpuPositions *positions) {
+  LLVMValueRef all = positions->step, group = value_index(g, spread);
+  LLVMValueRef rest = LLVMBuildURem(g->builder, all, group, "");
+  LLVMValueRef whole = LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), "");
+  group = LLVMBuildSelect(g->builder, whole, group, value_index(g, 1), "");
+  LLVMValueRef number = LLVMBuildUDiv(g->builder, positions->thread, group, "");
+  LLVMValueRef mate = LLVMBuildURem(g->builder, positions->thread, group, "");
+  positions->first = add(g, positions->begin, number);
+  positions->step = LLVMBuildUDiv(g->builder, all, group, "");
+  g->mate = LLVMBuildTrunc(g->builder, mate, g->i32, "mate");
+  g->mates = LLVMBuildTrunc(g->builder, group, g->i32, "mates");
+}
+
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
+  int spread = ir_spread(task);
   positions.end = end_of_list(g, task, positions.end);
+  if (spread > 1) share_positions(g, spread, &positions);
   Turn turn = turn_begin(g, &positions);
   task_node(g, task, turn.position, turn.again);
   turn_end(g, &positions, &turn);

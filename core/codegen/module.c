@@ -31,6 +31,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
   g->exits.count = g->shares.count = 0;
   g->row = NULL;
+  g->mate = g->mates = NULL;
   g->width = 1;
   g->lanes = NULL;
   g->mask = NULL;

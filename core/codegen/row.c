@@ -68,6 +68,7 @@ void row_grid(Codegen *g, const IrInst *inst) {
     return codegen_fail(g, inst, "it has too many axes");
   for (int axis = 0; axis < inst->regions[0]->params.count; axis++)
     if (inst->extent[axis] < 1) return codegen_fail(g, inst, "an axis has no cells");
+  if (g->mate) return gpu_grid(g, inst);
   grid_axis(g, inst, 0);
 }
 
@@ -236,6 +237,11 @@ void row_emit(Codegen *g, const IrInst *inst) {
   Reach reach = reach_of(inst);
   Row row = describe(g, inst);
   IrInst *const *bounds = ir_row_bounds(inst);
+  if (g->mate) {
+    row.may_cross = true;
+    if (inst->masked) row.word = value_operand(g, inst, inst->operand_count - 1);
+    return gpu_row(g, &row, emit_turn);
+  }
   if (bounds) return emit_elements(g, row, value_of(g, bounds[0]), value_of(g, bounds[1]));
   if (inst->masked) {
     row.word = value_operand(g, inst, inst->operand_count - 1);

@@ -79,6 +79,8 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   int32_t privatised;
   const DeviceSum *sums;      /* of a privatised version */
   int32_t sum_count;
+  /* On a GPU: this many threads share a position where as many times the positions run */
+  int32_t spread;
   bool is_ordered;            /* one worker runs it, in order */
   bool writes_frame;          /* the host region or the host reads slots that it writes */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */

@@ -83,6 +83,9 @@ struct IrTask {
   bool idle;              /* with `counts`: an iteration that counts nothing does nothing */
 };
 
+/* spread.c: over how many threads of a GPU a position is spread, a power of two up to 128. */
+int ir_spread(const IrTask *task);
+
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;
  * `target` is "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen
  * library. */
