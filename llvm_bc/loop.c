@@ -41,8 +41,8 @@ void rt_run(RtContext *context, int32_t task) {
   if (!RT_ALONE) context->run(context, task);
 }
 
-/* A count per worker; where there are some, no other thread writes it. Apart from the code that calls it, which seldom
- * does. */
+/* A count per worker, which no other thread writes but where all share one. Apart from the code
+ * that calls it, which seldom does. */
 __attribute__((noinline, cold)) void rt_outside(RtWorker *worker, int32_t site, int32_t axes,
                                                 const int64_t *coordinates) {
   RtOutside *outside = &worker->outside;

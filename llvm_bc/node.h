@@ -154,7 +154,8 @@ static inline void *table_grow(RtContext *context, void *memory, uint64_t old_by
 
 /* node_manager.c: one more chunk, under the manager's lock; 0: there is no memory for one. */
 int rt_chunk_add(RtTree *tree, RtManager *manager);
-/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE; 0: there is no memory for one. */
+/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE; 0: there is no memory for
+ * one. */
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
 /* Returns a node of rt_node_take that has not been written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
