@@ -101,6 +101,7 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
     if (keep_piece(cuda, range, handle, size_bytes)) return true;
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of device memory");
   }
+  cuda_wait(cuda, NULL); /* it is being cleared */
   driver->cuMemUnmap(at, size_bytes);
   return false;
 }

@@ -121,6 +121,7 @@ run_lua() {
 run_lua_cuda() {
   local on="RG_ARCH=cuda RG_ASYNC=off RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1 PTX_MEMORY=2048"
   local specs seed filter_out="#cpu"
+  on="$on RG_JUDGE=5"
   specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
     run_busted "lua, arch cuda" $on
   for seed in 2 3; do
@@ -132,7 +133,7 @@ run_lua_cuda() {
 # Specs of the whole file: of programs and pages that start runtimes of their own, of what only
 # compiled code for a CPU does (lanes, numbers as constants), and of minutes.
 not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|image|newcomer|program|readme|trace"
-not_on_cuda="$not_on_cuda|ahead|lane|specialise|speed|tile|judge|model|soak|struct_model|large"
+not_on_cuda="$not_on_cuda|ahead|lane|specialise|speed|tile|model|soak|large"
 
 run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
