@@ -84,7 +84,7 @@ typedef struct CudaDevice {
   DriverDevice about;
   char processor[16];         /* "sm_80" */
   void *context, *stream;
-  bool has_context, is_lost;
+  bool has_context, is_lost, has_deep_stack;
   RtWorker worker;            /* of native calls, and of host regions */
   CudaStaging staging;
   CudaTree *trees;

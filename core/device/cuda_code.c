@@ -78,6 +78,15 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
   return module;
 }
 
+/* A thread's stack is small unless it is asked for, and takes memory for every thread that can run:
+ * only functions that call themselves need more, which enter by rt_nest. */
+static void have_stack(CudaDevice *cuda, const char *text) {
+  enum { STACK_SIZE = 0, DEEP = 16384 }; /* CUlimit; bytes */
+  if (cuda->has_deep_stack || !strstr(text, "rt_nest")) return;
+  cuda->has_deep_stack = true;
+  cuda->driver.cuCtxSetLimit(STACK_SIZE, DEEP); /* refused: calls end sooner */
+}
+
 static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Error *err) {
   char processor[200];
   void *module = NULL;
@@ -94,6 +103,7 @@ static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject 
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
+  have_stack(cuda, text);
   code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
   heap_free(cuda->device.heap, text);
   return code->module != NULL;

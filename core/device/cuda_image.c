@@ -165,7 +165,7 @@ static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
 
 static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
   const RtTree *tree = cuda_tree->tree;
-  uint64_t segments = usable_bytes(cuda_tree) / RT_SEGMENT;
+  uint64_t segments = tree->manager_count ? usable_bytes(cuda_tree) / RT_SEGMENT : 0;
   if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
       !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
     return false;
@@ -216,9 +216,8 @@ bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   Parts parts = find_parts(tree);
   if (!cuda_enlarge(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
-  if (tree->manager_count &&
-      (!have_tables(cuda, cuda_tree, false, err) || !push_chunks(cuda, cuda_tree, err)))
-    return false;
+  if (!have_tables(cuda, cuda_tree, false, err)) return false;
+  if (tree->manager_count && !push_chunks(cuda, cuda_tree, err)) return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!push_list(cuda, cuda_tree, m, err)) return false;
   uint8_t *image = heap_alloc(cuda->device.heap, parts.size_bytes);

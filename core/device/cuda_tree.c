@@ -212,6 +212,7 @@ static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, ui
 
 /* What others may have changed, which nobody tells. */
 static void note_others(CudaTree *tree) {
+  if (tree->host_has_all) return; /* the host came later */
   for (uint64_t k = 0; tree->is_shown && k < tree->page_count; k++)
     if (tree->pages[k] == CUDA_SAME) tree->pages[k] = CUDA_GPU_IS_NEWER;
 }

@@ -420,7 +420,7 @@ describe("a function that calls itself", function()
   end)
 end)
 
-describe("calls that never end", function()
+describe("calls that never end #cpu", function()
   local deep = [=[
     local function down(n: i32): i32
       return down(n + 1) + 1
