@@ -268,6 +268,8 @@ bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
 /* slot.c: a call that finds a node by its slot; false: it is another one. */
 bool lane_slot(Codegen *g, const IrInst *inst);
+/* lane_mask.c: a call that reads or sets a cell's bit; false: it is another one. */
+bool lane_mask_bits(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst); /* hash.c */
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,

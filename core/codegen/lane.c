@@ -271,7 +271,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     return true;
   case IR_CALL:
     if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
-    if (!lane_slot(g, inst) && !lane_hash(g, inst)) lane_each(g, inst);
+    if (!lane_slot(g, inst) && !lane_hash(g, inst) && !lane_mask_bits(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;
   case IR_FAULT: lane_fault(g, inst); return true;

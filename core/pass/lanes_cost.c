@@ -51,8 +51,9 @@ static int registers(const LaneSurvey *s, Type type) {
 }
 
 /* Code generation has it in line, and in lanes as a gather. */
-static bool is_slot(const IrInst *inst) {
-  return ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE) ||
+static bool is_gather(const IrInst *inst) {
+  return ir_is_call(inst, RT_MASK_ACTIVE) || ir_is_call(inst, RT_MASK_SET) ||
+         ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE) ||
          ir_is_call(inst, RT_SLOT_ENSURE);
 }
 
@@ -164,9 +165,8 @@ static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
-    return is_slot(inst) ? (int64_t)GATHER * s->width + 4 * VECTOR
-           : cost         ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0))
-                          : 0;
+    if (is_gather(inst)) return (int64_t)GATHER * s->width + 4 * VECTOR;
+    return cost ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0)) : 0;
   default: break;
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
