@@ -10,7 +10,7 @@
 #include "base/bits.h"
 #include "lower/lower.h"
 
-enum { MOST_CELLS = 1 << 14, MOST_LEVELS = 4 };
+enum { MOST_CELLS = 1 << 15, MOST_LEVELS = 4 };
 
 typedef struct Cells { /* of all levels, the last one fastest */
   Lower *l;

@@ -61,16 +61,36 @@ static const char *key_of(Resolve *r, int64_t key) {
   return scratch_format(r->scratch, "#%lld", (long long)key);
 }
 
-/* Paths of all items, from [1]; NULL after requesting the missing ones. */
-int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
+static int *find_items(Resolve *r, Expr *e, const Entity *table, int64_t length) {
   int *numbers = scratch_array(r->scratch, int, length + 1);
   bool has_all = true;
   for (int64_t k = 1; k <= length; k++) {
     numbers[k] = table_find(r, e, table, key_of(r, k), true);
     has_all &= numbers[k] >= 0;
   }
-  if (!has_all) table_fail(r, e);
   return has_all ? numbers : NULL;
+}
+
+/* Paths of all items, from [1]; NULL after requesting the missing ones. */
+int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length) {
+  int *numbers = find_items(r, e, table, length);
+  if (!numbers) table_fail(r, e);
+  return numbers;
+}
+
+void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most) {
+  for (int64_t k = 1; k <= length && !r->s->failed; k++) {
+    Static size;
+    if (r->input->captures[numbers[k]].kind != VALUE_TABLE) continue;
+    Entity row = resolve_path_value(r, e, numbers[k]);
+    if (r->s->failed || row.kind != ENTITY_TABLE) return;
+    int number = table_find(r, e, &row, "#", true);
+    if (number < 0 || !static_of_value(r, e, (SemaArg){.index = number}, &size) ||
+        size.number > (double)most)
+      continue;
+    int *items = find_items(r, e, &row, (int64_t)size.number);
+    if (items) table_want_rows(r, e, items, (int64_t)size.number, most);
+  }
 }
 
 /* t[e] */

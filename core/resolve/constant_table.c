@@ -17,7 +17,7 @@
 #include "front/parser.h"
 #include "resolve/resolve.h"
 
-enum { MOST_ITEMS = 1024 }; /* numbers of a table that is searched */
+enum { MOST_ITEMS = 4096 }; /* numbers of a table that is searched */
 
 static int count_indices(const ListIndex *index) {
   int count = 0;
@@ -145,7 +145,7 @@ static void write_item(Search *s, const ListItem *item, int levels) {
   const Static *value = s->counts ? &length : &item->value;
   if (levels || s->counts) s->is_bad |= !item->list;
   else s->is_bad |= item->list || !s->like || !is_alike(s->like, value);
-  s->left -= !levels && value->kind == STATIC_VECTOR ? type_parts(value->shape) : 1;
+  if (!levels) s->left -= value->kind == STATIC_VECTOR ? type_parts(value->shape) : 1;
   s->is_bad |= s->left < 0;
   if (s->is_bad) return;
   if (levels) write_list(s, item->list, levels);
@@ -301,6 +301,7 @@ Entity list_of_table(Resolve *r, Expr *e, const Entity *table) {
     sema_fail(r->s, e, RG_ERROR_NOT_YET, "put the numbers into a field",
               "a table of %lld numbers is too long to be indexed: at most %d", (long long)length,
               MOST_ITEMS);
+  if (numbers && list->count) table_want_rows(r, e, numbers, list->count, MOST_ITEMS);
   for (int k = 1; numbers && k <= list->count && !r->s->failed; k++) {
     ListItem *item = &list->items[k];
     Entity entity = resolve_path_value(r, e, numbers[k]);

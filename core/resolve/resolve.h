@@ -287,6 +287,9 @@ bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length);
 Entity table_item(Resolve *r, Expr *e, const Entity *table);
 int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool is_static);
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
+/* Requests all that the tables among its items hold, at any depth: each answer to what one lacks is
+ * another attempt at the kernel. Tables of more than `most` items are left out. */
+void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most);
 bool table_fail(Resolve *r, Expr *e);
 
 /* bitcast.c */

@@ -59,6 +59,26 @@ describe("a table that is indexed at run time", function()
     end
   end)
 
+  it("may be as large as the table of marching cubes", function()
+    local t, n = {}, 256 * 16
+    for i = 1, 256 do
+      t[i] = {}
+      for j = 1, 16 do t[i][j] = (i * 37 + j * 11) % 13 - 1 end
+    end
+    local x = rg.field(rg.i32, n)
+    rg.kernel(function()
+      for i in rg.range(n) do x[i] = t[math.floor(i / 16) + 1][i % 16 + 1] end
+    end)()
+    for i = 0, n - 1 do
+      if t[math.floor(i / 16) + 1][i % 16 + 1] ~= x[i] then error("x[" .. i .. "]") end
+    end
+    t[257] = { 1 }
+    local message = failure(function()
+      rg.kernel(function() for i in rg.range(n) do x[i] = t[i][1] end end)()
+    end)
+    assert.matches("too long to be indexed", message, 1, true)
+  end)
+
   it("may hold booleans, vectors, and numbers that are no literals", function()
     local is, to = { true, false, true }, { rg.vec2(1, 2), rg.vec2(-3, 4) }
     local odd = { math.huge, -0.0, -math.huge, 2 ^ -60 }
