@@ -128,6 +128,7 @@ static void destroy_cuda(Device *device) {
   messages_free(&cuda->said, &cuda->worker, 1);
   messages_free(&cuda->reported, NULL, 0);
   heap_free(heap, cuda->frame_was);
+  heap_free(heap, cuda->reports);
   heap_free(heap, cuda);
 }
 

@@ -101,6 +101,7 @@ typedef struct CudaDevice {
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_list;
   Said said;                  /* by the running or last launch, */
+  uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */
   DeviceLaunch *launch;       /* the running one */
   Error *err;                 /* of the running launch */

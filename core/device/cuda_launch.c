@@ -188,20 +188,26 @@ static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   return keep_frame(cuda, launch, err);
 }
 
-/* Of launches that are finished, in their order. */
-static bool take_block(CudaDevice *cuda, Said *said, DeviceLaunch *launch, uint64_t at,
-                       Error *err) {
+/* The blocks of all launches that are finished now, with the first of them. */
+static bool pull_reports(CudaDevice *cuda, Error *err) {
+  uint64_t size_bytes = block_bytes(cuda) * (uint64_t)cuda->device.queued;
+  uint8_t *reports = heap_resize(cuda->device.heap, cuda->reports, size_bytes);
+  if (!reports) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
+  cuda->reports = reports;
+  return cuda_read(cuda, reports, cuda->block.at, size_bytes, err);
+}
+
+static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int64_t k,
+                        Error *err) {
+  if (k == 0 && !pull_reports(cuda, err)) return false;
   Places places = find_places(launch);
-  uint8_t *bytes = read_block(cuda, at, &places, err);
-  if (!bytes) return false;
-  const RtContext *context = (RtContext *)(void *)bytes;
-  const RtWorker *worker = (RtWorker *)(void *)(bytes + places.worker);
+  const uint8_t *bytes = cuda->reports + (uint64_t)k * block_bytes(cuda);
+  const RtContext *context = (const RtContext *)(const void *)bytes;
+  const RtWorker *worker = (const RtWorker *)(const void *)(bytes + places.worker);
   launch->context.error = context->error;
   launch->outside = worker->outside;
   memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
-  bool ok = pull_messages(cuda, said, launch, worker->messages, err);
-  heap_free(cuda->device.heap, bytes);
-  return ok;
+  return pull_messages(cuda, said, launch, worker->messages, err);
 }
 
 /* Between tasks of a launch that prints: the order of what host region and tasks say shows. */
@@ -219,12 +225,12 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   bool is_last = k + 1 == device->queued;
   if (!launch->says) launch->messages_lost = 0;
   launch->message_words = 0;
-  if (is_last) device->queued = 0;
   if (!cuda_enter(cuda, err)) return false;
   Said *said = is_last ? &cuda->said : &cuda->reported; /* the last has said something already */
   if (!is_last) messages_begin(said);
-  bool ok = take_block(cuda, said, launch, block_at(cuda, k), err);
+  bool ok = take_report(cuda, said, launch, k, err);
   cuda_leave(cuda);
+  if (is_last) device->queued = 0;
   if (launch->context.error.kind == RT_OK) launch->context.error = cuda->host_errors[k];
   return ok;
 }

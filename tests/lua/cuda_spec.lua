@@ -89,6 +89,26 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("copies neither lists nor tables while a loop over active cells is steady", function()
+    local said = run("PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.f32)
+      rg.tree():pointer("i", 16):dense("i", 8):place(x)
+      rg.kernel(function() for i in rg.range(100) do x[i] = i end end)()
+      local step = rg.kernel(function() for i in x:active() do x[i] = x[i] * 0.5 end end)
+      step()
+      io.stderr:write "steady\n"
+      step()
+      io.stderr:write "over\n"
+      print(x[64])
+    ]])
+    local steady = said:match "steady\n(.-)over\n"
+    local kinds = {}
+    for line in steady:gmatch "device: ([^\n]*)" do kinds[#kinds + 1] = line:match "^%a+ ?%a*" end
+    assert.same({ "queue a", "queue a", "launch rg" }, kinds) -- frame, first error; one task
+    assert.matches("16$", said)
+  end)
+
   it("reports one launch at a time where that is asked for", function()
     assert.equal("false kernel.assert", run("RG_ASYNC=off", [[
       rg.init { arch = "cuda" }
