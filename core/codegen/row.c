@@ -20,6 +20,7 @@ enum {
   MOST_FIXED_TURNS = 16,
   LONG_BODY = 64,
   LONG_EDGE = 300, /* insts of a body that is not copied for the ends of a row */
+  FEW = 2,         /* fewer than one cell of so many: they go one by one */
   UNROLL_TURNS = 8,
   UNROLL_BODY = 800
 };
@@ -229,6 +230,41 @@ static void emit_pieces(Codegen *g, Row row, const Reach *reach) {
   emit_fixed(g, row, whole, end);
 }
 
+static void emit_steps(Codegen *g, Row row, const Reach *reach) {
+  int64_t begin = row.inst->begin, end = row.inst->end;
+  bool is_long = row.loop.facts ? reach->count > LONG_EDGE
+                                : row.step == 1 && reach->count > LONG_BODY;
+  int64_t turns = (end - begin + row.step - 1) / row.step;
+  if (turns <= FIXED_TURNS && (!is_long || turns == 1)) return emit_fixed(g, row, begin, end);
+  emit_pieces(g, row, reach);
+}
+
+/* Few cells of a row go one by one, which the bits decide: a vector takes as long for one of them
+ * as for all. */
+static void emit_masked(Codegen *g, Row row, const Reach *reach) {
+  int64_t begin = row.inst->begin, end = row.inst->end;
+  if (row.step == 1) return emit_set_bits(g, row, begin, end);
+  if (!row.loop.facts || reach->count > IR_LONGEST_TWICE) return emit_steps(g, row, reach);
+  LLVMValueRef bits =
+      low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin);
+  LLVMValueRef count = call_intrinsic(g, "llvm.ctpop", g->i64, &bits, 1);
+  LLVMValueRef is_few = LLVMBuildICmp(g->builder, LLVMIntULT, count,
+                                      value_integer(g->i64, (end - begin + FEW - 1) / FEW), "");
+  LLVMBasicBlockRef few = block_new(g, "few"), many = block_new(g, "many"),
+                    after = block_new(g, "row.end");
+  Row each = row;
+  each.step = 1;
+  each.loop = (LaneLoop){.body = row.loop.body, .index = row.loop.index, .width = 1};
+  block_branch(g, is_few, few, many);
+  block_enter(g, few);
+  emit_set_bits(g, each, begin, end);
+  block_jump(g, after);
+  block_enter(g, many);
+  emit_steps(g, row, reach);
+  block_jump(g, after);
+  block_enter(g, after);
+}
+
 void row_emit(Codegen *g, const IrInst *inst) {
   int64_t begin = inst->begin, end = inst->end;
   if (!is_sound(g, inst)) return codegen_fail(g, inst, "its lanes do not fit its cells");
@@ -247,11 +283,7 @@ void row_emit(Codegen *g, const IrInst *inst) {
     row.word = value_operand(g, inst, inst->operand_count - 1);
     if (!inst->operand_count || end > 64 || value_is_vector(row.word))
       return codegen_fail(g, inst, "its bits are not one word");
-    if (row.step == 1) return emit_set_bits(g, row, begin, end);
+    return emit_masked(g, row, &reach);
   }
-  bool is_long = row.loop.facts ? reach.count > LONG_EDGE
-                                : row.step == 1 && reach.count > LONG_BODY;
-  int64_t turns = (end - begin + row.step - 1) / row.step;
-  if (turns <= FIXED_TURNS && (!is_long || turns == 1)) return emit_fixed(g, row, begin, end);
-  emit_pieces(g, row, &reach);
+  emit_steps(g, row, &reach);
 }

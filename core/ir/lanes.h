@@ -37,6 +37,9 @@ typedef struct LaneBody {
   bool is_aligned; /* in lane 0 that is a multiple of `width` */
 } LaneBody;
 
+/* Insts of a masked row's body that exists twice: for few cells, one by one, and in lanes. */
+enum { IR_LONGEST_TWICE = 300 };
+
 LaneBody ir_lanes_of_row(const IrInst *row, int width);
 
 /* By inst id. All other parameters, and values from outside, are uniform. */

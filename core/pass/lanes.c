@@ -12,7 +12,8 @@
 enum {
   LONGEST = 5000, /* insts of a body: compiling it takes longer still */
   GAIN = 80,      /* percent of the scalar cost that lanes may reach at most */
-  ACTIVE = 30     /* percent of the cells under a mask, guessed */
+  ACTIVE = 30,    /* percent of the cells under a mask, guessed, */
+  NOT_FEW = 60    /* and in rows of which few go one by one (IR_LONGEST_TWICE) */
 };
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
@@ -130,7 +131,8 @@ static bool choose_row(void *data, IrInst *inst) {
     return note_alone(&c->told, "its body is long"), true;
   LaneBody body = ir_lanes_of_row(inst, width);
   LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
-  if (inst->masked) s.alone = s.alone * ACTIVE / 100;
+  bool is_twice = rewrite_count(inst->regions[0]) <= IR_LONGEST_TWICE;
+  if (inst->masked) s.alone = s.alone * (is_twice ? NOT_FEW : ACTIVE) / 100;
   if (s.obstacle) return note_obstacle(&c->told, &s), true;
   if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
   inst->lanes = width;
