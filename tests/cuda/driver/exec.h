@@ -91,7 +91,8 @@ struct Warp {
   uint32_t sector_count;
   uint32_t turn, slices, idle_slices;
   uint64_t wakes; /* the time of the grid until which it sleeps */
-  bool yields;    /* a group of it sleeps: the others' turn */
+  uint32_t pauses; /* groups that went to sleep, one after the other */
+  bool yields;    /* the last one did: the others' turn */
   bool is_turn;   /* this slice is the group's, whoever else could go */
 };
 

@@ -218,12 +218,13 @@ bool warp_run(Warp *warp, int64_t budget) {
     warp->is_turn = warp->yields || warp->idle_slices++ >= IDLE_SLICES ||
                     ++warp->slices % SLICES_PER_TURN == 0;
     if (warp->is_turn) warp->idle_slices = 0;
-    warp->yields = false;
     warp_park(warp, GROUP_READY, warp->pc, 0);
     if (!pick(warp, warp->is_turn)) return false;
   } else if (!warp->mask && !pick(warp, false)) {
     return false;
   }
+  if (!warp->yields) warp->pauses = 0;
+  warp->yields = false;
   warp->budget = budget;
   uint64_t instructions = 0, threads = 0;
   while (warp->budget > 0) {
