@@ -156,6 +156,7 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
   if (manager->list_version == manager->version) return 1;
   uint64_t changes = count_touched(manager, context->worker_count);
   uint64_t most = manager->list_count + changes;
+  if (most > manager->node_count) most = manager->node_count; /* each is in it once */
   if (!reserve(context, tree, manager, most > manager->live_count ? most : manager->live_count))
     return 0;
   manager->list_drift += changes;

@@ -18,8 +18,9 @@ static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
   return copy;
 }
 
-static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
-  return !(ir_effects(inst) & IR_TOPOLOGY);
+/* A visit: false once found. An order of nodes takes memory of the tree where a task makes it. */
+static bool changes_topology(void *data, IrInst *inst) {
+  return !(ir_effects(inst) & IR_TOPOLOGY) && !ir_is_call(inst, RT_LIST_ORDER);
 }
 
 /* Nanoseconds per position, from tasks_cost's additions: about three per nanosecond, rows eight at
