@@ -35,7 +35,7 @@ static void copy_moves(Warp *warp, const Call *call, uint32_t from, uint32_t to,
 }
 
 /* The driver gives a thread the stack that a graph of calls needs; where calls go round, it cannot
- * know, and gives what the context's limit says. A call costs some of it whatever it keeps there. */
+ * know, and gives what the context's limit says. A call costs some of it whatever it keeps. */
 static bool has_stack(const Frame *caller, const Function *function) {
   enum { CALL_BYTES = 32 };
   uint32_t bytes = caller->local_base + caller->function->local_bytes + function->local_bytes;
