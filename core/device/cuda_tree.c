@@ -141,7 +141,7 @@ static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Er
   if (!is_sparse(tree)) return true;
   uint64_t used = tree->top, left = 0, more = 0, reserved = cuda_tree->memory.reserved;
   if (tree->budget->limit > tree->budget->used) left = tree->budget->limit - tree->budget->used;
-  if (may_grow) more = max_i64((int64_t)(left / 16), (int64_t)(3 * used + LEAST_GROWTH));
+  if (may_grow) more = max_i64((int64_t)(left / 8), (int64_t)(3 * used + LEAST_GROWTH));
   if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
   if (more > reserved - used) more = reserved - used;
   uint64_t mapped = cuda_tree->memory.mapped;

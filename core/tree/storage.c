@@ -281,12 +281,33 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
   return error_hint(err, "what fitted was appended; declare it longer: :dynamic(\"k\", n)");
 }
 
+/* A device with a mirror makes room before a launch; the launch wanted more than that, and the
+ * budget would have had it. */
+static bool has_outgrown_room(const Tree *tree, const SNode *node) {
+  const RtBudget *budget = &tree->store->budget;
+  if (!tree->store->device->table->reach) return false;
+  tree_reach((Tree *)tree, DEVICE_COUNTS, NULL);
+  return budget->used + (node ? node->node_size : 0) + RT_SEGMENT <= budget->limit;
+}
+
+static bool room_error(const Tree *tree, const char *name, const SNode *node, Error *err) {
+  char limit[32], used[32], label[100];
+  const RtBudget *budget = &tree->store->budget;
+  error_set(err, RG_ERROR_BUDGET,
+            "%s (%s) of %s outgrew the room that this launch had on the GPU: %s of %s are in use",
+            name, node ? snode_kind_text(node->kind) : "pointer", tree_label(tree, label),
+            bytes_text(budget->used, used), bytes_text(budget->limit, limit));
+  return error_hint(err, "launch again, perhaps in smaller steps: there is room for three times "
+                         "what is in use, and for a part of what is left");
+}
+
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const RtBudget *budget = &tree->store->budget;
   tree->store->is_short = true;
   const SNode *node = managed_node(tree, manager);
   char limit[32], used[32], more[32], label[100], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
+  if (has_outgrown_room(tree, node)) return room_error(tree, name, node, err);
   error_set(err, RG_ERROR_BUDGET,
             "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
             bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",

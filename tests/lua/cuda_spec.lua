@@ -153,6 +153,23 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("says when a launch alone wants more than the room it had", function()
+    local said = run("RG_STRESS=tiny_chunks", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 16384, { name = "block" })
+      block:place(x)
+      local touch = rg.kernel(function(n) for i in rg.range(n) do x[i] = 1 end end)
+      local ok, e = pcall(function() touch(16384) return x[0] end)
+      print(ok, e.code, e.message)
+      touch(10)
+      print(x[9])
+    ]])
+    assert.matches("^false memory.budget node 'block' %(pointer%) of a tree outgrew "
+      .. "the room that this launch had on the GPU", said)
+    assert.matches("\n1$", said)
+  end)
+
   it("works without memory that is mapped later", function()
     assert.equal("13", run("PTX_NO_VMM=1", [[
       rg.init { arch = "cuda" }
