@@ -168,8 +168,11 @@ static void streams(void) {
     CHECK_INT(gpu.cuStreamSynchronize(stream), 700);
     begin_again();
   }
+  TEST("streams go with their context, and what was queued in them is never done") {
+    CHECK_INT(gpu.cuStreamSynchronize(stream), 400);
+    CHECK_INT(gpu.cuStreamDestroy_v2(stream), 400);
+  }
   CHECK_INT(gpu.cuMemFreeHost(pinned), 0);
-  CHECK_INT(gpu.cuStreamDestroy_v2(stream), 0);
 }
 
 static void events_and_graphs(void) {

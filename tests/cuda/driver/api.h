@@ -67,6 +67,7 @@ int stream_wait(Stream *stream, uint64_t end); /* until it has done so many sinc
 uint64_t stream_length(const Stream *stream);
 void stream_end_capture(const struct Graph *graph);
 int stream_drain_all(void);
+void stream_end_all(void); /* what is queued is never done; streams are gone */
 bool stream_is_capturing(void); /* any */
 Stream *stream_of(void *handle); /* NULL: the default one; no such: NULL, and an error in it */
 bool stream_is_known(void *handle);

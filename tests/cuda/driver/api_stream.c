@@ -58,6 +58,20 @@ void stream_end_capture(const Graph *graph) {
     if (streams.at[i]->capture == graph) streams.at[i]->capture = NULL;
 }
 
+static void forget_queue(Stream *stream) {
+  while (stream->done < stream->queue.count) work_free(&stream->queue.at[stream->done++]);
+  stream->passed += stream->done;
+  stream->done = stream->queue.count = 0;
+}
+
+void stream_end_all(void) {
+  forget_queue(&null_stream);
+  for (uint32_t i = 0; i < streams.count; i++) {
+    forget_queue(streams.at[i]);
+    streams.at[i]->is_open = false;
+  }
+}
+
 static int drain_blocking(void) {
   int result = CUDA_SUCCESS;
   for (uint32_t i = 0; i < streams.count && !result; i++)
