@@ -62,10 +62,13 @@ local function kernels(rg)
   rg.root:hash("i"):dense("i", 16):place(h)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
+  local other = rg.field(rg.f32)
+  rg.root:pointer("ij", n / 16):dense("ij", 16):place(other)
   rg.kernel(function()
     for i, j in rg.range(n, n) do
       p[i][j] = 1
       bits[i][j] = 1
+      other[i][j] = 1
       h[i * n + j] = 1
     end
   end)()
@@ -130,6 +133,16 @@ local function kernels(rg)
     end) },
     { "step of active cells", 0.43, rg.kernel(function()
       for i, j in p:active() do p[i][j] = p[i][j] + 1 end
+    end) },
+    { "active cells whose loops turn differently", 12, rg.kernel(function()
+      for i, j in p:active() do
+        local left = 1 + (i + j) % 7
+        while left > 1 do left = left * w end
+        q[i][j] = left
+      end
+    end) },
+    { "active cells and those of another tree", 1.9, rg.kernel(function()
+      for i, j in p:active() do q[i][j] = p[i][j] + other[i][j] end
     end) },
     { "reads anywhere in a hash", 155, rg.kernel(function()
       for i in rg.range(cells) do b[i] = h[rg.i32(rg.u32(i) * 2654435761 % cells)] end
