@@ -51,6 +51,11 @@ static inline uint64_t rt_load_long(const uint64_t *word) {
   return __atomic_load_n(word, __ATOMIC_RELAXED);
 }
 
+static inline void rt_store_long(uint64_t *word, uint64_t value) {
+  rt_step();
+  __atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
+
 static inline uint64_t rt_load_acquire_long(const uint64_t *word) {
   rt_step();
   uint64_t value = __atomic_load_n(word, RT_ACQUIRE);

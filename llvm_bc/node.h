@@ -15,6 +15,16 @@ typedef struct RtNode { /* a node and its entries in the tables */
   uint32_t *position, *touched; /* RtChunk.positions, .touched */
 } RtNode;
 
+/* One worker needs no locked instructions, which wait until all its stores have reached a cache:
+ * 100 ns where those miss. */
+static inline int rt_is_alone(const RtContext *context) {
+#if defined(__NVPTX__)
+  return 0; /* a worker is shared by threads */
+#else
+  return context->worker_count == 1;
+#endif
+}
+
 static inline int handle_is_live(uint32_t handle) { return handle > RT_SLOT_BUSY; }
 
 static inline uint8_t *node_address(const RtTree *tree, uint32_t handle) {

@@ -31,11 +31,12 @@ static void enter_node(const RtTree *tree, const RtManager *manager, const uint3
                  (uint64_t)(place - parent.memory), info->coordinates);
 }
 
-/* 1: the slot is ours, BUSY; 0: it is live, with *handle. */
-static int claim(uint32_t *slot, uint32_t *handle) {
+/* 1: the slot is ours; 0: it is live, with *handle. */
+static int claim(const RtContext *context, uint32_t *slot, uint32_t *handle) {
   for (uint32_t round = 0;; round++) {
     *handle = rt_load_acquire(slot);
     if (*handle > RT_SLOT_BUSY) return 0;
+    if (rt_is_alone(context)) return 1;
     if (*handle == RT_SLOT_EMPTY && rt_swap(slot, RT_SLOT_EMPTY, RT_SLOT_BUSY)) return 1;
     rt_target_wait(round);
   }
@@ -48,7 +49,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   RtLocal *local = local_of(manager, worker);
   uint32_t handle;
   if (!node_is_in_arena(tree, slot)) return local->sink;
-  if (!claim(slot, &handle)) return node_address(tree, handle);
+  if (!claim(context, slot, &handle)) return node_address(tree, handle);
   handle = rt_node_take(tree, manager, local);
   if (!handle) {
     rt_store_release(slot, RT_SLOT_EMPTY);

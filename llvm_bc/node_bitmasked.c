@@ -21,9 +21,11 @@ int32_t rt_mask_active(const uint64_t *words, uint64_t cell) {
   return (rt_load_long(words + cell / WORD_BITS) & bit_of(cell)) != 0;
 }
 
-void rt_mask_set(uint64_t *words, uint64_t cell) {
-  uint64_t *word = words + cell / WORD_BITS, bit = bit_of(cell);
-  if (__builtin_expect(!(rt_load_long(word) & bit), 0)) rt_set_bits(word, bit);
+void rt_mask_set(RtContext *context, uint64_t *words, uint64_t cell) {
+  uint64_t *word = words + cell / WORD_BITS, bit = bit_of(cell), bits = rt_load_long(word);
+  if (__builtin_expect((bits & bit) != 0, 1)) return;
+  if (rt_is_alone(context)) rt_store_long(word, bits | bit);
+  else rt_set_bits(word, bit);
 }
 
 void rt_mask_keep(uint64_t *words, uint64_t cell) {

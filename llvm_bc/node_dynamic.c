@@ -22,6 +22,12 @@ static int32_t give_up(uint32_t *list, int32_t locks) {
   return -1;
 }
 
+static int move_end(const RtContext *context, uint32_t *list, uint32_t from, uint32_t to) {
+  if (!rt_is_alone(context)) return rt_swap(&list[RT_LIST_LENGTH], from, to);
+  rt_store(&list[RT_LIST_LENGTH], to);
+  return 1;
+}
+
 int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                           uint32_t *list, int32_t chunk, int32_t capacity, int32_t locks) {
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
@@ -35,7 +41,7 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
     if (!handle_is_live(rt_load_acquire(slot)) &&
         !rt_dynamic_grow(context, worker, tree, manager, slot))
       return give_up(list, locks);
-    if (rt_swap(&list[RT_LIST_LENGTH], length, length + 1)) return (int32_t)length;
+    if (move_end(context, list, length, length + 1)) return (int32_t)length;
   }
 }
 

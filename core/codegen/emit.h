@@ -252,8 +252,8 @@ LLVMTypeRef lane_mask_type(Codegen *g);
 LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all on for NULL */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
 LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
-/* which lanes run, a bit each, as an i64 */
-LLVMValueRef lane_bits(Codegen *g);
+/* the lanes of a mask, a bit each, as an i64 */
+LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
 void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
 void lane_if(Codegen *g, const IrInst *inst);
@@ -266,11 +266,12 @@ void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target);
 typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
-/* slot.c: a call that finds a node by its slot; false: it is another one. */
+/* lane_call.c: a call that has a form in lanes; false: it has none. See slot.c, hash.c,
+ * lane_mask.c */
+bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
-/* lane_mask.c: a call that reads or sets a cell's bit; false: it is another one. */
+bool lane_hash(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);
-bool lane_hash(Codegen *g, const IrInst *inst); /* hash.c */
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,
  * and back */

@@ -1,14 +1,6 @@
 /* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes. */
 #include "codegen/emit.h"
 
-static RtEntry entry_of(const IrInst *inst) {
-  switch (inst->entry) {
-  case RT_HASH_FIND: case RT_HASH_LIVE: return RT_HASH_FIND_LANES;
-  case RT_HASH_ENSURE: return RT_HASH_ENSURE_LANES;
-  default: return RT_ENTRY_COUNT;
-  }
-}
-
 static LLVMValueRef in_lanes(Codegen *g, const IrInst *inst, int operand) {
   return value_broadcast(g, value_operand(g, inst, operand), g->width);
 }
@@ -24,12 +16,11 @@ static LLVMValueRef coordinates_of(Codegen *g, const IrInst *inst) {
 }
 
 bool lane_hash(Codegen *g, const IrInst *inst) {
-  RtEntry entry = entry_of(inst);
-  if (entry == RT_ENTRY_COUNT) return false;
+  RtEntry entry = inst->entry == RT_HASH_ENSURE ? RT_HASH_ENSURE_LANES : RT_HASH_FIND_LANES;
   LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
   LLVMValueRef nodes = block_variable(g, lanes, "nodes");
   LLVMBuildStore(g->builder, in_lanes(g, inst, 0), nodes);
-  LLVMValueRef operands[] = {lane_bits(g), value_integer(g->i32, g->width), nodes,
+  LLVMValueRef operands[] = {lane_bits(g, g->mask), value_integer(g->i32, g->width), nodes,
                              coordinates_of(g, inst)};
   call_runtime(g, entry, (Callee){inst->tree, inst->imm}, operands, 4);
   LLVMValueRef cells = LLVMBuildLoad2(g->builder, lanes, nodes, "");

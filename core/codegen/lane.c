@@ -52,8 +52,8 @@ static LLVMValueRef mask_bits(Codegen *g, LLVMValueRef mask) {
   return LLVMBuildBitCast(g->builder, lane_mask(g, mask), bits, "");
 }
 
-LLVMValueRef lane_bits(Codegen *g) {
-  LLVMValueRef bits = mask_bits(g, g->mask);
+LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask) {
+  LLVMValueRef bits = mask_bits(g, mask);
   return g->width < 64 ? LLVMBuildZExt(g->builder, bits, g->i64, "") : bits;
 }
 
@@ -194,7 +194,7 @@ static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
     for (int lane = 0; lane < g->width; lane++) emit_lane(g, &run, value_index(g, lane));
     return;
   }
-  SetBits bits = bits_begin(g, lane_bits(g));
+  SetBits bits = bits_begin(g, lane_bits(g, g->mask));
   LLVMValueRef result = emit_lane(g, &run, bits.position);
   if (results)
     LLVMBuildStore(g->builder, value_to_memory(g, result, last->type),
@@ -271,7 +271,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     return true;
   case IR_CALL:
     if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
-    if (!lane_slot(g, inst) && !lane_hash(g, inst) && !lane_mask_bits(g, inst)) lane_each(g, inst);
+    if (!lane_call(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;
   case IR_FAULT: lane_fault(g, inst); return true;

@@ -13,15 +13,17 @@
 
 enum {
   DISTANCE = 12,   /* iterations */
+  FAR = 32,        /* where they may run side by side */
   MOST_PLACES = 2, /* that are fetched */
   MOST_INSTS = 160 /* of a body for which it may pay */
 };
 
 typedef struct Ahead {
   Lower *l;
+  int distance;
   IrRegion *body;
   IrBuilder b;     /* before its first inst */
-  IrInst **later;  /* by id: the value, DISTANCE iterations later */
+  IrInst **later;  /* by id: the value, `distance` iterations later */
   bool failed;
 } Ahead;
 
@@ -32,7 +34,7 @@ static IrInst *later(Ahead *a, IrInst *inst);
 static IrInst *later_param(Ahead *a, IrInst *param) {
   const IrRegion *body = a->body;
   if (vec_last(&body->params) == param)
-    return ir_binary(&a->b, IR_ADD, param, ir_const_int(&a->b, param->type, DISTANCE));
+    return ir_binary(&a->b, IR_ADD, param, ir_const_int(&a->b, param->type, a->distance));
   for (int k = 0; k < body->params.count; k++)
     if (body->params.items[k] == param) return param;
   return NULL;
@@ -96,6 +98,11 @@ static IrInst *later(Ahead *a, IrInst *inst) {
 
 /* -- what is fetched --------------------------------------------------------------------------- */
 
+static bool is_atomic(const IrInst *access) {
+  return (access->op == IR_UPDATE && !access->plain) || access->op == IR_RMW ||
+         access->op == IR_CAS;
+}
+
 static bool waits(const Lower *l, const IrInst *access) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
@@ -103,8 +110,7 @@ static bool waits(const Lower *l, const IrInst *access) {
   for (const SNode *at = field->node; at; at = at->parent)
     if (snode_has(at, SNODE_UNBOUNDED) || snode_has_lists(at)) return false;
   if (!place->active && snode_is_masked(field->node, NULL)) return true;
-  return (access->op == IR_UPDATE && !access->plain) || access->op == IR_RMW ||
-         access->op == IR_CAS;
+  return is_atomic(access);
 }
 
 /* The first number of an element stands for all. */
@@ -123,13 +129,16 @@ typedef struct Found {
   const IrRegion *body;
   IrInst *places[MOST_PLACES];
   int count;
+  bool has_atomic; /* then iterations run one after the other */
 } Found;
 
 static bool find_place(void *data, IrInst *inst) {
   Found *found = data;
   if (!rewrite_is_write(inst->op) || inst->operands[0]->op != IR_PLACE) return true;
-  if (waits(found->l, inst) && is_computed(found->l, found->body, inst->operands[0]))
+  if (waits(found->l, inst) && is_computed(found->l, found->body, inst->operands[0])) {
     found->places[found->count++] = inst->operands[0];
+    found->has_atomic |= is_atomic(inst);
+  }
   return found->count < MOST_PLACES;
 }
 
@@ -144,7 +153,7 @@ static void fetch_place(Ahead *a, IrInst *place) {
   for (int k = 0; k < place->operand_count; k++)
     if (!(indices[k] = later(a, place->operands[k]))) return;
   ir_note(a->l->kernel, place->line, "the element is fetched %d iterations ahead in a large tree",
-          DISTANCE);
+          a->distance);
   IrBuilder b = a->b;
   IrInst *goes = ir_call(&b, RT_TREE_LARGE, field->tree, 0, 0, NULL),
          *inside = address_inside(&b, field->node, indices);
@@ -165,7 +174,8 @@ void ahead_fetch(Lower *l, IrRegion *body) {
   if (rewrite_count(body) > MOST_INSTS) return;
   Found found = {.l = l, .body = body};
   ir_walk(body, find_place, &found);
-  Ahead a = {.l = l, .body = body, .b = rewrite_before(l->kernel, body->first)};
+  Ahead a = {.l = l, .distance = found.has_atomic ? DISTANCE : FAR, .body = body};
+  a.b = rewrite_before(l->kernel, body->first);
   a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
   for (int k = 0; k < found.count; k++) fetch_place(&a, found.places[k]);
 }

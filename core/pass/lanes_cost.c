@@ -28,9 +28,7 @@ enum { /* a scalar op is 1 */
   HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
   HASH_LANE = 12,
   MATHS = 24,      /* a function of mathematics, in doubles */
-  /* per lane, of a call that may activate: its address reaches the registers through memory, where
-   * it waits for the stores of the lanes before it, which miss caches */
-  ENSURE = 24,
+  SELDOM = 2,      /* per lane, what a call that may activate does where it has to */
   DIVISION = 8,
   ATOMIC = 20
 };
@@ -50,16 +48,19 @@ static int registers(const LaneSurvey *s, Type type) {
   return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
 }
 
-/* Code generation has it in line, and in lanes as a gather. */
-static bool is_gather(const IrInst *inst) {
-  return ir_is_call(inst, RT_MASK_ACTIVE) || ir_is_call(inst, RT_MASK_SET) ||
-         ir_is_call(inst, RT_SLOT_FIND) || ir_is_call(inst, RT_SLOT_LIVE) ||
-         ir_is_call(inst, RT_SLOT_ENSURE);
+/* In lanes it begins with a gather; those that activate do the rest seldom. */
+static bool is_gathered(const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return true;
+  case RT_MASK_ACTIVE: case RT_MASK_SET: return true;
+  default: return false;
+  }
 }
 
 static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
   case RT_OUTSIDE: return 0; /* rare */
+  case RT_FETCH: return 1;
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
   case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
   case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
@@ -138,9 +139,7 @@ static bool is_in_doubles(const IrInst *inst) {
   return op_cost(inst) == MATHS || is_division(inst);
 }
 
-static bool is_ensure(const IrInst *call) {
-  return (ir_effects(call) & IR_ACTIVATES) && type_is(call->type, TYPE_PTR);
-}
+static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
 /* Of all lanes together. */
 static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
@@ -165,8 +164,10 @@ static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
-    if (is_gather(inst)) return (int64_t)GATHER * s->width + 4 * VECTOR;
-    return cost ? (int64_t)s->width * (cost + ONE_BY_ONE + (is_ensure(inst) ? ENSURE : 0)) : 0;
+    if (inst->entry == RT_FETCH) return 2 * s->width;
+    if (is_gathered(inst))
+      return (int64_t)(GATHER + (is_activation(inst) ? SELDOM : 0)) * s->width + 4 * VECTOR;
+    return cost ? (int64_t)s->width * (cost + ONE_BY_ONE) : 0;
   default: break;
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
@@ -186,7 +187,6 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   case IR_CALL:
     if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
     if (inst->entry == RT_TOUCH) return "it is checked for races";
-    if (inst->entry == RT_FETCH) return "elements are fetched ahead of their use";
     for (int i = 0; i < inst->operand_count; i++)
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;
@@ -248,6 +248,9 @@ static void survey_inst(LaneSurvey *s, const IrInst *inst) {
   if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
   if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
   int64_t beside = cost_beside(s, inst) * s->turns;
+  s->fetches |= ir_is_call(inst, RT_FETCH);
+  s->is_atomic |= (inst->op == IR_MEM_UPDATE && !inst->plain) || inst->op == IR_MEM_RMW ||
+                  inst->op == IR_MEM_CAS;
   s->alone += op_cost(inst) * s->turns;
   s->beside += beside;
   if (inst->op != IR_IF) return;
@@ -265,5 +268,7 @@ LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const La
                   .vector_bytes = ctx->vector_bytes, .turns = 1, .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
   survey_region(&s, body->region);
+  if (s.fetches && s.is_atomic && !s.obstacle)
+    s.obstacle = "elements are fetched ahead of their use";
   return s;
 }

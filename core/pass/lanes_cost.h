@@ -14,6 +14,7 @@ typedef struct LaneSurvey {
   /* cost of one iteration, of whose inner loops some may run in lanes; of `width` side by side */
   int64_t alone, beside;
   bool is_simple;        /* LLVM's vectoriser takes it */
+  bool fetches, is_atomic; /* elements ahead of their use; shared ones are updated */
   const char *obstacle;  /* what has no form in lanes; NULL: nothing */
   int32_t line;          /* of the obstacle */
 } LaneSurvey;

@@ -68,7 +68,7 @@ static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int6
   uint64_t *words = words_of(step, reach->cell.base),
            cell = reach->cell.number = choose_cell(step, index);
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
-  if (way == CELL_ENSURE) rt_mask_set(words, cell);
+  if (way == CELL_ENSURE) rt_mask_set(context, words, cell);
   return way == CELL_ENSURE || rt_mask_active(words, cell);
 }
 

@@ -64,8 +64,8 @@ static uint32_t *value(int outer, int inner) {
 }
 
 static void write(int outer, int inner, uint32_t number) {
-  rt_mask_set(outer_words(), (uint64_t)outer);
-  rt_mask_set(inner_words(outer), (uint64_t)inner);
+  rt_mask_set(&context, outer_words(), (uint64_t)outer);
+  rt_mask_set(&context, inner_words(outer), (uint64_t)inner);
   *value(outer, inner) = number;
 }
 static bool is_zero(void) {
@@ -141,7 +141,7 @@ static void *toggle(void *data) {
   int self = (int)(intptr_t)data;
   for (int turn = 0; turn < TURNS; turn++)
     for (int k = self; k < 64; k += THREADS * 5) {
-      rt_mask_set(inner_words(2), (uint64_t)k);
+      rt_mask_set(&context, inner_words(2), (uint64_t)k);
       if ((turn + k) % 2)
         rt_mask_clear(&context, &workers[self], 0, 1, inner_words(2), (uint64_t)k);
       else rt_mask_keep(inner_words(2), (uint64_t)k);
@@ -159,8 +159,8 @@ static void *fight(void *data) {
       rt_mask_clear(&context, &workers[self], 0, 0, outer_words(), 0);
       continue;
     }
-    rt_mask_set(outer_words(), 0);
-    rt_mask_set(inner_words(0), cell);
+    rt_mask_set(&context, outer_words(), 0);
+    rt_mask_set(&context, inner_words(0), cell);
     rt_mask_keep(inner_words(0), cell); /* the innermost first */
     rt_mask_keep(outer_words(), 0);
   }

@@ -1,0 +1,22 @@
+/* lane_call.c - calls of the runtime that have a form in lanes. */
+#include "codegen/emit.h"
+
+/* Of all lanes: where one does not run, it does no harm. */
+static bool emit_fetch(Codegen *g, const IrInst *inst) {
+  LLVMValueRef places = value_operand(g, inst, 0);
+  for (int lane = 0; lane < value_width(places); lane++) {
+    LLVMValueRef place = value_lane(g, places, lane);
+    call_runtime(g, RT_FETCH, (Callee){0}, &place, 1);
+  }
+  return true;
+}
+
+bool lane_call(Codegen *g, const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return lane_slot(g, inst);
+  case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return lane_hash(g, inst);
+  case RT_MASK_ACTIVE: case RT_MASK_SET: return lane_mask_bits(g, inst);
+  case RT_FETCH: return emit_fetch(g, inst);
+  default: return false;
+  }
+}
