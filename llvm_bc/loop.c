@@ -31,7 +31,7 @@ static int has_stack(const RtWorker *worker) {
 }
 
 int32_t rt_nest(RtContext *context, RtWorker *worker, int32_t fault, int32_t depth) {
-  if (depth <= RT_MOST_CALLS && has_stack(worker)) return 1;
+  if (depth <= (RT_ALONE ? RT_MOST_CALLS_GPU : RT_MOST_CALLS) && has_stack(worker)) return 1;
   uint64_t value = (uint64_t)depth;
   rt_fault(context, worker, fault, 1, &value);
   return 0;
