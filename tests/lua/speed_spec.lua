@@ -150,6 +150,12 @@ local function kernels(rg)
     { "writes anywhere in a hash", 165, rg.kernel(function()
       for i in rg.range(cells) do h[rg.i32(rg.u32(i) * 2654435761 % cells)] = i end
     end), is_scalar = true },
+    { "touches anywhere, with a bit each", 86, rg.kernel(function()
+      for i in rg.range(cells) do
+        local k = rg.i32(bit.band(rg.u32(i) * 40503, cells - 1))
+        bits[bit.rshift(k, 9)][bit.band(k, n - 1)] = w
+      end
+    end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()
       for i, j in bits:active() do bits[i][j] = bits[i][j] + 1 end
     end), is_scalar = true },
