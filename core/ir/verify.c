@@ -789,7 +789,8 @@ static bool verify_counts(Verifier *v, const IrTask *task) {
   if (!counts || !claim)
     return (!counts && !claim && !task->idle) || task_fail(v, task, "counts in vain");
   bool is_sound = !counts->counts && !counts->idle && task->kind == TASK_RANGE &&
-                  counts->kind == TASK_RANGE && counts->body && !counts->interior == !task->interior && claim->params.count == 1 &&
+                  counts->kind == TASK_RANGE && counts->body &&
+                  !counts->interior == !task->interior && claim->params.count == 1 &&
                   type_is_integer(claim->params.items[0]->type) && claim->last &&
                   type_equal(claim->last->type, claim->params.items[0]->type) &&
                   (counts->lanes == 0 || (counts->lanes > 1 && counts->lanes <= IR_MAX_LANES &&

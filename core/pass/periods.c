@@ -21,7 +21,8 @@ typedef struct Search {
   IrInst *range;
 } Search;
 
-/* The range's axis is 0 .. `end`, and `steps` lead at most one period away, but for whole periods. */
+/* The range's axis is 0 .. `end`, and `steps` lead at most one period away, but for whole
+ * periods. */
 static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
   int64_t first, last;
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;

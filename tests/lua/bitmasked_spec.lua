@@ -414,7 +414,7 @@ describe("masks", function()
   end)
 
   -- Runs of active cells are walked without a call for each.
-  local function masked_trees() -- the masked node, its leaf, cells of the leaf in a cell of the node
+  local function masked_trees() -- masked node, its leaf, cells of the leaf in a cell of the node
     local plain, below = rg.root:bitmasked("i", 64), rg.root:pointer("i", 4):bitmasked("i", 16)
     local hash, coarse = rg.root:hash("i"):bitmasked("i", 16), rg.root:bitmasked("i", 4)
     local both = rg.root:pointer("i", 4):bitmasked("i", 4)
