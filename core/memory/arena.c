@@ -15,7 +15,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
+/* TAIL: mapped past a range, where a vector's last lanes may be off but absent pages are slow */
+enum { ARENA_ALIGN = 65536, TAIL = 65536, RESIDENT_STEP = 256 };
 
 /* `size_bytes` at a multiple of the alignment: reserves more and trims both ends. */
 static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
@@ -32,7 +33,7 @@ static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
 }
 
 static uint8_t *reserve(uint64_t size_bytes, uint64_t guard, int protection) {
-  if (!guard) return map_aligned(size_bytes, protection);
+  if (!guard) return map_aligned(size_bytes + TAIL, protection);
   uint8_t *mapped = map_aligned(size_bytes + 2 * guard, PROT_NONE);
   if (!mapped || !mprotect(mapped + guard, size_bytes, protection))
     return mapped ? mapped + guard : NULL;
@@ -69,7 +70,8 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
 }
 
 void arena_release(Arena *arena) {
-  if (arena->base) munmap(arena->base - arena->guard, arena->reserved + 2 * arena->guard);
+  uint64_t beyond = arena->guard ? 2 * arena->guard : TAIL;
+  if (arena->base) munmap(arena->base - arena->guard, arena->reserved + beyond);
   *arena = (Arena){0};
 }
 
@@ -91,7 +93,7 @@ void arena_settle(uint8_t *from, uint64_t size_bytes) {
   if (size_bytes > ARENA_READABLE) return;
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t begin = align_up((uint64_t)from, page),
-           end = ((uint64_t)from + size_bytes) / page * page;
+           end = align_up((uint64_t)from + size_bytes + 1, page);
   if (begin < end)
     madvise((void *)begin, end - begin,
             size_bytes <= ARENA_PRESENT ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);

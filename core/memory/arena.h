@@ -29,8 +29,9 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
  * large as the system has. */
 void arena_enlarge(uint8_t *from, uint64_t size_bytes);
 /* The range will be in use as a whole: its pages become large, too, and are made present where that
- * is cheap: ARENA_PRESENT bytes at most for writing, ARENA_READABLE for reading. A vector access
- * whose lanes are all off takes a hundred times as long where a page is absent. */
+ * is cheap, the one after its last byte as well: ARENA_PRESENT bytes at most for writing,
+ * ARENA_READABLE for reading. A vector access takes a hundred times as long where a page under
+ * lanes that are off is absent. */
 void arena_settle(uint8_t *from, uint64_t size_bytes);
 #define ARENA_PRESENT ((uint64_t)64 << 20)
 #define ARENA_READABLE ((uint64_t)1 << 30)

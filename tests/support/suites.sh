@@ -235,8 +235,8 @@ run_without() {
   local pass
   configure_and_build "$build" || { add 0 1 "build"; return; }
   export_paths
-  for pass in none periods exits thresholds atomics bounds nodes privatise unroll spans leaf rows apart \
-    slots lanes fold; do
+  for pass in none periods exits thresholds atomics bounds nodes privatise unroll spans leaf rows \
+    apart slots lanes fold; do
     specs="tests/lua/judge_spec.lua" run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done

@@ -54,10 +54,12 @@ int main(void) {
     CHECK(arena_reserve(&small, 1 << 20, 1 << 20, &err));
     CHECK(arena_reserve(&large, 2 * ARENA_PRESENT, 2 * ARENA_PRESENT, &err));
     CHECK_INT((uint64_t)large.base % ARENA_LARGE_PAGE, 0);
-    arena_settle(small.base, (1 << 20) - 100);
+    arena_settle(small.base, (1 << 20) - 4096);
     uint64_t before = process_bytes(); /* a shared page of zeros is not counted */
     arena_settle(large.base, 2 * ARENA_PRESENT);
-    CHECK_INT(arena_resident(small.base, 1 << 20), (1 << 20) - 4096);
+    CHECK_INT(arena_resident(small.base, 1 << 20), 1 << 20); /* and the page that follows */
+    arena_settle(small.base, 1 << 20);
+    CHECK_INT(arena_resident(small.base + (1 << 20), 1), 4096);
     CHECK(process_bytes() - before < ARENA_PRESENT);
     CHECK_INT(small.base[5000] | large.base[5000], 0);
     arena_enlarge(large.base + 5, 2 * ARENA_PRESENT - 7);
