@@ -173,10 +173,9 @@ static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error
     if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
                       sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
       return false;
-  for (int32_t m = 0; m < tree->mask_count; m++)
-    if (!cuda_enlarge(cuda, &cuda_tree->was[m],
-                      sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, err))
-      return false;
+  for (int32_t m = 0; m < tree->mask_count; m++) /* without memory: a loop that saves them fails */
+    cuda_enlarge(cuda, &cuda_tree->was[m],
+                 sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, NULL);
   return true;
 }
 

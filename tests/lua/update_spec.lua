@@ -736,7 +736,7 @@ describe("a counter that gives numbers out", function()
     assert.equal(0, out[found])
   end)
 
-  it("is counted first, and says so #compiled", function()
+  it("is counted first, and says so #compiled #cpu", function()
     local x, out, count = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.i32, 1)
     local k = rg.kernel(function()
       for i in rg.range(n) do

@@ -48,7 +48,7 @@ local function sweep_line(x)
 end
 
 describe("an element of dense memory", function()
-  it("is read and written without a call in compiled loops #compiled", function()
+  it("is read and written without a call in compiled loops #compiled #cpu", function()
     if not jit.status() then return end
     for _, x in ipairs { rg.field(rg.f32, 10, 20), rg.array(rg.i32, 10, 20),
       rg.field { type = rg.f64, shape = { 10, 20 } } } do
