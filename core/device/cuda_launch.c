@@ -360,7 +360,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
             start(cuda, launch, number, total, err);
-  note_trees(cuda, launch, task);
+  if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   launch->context.task = -1;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
