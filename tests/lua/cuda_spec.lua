@@ -10,7 +10,7 @@ local function run(environment, text)
   local file = assert(io.open(path, "w"))
   file:write('local rg = require "regolith"\n' .. text)
   file:close()
-  local pipe = io.popen(("env RG_CUDA_DRIVER='%s' PTX_MEMORY=1024 %s luajit '%s' 2>&1")
+  local pipe = io.popen(("env RG_ASYNC=on RG_CUDA_DRIVER='%s' PTX_MEMORY=1024 %s luajit '%s' 2>&1")
     :format(driver, environment, path))
   local answer = pipe:read "*a"
   pipe:close()

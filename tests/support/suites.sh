@@ -119,7 +119,7 @@ run_lua() {
 # On a GPU that tests/cuda executes; without what only a CPU does, and what would take too long.
 # Trees that grow and shrink run under three schedules.
 run_lua_cuda() {
-  local on="RG_ARCH=cuda RG_ASYNC=off RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1 PTX_MEMORY=2048"
+  local on="RG_ARCH=cuda RG_ASYNC=off RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1"
   local specs seed filter_out="#cpu"
   on="$on RG_JUDGE=5"
   specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
