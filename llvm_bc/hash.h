@@ -109,8 +109,14 @@ static inline int entry_is_of(const RtTree *tree, const RtManager *manager, uint
   return tag_is_exact(key->tag) || hash_is_node(tree, manager, (uint32_t)entry, key);
 }
 
-/* The entries of a line that have the tag, a bit each. A hint: they are read in no order. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+/* The entries of a line that have the tag, a bit each. A hint: they are read in no order, which
+ * thread sanitizers need not see. */
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define RT_IS_WATCHED
+#endif
+#endif
+#if defined(__x86_64__) && !defined(RT_IS_WATCHED)
 typedef uint32_t RtQuad __attribute__((vector_size(16), may_alias));
 typedef float RtSigns __attribute__((vector_size(16)));
 

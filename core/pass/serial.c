@@ -192,7 +192,8 @@ static void set_frame(IrBuilder *b, int slot, IrInst *value) {
 static int take_slot(Serial *s) { return s->kernel->frame_slots++; }
 
 static bool is_ours(const Serial *s, const IrInst *inst) {
-  return inst->id >= s->id_count || s->group[inst->id] == s->number;
+  if (inst->id >= s->id_count) return inst->region == s->top; /* or another group has made it */
+  return s->group[inst->id] == s->number;
 }
 
 /* What an inst made by another group is for the host region. */
@@ -222,7 +223,7 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   IrBuilder top = top_builder(s), host = host_builder(s);
   if (outer->op == IR_CONST || is_address(outer)) {
     inside = compute_again(s, outer);
-  } else if (outer->op == IR_ARG) {
+  } else if (outer->op == IR_ARG || outer->op == IR_FRAME_GET) {
     inside = frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
   } else if (outer->id < s->id_count && s->slot[outer->id]) {
     inside = frame(&top, IR_FRAME_GET, outer->type, s->slot[outer->id] - 1);
@@ -339,6 +340,15 @@ static bool use_host_values(void *data, IrInst *inst) {
   return true;
 }
 
+/* Groups have computed those they need; what they are of may have moved. */
+static void drop_addresses(IrRegion *region) {
+  for (IrInst *inst = region->first, *next; inst; inst = next) {
+    next = inst->next;
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) drop_addresses(inst->regions[i]);
+    if (is_address(inst)) ir_remove(inst);
+  }
+}
+
 bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = kernel->next_id;
   if (!ctx->for_cuda) return true;
@@ -356,5 +366,6 @@ bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
   ir_walk(kernel->body, mark_uses, &s);
   for (int i = 0; i < s.groups.count; i++) move_group(&s, i);
   ir_walk(kernel->body, use_host_values, &s);
+  drop_addresses(kernel->body);
   return true;
 }

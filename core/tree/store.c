@@ -67,12 +67,13 @@ void store_collect_all(Store *store, bool trims) {
 }
 
 void store_relieve(Store *store) {
-  if (!store->is_short) return;
-  store->is_short = false;
-  if (store->gc_is_stopped) return;
+  if (!store->is_short || store->gc_is_stopped) return;
+  store->is_short = false; /* storage_context asks, too */
+  uint64_t given = 0;
   for (Tree *tree = store->trees; tree; tree = tree->next)
     if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL))
-      rt_tree_compact(storage_context(tree), &tree->rt);
+      given += rt_tree_compact(storage_context(tree), &tree->rt);
+  store->is_short = !given; /* what is freed later is given back then */
 }
 
 const char *store_more_than(uint64_t bytes, char buffer[32]) {

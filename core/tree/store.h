@@ -32,7 +32,7 @@ typedef struct Store {
   uint32_t changes;           /* grows when cells may have come or gone, in any tree */
   bool tiny_chunks;           /* RG_STRESS */
   bool gc_is_stopped;
-  bool is_short;              /* the budget was exhausted since the last store_relieve */
+  bool is_short;              /* the budget was exhausted, and nothing given back since */
   StoreStats stats;
   TypeTable types;            /* the structs of its fields, and of what launches bring */
   RgVector vector;            /* the vector returned by the last call, if any */
@@ -63,7 +63,8 @@ void store_collect_all(Store *store, bool trims);
 bool store_charge(Store *store, uint64_t needed, const char *what, Error *err);
 /* As rg.init takes it: the first power of two that is more than this. */
 const char *store_more_than(uint64_t bytes, char buffer[32]);
-/* Once after the budget was exhausted: makes free memory of any tree available to all. */
+/* After the budget was exhausted, until there is some: makes free memory of any tree available to
+ * all. */
 void store_relieve(Store *store);
 StoreStats store_stats(const Store *store);
 

@@ -90,7 +90,7 @@ describe("arch cuda #compiled #cpu", function()
   end)
 
   it("copies neither lists nor tables while a loop over active cells is steady", function()
-    local said = run("PTX_TRACE=1", [[
+    local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
       local x = rg.field(rg.f32)
       rg.tree():pointer("i", 16):dense("i", 8):place(x)

@@ -152,8 +152,8 @@ local function kernels(rg)
     end), is_scalar = true },
     { "touches anywhere, with a bit each", 86, rg.kernel(function()
       for i in rg.range(cells) do
-        local k = rg.i32(bit.band(rg.u32(i) * 40503, cells - 1))
-        bits[bit.rshift(k, 9)][bit.band(k, n - 1)] = w
+        local at = rg.i32(bit.band(rg.u32(i) * 40503, cells - 1))
+        bits[bit.rshift(at, 9)][bit.band(at, n - 1)] = w
       end
     end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()

@@ -119,21 +119,20 @@ run_lua() {
 # On a GPU that tests/cuda executes; without what only a CPU does, and what would take too long.
 # Trees that grow and shrink run under three schedules.
 run_lua_cuda() {
-  local on="RG_ARCH=cuda RG_ASYNC=off RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1"
+  local on=(RG_ARCH=cuda RG_ASYNC=off "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5)
   local specs seed filter_out="#cpu"
-  on="$on RG_JUDGE=5"
   specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
-    run_busted "lua, arch cuda" $on
+    run_busted "lua, arch cuda" "${on[@]}"
   for seed in 2 3; do
     specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked pointer)" \
-      run_busted "lua, arch cuda, schedule $seed" $on PTX_SEED=$seed
+      run_busted "lua, arch cuda, schedule $seed" "${on[@]}" PTX_SEED=$seed
   done
 }
 
 # Specs of the whole file: of programs and pages that start runtimes of their own, of what only
 # compiled code for a CPU does (lanes, numbers as constants), and of minutes.
 not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|image|newcomer|program|readme|trace"
-not_on_cuda="$not_on_cuda|ahead|lane|specialise|speed|tile|model|soak|large"
+not_on_cuda="$not_on_cuda|ahead|lane|cell_lane|loop_lane|specialise|speed|tile|model|soak|large"
 
 run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"

@@ -42,8 +42,8 @@ EXPORT int cuDevicePrimaryCtxRetain(Context **context, int device) {
   return CUDA_SUCCESS;
 }
 
-/* Its streams, memory and modules go with a context. (Of modules, only their frames and variables would
- * matter: addresses are never used again.) */
+/* Its streams, memory and modules go with a context. (Of modules, only their frames and variables
+ * would matter: addresses are never used again.) */
 static void end(Context *context) {
   if (!context->result) stream_drain_all();
   stream_end_all();
