@@ -72,7 +72,7 @@ describe("a finalizer that calls the module", function()
     assert.equal("0 true true true", said)
   end)
 
-  it("may be the last to run: handles of a closed state are gone, and say so", function()
+  it("may be the last to run: handles of a closed state are gone, and say so #cpu", function()
     assert.equal("done", run_text [[
       local ffi = require "ffi"
       local rg = require "regolith"
