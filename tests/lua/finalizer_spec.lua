@@ -19,7 +19,7 @@ local function run_text(text)
 end
 
 describe("a finalizer that calls the module", function()
-  it("leaves every call that it interrupts right, wherever that is #cpu", function()
+  it("leaves every call that it interrupts right, wherever that is", function()
     assert.equal("all calls right true", run "luajit tests/support/intruder.lua")
   end)
 
@@ -72,7 +72,7 @@ describe("a finalizer that calls the module", function()
     assert.equal("0 true true true", said)
   end)
 
-  it("may be the last to run: handles of a closed state are gone, and say so #cpu", function()
+  it("may be the last to run: handles of a closed state are gone, and say so", function()
     assert.equal("done", run_text [[
       local ffi = require "ffi"
       local rg = require "regolith"

@@ -130,9 +130,10 @@ run_lua_cuda() {
 }
 
 # Specs of the whole file: of programs and pages that start runtimes of their own, of what only
-# compiled code for a CPU does (lanes, numbers as constants), and of minutes.
-not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|image|newcomer|program|readme|trace"
-not_on_cuda="$not_on_cuda|ahead|lane|cell_lane|loop_lane|specialise|speed|tile|model|soak|large"
+# compiled code for a CPU does (lanes, numbers as constants), of when Lua collects, and of minutes.
+not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|finalizer|image|newcomer|program|readme"
+not_on_cuda="$not_on_cuda|trace|ahead|lane|cell_lane|loop_lane|specialise|speed|tile|model|soak"
+not_on_cuda="$not_on_cuda|large"
 
 run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
