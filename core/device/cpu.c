@@ -1,23 +1,13 @@
 /* cpu.c - the device that is always available. Its memory is the host's, mapped in place; its code
  * runs where the loader placed it; its launches return when they are done. */
-#include <string.h>
-
 #include "device/cpu.h"
+
+#include "device/host_memory.h"
 #include "device/private_copies.h"
 #include "device/processor.h"
 #include "device/races.h"
 
 /* -- memory ------------------------------------------------------------------------------------ */
-
-static uint64_t guard_of(const Device *device) { return device->guard_pages ? ARENA_GUARD : 0; }
-
-static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
-                     uint64_t least_bytes, Error *err) {
-  Arena arena = {.guard = guard_of(device)};
-  if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
-  return true;
-}
 
 static void settle(Device *device, uint8_t *from, uint64_t size_bytes) {
   arena_settle(from, size_bytes);
@@ -25,40 +15,6 @@ static void settle(Device *device, uint8_t *from, uint64_t size_bytes) {
 
 static void enlarge(Device *device, uint8_t *from, uint64_t size_bytes) {
   arena_enlarge(from, size_bytes);
-}
-
-static bool allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
-  Arena arena = {.guard = guard_of(device)};
-  if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
-  return true;
-}
-
-static void free_memory(Device *device, DeviceMemory *memory) {
-  Arena arena = {memory->base, memory->reserved, guard_of(device)};
-  arena_release(&arena);
-  *memory = (DeviceMemory){0};
-}
-
-static void discard(Device *device, uint8_t *from, uint64_t size_bytes) {
-  arena_discard(from, size_bytes);
-}
-static uint8_t *map(Device *device, const DeviceMemory *memory) { return memory->base; }
-
-static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes) {
-  memcpy(to, from, size_bytes);
-}
-
-/* -- callbacks of the runtime ------------------------------------------------------------------ */
-
-/* The runtime's lists grow in the core's heap. */
-static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  CpuDevice *cpu = context->host;
-  return heap_resize(cpu->device.heap, memory, new_bytes);
-}
-
-static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
-  arena_discard(memory, bytes);
 }
 
 /* -- the device -------------------------------------------------------------------------------- */
@@ -80,14 +36,14 @@ static void destroy_cpu(Device *device) {
 
 static const DeviceTable cpu_table = {
     .name = "cpu",
-    .allocate = allocate,
+    .allocate = host_allocate,
     .settle = settle,
     .enlarge = enlarge,
-    .allocate_zeros = allocate_zeros,
-    .free = free_memory,
-    .discard = discard,
-    .map = map,
-    .copy = copy,
+    .allocate_zeros = host_allocate_zeros,
+    .free = host_free,
+    .discard = host_discard,
+    .map = host_map,
+    .copy = host_copy,
     .load = cpu_load,
     .unload = cpu_unload,
     .launch = cpu_launch,
@@ -134,9 +90,9 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                    .worker_count = cpu->device.worker_count,
                                    .task = -1,
                                    .host = cpu,
-                                   .grow = grow,
+                                   .grow = host_grow,
                                    .parallel = cpu_share,
-                                   .discard = discard_nodes};
+                                   .discard = host_discard_nodes};
   if (!options->finds_races) return &cpu->device;
   if (!races_create(cpu, err)) {
     destroy_cpu(&cpu->device);

@@ -8,11 +8,11 @@
  * Between tasks trees are refreshed and collected, so that lists show what the previous task did
  * and freed nodes are reused; both return at once if nothing changed. */
 #include <stdatomic.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "device/cpu.h"
+#include "device/launch.h"
 #include "device/private_copies.h"
 #include "device/races.h"
 #include "thread/stack.h"
@@ -40,28 +40,9 @@ static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
 }
 
-/* Of begin..end, as many as fit. */
-static int64_t count_axis(int64_t begin, int64_t end) {
-  uint64_t count = begin < end ? (uint64_t)end - (uint64_t)begin : 0;
-  return count > INT64_MAX ? INT64_MAX : (int64_t)count;
-}
-
-/* Iterations of a range: the product of its extents, 0 when one is empty, INT64_MAX where it would
- * overflow. */
-static int64_t count_range(const RtContext *context, const DeviceTask *task) {
-  const uint64_t *bounds = &context->frame[task->bounds];
-  int64_t total = 1;
-  bool is_empty = false, is_huge = false;
-  for (int32_t axis = 0; axis < task->axis_count; axis++) {
-    int64_t count = count_axis((int64_t)bounds[2 * axis], (int64_t)bounds[2 * axis + 1]);
-    if (!count) is_empty = true;
-    else if (is_huge || __builtin_mul_overflow(total, count, &total)) is_huge = true;
-  }
-  return is_empty ? 0 : is_huge ? INT64_MAX : total;
-}
-
-static int64_t count_positions(RtContext *context, const DeviceTask *task) {
-  if (task->kind == DEVICE_RANGE) return count_range(context, task);
+static int64_t count_positions(DeviceLaunch *launch, const DeviceTask *task) {
+  RtContext *context = &launch->context;
+  if (task->kind == DEVICE_RANGE) return launch_count_range(launch, task);
   RtTree *tree = context->trees[task->tree];
   if (!rt_list_update(context, tree, task->manager)) return 0;
   return (int64_t)tree->managers[task->manager].list_count;
@@ -122,7 +103,7 @@ static void run_task(RtContext *context, int32_t number) {
   refresh_trees(launch); /* what the host region did */
   gather(cpu, launch);
   context->task = number;
-  int64_t total = count_positions(context, task);
+  int64_t total = count_positions(launch, task);
   if (total > 0) {
     launch->runs++;
     races_begin(cpu);
@@ -173,24 +154,10 @@ static RtOutside take_outside(CpuDevice *cpu) {
   return outside;
 }
 
-/* All but `stop`, which is the caller's, and which any thread may write at any time. */
-static void begin_context(RtContext *context, const RtContext *native) {
-  const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
-  memcpy(context, native, before);
-  memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
-}
-
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CpuDevice *cpu = (CpuDevice *)device;
   RtContext *context = &launch->context;
-  begin_context(context, &device->native);
-  context->frame = launch->frame;
-  context->trees = launch->trees;
-  context->tree_count = launch->tree_count;
-  context->ambient = launch->ambient;
-  context->random = launch->random;
-  context->run = run_task;
-  launch->runs = launch->collections = launch->messages_lost = launch->touches_lost = 0;
+  launch_begin(device, launch, run_task);
   messages_begin(&cpu->said);
   cpu->launch = launch;
   if (launch->has_sums) prepare_copies(device, launch);

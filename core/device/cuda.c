@@ -2,10 +2,9 @@
 #include "device/cuda.h"
 
 #include <stdio.h>
-#include <string.h>
 
+#include "device/host_memory.h"
 #include "device/processor.h"
-#include "memory/arena.h"
 
 static const int newest_processor = 90; /* for newer ones the driver translates */
 
@@ -43,51 +42,8 @@ bool cuda_wait(CudaDevice *cuda, Error *err) {
 
 /* -- memory, as the host sees it: that of the mirror ------------------------------------------- */
 
-static uint64_t guard_of(const Device *device) { return device->guard_pages ? ARENA_GUARD : 0; }
-
-static bool allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
-                     uint64_t least_bytes, Error *err) {
-  Arena arena = {.guard = guard_of(device)};
-  if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
-  return true;
-}
-
 /* The mirror of memory that the host never looks at takes none. */
 static void leave_as_it_is(Device *device, uint8_t *from, uint64_t size_bytes) {}
-
-static bool allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
-  Arena arena = {.guard = guard_of(device)};
-  if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
-  return true;
-}
-
-static void free_memory(Device *device, DeviceMemory *memory) {
-  Arena arena = {memory->base, memory->reserved, guard_of(device)};
-  arena_release(&arena);
-  *memory = (DeviceMemory){0};
-}
-
-static void discard(Device *device, uint8_t *from, uint64_t size_bytes) {
-  arena_discard(from, size_bytes);
-}
-static uint8_t *map(Device *device, const DeviceMemory *memory) { return memory->base; }
-
-static void copy(Device *device, void *to, const uint8_t *from, uint64_t size_bytes) {
-  memcpy(to, from, size_bytes);
-}
-
-/* -- callbacks of the runtime, for native calls on the mirror ---------------------------------- */
-
-static void *grow(RtContext *context, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
-  CudaDevice *cuda = context->host;
-  return heap_resize(cuda->device.heap, memory, new_bytes);
-}
-
-static void discard_nodes(RtContext *context, void *memory, uint64_t bytes) {
-  arena_discard(memory, bytes);
-}
 
 /* -- the device -------------------------------------------------------------------------------- */
 
@@ -134,14 +90,14 @@ static void destroy_cuda(Device *device) {
 
 static const DeviceTable cuda_table = {
     .name = "cuda",
-    .allocate = allocate,
+    .allocate = host_allocate,
     .settle = leave_as_it_is,
     .enlarge = leave_as_it_is,
-    .allocate_zeros = allocate_zeros,
-    .free = free_memory,
-    .discard = discard,
-    .map = map,
-    .copy = copy,
+    .allocate_zeros = host_allocate_zeros,
+    .free = host_free,
+    .discard = host_discard,
+    .map = host_map,
+    .copy = host_copy,
     .reach = cuda_reach,
     .locate = cuda_locate,
     .host_at = cuda_host_at,
@@ -182,8 +138,8 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
                                .worker_count = 1,
                                .task = -1,
                                .host = cuda,
-                               .grow = grow,
-                               .discard = discard_nodes};
+                               .grow = host_grow,
+                               .discard = host_discard_nodes};
 }
 
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {

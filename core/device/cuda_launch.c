@@ -15,6 +15,7 @@
 
 #include "base/bits.h"
 #include "device/cuda.h"
+#include "device/launch.h"
 
 enum {
   BLOCK_THREADS = 128,
@@ -290,19 +291,6 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   return true;
 }
 
-static int64_t count_range(const DeviceLaunch *launch, const DeviceTask *task) {
-  const int64_t *bounds = (const int64_t *)&launch->frame[task->bounds];
-  int64_t total = 1;
-  bool is_huge = false;
-  for (int32_t axis = 0; axis < task->axis_count; axis++) {
-    int64_t begin = bounds[2 * axis], end = bounds[2 * axis + 1], count;
-    if (begin >= end) return 0;
-    is_huge |= __builtin_sub_overflow(end, begin, &count);
-    is_huge |= __builtin_mul_overflow(total, count, &total);
-  }
-  return is_huge ? INT64_MAX : total;
-}
-
 /* As many threads as positions, if that is known. */
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                   Error *err) {
@@ -337,7 +325,7 @@ static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
 }
 
 static int64_t count_positions(const DeviceLaunch *launch, const DeviceTask *task) {
-  if (task->kind == DEVICE_RANGE) return count_range(launch, task);
+  if (task->kind == DEVICE_RANGE) return launch_count_range(launch, task);
   return task->kind == DEVICE_NODES ? RT_ALL_NODES : 1;
 }
 
@@ -378,26 +366,6 @@ static void run_task(RtContext *context, int32_t number) {
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* All but `stop`, which is the caller's, and which any thread may write at any time. */
-static void begin_context(RtContext *context, const RtContext *native) {
-  const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
-  memcpy(context, native, before);
-  memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
-}
-
-static void begin(CudaDevice *cuda, DeviceLaunch *launch) {
-  RtContext *context = &launch->context;
-  begin_context(context, &cuda->device.native);
-  context->frame = launch->frame;
-  context->trees = launch->trees;
-  context->tree_count = launch->tree_count;
-  context->ambient = launch->ambient;
-  context->random = launch->random;
-  context->run = run_task;
-  launch->runs = launch->messages_lost = launch->touches_lost = launch->ticket = 0;
-  messages_begin(&cuda->said);
-}
-
 static uint64_t largest_node(const DeviceLaunch *launch) {
   uint64_t most = 0;
   for (int32_t k = 0; k < launch->tree_count; k++)
@@ -420,7 +388,8 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   Error failed;
   error_clear(&failed);
-  begin(cuda, launch);
+  launch_begin(device, launch, run_task);
+  messages_begin(&cuda->said);
   cuda->launch = launch;
   cuda->err = &failed;
   if (!cuda_enter(cuda, err)) return false;

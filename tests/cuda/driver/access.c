@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "ops.h"
 #include "option.h"
 #include "result.h"
 
@@ -180,13 +181,6 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
     }                                                                                         \
   }
 
-typedef uint8_t u8;
-typedef int8_t s8;
-typedef uint16_t u16;
-typedef int16_t s16;
-typedef uint32_t u32;
-typedef int32_t s32;
-typedef uint64_t u64;
 #define MOVES(DO) \
   DO(u8, u16) DO(u8, u32) DO(u8, u64) DO(s8, u16) DO(s8, u32) DO(s8, u64) DO(u16, u16) \
   DO(u16, u32) DO(u16, u64) DO(s16, u32) DO(s16, u64) DO(u32, u32) DO(u32, u64) DO(s32, u64) \

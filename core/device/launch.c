@@ -1,0 +1,43 @@
+/* launch.c - see launch.h. */
+#include "device/launch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* All but `stop`, which is the caller's, and which any thread may write at any time. */
+static void begin_context(RtContext *context, const RtContext *native) {
+  const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
+  memcpy(context, native, before);
+  memcpy((uint8_t *)context + past, (const uint8_t *)native + past, sizeof *context - past);
+}
+
+void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
+  RtContext *context = &launch->context;
+  begin_context(context, &device->native);
+  context->frame = launch->frame;
+  context->trees = launch->trees;
+  context->tree_count = launch->tree_count;
+  context->ambient = launch->ambient;
+  context->random = launch->random;
+  context->run = run;
+  launch->runs = launch->collections = 0;
+  launch->messages_lost = launch->touches_lost = launch->ticket = 0;
+}
+
+/* Of begin..end, as many as fit. */
+static int64_t count_axis(int64_t begin, int64_t end) {
+  uint64_t count = begin < end ? (uint64_t)end - (uint64_t)begin : 0;
+  return count > INT64_MAX ? INT64_MAX : (int64_t)count;
+}
+
+int64_t launch_count_range(const DeviceLaunch *launch, const DeviceTask *task) {
+  const uint64_t *bounds = &launch->frame[task->bounds];
+  int64_t total = 1;
+  bool is_empty = false, is_huge = false;
+  for (int32_t axis = 0; axis < task->axis_count; axis++) {
+    int64_t count = count_axis((int64_t)bounds[2 * axis], (int64_t)bounds[2 * axis + 1]);
+    if (!count) is_empty = true;
+    else if (is_huge || __builtin_mul_overflow(total, count, &total)) is_huge = true;
+  }
+  return is_empty ? 0 : is_huge ? INT64_MAX : total;
+}
