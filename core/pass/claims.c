@@ -197,10 +197,7 @@ static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
   IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, inst->operand_count);
   for (int i = 0; i < inst->operand_count; i++)
     operands[i] = copy_address(b, inst->operands[i]);
-  IrInst *copy = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
-  copy->imm = inst->imm;
-  copy->stride = inst->stride;
-  return copy;
+  return rewrite_again(b, inst, operands);
 }
 
 static IrRegion *claiming(Claims *c) {

@@ -9,6 +9,15 @@ IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like)
   return (IrBuilder){kernel, region, NULL, like ? like->line : 0, like ? like->column : 0};
 }
 
+IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands) {
+  IrInst *again = ir_emit(b, inst->op, inst->type, inst->operand_count, operands);
+  again->imm = inst->imm;
+  again->field = inst->field;
+  again->inside = inst->inside;
+  again->stride = inst->stride;
+  return again;
+}
+
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;

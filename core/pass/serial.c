@@ -210,10 +210,7 @@ static IrInst *compute_again(Serial *s, const IrInst *outer) {
     operands[i] = is_ours(s, operand) ? operand : capture(s, operand);
   }
   IrBuilder top = top_builder(s);
-  IrInst *inst = ir_emit(&top, outer->op, outer->type, outer->operand_count, operands);
-  inst->imm = outer->imm;
-  inst->stride = outer->stride;
-  return inst;
+  return rewrite_again(&top, outer, operands);
 }
 
 /* The value inside the task of one outside it. */

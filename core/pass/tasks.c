@@ -105,11 +105,7 @@ static IrInst *compute_again(Tasker *t, const IrInst *outer) {
   IrBuilder top = top_builder(t);
   IrInst **operands = scratch_array(t->scratch, IrInst *, outer->operand_count);
   for (int i = 0; i < outer->operand_count; i++) operands[i] = capture(t, outer->operands[i]);
-  IrInst *inst = ir_emit(&top, outer->op, outer->type, outer->operand_count, operands);
-  inst->imm = outer->imm;
-  inst->field = outer->field;
-  inst->inside = outer->inside;
-  return inst;
+  return rewrite_again(&top, outer, operands);
 }
 
 /* The value inside the body of an outside definition. Places cannot be passed, constants need not
