@@ -37,16 +37,15 @@ function support.sparse(t, axes, blocks, size)
   return x, block
 end
 
-if not pcall(function() return ffi.C.setenv end) then
-  ffi.cdef "int setenv(const char *, const char *, int);"
-end
+ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
 
---- What `run` returns with this value of an environment variable.
+--- What `run` returns with this value of an environment variable, which then is what it was: one
+--- that was not set is not set again, as an empty text is a value to who asks.
 function support.with_option(name, text, run)
-  local before = os.getenv(name) or ""
+  local before = os.getenv(name)
   ffi.C.setenv(name, text, 1)
   local results = { pcall(run) }
-  ffi.C.setenv(name, before, 1)
+  if before then ffi.C.setenv(name, before, 1) else ffi.C.unsetenv(name) end
   if not results[1] then error(results[2], 0) end
   return unpack(results, 2)
 end

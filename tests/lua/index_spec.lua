@@ -1,11 +1,9 @@
 --- An index is computed in its own type and wraps there; then it is compared, as an i64, with the
 --- field's offset and extent. Past these nothing is read, and a write is counted.
 package.path = "tests/support/?.lua;" .. package.path
-local ffi = require "ffi"
-local rg = require "regolith"
+local support = require "support"
+local rg = support.rg
 local maker = require "index_maker"
-
-ffi.cdef "int setenv(const char *, const char *, int);"
 
 local i32_edges = { -2147483648, -2147483647, -1, 0, 1, 2147483629, 2147483630, 2147483646,
   2147483647 }
@@ -167,10 +165,8 @@ describe("random indices #compiled", function()
 
   it(("are those of Lua in %d kernels, from seed %d, between guard pages"):format(count, first),
     function()
-      local before = os.getenv "RG_STRESS" or ""
-      ffi.C.setenv("RG_STRESS", before .. ",guard_pages", 1)
-      local guarded = rg.new { threads = 2 }
-      ffi.C.setenv("RG_STRESS", before, 1)
+      local guarded = support.with_stress((os.getenv "RG_STRESS" or "") .. ",guard_pages",
+        function() return rg.new { threads = 2 } end)
       local oracle = rg.new { arch = "lua" }
       for seed = first, first + count - 1 do
         if seed % 10 == 0 then -- guards take address space, of which there are 2^47 bytes

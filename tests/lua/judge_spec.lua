@@ -1,8 +1,8 @@
 -- Random kernels: compiled, run as Lua text, and evaluated by the judge itself. RG_SEED chooses
 -- them, RG_JUDGE how many; a failure shows the seed and the smallest kernel that still fails.
 package.path = "tests/support/?.lua;" .. package.path
-local ffi = require "ffi"
-local rg = require("support").rg
+local support = require "support"
+local rg = support.rg
 local judge = require "judge"
 
 local oracle = rg.new { arch = "lua" }
@@ -53,7 +53,6 @@ describe("the judge #compiled", function()
     hold(count, function() return judge.program(4, 2, math.random(2)) end)
   end)
 
-  ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
   -- Options of the environment that change how a kernel is compiled, not what it does: each with
   -- the values that it is judged with.
   for option, values in pairs {
@@ -62,13 +61,10 @@ describe("the judge #compiled", function()
     RG_STRESS = { "force_lanes" },
   } do
     it("agrees with kernels under each value of " .. option, function()
-      local before = os.getenv(option)
-      finally(function()
-        if before then ffi.C.setenv(option, before, 1) else ffi.C.unsetenv(option) end
-      end)
       for _, value in ipairs(values) do
-        ffi.C.setenv(option, value, 1)
-        hold(math.ceil(count / 10), function() return judge.program(4, 2, math.random(0, 2)) end)
+        support.with_option(option, value, function()
+          hold(math.ceil(count / 10), function() return judge.program(4, 2, math.random(0, 2)) end)
+        end)
       end
     end)
   end

@@ -1,15 +1,13 @@
 --- Numbers that stay the same become constants: the same results, told and counted.
 local support = require "support"
-local ffi = require "ffi"
-ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
 
 -- A runtime whose kernels take constants at their first launch; the options are those of rg.init.
 local function eager(options)
-  ffi.C.setenv("RG_SPECIALISE", "always", 1)
-  local rg = support.rg.new(options or {})
-  rg.stats()
-  ffi.C.unsetenv "RG_SPECIALISE"
-  return rg
+  return support.with_option("RG_SPECIALISE", "always", function()
+    local rg = support.rg.new(options or {})
+    rg.stats()
+    return rg
+  end)
 end
 
 local function constants_of(k) return k:explain():match "constants: (.-);" end
