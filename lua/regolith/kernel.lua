@@ -155,6 +155,7 @@ return function(self%s, extra)
   local result, lines, take, turns = self.result, self.lines, need.take, need.turns
   local turn = turns.count + 1
   turns.count = turn
+  if self.gone ~= turns.gone then need.forget(self, turns.gone) end
   %s
   if not rawequal(extra, nil) then return need.refuse_extra(self) end
   if turns.count ~= turn then return need.again(self%s) end
@@ -325,6 +326,15 @@ local function begin_again(run, self, ...)
   end
   for number = 0, self.value_count - 1 do self.last[number] = nil end
   return lib.quiet(run, self, ...)
+end
+
+-- At the end of a Lua state handles go though a kernel still has them: so none of them is taken to
+-- be what the last launch saw. (Otherwise the collector clears what only `last` has.)
+function need.forget(self, gone)
+  for number = 0, self.value_count - 1 do
+    if type(self.last[number]) == "cdata" then self.last[number] = nil end
+  end
+  self.gone = gone
 end
 
 local function launch(self, ...) return getmetatable(self).__call(self, ...) end
@@ -508,6 +518,7 @@ local function new_kernel(session, found, options)
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
+    gone = 0, -- lib.turns.gone when it was launched last
     lines = lib.runtimes[number].lines, -- how many lines were printed and wait
     vectors = {}, -- by value: where its numbers are, when it is a vector
     reader = session.reader or false,

@@ -153,12 +153,14 @@ function lib.oracle_of(number) return runtimes[number] and runtimes[number].orac
 --- A handle of the runtime was made.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
 
---- Counts launches and handles that are gone: a launch compares, see kernel.lua.
-lib.turns = { count = 0 }
+--- Counts launches and handles that are gone, and the latter alone: a launch compares, see
+--- kernel.lua.
+lib.turns = { count = 0, gone = 0 }
 
 --- For finalizers: a handle of the runtime is gone.
 function lib.drop_handle(number)
-  lib.turns.count = lib.turns.count + 1
+  local turns = lib.turns
+  turns.count, turns.gone = turns.count + 1, turns.gone + 1
   local runtime = runtimes[number]
   if not runtime then return end
   runtime.handles = runtime.handles - 1

@@ -6,6 +6,7 @@
 -- What the intruder does is all that overwrites shared state, and leaves what the calls read alone.
 jit.off()
 local rg = require "regolith"
+local is_gpu = rg.info().device == "cuda"
 
 -- -- what the calls work on -----------------------------------------------------------------------
 
@@ -197,7 +198,9 @@ local calls = {
     z:from_table { 1, 2, 3 }
     local z2 = rg.field(rg.f32, 3):copy_from(z)
     local w = rg.field(rg.vec2, 2):fill { 1, 2 }
-    return table.concat(z2:to_table(), " "), z2:pointer()[1], show(unpack(w:to_table())), show(w[1])
+    local at = z2:pointer()
+    if not is_gpu then assert(at[1] == 2) end -- there it is for others
+    return table.concat(z2:to_table(), " "), show(unpack(w:to_table())), show(w[1])
   end },
   { "arrays", function()
     local a = rg.array(rg.f32, 3):from_table { 1, 2, 3 }
