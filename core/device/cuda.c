@@ -152,6 +152,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
                           .heap = heap,
                           .gc_each_launch = options->gc_each_launch,
                           .guard_pages = options->guard_pages,
+                          .fails_in_task = options->fails_in_task,
                           .seed = options->seed};
   cuda->said.heap = cuda->reported.heap = heap;
   if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&

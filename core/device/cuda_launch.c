@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/guard.h"
 #include "device/cuda.h"
 #include "device/launch.h"
 
@@ -343,13 +344,11 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   int64_t total = count_positions(launch, task);
   if (!total) return true;
   launch->runs++;
-  launch->context.task = number;
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
             start(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
-  launch->context.task = -1;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && refresh_trees(cuda, launch, err);
@@ -357,11 +356,23 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
          (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err));
 }
 
-/* A failure of the device ends the host region as soon as it looks. */
+static bool run_guarded(void *data, Error *err) {
+  DeviceLaunch *launch = data;
+  CudaDevice *cuda = launch->context.host;
+  bool fails = cuda->device.fails_in_task;
+  cuda->device.fails_in_task = false;
+  ASSERT(!fails, "no test asks a task to fail");
+  return run(cuda, launch, launch->context.task, err);
+}
+
+/* A failure of the device ends the host region as soon as it looks; an assertion that fails does,
+ * too, as compiled code is no place to jump out of. */
 static void run_task(RtContext *context, int32_t number) {
   CudaDevice *cuda = context->host;
   if (rt_stopped(context)) return;
-  if (!run(cuda, cuda->launch, number, cuda->err)) context->stop = 1;
+  context->task = number;
+  if (!guard_run(run_guarded, cuda->launch, cuda->err)) context->stop = 1;
+  context->task = -1;
 }
 
 /* -- launches ---------------------------------------------------------------------------------- */

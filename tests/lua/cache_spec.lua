@@ -64,7 +64,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 1 0 compiler", run "RG_CACHE=off luajit tests/support/one_kernel.lua")
   end)
 
-  it("compiles and repairs where an entry is damaged, cut or empty", function()
+  it("compiles and repairs where an entry is damaged, cut or empty #cpu", function()
     start()
     local path = entries()
     for _, damage in ipairs { "printf x | dd of='%s' bs=1 seek=200 conv=notrunc 2>/dev/null",
@@ -83,7 +83,7 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 1 0 compiler", run("RG_CACHE=/dev/null/none " .. script))
   end)
 
-  it("tells what it holds, and is emptied, by the program and by rg.cache", function()
+  it("tells what it holds, and is emptied, by the program and by rg.cache #cpu", function()
     local bare = ("'%s/bin/regolith' "):format(os.getenv "RG_LIBRARY":match "^(.*)/")
     local program = ("RG_CACHE='%s' "):format(folder) .. bare
     assert.matches("^folder .* with a space kernels 0 takes 0.0 MiB of 256 MiB$",

@@ -98,7 +98,7 @@ describe("turns of a serial loop side by side #compiled", function()
     end)
   end
 
-  it("are told by explain, with their width", function()
+  it("are told by explain, with their width #cpu", function()
     local _, told = outcome(bodies["a while whose turns differ"])
     assert.matches("\n    %d+ iterations side by side, in vector lanes\n", told)
     _, told = outcome(bodies["variables from outside"])

@@ -116,7 +116,7 @@ run_lua() {
   fi
 }
 
-# On a GPU that tests/cuda executes; without what only a CPU does, and what would take too long.
+# On a GPU that tests/cuda executes; without what only a CPU does.
 # Trees that grow and shrink run under three schedules.
 run_lua_cuda() {
   local on=(RG_ARCH=cuda RG_ASYNC=off "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5)
@@ -129,11 +129,9 @@ run_lua_cuda() {
   done
 }
 
-# Specs of the whole file: of programs and pages that start runtimes of their own, of what only
-# compiled code for a CPU does (lanes, numbers as constants), of when Lua collects, and of minutes.
-not_on_cuda="abi|cache|console|cuda|errors_page|fail_alloc|finalizer|image|newcomer|program|readme"
-not_on_cuda="$not_on_cuda|trace|ahead|lane|cell_lane|loop_lane|specialise|speed|tile|model|soak"
-not_on_cuda="$not_on_cuda|large"
+# Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
+# `#cpu` in their names.
+not_on_cuda="specialise|speed|errors_page|soak"
 
 run_examples() {
   run_counted "examples" bash "$root/tests/examples/check"
