@@ -152,7 +152,7 @@ static bool read_text(Kernel *kernel, const char *what, const char **text, Error
   int kind;
   return owner_check(kernel->object.owner, err) &&
          word_parse(WORD_KERNEL_TEXT, what, &kind, err) &&
-         kernel_text(kernel, (TextKind)kind, text, err);
+         kernel_text(kernel, (TextKind)kind, NULL, text, err);
 }
 
 RgStatus rg_kernel_text(RgKernel *handle, const char *what, const char **text) {
@@ -162,4 +162,12 @@ RgStatus rg_kernel_text(RgKernel *handle, const char *what, const char **text) {
   API_NEEDS(text);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, read_text(kernel, what, text, API_ERR(program)));
+}
+
+RgStatus rg_kernel_ptx(RgKernel *handle, const char *gpu, const char **text) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(text);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_text(kernel, TEXT_PTX, gpu, text, API_ERR(program)));
 }

@@ -6,8 +6,6 @@
 #include "device/host_memory.h"
 #include "device/processor.h"
 
-static const int newest_processor = 90; /* for newer ones the driver translates */
-
 /* -- the driver's calls ------------------------------------------------------------------------ */
 
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
@@ -124,9 +122,18 @@ static bool open_context(CudaDevice *cuda, Error *err) {
   return ok;
 }
 
+/* The newest one that code can be made for; for newer GPUs the driver translates. */
+static int processor_for(int capability) {
+  int newest = 0;
+#define GPU(CAPABILITY, ISA)                                                                      \
+  if (capability >= CAPABILITY) newest = CAPABILITY;
+#include "jit/gpu.def"
+#undef GPU
+  return newest;
+}
+
 static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *options) {
-  int capability = cuda->about.capability;
-  if (capability > newest_processor) capability = newest_processor;
+  int capability = processor_for(cuda->about.capability);
   snprintf(cuda->processor, sizeof cuda->processor, "sm_%d", capability);
   Device *device = &cuda->device;
   device->worker_count = 1;

@@ -9,7 +9,7 @@
 
 typedef struct TargetRow {
   const char *cpu;
-  const char *features; /* PTX: the oldest ISA with the processor, so that old drivers accept it */
+  const char *features;
 } TargetRow;
 
 static const TargetRow host_rows[] = {
@@ -17,8 +17,11 @@ static const TargetRow host_rows[] = {
 #include "jit/processor.def"
 #undef PROCESSOR
 };
-static const TargetRow ptx_rows[] = {{"sm_75", "+ptx63"}, {"sm_80", "+ptx70"}, {"sm_86", "+ptx71"},
-                                     {"sm_87", "+ptx74"}, {"sm_89", "+ptx78"}, {"sm_90", "+ptx78"}};
+static const TargetRow ptx_rows[] = {
+#define GPU(CAPABILITY, ISA) {"sm_" #CAPABILITY, "+ptx" #ISA},
+#include "jit/gpu.def"
+#undef GPU
+};
 
 static const TargetRow *find_row(const TargetRow *rows, size_t count, const char *cpu) {
   for (size_t i = 0; i < count; i++)

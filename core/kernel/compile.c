@@ -90,8 +90,9 @@ static void dump_pass(void *data, const char *pass, const char *text) {
 }
 
 /* What its tasks are written for: a GPU, if there is one. */
-static const char *processor_of(const Kernel *kernel) {
-  const char *const *processors = kernel->engine->store->device->processors;
+static const char *processor_of(const Compile *compile) {
+  if (compile->gpu) return compile->gpu;
+  const char *const *processors = compile->kernel->engine->store->device->processors;
   return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
 }
 
@@ -107,10 +108,11 @@ static bool verifies(void) {
 static bool run_passes(Compile *compile, Error *err) {
   double begin = clock_ms();
   Kernel *kernel = compile->kernel;
+  const Device *device = kernel->engine->store->device;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = kernel->engine->store->device->vector_bytes,
-                        .for_cuda = kernel->engine->store->device->processors[RG_TARGET_PTX],
+                        .vector_bytes = device->vector_bytes,
+                        .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .explains = compile->explains,
                         .verify = verifies(),
@@ -150,7 +152,7 @@ static bool run_front(void *data, Error *err) {
   explain_warn(kernel, compile->sema.kernel);
   if (compile->lua) return true;
   double begin = clock_ms();
-  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(kernel));
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
   charge(compile, STEP_PASSES, begin);
   return true;
 }
@@ -165,7 +167,7 @@ bool compile_special(Compile *compile, Error *err) {
   if (!wanted) return true;
   constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
-  compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile->kernel));
+  compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile));
   return true;
 }
 
@@ -192,13 +194,26 @@ static RgCodegenRequest request_of(const Compile *compile) {
   return compile_request(compile->kernel->engine, compile->bytes.data, compile->bytes.length);
 }
 
+static RgCodegenResult *compile_request_of(Engine *engine, const RgCodegenRequest *request,
+                                           Error *err) {
+  if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
+  return engine->codegen ? codegen_compile(engine->codegen, request, err) : NULL;
+}
+
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
                                bool wants_texts, Error *err) {
-  if (!engine->codegen) engine->codegen = codegen_open(engine->store->heap, err);
-  if (!engine->codegen) return NULL;
   RgCodegenRequest request = make_request(engine, bytes, length, wants_texts);
   request.threads = engine->store->device->worker_count;
-  return codegen_compile(engine->codegen, &request, err);
+  return compile_request_of(engine, &request, err);
+}
+
+RgCodegenResult *compile_for_gpu(Compile *compile, Error *err) {
+  Engine *engine = compile->kernel->engine;
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, compile->gpu);
+  RgCodegenRequest request = request_of(compile);
+  request.processors[RG_TARGET_HOST] = NULL;
+  request.processors[RG_TARGET_PTX] = compile->gpu;
+  return compile_request_of(engine, &request, err);
 }
 
 /* -- the variant ------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ typedef struct Compile {
   bool is_again;          /* for a text: nothing is dumped */
   bool is_ahead;          /* its code may come later (ahead.h) */
   bool explains;          /* accesses are noted */
+  const char *gpu;        /* for a text: as if the tasks were for it; NULL: for the device */
   Constants constants;    /* of a special variant; its `general` NULL: of a general one */
   Scratch scratch;
   SemaOutput sema;
@@ -35,6 +36,9 @@ typedef struct Compile {
 
 /* Runs the stages up to `last`, from `given` on, in the compile's scratch. */
 bool compile_run(Compile *compile, CompileStage last, Error *err);
+
+/* The tasks of a compile with a `gpu`, which has run to its last stage, as PTX; NULL with err. */
+RgCodegenResult *compile_for_gpu(Compile *compile, Error *err);
 
 /* texts.c: what a compile that has reached the text's stage is, in its scratch. */
 const char *text_name(TextKind text);

@@ -64,7 +64,7 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
 /* Always false: see rg_kernel_fail. */
 bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const char *text,
                  const char *index, Error *err);
-/* See rg_kernel_text; in store_text. */
-bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err);
+/* See rg_kernel_text and, of TEXT_PTX, rg_kernel_ptx for `gpu`, else NULL; in store_text. */
+bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **text, Error *err);
 
 #endif

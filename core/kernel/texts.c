@@ -1,7 +1,8 @@
 /* texts.c - what can be read of a kernel. A compile prints nothing, unless RG_DUMP asks for it: a
  * text is made when somebody wants it. Most are what a compile is at some stage, so the last
  * variant's compile is run again up to there, from what the variant keeps of its values; LLVM's
- * come out of the codegen library, from the variant's canonical bytes. */
+ * come out of the codegen library, from the variant's canonical bytes. PTX does so from bytes of
+ * its own: it can be had for GPUs other than the runtime's, and without any. */
 #include <string.h>
 
 #include "kernel/compile.h"
@@ -58,6 +59,7 @@ static const TextRow rows[TEXT_COUNT] = {
     [TEXT_LUA] = {IN_LUA, STAGE_LAST, print_lua},
     [TEXT_LLVM] = {COMPILED, STAGE_LAST, NULL},
     [TEXT_ASM] = {COMPILED, STAGE_LAST, NULL},
+    [TEXT_PTX] = {COMPILED, STAGE_LAST, NULL},
 };
 
 const char *text_name(TextKind text) { return names[text]; }
@@ -99,6 +101,18 @@ static bool make_in_codegen(Reading *reading, Error *err) {
   return true;
 }
 
+static bool make_ptx(void *data, Error *err) {
+  Reading *reading = data;
+  Compile *compile = &reading->compile;
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  reading->result = compile_for_gpu(compile, err);
+  if (!reading->result) return false;
+  const RgCodegenObject *object = &reading->result->objects[RG_TARGET_PTX];
+  reading->text =
+      scratch_copy_text(&compile->scratch, (const char *)object->bytes, (size_t)object->length);
+  return true;
+}
+
 static bool keep_text(void *data, Error *err) {
   Reading *reading = data;
   const char *text = reading->text ? reading->text : "";
@@ -111,8 +125,9 @@ static bool read_text(Reading *reading, const char **text, Error *err) {
   Engine *engine = reading->compile.kernel->engine;
   Scratch *scratch = &reading->compile.scratch;
   scratch_init(scratch, engine->store->heap);
-  bool ok = rows[reading->kind].print ? guard_run(make_here, reading, err)
-                                      : make_in_codegen(reading, err);
+  bool ok = reading->compile.gpu        ? guard_run(make_ptx, reading, err)
+            : rows[reading->kind].print ? guard_run(make_here, reading, err)
+                                        : make_in_codegen(reading, err);
   store_text(engine->store);
   ok = ok && guard_run(keep_text, reading, err);
   if (reading->result) codegen_result_free(engine->codegen, reading->result);
@@ -132,9 +147,28 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
                    kernel->name);
 }
 
-bool kernel_text(Kernel *kernel, TextKind kind, const char **text, Error *err) {
+/* The processor of that name, or where it is NULL the runtime's GPU, or one of many where there is
+ * none; NULL with err. */
+static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) {
+  static const char *const known[] = {
+#define GPU(CAPABILITY, ISA) "sm_" #CAPABILITY,
+#include "jit/gpu.def"
+#undef GPU
+  };
+  const char *own = kernel->engine->store->device->processors[RG_TARGET_PTX];
+  if (!name) return own ? own : "sm_80";
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    if (!strcmp(name, known[k])) return known[k];
+  error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a GPU that code can be made for", name);
+  error_hint(err, "its name is sm_75, sm_80, sm_86, sm_87, sm_89 or sm_90");
+  return NULL;
+}
+
+bool kernel_text(Kernel *kernel, TextKind kind, const char *gpu, const char **text, Error *err) {
   Reading reading = {.kind = kind, .compile = {.kernel = kernel, .is_again = true}};
   if (!owner_check(kernel->object.owner, err) || !check_has(kernel, kind, err)) return false;
+  if (kind == TEXT_PTX) reading.compile.gpu = find_gpu(kernel, gpu, err);
+  if (kind == TEXT_PTX && !reading.compile.gpu) return false;
   if (kernel->last) {
     reading.compile.given = kernel->last->given;
     reading.compile.value_count = kernel->last->given_count;

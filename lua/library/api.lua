@@ -233,6 +233,8 @@ return {
     { "ir(): string", "The IR of the variant launched or compiled last, after the passes." },
     { "llvm(): string", "LLVM IR of the variant launched or compiled last." },
     { "asm(): string", "Machine code of the variant launched or compiled last, as text." },
+    { "ptx(gpu?: string): string",
+      'PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".' },
     { "explain(): string", "What became of each loop and access, by source line." },
   } },
 

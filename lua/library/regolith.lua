@@ -998,6 +998,11 @@ function Kernel:llvm() end
 ---@return string
 function Kernel:asm() end
 
+--- PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".
+---@param gpu? string
+---@return string
+function Kernel:ptx(gpu) end
+
 --- What became of each loop and access, by source line.
 ---@return string
 function Kernel:explain() end

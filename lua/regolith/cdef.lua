@@ -468,9 +468,12 @@ RgStatus rg_kernel_emit(RgKernel *kernel, const RgValue *values, int32_t value_c
  * the iteration's indices ("3, 16"), or "". */
 RgStatus rg_kernel_fail(RgKernel *kernel, int64_t number, int32_t message, const char *text,
                         const char *index);
-/* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm", with arch "lua" also "lua"; of
- * the variant launched or compiled last. */
+/* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm" "ptx", with arch "lua" also
+ * "lua"; of the variant launched or compiled last. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
+/* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_90", which need
+ * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
+RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
 
 /* -- pictures ---------------------------------------------------------------------------------- */
 /* PNG by the path's extension. Field or array of rank 2 (first axis: x to the right; second: y

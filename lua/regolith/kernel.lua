@@ -250,11 +250,24 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "compile", unpack(text_names) }
+local method_names = { "compile", "ptx", unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the variant launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
 end
+
+local function read_ptx(self, gpu)
+  local text_out = ffi.new "const char *[1]"
+  if gpu ~= nil and type(gpu) ~= "string" then
+    return fail.argument(("a GPU is named by text, not by a %s"):format(type(gpu)),
+      "as in kernel:ptx 'sm_90'")
+  end
+  lib.check(C.rg_kernel_ptx(self.pointer, gpu, text_out), self.runtime)
+  return ffi.string(text_out[0])
+end
+
+--- What the tasks are for a GPU, of the variant launched or compiled last.
+function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
 local function add_metatable(self, launcher)
   return setmetatable(self, {

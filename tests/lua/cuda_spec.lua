@@ -71,6 +71,18 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("makes code for the newest GPU it knows that is not newer than the one found", function()
+    for capability, target in pairs { [75] = 75, [80] = 80, [88] = 87, [90] = 90, [103] = 90 } do
+      assert.equal("1 sm_" .. target, run("PTX_CAPABILITY=" .. capability, [[
+        rg.init { arch = "cuda" }
+        local x = rg.field(rg.i32, 4)
+        local one = rg.kernel(function() for i in rg.range(4) do x[i] = 1 end end)
+        one()
+        print(x[3], one:ptx():match "%.target (%S+)")
+      ]]))
+    end
+  end)
+
   it("queues launches, raises the first failure once, and counts what it skipped", function()
     assert.equal("5 0\nfalse kernel.assert 7\n5 3\n6", run("", [[
       rg.init { arch = "cuda" }

@@ -155,6 +155,7 @@ describe("arch = \"lua\"", function()
     assert.equal("argument.invalid", failure(function() return x:pointer() end).code)
     assert.equal("argument.invalid", failure(k.llvm, k).code)
     assert.equal("argument.invalid", failure(k.asm, k).code)
+    assert.equal("argument.invalid", failure(k.ptx, k).code)
     assert.is_truthy(k:ir():find("store", 1, true))
   end)
 

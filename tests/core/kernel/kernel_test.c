@@ -159,7 +159,18 @@ static void variants(void) {
           !strcmp(text + strlen(text) - 3, "end"));
     CHECK(rg_kernel_text(kernel, "poem", &text) != 0);
     CHECK_TEXT(rg_error(rg)->message, "'poem' is not a text of a kernel: source, ast, infer, ir, "
-                                      "tasks, explain, lua, llvm and asm are");
+                                      "tasks, explain, lua, llvm, asm and ptx are");
+  }
+  TEST("a kernel that runs here can be read as a GPU would run it") {
+    const char *text;
+    uint64_t before = compiles();
+    CHECK(rg_kernel_ptx(kernel, NULL, &text) == 0 && strstr(text, ".target sm_80") &&
+          strstr(text, ".visible .entry rg_task_0("));
+    CHECK(rg_kernel_text(kernel, "ptx", &text) == 0 && strstr(text, ".target sm_80"));
+    CHECK(rg_kernel_ptx(kernel, "sm_75", &text) == 0 && strstr(text, ".target sm_75"));
+    CHECK_ERROR(rg_kernel_ptx(kernel, "sm_20", &text), "argument.invalid",
+                "'sm_20' is not a GPU that code can be made for");
+    CHECK(compiles() == before && launch(kernel, given, 2, &a, 1, &result) == 0);
   }
   TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
     static const char *const words[] = {"infer", "ir", "tasks", "explain"};
