@@ -62,6 +62,15 @@ int32_t rg_kernel_path_function(RgKernel *handle, int32_t number) {
              : 0;
 }
 
+RgStatus rg_kernel_join_path(RgKernel *handle, int32_t number, int32_t earlier) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  if (number < 0 || number >= kernel->paths.count || earlier < -1 || earlier >= number)
+    return api_refuse(__func__, "earlier < number < rg_kernel_path_count does not hold");
+  kernel->paths.items[number].joined = earlier + 1;
+  return 0;
+}
+
 int32_t rg_kernel_wants(RgKernel *handle, int32_t *value) {
   Kernel *kernel = (Kernel *)handle;
   if (kernel && value) *value = kernel->wanted_value;

@@ -75,6 +75,23 @@ static uint64_t field_class(const PatternMaking *making, int32_t k) {
   return (uint64_t)k;
 }
 
+/* -- captures of one variable ------------------------------------------------------------------ */
+
+static bool is_number(const RgValue *value) {
+  return value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL ||
+         value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
+}
+
+/* That they give the same number is looked at, too: a table may compute its values. */
+int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k) {
+  int32_t joined = k < kernel->paths.count ? kernel->paths.items[k].joined : 0;
+  if (!joined || !is_number(&values[k])) return 0;
+  const RgValue *earlier = &values[joined - 1];
+  bool is_same = earlier->kind == values[k].kind && earlier->depth == values[k].depth &&
+                 earlier->u64 == values[k].u64;
+  return is_same ? joined : 0;
+}
+
 /* -- words ------------------------------------------------------------------------------------- */
 
 static bool check_owner(const PatternMaking *making, const Object *object) {
@@ -175,8 +192,7 @@ static void make_static_words(const RgValue *value, uint64_t *words) {
   } else if (value->kind == RG_VALUE_STRING && value->text) {
     words[2] = hash_bytes(1, value->text, strlen(value->text));
     words[3] = hash_bytes(2, value->text, strlen(value->text));
-  } else if (value->kind == RG_VALUE_NUMBER || value->kind == RG_VALUE_BOOL ||
-             value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
+  } else if (is_number(value)) {
     words[1] = value->u64;
     words[2] = 1;
   }
@@ -222,7 +238,8 @@ static void make_field_words(const PatternMaking *making, int32_t k, uint64_t *w
 static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) {
   const RgValue *value = &making->values[k];
   words[0] = (uint64_t)(uint32_t)value->kind | (uint64_t)(uint32_t)value->depth << 32;
-  words[1] = words[2] = words[3] = words[4] = 0;
+  words[1] = words[2] = words[3] = 0;
+  words[4] = (uint64_t)pattern_joined(making->kernel, making->values, k);
   if (value->kind == RG_VALUE_BUILTIN || value->kind == RG_VALUE_TYPE ||
       value->kind == RG_VALUE_OTHER)
     words[1] = value->text ? hash_bytes(0, value->text, strlen(value->text)) : 0;

@@ -85,6 +85,8 @@ int pattern_make(Kernel *kernel, const RgValue *values, int32_t value_count, Err
 /* Does the launch say which of its twins a field is? */
 bool pattern_is_movable(const RgValue *values, int32_t value_count, int32_t k);
 uint64_t pattern_place(const RgValue *field); /* the offset of its elements in a cell's memory */
+/* 1 + the number of an earlier path that is the same variable and gives the same; 0: none. */
+int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k);
 SNodeTree *pattern_tree(const RgValue *value); /* of a field or node; else NULL */
 RtTree *pattern_memory(const RgValue *value); /* of a field, a node, an array */
 /* Value `k`, an array, as a compile sees it. */

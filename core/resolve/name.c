@@ -280,6 +280,7 @@ bool resolve_is_nil(Resolve *r, Expr *e) {
 }
 
 Entity resolve_path_value(Resolve *r, Expr *e, int number) {
+  if (r->input->captures[number].joined) number = r->input->captures[number].joined - 1;
   const SemaValue *value = &r->input->captures[number];
   Str path = r->input->paths->items[number].name;
   if (value->kind == VALUE_NIL) return fail_nil(r, e, value, path);

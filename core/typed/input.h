@@ -22,6 +22,8 @@ typedef struct SemaPath {
   bool is_static;       /* a number or bool there is part of the pattern */
   /* 0: the kernel's; n: captured by function n (SemaInput.functions) */
   int function;
+  /* 1 + the number of an earlier path that reads the same variable, as the host knows; 0: none */
+  int joined;
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 
@@ -59,6 +61,7 @@ typedef struct SemaArray {
 typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
+  int joined;           /* 1 + the number of an earlier path that gave this number; 0: none */
   /* BUILTIN "math.sin", TYPE "f32", OTHER; own name of a field, node, array for messages; STRING,
    * where it is static: itself */
   const char *name;

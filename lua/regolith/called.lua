@@ -10,6 +10,10 @@
 --- read at every launch from the function that is there then. So closures of one function share a
 --- compiled kernel. A function that finds itself among its own names (or its caller, or that one's)
 --- has one number: it calls itself.
+---
+--- A variable that the kernel captures, and a function that it calls as well, is two paths. Which
+--- paths are one variable (one upvalue, or one global of one environment) the core is told whenever
+--- there is another function at a place; then they are one launch argument.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local source = require "regolith.source"
@@ -57,6 +61,51 @@ function called.begin(self)
   self.functions = setmetatable({}, { __mode = "v" })  -- number -> the function that is there now
   self.upvalues = {}                                   -- number -> name -> number of its upvalue
   self.owners = {}                                     -- number -> the place it was found at
+  self.shared = {}                                     -- paths that may be one variable
+end
+
+-- The variable `name` that function `number` (0: the kernel) reads: a value that tells it from
+-- others; nil where that is not known.
+local function variable_of(self, number, name)
+  local f, upvalue = self.fn, nil
+  if number > 0 then
+    f, upvalue = self.functions[number], self.upvalues[number][name]
+  elseif f then
+    upvalue = self.own_upvalues[name]
+  end
+  if not f then return end
+  if upvalue then return debug.upvalueid and debug.upvalueid(f, upvalue) end
+  return getfenv and getfenv(f)
+end
+
+-- Tells the core which paths are one variable; allocates nothing.
+local function join(self)
+  local list = self.shared
+  for k = 1, #list do
+    local path, found = list[k], -1
+    local variable = variable_of(self, path.owner, path.root)
+    for m = 1, path.candidates do
+      local other = path[m]
+      if found < 0 and variable and rawequal(variable, variable_of(self, other.owner, other.root))
+      then found = other.number end
+    end
+    C.rg_kernel_join_path(self.pointer, path.number, found)
+  end
+end
+
+--- The kernel has more paths: `list` of { number, owner, text, root }, by number.
+function called.paths(self, list)
+  local by_text = {}
+  self.shared = {}
+  self.own_upvalues = self.own_upvalues or self.fn and upvalues_of(self.fn)
+  for _, path in ipairs(list) do
+    local others = by_text[path.text] or {}
+    by_text[path.text] = others
+    for k, other in ipairs(others) do path[k] = other end
+    path.candidates = #others
+    if #others > 0 then self.shared[#self.shared + 1] = path end
+    others[#others + 1] = path
+  end
 end
 
 --- What called.note needs to know of the function `f`; it allocates, and note does not.
@@ -75,7 +124,10 @@ function called.note(self, number, f, key)
     if other ~= known and self.owners[other] == place then self.functions[other] = nil end
   end
   if not known then return 0 end
-  if self.owners[known] == place then self.functions[known] = f end
+  if self.owners[known] == place then
+    self.functions[known] = f
+    join(self)
+  end
   return self.functions[known] == f and known or 0
 end
 

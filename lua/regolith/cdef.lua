@@ -426,6 +426,10 @@ int32_t rg_kernel_path_count(RgKernel *kernel);
 RgStatus rg_kernel_path(RgKernel *kernel, int32_t number, const char **path, int32_t *parameter);
 /* 0: a capture of the kernel itself; n: the path starts at a capture of function n. */
 int32_t rg_kernel_path_function(RgKernel *kernel, int32_t number);
+/* Path `number` reads the very variable that an earlier path reads, as an upvalue shared by the
+ * kernel and a function that it calls: they are one launch argument, as long as both give the same
+ * number. earlier -1: it does not, as at first. */
+RgStatus rg_kernel_join_path(RgKernel *kernel, int32_t number, int32_t earlier);
 int32_t rg_kernel_parameter_count(RgKernel *kernel);
 const char *rg_kernel_name(RgKernel *kernel);
 /* values: one per path, then one per parameter. Compiles if this pattern of types, layouts and

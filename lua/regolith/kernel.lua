@@ -211,22 +211,23 @@ end
 
 local function make_launcher(self, need_name)
   local path_out, parameter_out = ffi.new "const char *[1]", ffi.new "int32_t[1]"
-  local lines, joined, uppers = {}, {}, {}
+  local lines, joined, uppers, paths = {}, {}, {}, {}
   local parameters = parameter_names(self.parameter_count)
   for k, name in ipairs(parameters) do
     lines[#lines + 1] = walk(self.path_count + k - 1, { name }, name, true)
   end
   for number = 0, self.path_count - 1 do
     lib.check(C.rg_kernel_path(self.pointer, number, path_out, parameter_out), self.runtime)
-    local names = names_in(ffi.string(path_out[0]))
-    local parameter = parameter_out[0]
+    local text, owner = ffi.string(path_out[0]), C.rg_kernel_path_function(self.pointer, number)
+    local names, parameter = names_in(text), parameter_out[0]
     if parameter >= 0 then
       lines[#lines + 1] = walk(number, names, "a" .. (parameter + 1), true)
     else
-      lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined,
-        C.rg_kernel_path_function(self.pointer, number)))
+      lines[#lines + 1] = walk(number, names, root_expression(self, names[1], joined, owner))
+      paths[#paths + 1] = { number = number, owner = owner, text = text, root = names[1] }
     end
   end
+  called.paths(self, paths)
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
   local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments,

@@ -47,6 +47,44 @@ describe("a function called in a kernel", function()
     assert.equal(compiles, rg.stats().compiles)
   end)
 
+  it("shares what it captures with the kernel, as one launch argument #compiled", function()
+    local n, x = 8, numbers(8)
+    local t = { 5, step = 3 }
+    local function around(i) return x[(i + n + t.step) % n] + t[1] end
+    local function far(i) return around(i + n) + n end
+    local k = rg.kernel(function(i) return around(i) + far(i) * n + t.step * t[1] end)
+    local _, arguments = (k(1) and k:ir()):gsub("\narg %d+", "")
+    assert.equal(4, arguments) -- i, n, t.step, t[1]
+    n, t.step = 4, 1
+    assert.equal(x[2] + 5 + (x[2] + 5 + 4) * 4 + 5, k(1))
+  end)
+
+  it("keeps a name apart from the kernel's that is another variable", function()
+    local function make(n) return function(i) return i + n end end
+    local n, add = 8, make(8)
+    local k = rg.kernel(function(i) return add(i) * n end)
+    assert.equal(72, k(1))
+    n = 2
+    assert.equal(18, k(1))
+    n, add = 8, make(1)
+    assert.equal(16, k(1))
+    local function own(i) return i + n end -- this one has the kernel's
+    add = own
+    assert.equal(72, k(1))
+    n = 3
+    assert.equal(12, k(1))
+  end)
+
+  it("shares a global with a kernel of the same environment", function()
+    local text = "local rg = ...\nfunction get(i) return i * step end\n"
+      .. "return rg.kernel(function(i) return get(i) + step end)"
+    local environment = { step = 3 }
+    local k = setfenv(loadstring(text), environment)(rg)
+    assert.equal(9, k(2))
+    environment.step = 0.5
+    assert.equal(1.5, k(2))
+  end)
+
   it("reads the globals of its own environment", function()
     local f = setfenv(loadstring "local v = ...\nreturn function(a)\n return a + offset\nend"(),
       { offset = 10 })
