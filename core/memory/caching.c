@@ -1,0 +1,143 @@
+/* caching.c - the rules of PyTorch's caching allocator, for comparison. Requests are multiples of
+ * 512 bytes. Small ones (up to 1 MiB) come from segments of 2 MiB, others from segments of 20 MiB,
+ * or, from 10 MiB on, from segments of their own, in multiples of 2 MiB. Best fit; what is left of
+ * a block becomes one of its own if it is at least 512 bytes, among large ones more than 1 MiB;
+ * free neighbours of a segment become one. Free segments go back when memory is short.
+ * A segment begins with the block that has its `chunk_size`. */
+#include "base/bits.h"
+#include "memory/strategy.h"
+
+enum {
+  ROUND = 512,
+  SMALL = 1 << 20,
+  SMALL_SEGMENT = 2 << 20,
+  MEDIUM = 10 << 20,
+  LARGE_SEGMENT = 20 << 20,
+  LARGE_ROUND = 2 << 20
+};
+
+static uint64_t segment_for(uint64_t size) {
+  if (size <= SMALL) return SMALL_SEGMENT;
+  return size < MEDIUM ? LARGE_SEGMENT : align_up(size, LARGE_ROUND);
+}
+
+static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
+  return block->is_small ? &pool->small : &pool->free;
+}
+
+static MemoryBlock *add_segment(MemoryPool *pool, uint64_t size) {
+  uint64_t bytes = segment_for(size);
+  MemoryBlock *block = pool_record(pool, 0, bytes);
+  if (!block) return NULL;
+  block->at = pool_allocate(pool, bytes);
+  if (!block->at) {
+    pool_drop_record(pool, block);
+    return NULL;
+  }
+  block->chunk_size = bytes;
+  block->is_small = size <= SMALL;
+  block->previous = pool->last;
+  if (pool->last) pool->last->next = block;
+  else pool->first = block;
+  return pool->last = block;
+}
+
+static bool leaves_a_rest(const MemoryBlock *block, uint64_t size) {
+  uint64_t rest = block->size - size;
+  return block->is_small ? rest >= ROUND : rest > SMALL;
+}
+
+static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
+  MemoryBlock *rest = leaves_a_rest(block, size) ? pool_split(pool, block, size) : NULL;
+  if (!rest) return block;
+  if (pool->last == block) pool->last = rest;
+  rest->is_small = block->is_small;
+  free_index_add(index_of(pool, rest), rest);
+  return block;
+}
+
+static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+  uint64_t size = align_up(size_bytes ? size_bytes : 1, ROUND);
+  FreeIndex *index = size <= SMALL ? &pool->small : &pool->free;
+  MemoryBlock *block = free_index_find(index, size);
+  if (block) free_index_remove(index, block);
+  else block = add_segment(pool, size);
+  if (!block) return NULL;
+  block = cut(pool, block, size);
+  block->dirty = block->size; /* perhaps */
+  return block;
+}
+
+/* The free block after this one, of the same segment. */
+static bool joins_next(const MemoryBlock *block) {
+  return block->next && block->next->is_free && !block->next->chunk_size;
+}
+
+static void give(MemoryPool *pool, MemoryBlock *block) {
+  FreeIndex *index = index_of(pool, block);
+  if (joins_next(block)) {
+    free_index_remove(index, block->next);
+    pool_join(pool, block);
+  }
+  if (!block->chunk_size && block->previous->is_free) {
+    block = block->previous;
+    free_index_remove(index, block);
+    pool_join(pool, block);
+  }
+  free_index_add(index, block);
+}
+
+static void drop_segment(MemoryPool *pool, MemoryBlock *block) {
+  free_index_remove(index_of(pool, block), block);
+  *(block->previous ? &block->previous->next : &pool->first) = block->next;
+  *(block->next ? &block->next->previous : &pool->last) = block->previous;
+  pool_free(pool, block->at, block->chunk_size);
+  pool_drop_record(pool, block);
+}
+
+static void trim(MemoryPool *pool) {
+  MemoryBlock *next;
+  for (MemoryBlock *block = pool->first; block; block = next) {
+    next = block->next;
+    if (block->is_free && block->size == block->chunk_size) drop_segment(pool, block);
+  }
+}
+
+static uint64_t largest(const MemoryPool *pool) {
+  const MemoryBlock *block = free_index_largest(&pool->free);
+  if (!block) block = free_index_largest(&pool->small);
+  return block ? block->size : 0;
+}
+
+static bool is_valid(const MemoryPool *pool, const char **broken) {
+  uint64_t reserved = 0, in_use = 0;
+  int64_t free_count = 0;
+  for (const MemoryBlock *block = pool->first; block; block = block->next) {
+    const FreeIndex *index = block->is_small ? &pool->small : &pool->free;
+    *broken = "blocks of a segment follow each other without gaps";
+    if (!block->chunk_size && block->at != block->previous->at + block->previous->size)
+      return false;
+    *broken = "two neighbours of a segment are not both free";
+    if (block->is_free && joins_next(block)) return false;
+    *broken = "the index holds what is free";
+    if (block->is_free && !free_index_has(index, block)) return false;
+    reserved += block->chunk_size;
+    free_count += block->is_free;
+    if (!block->is_free) in_use += block->size;
+  }
+  *broken = "the counts are those of the blocks";
+  return reserved == pool->usage.reserved && in_use == pool->usage.in_use &&
+         free_count == pool->free.count + pool->small.count;
+}
+
+static void end(MemoryPool *pool) {
+  for (MemoryBlock *block = pool->first; block; block = block->next)
+    if (block->chunk_size) pool_free(pool, block->at, block->chunk_size);
+}
+
+const StrategyRow strategy_caching = {.take = take,
+                                      .give = give,
+                                      .trim = trim,
+                                      .largest = largest,
+                                      .is_valid = is_valid,
+                                      .end = end};

@@ -1,0 +1,64 @@
+/* manager.c - see manager.h. */
+#include "memory/manager.h"
+
+bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource *source,
+                 const MemoryConfig *transient) {
+  *memory = (MemoryManager){0};
+  MemoryConfig expandable = {0};
+  uint64_t half = source->size_bytes / 2 / MEMORY_PAGE * MEMORY_PAGE;
+  MemorySource low = *source, high = *source;
+  low.size_bytes = high.size_bytes = half;
+  high.base += half;
+  memory->pools[MEMORY_TRANSIENT] = memory_pool_create(heap, &low, transient);
+  memory->pools[MEMORY_STAGING] = memory_pool_create(heap, &high, &expandable);
+  return memory->pools[MEMORY_TRANSIENT] && memory->pools[MEMORY_STAGING];
+}
+
+void memory_deinit(MemoryManager *memory) {
+  for (int k = 0; k < MEMORY_POOLS; k++) memory_pool_destroy(memory->pools[k]);
+  *memory = (MemoryManager){0};
+}
+
+MemoryBlock *memory_take(MemoryManager *memory, MemoryKind kind, uint64_t size_bytes) {
+  return memory_pool_take(memory->pools[kind], size_bytes);
+}
+
+/* A cursor may be older than that of a block that came before: it waits as long as that one. */
+static void wait(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
+  block->pending = NULL;
+  block->cursor = queue->last && queue->last->cursor > cursor ? queue->last->cursor : cursor;
+  if (queue->last) queue->last->pending = block;
+  else queue->first = block;
+  queue->last = block;
+}
+
+void memory_give(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int32_t stream,
+                 uint64_t cursor) {
+  if (cursor <= memory->completed[stream]) {
+    memory_pool_give(memory->pools[kind], block);
+    return;
+  }
+  memory->waiting_bytes += block->asked;
+  wait(&memory->waiting[kind][stream], block, cursor);
+}
+
+static void release(MemoryManager *memory, int kind, int32_t stream) {
+  MemoryQueue *queue = &memory->waiting[kind][stream];
+  while (queue->first && queue->first->cursor <= memory->completed[stream]) {
+    MemoryBlock *block = queue->first;
+    queue->first = block->pending;
+    memory->waiting_bytes -= block->asked;
+    memory_pool_give(memory->pools[kind], block);
+  }
+  if (!queue->first) queue->last = NULL;
+}
+
+void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor) {
+  if (cursor <= memory->completed[stream]) return;
+  memory->completed[stream] = cursor;
+  for (int kind = 0; kind < MEMORY_POOLS; kind++) release(memory, kind, stream);
+}
+
+void memory_trim(MemoryManager *memory) {
+  for (int k = 0; k < MEMORY_POOLS; k++) memory_pool_trim(memory->pools[k]);
+}

@@ -1,0 +1,154 @@
+/* pool.c - what all strategies share: records of blocks, counts, and what happens when the device
+ * has nothing left. */
+#include "memory/pool.h"
+
+#include "base/error.h"
+#include "memory/strategy.h"
+
+static const StrategyRow *const strategies[MEMORY_STRATEGY_COUNT] = {
+    [MEMORY_EXPANDABLE] = &strategy_expandable,
+    [MEMORY_SIMPLE] = &strategy_simple,
+    [MEMORY_CACHING] = &strategy_caching};
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+enum { RECORDS = 64 }; /* taken from the heap at once */
+
+typedef struct Records {
+  void *next;
+  MemoryBlock blocks[RECORDS];
+} Records;
+
+static bool add_records(MemoryPool *pool) {
+  Records *records = heap_alloc(pool->heap, sizeof *records);
+  if (!records) return false;
+  records->next = pool->records;
+  pool->records = records;
+  for (int k = RECORDS - 1; k >= 0; k--) pool_drop_record(pool, &records->blocks[k]);
+  return true;
+}
+
+MemoryBlock *pool_record(MemoryPool *pool, uint64_t at, uint64_t size) {
+  if (!pool->spare && !add_records(pool)) return NULL;
+  MemoryBlock *block = pool->spare;
+  pool->spare = block->next;
+  *block = (MemoryBlock){.at = at, .size = size};
+  return block;
+}
+
+void pool_drop_record(MemoryPool *pool, MemoryBlock *block) {
+  block->next = pool->spare;
+  pool->spare = block;
+}
+
+MemoryBlock *pool_split(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
+  MemoryBlock *rest = pool_record(pool, block->at + size, block->size - size);
+  if (!rest) return NULL;
+  rest->is_free = true;
+  rest->previous = block;
+  rest->next = block->next;
+  if (rest->next) rest->next->previous = rest;
+  block->next = rest;
+  block->size = size;
+  return rest;
+}
+
+void pool_join(MemoryPool *pool, MemoryBlock *block) {
+  MemoryBlock *after = block->next;
+  block->size += after->size;
+  block->next = after->next;
+  if (block->next) block->next->previous = block;
+  if (pool->last == after) pool->last = block;
+  pool_drop_record(pool, after);
+}
+
+/* -- counts ------------------------------------------------------------------------------------ */
+
+void pool_count_reserved(MemoryPool *pool, uint64_t size_bytes) {
+  MemoryUsage *usage = &pool->usage;
+  usage->reserved += size_bytes;
+  if (usage->reserved > usage->peak_reserved) usage->peak_reserved = usage->reserved;
+}
+
+uint64_t pool_allocate(MemoryPool *pool, uint64_t size_bytes) {
+  uint64_t at = pool->source.allocate(pool->source.data, size_bytes);
+  if (!at) return 0;
+  pool->usage.device_calls++;
+  pool_count_reserved(pool, size_bytes);
+  return at;
+}
+
+void pool_free(MemoryPool *pool, uint64_t at, uint64_t size_bytes) {
+  pool->source.free(pool->source.data, at, size_bytes);
+  pool->usage.reserved -= size_bytes;
+}
+
+static void count_taken(MemoryUsage *usage, const MemoryBlock *block) {
+  usage->blocks++;
+  usage->in_use += block->size;
+  usage->live += block->asked;
+  if (usage->live > usage->peak_live) usage->peak_live = usage->live;
+  if (usage->in_use > usage->peak_in_use) usage->peak_in_use = usage->in_use;
+}
+
+/* -- the pool ---------------------------------------------------------------------------------- */
+
+MemoryPool *memory_pool_create(Heap *heap, const MemorySource *source,
+                               const MemoryConfig *config) {
+  MemoryPool *pool = heap_alloc(heap, sizeof *pool);
+  if (!pool) return NULL;
+  *pool = (MemoryPool){.heap = heap,
+                       .source = *source,
+                       .config = *config,
+                       .strategy = strategies[config->strategy]};
+  if (!pool->strategy->begin || pool->strategy->begin(pool)) return pool;
+  memory_pool_destroy(pool);
+  return NULL;
+}
+
+void memory_pool_destroy(MemoryPool *pool) {
+  if (!pool) return;
+  pool->strategy->end(pool);
+  while (pool->records) {
+    Records *records = pool->records;
+    pool->records = records->next;
+    heap_free(pool->heap, records);
+  }
+  heap_free(pool->heap, pool);
+}
+
+MemoryBlock *memory_pool_take(MemoryPool *pool, uint64_t size_bytes) {
+  if (size_bytes > UINT64_MAX / 4) return NULL;
+  MemoryBlock *block = pool->strategy->take(pool, size_bytes);
+  if (!block && pool->usage.reserved > pool->usage.in_use) {
+    memory_pool_trim(pool);
+    block = pool->strategy->take(pool, size_bytes);
+  }
+  pool->usage.takes++;
+  if (!block) return NULL;
+  block->is_free = false;
+  block->asked = size_bytes;
+  count_taken(&pool->usage, block);
+  return block;
+}
+
+void memory_pool_give(MemoryPool *pool, MemoryBlock *block) {
+  ASSERT(!block->is_free, "a block is given back once");
+  pool->usage.blocks--;
+  pool->usage.in_use -= block->size;
+  pool->usage.live -= block->asked;
+  block->is_free = true;
+  block->asked = 0;
+  pool->strategy->give(pool, block);
+}
+
+void memory_pool_trim(MemoryPool *pool) { pool->strategy->trim(pool); }
+MemoryUsage memory_pool_usage(const MemoryPool *pool) { return pool->usage; }
+uint64_t memory_pool_largest(const MemoryPool *pool) { return pool->strategy->largest(pool); }
+
+bool memory_pool_is_valid(const MemoryPool *pool, const char **broken) {
+  const MemoryUsage *usage = &pool->usage;
+  *broken = "live <= in use <= reserved";
+  if (usage->live > usage->in_use || usage->in_use > usage->reserved) return false;
+  return pool->strategy->is_valid(pool, broken);
+}

@@ -1,0 +1,128 @@
+/* simple.c - the strategy of Burn's compute crate as it was described first (v0.11): chunks of
+ * exactly the bytes that were asked for, and slices of free chunks.
+ *
+ * A request looks at the chunks that are free: one of exactly its size is taken whole; else the
+ * smallest for which the slice rule admits the request gives a slice at its beginning, one slice a
+ * chunk; else the device gives a new chunk. After that, `dealloc` may fire: then every free chunk
+ * goes back.
+ * A block is a chunk: `size` is what of it is held, `chunk_size` the whole. */
+#include "memory/strategy.h"
+
+static bool admits(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
+  if (size > chunk) return false;
+  switch (config->slice) {
+  case SLICE_RATIO: return (double)size / (double)chunk >= config->slice_ratio;
+  case SLICE_MIN: return size >= config->slice_bytes;
+  case SLICE_MAX: return size <= config->slice_bytes;
+  default: return false;
+  }
+}
+
+/* Of equal ones the newest. */
+static MemoryBlock *find(const MemoryPool *pool, uint64_t size) {
+  MemoryBlock *best = NULL;
+  for (MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next) {
+    if (!chunk->is_free) continue;
+    if (chunk->chunk_size == size) return chunk;
+    if (admits(&pool->config, chunk->chunk_size, size) &&
+        (!best || chunk->chunk_size < best->chunk_size))
+      best = chunk;
+  }
+  return best;
+}
+
+static MemoryBlock *add_chunk(MemoryPool *pool, uint64_t size) {
+  MemoryBlock *chunk = pool_record(pool, 0, size);
+  if (!chunk) return NULL;
+  chunk->at = pool_allocate(pool, size);
+  if (!chunk->at) {
+    pool_drop_record(pool, chunk);
+    return NULL;
+  }
+  chunk->chunk_size = size;
+  chunk->next = pool->first;
+  if (pool->first) pool->first->previous = chunk;
+  return pool->first = chunk;
+}
+
+static void drop_chunk(MemoryPool *pool, MemoryBlock *chunk) {
+  *(chunk->previous ? &chunk->previous->next : &pool->first) = chunk->next;
+  if (chunk->next) chunk->next->previous = chunk->previous;
+  pool_free(pool, chunk->at, chunk->chunk_size);
+  pool_drop_record(pool, chunk);
+}
+
+static void trim(MemoryPool *pool) {
+  MemoryBlock *next;
+  for (MemoryBlock *chunk = pool->first; chunk; chunk = next) {
+    next = chunk->next;
+    if (chunk->is_free) drop_chunk(pool, chunk);
+  }
+}
+
+static bool fires(MemoryPool *pool) {
+  const MemoryConfig *config = &pool->config;
+  if (config->dealloc == DEALLOC_PERIOD && ++pool->ticks >= config->dealloc_count) {
+    pool->ticks = 0;
+    return true;
+  }
+  if (config->dealloc != DEALLOC_TIME) return false;
+  int64_t now = pool->source.now_ns(pool->source.data);
+  if (now - pool->last_ns < config->dealloc_ns) return false;
+  pool->last_ns = now;
+  return true;
+}
+
+static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+  uint64_t size = size_bytes ? size_bytes : 1;
+  MemoryBlock *chunk = find(pool, size);
+  if (!chunk) chunk = add_chunk(pool, size);
+  if (!chunk) return NULL;
+  chunk->dirty = chunk->was_used ? size : 0;
+  chunk->was_used = true;
+  chunk->size = size;
+  chunk->is_free = false;
+  if (fires(pool)) trim(pool);
+  return chunk;
+}
+
+/* Nothing but its mark changes. */
+static void give(MemoryPool *pool, MemoryBlock *block) { (void)pool, (void)block; }
+
+static bool begin(MemoryPool *pool) {
+  if (pool->config.dealloc == DEALLOC_TIME)
+    pool->last_ns = pool->source.now_ns(pool->source.data);
+  return true;
+}
+
+static uint64_t largest(const MemoryPool *pool) {
+  uint64_t most = 0;
+  for (const MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next)
+    if (chunk->is_free && chunk->chunk_size > most) most = chunk->chunk_size;
+  return most;
+}
+
+static bool is_valid(const MemoryPool *pool, const char **broken) {
+  uint64_t reserved = 0, in_use = 0;
+  for (const MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next) {
+    *broken = "a slice lies in its chunk";
+    if (!chunk->is_free && chunk->size > chunk->chunk_size) return false;
+    reserved += chunk->chunk_size;
+    if (!chunk->is_free) in_use += chunk->size;
+  }
+  *broken = "the counts are those of the chunks";
+  return reserved == pool->usage.reserved && in_use == pool->usage.in_use;
+}
+
+static void end(MemoryPool *pool) {
+  for (MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next)
+    pool_free(pool, chunk->at, chunk->chunk_size);
+}
+
+const StrategyRow strategy_simple = {.begin = begin,
+                                     .take = take,
+                                     .give = give,
+                                     .trim = trim,
+                                     .largest = largest,
+                                     .is_valid = is_valid,
+                                     .end = end};

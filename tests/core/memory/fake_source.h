@@ -1,0 +1,17 @@
+/* fake_source.h - a device's memory that is numbers alone: counted, with a limit, and a clock that
+ * stands still. Pieces have addresses that were never given out before. */
+#ifndef RG_TESTS_FAKE_SOURCE_H
+#define RG_TESTS_FAKE_SOURCE_H
+
+#include "memory/source.h"
+
+typedef struct FakeSource {
+  uint64_t limit;             /* bytes; 0: none */
+  uint64_t bytes;             /* that are given out now */
+  uint64_t next;              /* address of the next piece */
+  int64_t now_ns, calls;
+} FakeSource;
+
+MemorySource fake_source(FakeSource *fake);
+
+#endif
