@@ -27,6 +27,13 @@ typedef struct DeviceMemory { /* an address range, as the host addresses it; all
   uint64_t reserved;
 } DeviceMemory;
 
+/* Memory that belongs to no tree, an array's. */
+typedef struct DeviceBlock {
+  uint8_t *base;              /* as the host addresses it, 64-byte aligned; NULL: none */
+  struct MemoryBlock *block;  /* of the device's memory manager; NULL: it is a range of its own, */
+  DeviceMemory range;
+} DeviceBlock;
+
 /* What the host is about to do with a tree outside kernels: ask its counts (RtManager, budget),
  * read its memory, read and write it, or let others have the address that tasks use: from then on
  * they may read and write there between launches. */
@@ -135,6 +142,10 @@ typedef struct DeviceTable {
   /* Read-only zeros. */
   bool (*allocate_zeros)(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err);
   void (*free)(Device *device, DeviceMemory *memory); /* none is fine; leaves none */
+  /* A block of zeros. NULL, of a device without a server (server/server.h): there are none. */
+  bool (*take)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
+  /* `tree`: what launches knew of it. Work that uses it may still be to be done. */
+  void (*give)(Device *device, DeviceBlock *block, RtTree *tree);
   /* Decommits the whole pages in from..from + size_bytes, which then read zero again. */
   void (*discard)(Device *device, uint8_t *from, uint64_t size_bytes);
   /* The address at which the host accesses the memory between launches, until it is freed. */

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/option.h"
+#include "server/server.h"
 
 static void end(Owner *owner);
 
@@ -38,6 +39,17 @@ static bool create_device(Program *program, const RgOptions *options, Arch arch,
   return program->store.device;
 }
 
+/* Before the device: see server.h. */
+static bool create_server(Program *program, uint64_t memory_bytes, Error *err) {
+  const char *text = option_text("RG_POOL"), *wrong;
+  ServerOptions options = {.memory_bytes = memory_bytes};
+  if (!memory_config_parse(text[0] ? text : "expandable", &options.transient, &wrong)) {
+    error_set(err, RG_ERROR_OPTION, "RG_POOL is '%.80s', not a strategy: see '%.40s'", text, wrong);
+    return error_hint(err, "expandable, caching, simple, or simple(period = 128, ratio = 0.8)");
+  }
+  return server_attach(program->store.device, &options, err);
+}
+
 /* Of a device with memory of its own: three quarters of that, as of the machine's. */
 static uint64_t budget_of(const Program *program, const RgOptions *options, bool is_given) {
   uint64_t own = program->store.device->memory_bytes / 4 * 3;
@@ -51,6 +63,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   if (!settings_fill(&options, err) || !create_device(program, &options, arch, err)) return false;
   StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
+  if (!create_server(program, store.memory_bytes, err)) return false;
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,

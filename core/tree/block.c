@@ -1,26 +1,18 @@
 /* block.c - see block.h. */
 #include "tree/block.h"
 
-#include "base/bits.h"
-
-enum {
-  ALIGNMENT = 64,
-  SMALL = 1 << 15 /* bytes; a range costs system calls and at least a page */
-};
-
 static bool allocate(Block *block, Error *err) {
   Device *device = block->store->device;
-  if (block->size_bytes >= SMALL || device->guard_pages) {
-    if (!device->table->allocate(device, &block->range, block->size_bytes, block->size_bytes, err))
-      return false;
-    device->table->settle(device, block->range.base, block->size_bytes);
-    block->memory = device->table->map(device, &block->range);
-    return true;
+  const DeviceTable *table = device->table;
+  if (table->take) {
+    if (!table->take(device, &block->own, block->size_bytes, err)) return false;
+  } else {
+    DeviceMemory *range = &block->own.range;
+    if (!table->allocate(device, range, block->size_bytes, block->size_bytes, err)) return false;
+    block->own.base = table->map(device, range);
   }
-  block->piece = heap_alloc(block->store->heap, block->size_bytes + ALIGNMENT);
-  block->memory = (uint8_t *)align_up((uint64_t)block->piece, ALIGNMENT);
-  return block->piece ||
-         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+  block->memory = block->own.base;
+  return true;
 }
 
 /* The base is aligned as that of an arena. */
@@ -56,7 +48,7 @@ bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *wha
   if (!store_charge(store, size_bytes, what, err)) return false;
   *block = (Block){.store = store, .size_bytes = size_bytes, .next = store->blocks};
   if (!allocate(block, err)) {
-    store->budget.used -= size_bytes;
+    store_give_back(store, size_bytes);
     *block = (Block){0};
     return false;
   }
@@ -69,9 +61,13 @@ void block_give(Block *block) {
   if (!store) return;
   *(block->previous ? &block->previous->next : &store->blocks) = block->next;
   if (block->next) block->next->previous = block->previous;
-  store->device->table->forget(store->device, &block->rt);
-  if (block_is_own(block)) store->budget.used -= block->size_bytes;
-  store->device->table->free(store->device, &block->range);
-  heap_free(store->heap, block->piece);
+  const DeviceTable *table = store->device->table;
+  if (block_is_own(block)) store_give_back(store, block->size_bytes);
+  if (block->own.base && table->give) {
+    table->give(store->device, &block->own, &block->rt);
+  } else {
+    table->forget(store->device, &block->rt);
+    table->free(store->device, &block->own.range);
+  }
   *block = (Block){0};
 }

@@ -1,7 +1,7 @@
 /* block.h - memory of a store that belongs to no tree: an array's elements.
- * A block is zero at first, aligned to 64 bytes, charged to the budget, and stays where it is.
- * Large ones are ranges of the device, small ones pieces of the host's heap, which is the same on
- * the CPU. When its store ends it is freed before its owner is: then `memory` is NULL.
+ * A block is zero at first, aligned to 64 bytes, charged to the budget, and stays where it is; its
+ * memory is the device's, which reuses it. When its store ends it is freed before its owner is:
+ * then `memory` is NULL.
  * Memory that somebody else provides may be shown to devices as a block, too. */
 #ifndef RG_TREE_BLOCK_H
 #define RG_TREE_BLOCK_H
@@ -14,8 +14,7 @@ struct Block {
   uint64_t size_bytes;
   bool is_held;
   RtTree rt;           /* how devices see it: the root's container of a dense tree */
-  DeviceMemory range;  /* of a large one */
-  void *piece;         /* of a small one */
+  DeviceBlock own;     /* of block_take */
   Block *next, *previous; /* in store->blocks */
 };
 
@@ -25,7 +24,7 @@ bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *wha
 bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes,
                 bool is_constant, Error *err);
 /* Did block_take get its memory? */
-static inline bool block_is_own(const Block *block) { return block->piece || block->range.base; }
+static inline bool block_is_own(const Block *block) { return block->own.base; }
 void block_give(Block *block); /* nothing held is fine */
 
 #endif

@@ -201,7 +201,7 @@ bool storage_create(Tree *tree, Error *err) {
   Store *store = tree->store;
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
   if (!reserve(tree, err) || !masks_create(tree, err)) {
-    store->budget.used -= tree->layout->root_size;
+    store_give_back(store, tree->layout->root_size);
     release_ranges(tree);
     return false;
   }
@@ -225,7 +225,7 @@ void storage_free(Tree *tree) {
   Store *store = tree->store;
   tree_reach(tree, DEVICE_COUNTS, NULL); /* what it gives back */
   store->device->table->forget(store->device, &tree->rt);
-  store->budget.used -= tree->layout->root_size + rt_tree_bytes(&tree->rt);
+  store_give_back(store, tree->layout->root_size + rt_tree_bytes(&tree->rt));
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);

@@ -99,6 +99,11 @@ bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
                     store_more_than(budget->used + needed, more));
 }
 
+/* A launch that is under way may take from it at the same time. */
+void store_give_back(Store *store, uint64_t bytes) {
+  __atomic_fetch_sub(&store->budget.used, bytes, __ATOMIC_RELAXED);
+}
+
 void store_count(StoreStats *stats, const Tree *tree) {
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     stats->activations += tree->rt.managers[m].activations;

@@ -58,9 +58,9 @@ Scratch *store_text(Store *store);
 void store_collect(Tree *tree);
 /* For every tree, whether gc was stopped or not. trims: free pages are returned to the system. */
 void store_collect_all(Store *store, bool trims);
-/* Takes bytes from the budget for `what`, "tree 't'"; else memory.budget. They go back by
- * subtraction. */
+/* Takes bytes from the budget for `what`, "tree 't'"; else memory.budget. */
 bool store_charge(Store *store, uint64_t needed, const char *what, Error *err);
+void store_give_back(Store *store, uint64_t bytes); /* to the budget */
 /* As rg.init takes it: the first power of two that is more than this. */
 const char *store_more_than(uint64_t bytes, char buffer[32]);
 /* After the budget was exhausted, until there is some: makes free memory of any tree available to
