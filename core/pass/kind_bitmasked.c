@@ -42,7 +42,8 @@ static void lower_active_bits(Lower *l, IrInst *inst) {
   for (int k = 0; in_node && k < masked->rank; k++)
     a.index[k].value = ir_convert(&b, inst->operands[1 + k], TYPE(I64));
   operands[address_name(&a, masked, operands)] = count;
-  bool remembers = l->task && l->task->remembers;
+  bool is_visited = in_node && inst->operands[0]->op == IR_PARAM;
+  bool remembers = l->task && l->task->remembers && (is_visited || !in_node);
   rewrite_become_call(l->kernel, inst, remembers ? RT_MASK_WAS : RT_MASK_BITS, level->tree,
                       masked->mask, 3, operands);
 }

@@ -15,42 +15,13 @@
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
  *   - everything in a tree in which the body deactivates.
+ * Questions whether cells at such offsets are active: leaf_active.c.
  * Keeps the order of insts; sets task->factors. */
+#include "pass/leaf.h"
+
 #include "base/bits.h"
-#include "pass/effects.h"
 #include "pass/kind.h"
-#include "pass/leaf_shape.h"
 #include "pass/rewrite.h"
-
-enum { MAX_CROSSED_AXES = 4, MAX_NEARS = 96 };
-
-typedef struct Access { /* a PLACE of the body */
-  const EffectPlace *at;
-  IrInst *place;        /* its inst */
-  bool is_relative;     /* the loop's indices plus `offset`, by leaf axis */
-  bool reads;
-  int32_t offset[SNODE_MAX_AXES];
-} Access;
-
-typedef struct Leaf {
-  IrKernel *kernel;
-  IrTask *task;
-  LeafShape shape;
-  IrRegion *body;       /* of one cell, as `tasks` left it */
-  const Effects *effects; /* of that body */
-  VEC(Access) accesses;
-  bool *written_afar;   /* by field: written at other cells than the loop's own */
-  IrInst *run;          /* the task's, in the host region; NULL until searched */
-  const SNode *masked;  /* the cells, if bits say which are visited; else NULL */
-  bool deactivates;     /* in the tree of the leaves, or changes a list there */
-  bool caches;          /* not RG_WITHOUT=leaf: then every place is looked up */
-  /* the output */
-  IrRegion *leaves;
-  IrInst *cursor, *grid, *row;
-  VEC(IrInst *) nears;
-  IrInst **with;        /* by id: the replacement of an inst, */
-  int id_count;         /* of insts from before the pass */
-} Leaf;
 
 /* -- what the body does ------------------------------------------------------------------------ */
 
@@ -60,23 +31,22 @@ static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   return true;
 }
 
-static bool find_offset(const Leaf *l, Access *access) {
-  const SNode *node = l->kernel->fields.items[access->place->field].node;
+bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
   if (!node || !leaf_shape_holds(&l->shape, node)) return false;
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
-    const IndexRange *range = &access->at->index[k];
+    const IndexRange *range = &index[k];
     bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
-    if (effects_param(access->at, k) != k || !near ||
+    if (ranges_exact_param(l->body, range) != k || !near ||
         !ranges_hold_below(range, snode_extent(node, k)))
       return false;
-    access->offset[a] = (int32_t)range->low;
+    offset[a] = (int32_t)range->low;
   }
   return true;
 }
 
 static void add_place(Leaf *l, const EffectPlace *at) {
-  Access access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
+  LeafAccess access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
   bool writes = at->verbs & EFFECT_WRITES;
   if (at->is_called) {
@@ -85,7 +55,7 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   }
   /* with the element */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
-  access.is_relative = !sets_bit && find_offset(l, &access);
+  access.is_relative = !sets_bit && leaf_find_offset(l, node, at->index, access.offset);
   if (writes && !(access.is_relative && is_at_origin(access.offset)))
     l->written_afar[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
@@ -99,28 +69,28 @@ static void survey(Leaf *l) {
 
 /* -- cursors ----------------------------------------------------------------------------------- */
 
-/* Which accesses to other cells can be cached: few leaves, each in a direction that the node level
- * divides. */
-static bool may_read_near(const Leaf *l, const Access *access) {
+bool leaf_may_look_near(const Leaf *l, const int32_t *offset) {
   int crossed = 0;
   /* the next element may be in another list */
   if (snode_has_lists(l->shape.node_level)) return false;
   for (int a = 0; a < l->shape.axis_count; a++) {
-    if (!access->offset[a]) continue;
+    if (!offset[a]) continue;
     if (l->shape.coordinate[a] < 0) return false;
     crossed++;
   }
-  return crossed <= MAX_CROSSED_AXES && l->nears.count <= MAX_NEARS &&
-         !l->written_afar[access->place->field];
+  return crossed <= LEAF_CROSSED_AXES && l->nears.count <= LEAF_NEARS;
 }
 
-/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. */
-static IrInst *cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
+static bool may_read_near(const Leaf *l, const LeafAccess *access) {
+  return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
+}
+
+IrInst *leaf_cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
   if (is_at_origin(nodes)) return l->cursor;
   for (int i = 0; i < l->nears.count; i++)
     if (!memcmp(l->nears.items[i]->offset, nodes, sizeof l->nears.items[i]->offset))
       return l->nears.items[i];
-  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->grid ? l->grid : l->row};
+  IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
   IrInst *near =
       ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = l->task->level;
@@ -142,23 +112,23 @@ static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **o
       int32_t lower = offset[axes[k]] < 0 ? -1 : 0;
       nodes[l->shape.coordinate[axes[k]]] = lower + second;
     }
-    operands[combination] = cursor_at(l, nodes);
+    operands[combination] = leaf_cursor_at(l, nodes);
   }
   return 1 << crossed;
 }
 
 /* -- cells ------------------------------------------------------------------------------------- */
 
-static IrInst *position(const Leaf *l, int leaf_axis) {
+IrInst *leaf_position(const Leaf *l, int leaf_axis) {
   bool is_row = leaf_axis == l->shape.axis_count - 1;
   return is_row ? l->row->regions[0]->params.items[0]
                 : l->grid->regions[0]->params.items[leaf_axis];
 }
 
-static IrInst *make_cell(Leaf *l, const Access *access) {
-  IrInst *operands[SNODE_MAX_AXES + (1 << MAX_CROSSED_AXES)];
+static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
+  IrInst *operands[SNODE_MAX_AXES + (1 << LEAF_CROSSED_AXES)];
   int count = l->shape.axis_count;
-  for (int a = 0; a < count; a++) operands[a] = position(l, a);
+  for (int a = 0; a < count; a++) operands[a] = leaf_position(l, a);
   count += add_cursors(l, access->offset, operands + count);
   IrBuilder b = rewrite_before(l->kernel, access->place);
   IrInst *cell = ir_emit(&b, IR_CELL, TYPE(PLACE), count, operands);
@@ -180,7 +150,7 @@ static bool redirect(void *data, IrInst *inst) {
 }
 
 /* Why a place is looked up from the root, for explain(). */
-static void note_lookup(const Leaf *l, const Access *access) {
+static void note_lookup(const Leaf *l, const LeafAccess *access) {
   const IrField *field = &l->kernel->fields.items[access->place->field];
   if (!field->node) return;
   const char *why = l->deactivates ? "the loop deactivates in this tree"
@@ -198,7 +168,7 @@ static void note_lookup(const Leaf *l, const Access *access) {
 
 static void make_cells(Leaf *l) {
   for (int i = 0; i < l->accesses.count; i++) {
-    const Access *access = &l->accesses.items[i];
+    const LeafAccess *access = &l->accesses.items[i];
     bool is_own = access->is_relative && is_at_origin(access->offset);
     bool is_near = access->is_relative && access->reads && may_read_near(l, access);
     bool has_cell = l->caches && !l->deactivates && (is_own || is_near);
@@ -282,6 +252,7 @@ static void open_leaves(Leaf *l) {
   for (int k = 0; k < 2; k++) operands[rows + k] = bounds[k];
   if (l->masked) operands[rows] = make_bits(l, &b);
   l->row = ir_emit(&b, IR_ROW, TYPE(NONE), rows + (bounds[0] ? 2 : l->masked ? 1 : 0), operands);
+  l->cells = l->grid ? l->grid : l->row;
   l->row->masked = l->masked != NULL;
   l->row->end = l->shape.extent[rows];
   l->row->width = 1;
@@ -295,7 +266,7 @@ static IrInst *make_index(Leaf *l, int leaf_axis) {
   IrBuilder at_leaf = {.kernel = l->kernel, .region = l->leaves, .before = inside_grid};
   IrBuilder at_position = {.kernel = l->kernel, .region = row, .before = row->first};
   if (leaf_axis < l->shape.axis_count - 1) at_position = rewrite_before(l->kernel, l->row);
-  IrInst *local = ir_convert(&at_position, position(l, leaf_axis), l->task->index);
+  IrInst *local = ir_convert(&at_position, leaf_position(l, leaf_axis), l->task->index);
   int coordinate = l->shape.coordinate[leaf_axis];
   if (coordinate < 0) return local;
   IrInst *first = ir_convert(&at_leaf, l->leaves->params.items[1 + coordinate], l->task->index);
@@ -337,6 +308,7 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
   rewrite_move_all(l.body, inside);
   if (is_final_continue(inside->last)) ir_remove(inside->last);
   make_cells(&l);
+  leaf_ask_words(&l);
   rewrite_drop_dead(kernel, row);
   memset(l.with, 0, sizeof *l.with * (size_t)ids);
   bind_indices(&l);

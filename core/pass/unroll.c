@@ -101,9 +101,10 @@ static Leaves exits_of(const IrInst *loop) {
   return leaves;
 }
 
-/* Elements of the visited node need neither checks nor look-ups: nothing would be gained. */
+/* Elements of the visited node need neither checks nor look-ups: nothing would be gained. Cells at
+ * constant distances may be asked about by words of bits (leaf_active.c). */
 static bool note_place(void *data, IrInst *inst) {
-  return !(*(bool *)data = inst->op == IR_PLACE && !inst->here);
+  return !(*(bool *)data = (inst->op == IR_PLACE && !inst->here) || inst->op == IR_IS_ACTIVE);
 }
 
 /* Made of indices of such loops between constants, and of constants alone. */

@@ -163,6 +163,22 @@ local function kernels(rg)
         bits[bit.rshift(at, 9)][bit.band(at, n - 1)] = w
       end
     end), is_scalar = true },
+    { "questions about cells around", 25, rg.kernel(function()
+      local s = 0
+      for i, j in bits:active() do
+        for u = -1, 1 do
+          for r = -1, 1 do
+            if bits:is_active(i + u, j + r) then s = s + 1 end
+          end
+        end
+      end
+      return s
+    end), is_scalar = true },
+    { "questions about leaves around", 0.75, rg.kernel(function()
+      for i, j in p:active() do
+        if not p:is_active(i, j + 1) then q[i][j] = 1 end
+      end
+    end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()
       for i, j in bits:active() do bits[i][j] = bits[i][j] + 1 end
     end), is_scalar = true },
