@@ -67,15 +67,15 @@ end
 -- The variable `name` that function `number` (0: the kernel) reads: a value that tells it from
 -- others; nil where that is not known.
 local function variable_of(self, number, name)
-  local f, upvalue = self.fn, nil
+  local f, upvalue = rawget(self, "fn"), nil -- nil: it is of text
   if number > 0 then
     f, upvalue = self.functions[number], self.upvalues[number][name]
   elseif f then
     upvalue = self.own_upvalues[name]
   end
-  if not f then return end
+  if not f then return nil end
   if upvalue then return debug.upvalueid and debug.upvalueid(f, upvalue) end
-  return getfenv and getfenv(f)
+  return getfenv and getfenv(f) or nil
 end
 
 -- Tells the core which paths are one variable; allocates nothing.
@@ -97,7 +97,8 @@ end
 function called.paths(self, list)
   local by_text = {}
   self.shared = {}
-  self.own_upvalues = self.own_upvalues or self.fn and upvalues_of(self.fn)
+  local own = rawget(self, "fn")
+  if own then self.own_upvalues = upvalues_of(own) end
   for _, path in ipairs(list) do
     local others = by_text[path.text] or {}
     by_text[path.text] = others

@@ -75,6 +75,13 @@ describe("a function called in a kernel", function()
     assert.equal(12, k(1))
   end)
 
+  it("has its own captures beside a kernel's of text", function()
+    local n = 8
+    local function f(i) return i * n end
+    local k = rg.kernel("function(i) return f(i) + n end", { f = f, n = 1 })
+    assert.equal(17, k(2))
+  end)
+
   it("shares a global with a kernel of the same environment", function()
     local text = "local rg = ...\nfunction get(i) return i * step end\n"
       .. "return rg.kernel(function(i) return get(i) + step end)"
