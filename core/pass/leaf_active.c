@@ -207,9 +207,9 @@ static IrInst *wrapped(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   IrInst *position = leaf_position(l, axis);
   if (!offset) return position;
   int32_t extent = l->shape.extent[axis];
+  int32_t back = offset < 0 ? offset + extent : offset - extent;
   IrInst *here = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), offset)),
-         *there = ir_binary(b, IR_ADD, position,
-                            ir_const_int(b, TYPE(I32), offset < 0 ? offset + extent : offset - extent));
+         *there = ir_binary(b, IR_ADD, position, ir_const_int(b, TYPE(I32), back));
   return ir_select(b, crosses(l, b, axis, offset), there, here);
 }
 
