@@ -10,6 +10,8 @@
  * added there, and -0 is preserved. */
 #include "device/private_copies.h"
 
+#include <string.h>
+
 #include "base/bits.h"
 
 enum { GAP = 33 * RT_GRANULE };
@@ -90,7 +92,19 @@ void copies_free(Device *device, RtTree *tree) {
 
 /* -- the sum ----------------------------------------------------------------------------------- */
 
-enum { RUN_ELEMENTS = 16384 }; /* worth handing out */
+enum {
+  RUN_ELEMENTS = 16384, /* worth handing out */
+  STRETCH = 256         /* bytes that are looked at before they are added */
+};
+
+static uint64_t scalar_size(DeviceScalar scalar) {
+  switch (scalar) {
+  case DEVICE_I8: return 1;
+  case DEVICE_I16: return 2;
+  case DEVICE_I32: case DEVICE_F32: return 4;
+  default: return 8;
+  }
+}
 
 #define ADD_RUN(NAME, TYPE)                                             \
   static void NAME(TYPE *restrict to, TYPE *restrict from, uint64_t n) { \
@@ -107,7 +121,7 @@ ADD_RUN(add_i64, uint64_t)
 ADD_RUN(add_f32, float)
 ADD_RUN(add_f64, double)
 
-static void add_run(DeviceScalar scalar, void *to, void *from, uint64_t count) {
+static void add_all(DeviceScalar scalar, void *to, void *from, uint64_t count) {
   switch (scalar) {
   case DEVICE_I8: add_i8(to, from, count); return;
   case DEVICE_I16: add_i16(to, from, count); return;
@@ -116,6 +130,27 @@ static void add_run(DeviceScalar scalar, void *to, void *from, uint64_t count) {
   case DEVICE_F32: add_f32(to, from, count); return;
   case DEVICE_F64: add_f64(to, from, count); return;
   }
+}
+
+/* No bit of so many bytes is set. */
+static bool is_zero(const uint8_t *memory) {
+  uint64_t words[STRETCH / sizeof(uint64_t)], any = 0;
+  memcpy(words, memory, STRETCH);
+  for (size_t i = 0; i < STRETCH / sizeof words[0]; i++) any |= words[i];
+  return !any;
+}
+
+/* Mostly a worker has added to a small part of its copy: the rest is read once, and neither it nor
+ * the tree is written. */
+static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t count) {
+  uint64_t bytes = count * scalar_size(scalar), at = 0;
+  while (bytes - at >= STRETCH) {
+    uint64_t begin = at;
+    while (bytes - at >= STRETCH && !is_zero(from + at)) at += STRETCH;
+    add_all(scalar, to + begin, from + begin, (at - begin) / scalar_size(scalar));
+    while (bytes - at >= STRETCH && is_zero(from + at)) at += STRETCH;
+  }
+  add_all(scalar, to + at, from + at, (bytes - at) / scalar_size(scalar));
 }
 
 /* Elements begin..end of the run nest's level. */

@@ -21,6 +21,27 @@ describe("a sum that iterations share", function()
     end
   end)
 
+  it("is complete where few elements of many are added to, and leaves the others", function()
+    for _, name in ipairs { "i8", "u16", "f32", "f64" } do
+      local n, far = 20000, { 0, 1, 255, 256, 257, 4999, 9984, 19999 }
+      local x, at = rg.field(rg[name], n), rg.field(rg.i32, #far)
+      x:fill(3)
+      for k, i in ipairs(far) do at[k - 1] = i end
+      local add = scatter({ x = x, at = at }, 80000,
+        "function() for p in rg.range(count) do local k = at[p % 8]; x[k] = x[k] + rg." .. name
+        .. "(p % 80 == p % 8 and 1 or 0) end end")
+      add()
+      add()
+      local sum = 0
+      for i = 0, n - 1 do sum = sum + tonumber(x[i]) end
+      for _, i in ipairs(far) do
+        assert.equal(name == "i8" and (3 + 2000 + 128) % 256 - 128 or 2003, tonumber(x[i]), name)
+        sum = sum - tonumber(x[i])
+      end
+      assert.equal(3 * (n - #far), sum, name)
+    end
+  end)
+
   it("adds and subtracts vectors, in records and in runs, in nested dense levels", function()
     for _, layout in ipairs { "soa", "aos" } do
       local x, n = rg.field(rg.vec3), rg.field(rg.i32)
