@@ -132,11 +132,14 @@ static const char count_text[] =
 
 /* Numbers side by side move in sectors of 32 bytes; those far apart take one each. */
 static int counted(void) {
-  uint64_t at, counts[6];
+  uint64_t at, counts[8];
   void (*count)(uint64_t *) = NULL;
   *(void **)&count = dlsym(gpu.library, "ptxCounts");
   void *module = gpu_module(count_text);
   if (!count || gpu.cuMemAlloc_v2(&at, 4096) || gpu.cuMemsetD32Async(at, 0, 1024, NULL)) return 1;
+  if (gpu.cuCtxSynchronize()) return 1;
+  count(counts);
+  if (counts[0] || counts[6] != 1 || counts[7] != 4096) return 7;
   for (int step = 4; step <= 64; step *= 16) {
     count(counts);
     if (gpu_run(module, "copy", 2, 32, (void *[]){&at, &step})) return 2;
@@ -145,6 +148,7 @@ static int counted(void) {
     if (counts[0] != 1 || counts[1] != warps * 8 || counts[2] != warps * 8 * 32) return 3;
     if (counts[3] != warps * 128 || counts[4] != warps * 128) return 4;
     if (counts[5] != warps * sectors * 2) return 5;
+    if (counts[6] || counts[7]) return 6;
   }
   return 0;
 }

@@ -3,6 +3,7 @@
 #include "api.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static const char image_magic[8] = "\177ELFptx";
 enum { HEADER_BYTES = 16 };
@@ -38,6 +39,26 @@ static int check_target(const Module *module, char *log, size_t room) {
   return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
+/* For the assembler: each text once, as a file NUMBER.ptx in the folder PTX_SAVE. */
+static void save(const char *text, size_t length) {
+  const char *folder = getenv("PTX_SAVE");
+  char path[512], made[sizeof path + 24];
+  uint64_t number = 0xcbf29ce484222325;
+  if (!folder || !*folder) return;
+  for (size_t i = 0; i < length; i++) number = (number ^ (uint8_t)text[i]) * 0x100000001b3;
+  snprintf(path, sizeof path, "%s/%016llx.ptx", folder, (unsigned long long)number);
+  FILE *file = fopen(path, "r");
+  if (file) {
+    fclose(file);
+    return;
+  }
+  snprintf(made, sizeof made, "%s.%d", path, (int)getpid()); /* whole, once it has its name */
+  if (!(file = fopen(made, "w"))) return;
+  fwrite(text, 1, length, file);
+  fclose(file);
+  rename(made, path);
+}
+
 Module *api_load(const void *image, unsigned count, const int *names, void **values, int *result) {
   static long loads;
   const char *text = image;
@@ -56,6 +77,7 @@ Module *api_load(const void *image, unsigned count, const int *names, void **val
   } else {
     length = strlen(text);
   }
+  save(text, length);
   Module *module = NULL;
   if (++loads == options.fail_module) snprintf(log, sizeof log, "PTX_FAIL_MODULE asks for it");
   else module = module_read(text, length, log, sizeof log);

@@ -120,9 +120,10 @@ void warp_fault(Warp *warp, const Inst *inst, int result, const char *format, ..
 
 /* What launches did since it was last asked: how many, instructions of warps and of threads, bytes
  * of global memory, and its sectors (32 bytes; each counts once per instruction of a warp; 0 unless
- * PTX_COUNT is set). */
+ * PTX_COUNT is set); and copies and fills beside them. */
 typedef struct Counts {
   uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
+  uint64_t copies, copied_bytes;
 } Counts;
 extern Counts grid_counts;
 

@@ -20,4 +20,5 @@ void options_read(void) {
   fprintf(stderr, "%-18s %6ld  %s\n", VARIABLE, (long)(DEFAULT), MEANING);
 #include "option.def"
 #undef OPTION
+  fprintf(stderr, "%-18s %6s  %s\n", "PTX_SAVE", "", "folder that gets the PTX of all modules");
 }

@@ -74,6 +74,8 @@ int work_run(Work *work) {
             (unsigned long long)work->to);
     return CUDA_ERROR_ILLEGAL_ADDRESS;
   }
+  grid_counts.copies += reads || writes;
+  grid_counts.copied_bytes += reads || writes ? bytes : 0;
   switch (work->kind) {
   case WORK_LAUNCH: return launch(work);
   case WORK_TO_DEVICE:
