@@ -95,6 +95,19 @@ run_c_tests() { # BUILD ROOMS
   done
 }
 
+# What kernels of the bench cost on a GPU, by counts and by the assembler.
+run_figures() {
+  run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
+}
+
+# assemble NAME FOLDER EVERY: PTX that a suite has left there.
+assemble() {
+  local every="$3"
+  [ -n "${stress:-}" ] && every=1
+  run_counted "$1" bash "$root/tests/cuda/assemble" "$2" "$every"
+  rm -rf "$2"
+}
+
 run_lua() {
   run_busted "lua, all threads" RG_X=
   run_busted "lua, 1 thread" RG_THREADS=1
@@ -121,8 +134,11 @@ run_lua() {
 run_lua_cuda() {
   local on=(RG_ARCH=cuda RG_ASYNC=off "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5)
   local specs seed filter_out="#cpu"
+  local ptx
+  ptx=$(mktemp -d)
   specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
-    run_busted "lua, arch cuda" "${on[@]}"
+    run_busted "lua, arch cuda" "${on[@]}" "PTX_SAVE=$ptx"
+  assemble "lua, arch cuda, assembled" "$ptx" 16
   for seed in 2 3; do
     specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked pointer)" \
       run_busted "lua, arch cuda, schedule $seed" "${on[@]}" PTX_SEED=$seed
@@ -134,7 +150,10 @@ run_lua_cuda() {
 not_on_cuda="specialise|speed|errors_page|soak"
 
 run_examples() {
-  run_counted "examples" bash "$root/tests/examples/check"
+  local ptx
+  ptx=$(mktemp -d)
+  PTX_SAVE="$ptx" run_counted "examples" bash "$root/tests/examples/check"
+  assemble "examples, assembled" "$ptx" 1
 }
 
 run_smoke() {
@@ -152,10 +171,12 @@ run_lint() {
 bless_goldens() {
   "$build/tests/pass/test_pass" --bless
   "$build/tests/core/sema/test_sema" --bless
+  luajit "$root/tests/cuda/figures.lua" --bless
 }
 
 run_suites() { # BUILD ROOMS
   run_c_tests "$1" "$2"
+  wants "$2" cuda && run_figures
   wants "$2" llvm_bc && run_sanitized "thread llvm_bc device" rt_bitcode test_thread_pool test_rt \
     test_rt_budget test_rt_random test_rt_thread test_rt_race test_rt_mask test_rt_list \
     test_rt_valid test_device
