@@ -107,7 +107,7 @@ static void find_lanes(Codegen *g, Range *r) {
   const IrTask *task = r->of.task, *counts = task->counts;
   r->lanes = r->inner_lanes = r->counts = r->inner_counts = NULL;
   if (task->lanes > 1) {
-    r->lanes = facts_of(g, task, task->body);
+    if (!task->rim_scalar) r->lanes = facts_of(g, task, task->body);
     r->inner_lanes = facts_of(g, task, task->interior);
   } else if (task->idle && counts->lanes > 1) {
     r->counts = facts_of(g, counts, counts->body);

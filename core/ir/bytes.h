@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 12 };
+enum { IR_BYTES_VERSION = 13 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */
@@ -33,7 +33,8 @@ enum {
   TASK_HAS_INTERIOR = 4,
   TASK_HAS_INTERIOR_BODY = 8,
   TASK_COUNTS = 16,
-  TASK_IDLE = 32
+  TASK_IDLE = 32,
+  TASK_RIM_SCALAR = 64
 };
 
 #endif

@@ -62,6 +62,7 @@ struct IrTask {
   /* RANGE: this many iterations along the last axis run side by side (ir/lanes.h); 0: one at a
    * time */
   int32_t lanes;
+  bool rim_scalar;        /* but what is outside its interior one at a time */
   int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;

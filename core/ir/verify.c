@@ -754,6 +754,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool lanes_ok = task->lanes == 0 || (task->kind == TASK_RANGE && task->lanes > 1 &&
                                        task->lanes <= IR_MAX_LANES && is_power(task->lanes));
   if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range");
+  if (task->rim_scalar && (!task->lanes || !task->interior))
+    return task_fail(v, task, "has no interior that runs in lanes");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
     return task_fail(v, task, "no such privatised version");
   for (int i = 0; i < task->private_fields.count; i++)

@@ -25,6 +25,7 @@ typedef struct Compiling {
   const RgCodegenRequest *request;
   Part *parts; /* of all targets, in the order of the objects */
   int part_count;
+  Part **order; /* in which they are begun */
   _Atomic int next; /* the part to be compiled next */
 } Compiling;
 
@@ -39,11 +40,24 @@ static CodegenPart wanted_of(RgTarget target, const char *written_for) {
 }
 
 /* Only the tasks of a CPU are shared: PTX is one text. */
-static void add_parts(Compiling *job, Part first, int shares, const int *share_of_task) {
+static void add_parts(Compiling *job, Part first, int shares, const int *share_of_task,
+                      const int64_t *weights) {
   int count = first.wanted == CODEGEN_ALL ? shares : 1;
   for (int i = 0; i < count; i++) {
     first.share = (CodegenShare){i, count > 1 ? share_of_task : NULL};
+    first.weight = weights[i];
     job->parts[job->part_count++] = first;
+  }
+}
+
+/* The heaviest first: what is long must not begin when the others are done. */
+static void set_order(Compiling *job) {
+  job->order = scratch_array(&job->scratch, Part *, job->part_count + 1);
+  for (int i = 0; i < job->part_count; i++) {
+    int at = i;
+    for (; at > 0 && job->order[at - 1]->weight < job->parts[i].weight; at--)
+      job->order[at] = job->order[at - 1];
+    job->order[at] = &job->parts[i];
   }
 }
 
@@ -56,14 +70,16 @@ static bool plan(void *data, Error *err) {
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
   if (!part.kernel) return false;
   int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
-  int shares = split_tasks(&job->scratch, part.kernel, share_of_task);
+  int64_t weights[MOST_SHARES];
+  int shares = split_tasks(&job->scratch, part.kernel, share_of_task, weights);
   job->parts = scratch_array(&job->scratch, Part, shares + RG_TARGET_COUNT);
   for (int t = 0; t < RG_TARGET_COUNT; t++) {
     if (!job->request->processors[t]) continue;
     part.kind = (RgTarget)t;
     part.wanted = wanted_of(part.kind, written_for);
-    add_parts(job, part, shares, share_of_task);
+    add_parts(job, part, shares, share_of_task, weights);
   }
+  set_order(job);
   job->result.parse_ms = clock_ms() - begin;
   return true;
 }
@@ -71,7 +87,7 @@ static bool plan(void *data, Error *err) {
 static void compile_parts(void *data) {
   Compiling *job = data;
   for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->part_count;)
-    part_compile(&job->parts[i]);
+    part_compile(job->order[i]);
 }
 
 /* A thread that the system does not have is one less. */

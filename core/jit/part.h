@@ -13,6 +13,7 @@ typedef struct Part {
   RgTarget kind;
   CodegenPart wanted;
   CodegenShare share;
+  int64_t weight;          /* the heaviest part is compiled first */
   /* of its work: */
   Heap heap;
   Scratch scratch;
@@ -33,8 +34,10 @@ void part_compile(Part *part);
 void part_free(Part *part);
 
 /* split.c: divides the tasks of a kernel into shares that weigh about the same, each worth a module
- * of its own: share_of_task[k] is set for each. The number of shares, which depends on the kernel
- * alone: so do its objects. */
-int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task);
+ * of its own: share_of_task[k] is set for each, and sums, what each share weighs. The number of
+ * shares, which depends on the kernel alone: so do its objects. */
+enum { MOST_SHARES = 16 };
+int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
+                int64_t sums[MOST_SHARES]);
 
 #endif

@@ -3,9 +3,8 @@
 #include "jit/part.h"
 
 enum {
-  MOST_SHARES = 16,
-  WORTH = 150,     /* insts; a module of its own costs about as much as compiling so many */
-  IN_LANES = 3     /* compiling an inst for several lanes takes as long as so many */
+  WORTH = 150,     /* insts; a module of its own costs about a third of compiling so many */
+  FUNCTION = 60    /* and a function so many, however small */
 };
 
 static bool count_inst(void *data, IrInst *inst) {
@@ -21,8 +20,7 @@ static int64_t weight_of(IrRegion *region) {
 }
 
 static int64_t weight_of_task(const IrTask *task) {
-  int64_t weight = weight_of(task->body) + weight_of(task->interior);
-  return task->lanes > 1 ? IN_LANES * weight : weight;
+  return FUNCTION + weight_of(task->body) + weight_of(task->interior);
 }
 
 static int lightest(const int64_t *weights, int count) {
@@ -44,14 +42,16 @@ static int shares_of(const int64_t *weights, int task_count) {
   return shares < 2 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int)shares;
 }
 
-int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task) {
+int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
+                int64_t sums[MOST_SHARES]) {
   int count = kernel->tasks.count;
-  int64_t *weights = scratch_array(scratch, int64_t, count + 1), sums[MOST_SHARES] = {0};
+  int64_t *weights = scratch_array(scratch, int64_t, count + 1);
   bool *is_placed = scratch_array(scratch, bool, count + 1);
   for (int i = 0; i < count; i++) weights[i] = weight_of_task(kernel->tasks.items[i]);
   /* every task may call any function, of which there is one copy */
   int shares = kernel->functions.count ? 1 : shares_of(weights, count);
   sums[0] = weight_of(kernel->body);
+  for (int i = 1; i < shares; i++) sums[i] = 0;
   for (int n = 0; n < count; n++) {
     int heaviest = -1;
     for (int i = 0; i < count; i++)

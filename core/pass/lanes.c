@@ -10,6 +10,7 @@
 #include "pass/rewrite.h"
 
 enum {
+  SHORT_RIM = 40, /* insts that are compiled in lanes for what is outside an interior, too */
   LONGEST = 5000, /* insts of a body: compiling it takes longer still */
   GAIN = 80,      /* percent of the scalar cost that lanes may reach at most */
   ACTIVE = 30,    /* percent of the cells under a mask, guessed, */
@@ -88,6 +89,19 @@ static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const I
   s.obstacle = rim.obstacle;
   s.line = rim.line;
   return s;
+}
+
+static bool is_straight(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_LOOP && inst->op != IR_INVOKE && (inst->op != IR_FOR || inst->rolled);
+}
+
+/* What is outside the interior of one axis are a few iterations at its ends, and what is left of
+ * a whole number of vectors. Under a mask that would be as much code as the interior, so a longer
+ * body goes one by one there, unless an iteration may take long. */
+static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
+  return task->lanes && task->interior && task->axis_count == 1 && !ctx->forces_lanes &&
+         rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
 }
 
 static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
@@ -189,6 +203,7 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
     if (task->kind == TASK_RANGE) choose_range(ctx, kernel, task);
+    task->rim_scalar = is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
     if (task->scalar || task->lanes) continue;

@@ -14,6 +14,7 @@
  * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
+#include "pass/hoist.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
@@ -56,6 +57,12 @@ static Turns turns_of(const IrInst *loop) {
   turns.low = min_i64(begin.low, last.low);
   turns.high = max_i64(begin.low, last.low);
   return turns;
+}
+
+/* Between constants. */
+static bool runs_always(const IrInst *loop) {
+  Turns turns = turns_of(loop);
+  return turns.count > 0 && !turns.base;
 }
 
 /* Of a loop index of the body, inclusive; false: not known. */
@@ -242,6 +249,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   int64_t size = own * size_written_out(loop->regions[0], &turns);
   int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
   if (own * turns > MAX_TURNS || u->insts + size > most) return false;
+  if (runs_always(loop)) hoist_reads(u->kernel, loop, runs_always);
   if (u->is_rare) {
     mark_rolled(NULL, loop);
     return ir_walk(loop->regions[0], mark_rolled, NULL);

@@ -278,3 +278,43 @@ describe("nodes that iterations side by side need #compiled", function()
     end
   end)
 end)
+
+describe("what is outside the interior of a long body #compiled", function()
+  -- A cloud that spreads over a grid: 9 updates around each particle, some beyond the edge.
+  local function spread(count, n, beyond)
+    local x, m = rg.field(rg.vec2, count), rg.field(rg.i32, n, n)
+    for p = 0, count - 1 do x[p] = rg.vec2(p * 7 % 31 / 2 - 1, p * 5 % 23 / 1.5 - 1) end
+    local all = count + beyond
+    local k = rg.kernel(function()
+      for p in rg.range(all) do
+        local base = rg.floor(x[p])
+        local f = x[p] - base
+        local w = rg.vec3(0.5 * (1.5 - f.x) ^ 2, 0.75 - (f.x - 1) ^ 2, 0.5 * (f.x - 0.5) ^ 2)
+        local u = rg.vec3(0.5 * (1.5 - f.y) ^ 2, 0.75 - (f.y - 1) ^ 2, 0.5 * (f.y - 0.5) ^ 2)
+        for i = 0, 2 do
+          for j = 0, 2 do
+            local at = base + rg.ivec2(i, j)
+            m[at] = m[at] + rg.i32(1000 * w[i] * u[j])
+          end
+        end
+      end
+    end)
+    k()
+    return k, m
+  end
+
+  it("goes one by one, and gives the same", function()
+    for _, count in ipairs { 5, 45 } do
+      for _, beyond in ipairs { 0, 21 } do
+        local k, m = spread(count, 16, beyond)
+        local others = with_stress("force_lanes", function()
+          return select(2, spread(count, 16, beyond))
+        end)
+        for i = 0, 15 do
+          for j = 0, 15 do assert.equal(others[i][j], m[i][j]) end
+        end
+        if not os.getenv "RG_STRESS" then assert.truthy(k:explain():find "side by side") end
+      end
+    end
+  end)
+end)

@@ -213,6 +213,38 @@ describe("a loop that is fast", function()
   end)
 end)
 
+describe("a compile", function()
+  -- Particles onto a grid of nodes: what each of the 3 x 3 nodes around one gets.
+  local function make(rg)
+    local x, v = rg.field(rg.vec2, 1024), rg.field(rg.vec2, 1024)
+    local at, mass = rg.field(rg.vec2, 64, 64), rg.field(rg.f32, 64, 64)
+    return rg.kernel(function()
+      for p in rg.range(n) do
+        local base = rg.floor(x[p] * 64 - 0.5)
+        local f = x[p] * 64 - base
+        local a = rg.vec3(0.5 * (1.5 - f.x) ^ 2, 0.75 - (f.x - 1) ^ 2, 0.5 * (f.x - 0.5) ^ 2)
+        local b = rg.vec3(0.5 * (1.5 - f.y) ^ 2, 0.75 - (f.y - 1) ^ 2, 0.5 * (f.y - 0.5) ^ 2)
+        for i = 0, 2 do
+          for j = 0, 2 do
+            local node = base + rg.ivec2(i, j)
+            at[node] = at[node] + a[i] * b[j] * v[p]
+            mass[node] = mass[node] + a[i] * b[j]
+          end
+        end
+      end
+    end)
+  end
+
+  it("of particles onto a grid takes few instructions #compiled", function()
+    if not is_plain or not has_avx2 or not instructions.can_count() then
+      return pending "nothing counts instructions here"
+    end
+    local rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
+    local millions = instructions.of(function() make(rg):compile() end) / 1e6
+    assert.is_true(millions < 190, ("%.0f million instructions"):format(millions))
+  end)
+end)
+
 describe("a launch", function()
   it("leaves no garbage in Lua #compiled", function()
     local rg = support.rg
