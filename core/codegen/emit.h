@@ -290,6 +290,8 @@ bool lane_store_strided(Codegen *g, const IrInst *inst);
 bool lane_load_cell(Codegen *g, const IrInst *inst);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
+/* A plain update, if its lanes are neighbours in memory. */
+bool lane_update_run(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */

@@ -241,7 +241,7 @@ static void lane_update(Codegen *g, const IrInst *inst) {
     if (is_own) vec_push(g->scratch, &insts, address);
     vec_push(g->scratch, &insts, at);
   }
-  lane_run(g, insts.items, insts.count);
+  if (insts.count > 1 || !lane_update_run(g, inst)) lane_run(g, insts.items, insts.count);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------- */

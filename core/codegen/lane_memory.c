@@ -82,6 +82,17 @@ void lane_store(Codegen *g, const IrInst *inst) {
                                    LLVMTypeOf(pointers), args, 4));
 }
 
+bool lane_update_run(Codegen *g, const IrInst *inst) {
+  const IrInst *ptr = inst->operands[0], *by = inst->operands[1];
+  if (!inst->plain || !is_run(g, ptr, by->type)) return false;
+  LLVMValueRef base = lane_base(g, ptr), old = alias_element(g, load_run(g, by->type, base)),
+               value = value_broadcast(g, value_of(g, by), g->width);
+  old = value_from_memory(g, old, by->type);
+  LLVMValueRef result = arith_update(g, (IrUpdate)inst->imm, by->type, old, value);
+  store_run(g, by->type, base, value_to_memory(g, result, by->type));
+  return true;
+}
+
 /* One scalar base, and a vector of numbers scaled by what machines scale by: the form of addresses
  * that gathers have. */
 void lane_offset(Codegen *g, const IrInst *inst) {

@@ -131,7 +131,7 @@ static bool stays_inside(void *data, IrInst *inst) {
   switch (inst->op) {
   case IR_VAR: case IR_GET: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_IF: case IR_LOOP:
   case IR_FOR:
-    return !inst->private_copy;
+    return true;
   case IR_SET: return ir_is_inside(inst->operands[0], body_of(a));
   case IR_REDUCE: return !type_is_float(inst->operands[1]->type);
   case IR_BREAK: return inst->imm < depth_of(a, inst);

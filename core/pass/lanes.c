@@ -7,6 +7,7 @@
  * Leaves notes for explain(). */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
+#include "pass/lanes_guess.h"
 #include "pass/rewrite.h"
 
 enum {
@@ -18,7 +19,7 @@ enum {
 };
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
-  return ctx->forces_lanes || s->beside * 100 <= s->alone * s->width * GAIN;
+  return ctx->forces_lanes || s->beside * 100 <= s->alone * GAIN;
 }
 
 /* -- notes ------------------------------------------------------------------------------------- */
@@ -146,7 +147,7 @@ static bool choose_row(void *data, IrInst *inst) {
   LaneBody body = ir_lanes_of_row(inst, width);
   LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
   bool is_twice = rewrite_count(inst->regions[0]) <= IR_LONGEST_TWICE;
-  if (inst->masked) s.alone = s.alone * (is_twice ? NOT_FEW : ACTIVE) / 100;
+  if (inst->masked) s.alone *= (is_twice ? NOT_FEW : ACTIVE) / 100.0;
   if (s.obstacle) return note_obstacle(&c->told, &s), true;
   if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
   inst->lanes = width;
@@ -175,14 +176,13 @@ static bool may_count(const IrInst *loop) {
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
   int64_t turns = lanes_turns(loop);
   if (!loop->independent || !may_count(loop) || (turns && turns < FEWEST_TURNS)) return false;
-  LaneBody body = lanes_of_loop(loop, width_of(ctx, loop->regions[0]));
-  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  int width = width_of(ctx, loop->regions[0]);
+  LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
   if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
-  if (turns) s.beside = s.beside * ((turns + s.width - 1) / s.width) * s.width / turns;
   if (!pays(ctx, &s)) return false;
   Told told = {kernel, task, loop->line, "iteration"};
-  loop->lanes = body.width;
-  note_lanes(&told, body.width);
+  loop->lanes = width;
+  note_lanes(&told, width);
   return true;
 }
 

@@ -8,14 +8,19 @@
  *     other elements          one access per lane, and the packing
  *     no vector form          as much as in all iterations, one after the other, and more
  *
- * Arms of an `if` that varies are both counted, loops whose ends are not known are taken to turn a
- * few times. */
+ * One expectation serves both sides (lanes_guess.h): how often an inst runs in one iteration, and
+ * how often in lanes, which is for any of them. An arm runs there unless no lane wants it, and a
+ * loop as often as for the lane that turns most; what is done lane by lane is done for those that
+ * want it. One iteration pays for branches that a processor cannot foresee; lanes pay once for
+ * all. */
 #include "pass/lanes_cost.h"
 
+#include "pass/lanes_guess.h"
+
 enum { /* a scalar op is 1 */
-  TURNS = 8,       /* of a loop, guessed */
-  MOST_TURNS = 64, /* that are counted */
-  WAITING = 75,    /* percent of the time in a loop that lanes leave in different turns, guessed */
+  MISS = 40,       /* a branch that was not foreseen */
+  TURN = 8,        /* the masks of a loop that lanes leave in different turns */
+  START = 20,      /* the first and the last vector of a serial loop */
   VECTOR = 2,      /* an op on a vector register */
   GATHER = 5,      /* per lane */
   FAR = 10,        /* per lane, of elements that are lines of the cache apart */
@@ -27,12 +32,13 @@ enum { /* a scalar op is 1 */
   CALL = 40,       /* a call of the runtime */
   HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
   HASH_LANE = 12,
-  MATHS = 24,      /* a function of mathematics, in doubles */
+  MATHS = 48,      /* a function of mathematics, in doubles */
   SELDOM = 2,      /* per lane, what a call that may activate does where it has to */
   DIVISION = 8,
   ATOMIC = 20
 };
 
+static const double WAIT = 1.75, WAIT_AGAIN = 1.25; /* guessed */
 
 /* -- the cost of an inst ----------------------------------------------------------------------- */
 
@@ -68,7 +74,7 @@ static int call_cost(const IrInst *inst) {
   }
 }
 
-static int op_cost(const IrInst *inst) {
+int lanes_op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
   case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
@@ -82,6 +88,12 @@ static int op_cost(const IrInst *inst) {
   case IR_MEM_RMW: case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
   default: return 1;
   }
+}
+
+/* Lanes that run, of those that might. */
+static double lanes_on(const LaneSurvey *s) {
+  double all = s->width;
+  return s->often < s->visits ? all * s->often / s->visits : all;
 }
 
 static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
@@ -136,20 +148,22 @@ static bool is_long_division(const IrInst *inst) {
 }
 
 static bool is_in_doubles(const IrInst *inst) {
-  return op_cost(inst) == MATHS || is_division(inst);
+  return lanes_op_cost(inst) == MATHS || is_division(inst);
 }
 
 static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
-/* Of all lanes together. */
-static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
-  int cost = op_cost(inst);
+/* Of all lanes together, once. */
+static double cost_beside(LaneSurvey *s, const IrInst *inst) {
+  int cost = lanes_op_cost(inst);
   switch (inst->op) {
   case IR_MEM_LOAD: return access_cost(s, inst, inst->type);
   case IR_MEM_STORE: return access_cost(s, inst, inst->operands[1]->type);
   case IR_MEM_UPDATE: /* several share one walk over the lanes */
+    if (inst->plain && is_neighbours(s, inst->operands[0], inst->operands[1]->type))
+      return 3.0 * VECTOR * registers(s, inst->operands[1]->type);
     s->is_simple = false;
-    return (int64_t)s->width * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
+    return lanes_on(s) * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
   case IR_ITEM:
     if (is_uniform(s, inst)) return cost;
     s->is_simple = false;
@@ -159,7 +173,7 @@ static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
   case IR_FAULT: s->is_simple = false; return 0; /* once */
   case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
     s->is_simple = false;
-    return (int64_t)s->width * (cost + ONE_BY_ONE);
+    return lanes_on(s) * (cost + ONE_BY_ONE);
   case IR_CALL:
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
@@ -167,7 +181,7 @@ static int64_t cost_beside(LaneSurvey *s, const IrInst *inst) {
     if (inst->entry == RT_FETCH) return 2 * s->width;
     if (is_gathered(inst))
       return (int64_t)(GATHER + (is_activation(inst) ? SELDOM : 0)) * s->width + 4 * VECTOR;
-    return cost ? (int64_t)s->width * (cost + ONE_BY_ONE) : 0;
+    return cost ? lanes_on(s) * (cost + ONE_BY_ONE) : 0;
   default: break;
   }
   if (fact(s, inst)->shape != LANE_VARYING) return cost;
@@ -200,13 +214,22 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
 
 static void survey_region(LaneSurvey *s, const IrRegion *region);
 
-int64_t lanes_turns(const IrInst *loop) {
-  int64_t begin, last;
-  if (loop->op != IR_FOR || !ir_is_const(loop->operands[0], &begin) ||
-      !ir_is_const(loop->operands[1], &last) || last < begin)
-    return 0;
-  uint64_t after_first = (uint64_t)last - (uint64_t)begin;
-  return after_first < INT32_MAX ? (int64_t)after_first + 1 : INT32_MAX;
+static void survey_arms(LaneSurvey *s, const IrInst *inst) {
+  double often = s->often, visits = s->visits, on = lanes_on(s);
+  bool differs = fact(s, inst)->diverges;
+  s->is_simple = false;
+  if (!lanes_is_foreseen(inst)) {
+    s->alone += often * MISS / 2;
+    if (!differs) s->beside += visits * MISS / 2;
+  }
+  for (int i = 0; i < 2; i++) {
+    double share = lanes_guess_arm(inst, i), any = differs ? share * on : share;
+    s->often = often * share;
+    s->visits = visits * (any < 1 ? any : 1);
+    if (inst->regions[i]) survey_region(s, inst->regions[i]);
+  }
+  s->often = often;
+  s->visits = visits;
 }
 
 LaneBody lanes_of_loop(const IrInst *loop, int width) {
@@ -215,48 +238,60 @@ LaneBody lanes_of_loop(const IrInst *loop, int width) {
   return (LaneBody){.region = loop->regions[0], .width = width, .is_aligned = is_aligned};
 }
 
-static int64_t counted_turns(const IrInst *loop) {
-  int64_t turns = lanes_turns(loop);
-  return turns <= MOST_TURNS ? turns : 0;
+LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
+                             int width) {
+  LaneBody body = lanes_of_loop(loop, width);
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  TurnGuess guess = lanes_guess_turns(loop);
+  int64_t known = ((int64_t)guess.turns + width - 1) / width;
+  double some = guess.turns / width + 0.5, vectors = guess.is_known ? (double)known : some;
+  if (vectors < 1) vectors = 1;
+  s.alone = s.alone / width * guess.turns + (guess.is_even ? 0 : MISS);
+  s.beside = s.beside * vectors + START;
+  return s;
 }
 
 /* For one iteration a loop costs no more than its own iterations side by side would. */
-static void survey_inner(LaneSurvey *s, const IrInst *loop, int64_t turns, int64_t before) {
+static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (loop->op != IR_FOR || !loop->independent) return;
-  LaneBody body = lanes_of_loop(loop, s->width);
-  LaneSurvey inner = lanes_survey(s->ctx, s->kernel, &body);
-  int64_t constant = counted_turns(loop), vectors = (constant + s->width - 1) / s->width;
-  int64_t beside = constant ? turns / constant * vectors * inner.beside
-                            : turns * inner.beside / s->width;
-  if (!inner.obstacle && beside < s->alone - before) s->alone = before + beside;
+  LaneSurvey inner = lanes_survey_loop(s->ctx, s->kernel, loop, s->width);
+  double alone = before + s->often * inner.beside;
+  if (!inner.obstacle && alone < s->alone) s->alone = alone;
 }
 
-/* Lanes that leave in different turns wait for the last one. */
+/* Lanes that leave in different turns wait for the last one; those of a loop in such a loop have
+ * mostly the same neighbours, or waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
-  int64_t outer = s->turns, beside = s->beside, alone = s->alone, count = counted_turns(inst);
+  double often = s->often, visits = s->visits, alone = s->alone;
+  TurnGuess guess = lanes_guess_turns(inst);
+  bool differs = fact(s, inst)->diverges, waits = differs && !guess.is_even;
+  double wait = !waits ? 1 : s->waiting ? WAIT_AGAIN : WAIT;
   s->is_simple = false;
-  if (!count) count = TURNS;
-  s->turns = inst->rolled ? 0 : outer > 1000 ? outer : outer * count; /* rolled: rare */
+  if (!guess.is_even) {
+    s->alone += often * MISS;
+    s->beside += visits * MISS;
+  }
+  s->often = inst->rolled ? 0 : often * guess.turns; /* rolled: rare */
+  s->visits = inst->rolled ? 0 : visits * guess.turns * wait;
+  s->waiting += waits;
+  if (differs) s->beside += s->visits * TURN;
   survey_region(s, inst->regions[0]);
-  survey_inner(s, inst, s->turns, alone);
-  s->turns = outer;
-  if (fact(s, inst)->diverges) s->beside += (s->beside - beside) * WAITING / 100;
+  s->waiting -= waits;
+  s->often = often;
+  s->visits = visits;
+  if (!inst->rolled) survey_inner(s, inst, alone);
 }
 
 static void survey_inst(LaneSurvey *s, const IrInst *inst) {
   const char *obstacle = obstacle_of(s, inst);
   if (obstacle && !s->obstacle) s->obstacle = obstacle, s->line = inst->line;
   if (inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS) return survey_loop(s, inst);
-  int64_t beside = cost_beside(s, inst) * s->turns;
   s->fetches |= ir_is_call(inst, RT_FETCH);
   s->is_atomic |= (inst->op == IR_MEM_UPDATE && !inst->plain) || inst->op == IR_MEM_RMW ||
                   inst->op == IR_MEM_CAS;
-  s->alone += op_cost(inst) * s->turns;
-  s->beside += beside;
-  if (inst->op != IR_IF) return;
-  s->is_simple = false;
-  survey_region(s, inst->regions[0]);
-  survey_region(s, inst->regions[1]);
+  s->alone += lanes_op_cost(inst) * s->often;
+  s->beside += cost_beside(s, inst) * s->visits;
+  if (inst->op == IR_IF) survey_arms(s, inst);
 }
 
 static void survey_region(LaneSurvey *s, const IrRegion *region) {
@@ -265,9 +300,10 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
   LaneSurvey s = {.ctx = ctx, .kernel = kernel, .width = body->width,
-                  .vector_bytes = ctx->vector_bytes, .turns = 1, .is_simple = true};
+                  .vector_bytes = ctx->vector_bytes, .often = 1, .visits = 1, .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
   survey_region(&s, body->region);
+  s.alone *= s.width;
   if (s.fetches && s.is_atomic && !s.obstacle)
     s.obstacle = "elements are fetched ahead of their use";
   return s;

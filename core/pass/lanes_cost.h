@@ -10,9 +10,11 @@ typedef struct LaneSurvey {
   const IrKernel *kernel;
   const LaneFact *facts;
   int width, vector_bytes;
-  int64_t turns;         /* of the loops around */
-  /* cost of one iteration, of whose inner loops some may run in lanes; of `width` side by side */
-  int64_t alone, beside;
+  /* how often what is surveyed runs in one iteration; in `width` side by side, for any of them */
+  double often, visits;
+  int waiting;           /* loops around whose lanes wait for each other */
+  /* cost of `width` iterations one by one, inner loops perhaps in lanes; and side by side */
+  double alone, beside;
   bool is_simple;        /* LLVM's vectoriser takes it */
   bool fetches, is_atomic; /* elements ahead of their use; shared ones are updated */
   const char *obstacle;  /* what has no form in lanes; NULL: nothing */
@@ -23,7 +25,11 @@ LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const La
 
 /* A serial loop, taken by itself: its iterations may run side by side. */
 LaneBody lanes_of_loop(const IrInst *loop, int width);
-/* How often it turns, if both bounds are constants; else 0. */
-int64_t lanes_turns(const IrInst *loop);
+/* As a whole, with all its turns: one after the other, and side by side. */
+LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
+                             int width);
+
+/* Of one op, in one iteration; an addition is 1. */
+int lanes_op_cost(const IrInst *inst);
 
 #endif

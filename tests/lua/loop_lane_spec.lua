@@ -105,3 +105,54 @@ describe("turns of a serial loop side by side #compiled", function()
     assert.not_matches("side by side", told)
   end)
 end)
+
+-- Each position paints a box of cells, whose corner and sides are data.
+local function paint(update, told)
+  local n = 64
+  local at, size = rg.field(rg.ivec2, n), rg.field(rg.ivec2, n)
+  local image, depth = rg.field(rg.f32, 48, 48), rg.field(rg.i64, 48, 48)
+  for p = 0, n - 1 do
+    at[p] = { p * 7 % 40 - 2, p * 13 % 40 - 2 }
+    size[p] = { p * 5 % 9, p * 3 % 21 }
+  end
+  local k = rg.kernel(([=[function(at, size, image, depth, n)
+    for p in rg.range(n) do
+      for i = at[p].x, at[p].x + size[p].x - 1 do
+        for j = at[p].y, at[p].y + size[p].y - 1 do
+          local d = (i - at[p].x) * (i - at[p].x) + (j - at[p].y) * (j - at[p].y)
+          if d < 90 then %s end
+        end
+      end
+    end
+  end]=]):format(update))
+  k(at, size, image, depth, n)
+  if told then return k:explain() end
+  local parts = {}
+  for i = 0, 47 do
+    for j = 0, 47 do parts[#parts + 1] = ("%.9g %d"):format(image[i][j], tonumber(depth[i][j])) end
+  end
+  return table.concat(parts, " ")
+end
+
+describe("boxes of cells #compiled", function()
+  local sum = "image[i][j] = image[i][j] + d"
+  local nearest = "depth[i][j] = math.max(depth[i][j], rg.i64(1e6 / (d + 1)) * 64 + p)"
+
+  for name, update in pairs { sum = sum, nearest = nearest } do
+    it("are painted side by side as one by one: " .. name, function()
+      local alone = support.with_option("RG_WITHOUT", "lanes", function() return paint(update) end)
+      assert.equal(alone, (paint(update)))
+      assert.equal(alone, with_stress("guard_pages,force_lanes", function()
+        return paint(update)
+      end))
+    end)
+  end
+
+  it("run side by side along their rows where each lane writes by itself #cpu", function()
+    assert.matches("\n    %d+ iterations side by side, in vector lanes\n", paint(sum, true))
+  end)
+
+  it("are taken several at once where few cells of one are side by side #cpu", function()
+    assert.matches("\n    %d+ positions side by side, in vector lanes\n", paint(nearest, true))
+  end)
+end)

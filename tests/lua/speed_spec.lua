@@ -68,6 +68,17 @@ local function kernels(rg)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
   local other = rg.field(rg.f32)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(other)
+  local m = n / 4
+  local ids, place = rg.field(rg.i32), rg.field(rg.vec2, n * n / 4)
+  rg.root:dense("ij", n / 4):dynamic("k", 64, { chunk = 16 }):place(ids)
+  rg.kernel(function()
+    for i in rg.range(n * n / 4) do
+      place[i] = rg.vec2(i * 37 % (n - 4), i * 17 % (n - 4))
+    end
+    for i, j in rg.range(n / 4, n / 4) do
+      for k = 1, (i + 3 * j) % 4 do ids:append(i, j, i * 59 + j * 31 + k) end
+    end
+  end)()
   rg.kernel(function()
     for i, j in rg.range(n, n) do
       p[i][j] = 1
@@ -177,6 +188,21 @@ local function kernels(rg)
     { "questions about leaves around", 0.75, rg.kernel(function()
       for i, j in p:active() do
         if not p:is_active(i, j + 1) then q[i][j] = 1 end
+      end
+    end), is_scalar = true },
+    { "forces over neighbours in lists", 55, rg.kernel(function()
+      for i, j in rg.range(m, m) do
+        local own, force = place[i * m + j], rg.vec2(0, 0)
+        for u = math.max(i - 1, 0), math.min(i + 1, m - 1) do
+          for q = math.max(j - 1, 0), math.min(j + 1, m - 1) do
+            for _, other in ids:items(u, q) do
+              local d = own - place[other]
+              local far = rg.norm(d)
+              if far < 300 and far > 0 then force = force + d / far * (300 - far) end
+            end
+          end
+        end
+        place[i * m + j].x = own.x + force.x * 1e-9
       end
     end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()
