@@ -1,8 +1,14 @@
 /* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones are load, op, store.
- * What the machine does in one instruction uses atomicrmw, all else a loop of compare-and-swap on
- * the element's bits. A compare_exchange compares bits too, so that a float 0 is not -0 and a NaN
- * equals itself. */
+ * What the machine does in one instruction uses atomicrmw (a GPU adds floats so, too), all else a
+ * loop of compare-and-swap on the element's bits. A compare_exchange compares bits too, so that a
+ * float 0 is not -0 and a NaN equals itself. */
 #include "codegen/emit.h"
+
+/* A GPU does, of 4 and 8 bytes. */
+static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {
+  bool adds = op == IR_UPDATE_ADD || op == IR_UPDATE_SUB;
+  return g->part == CODEGEN_GPU_TASKS && type_is_float(type) && type_size(type) >= 4 && adds;
+}
 
 static bool machine_op(IrUpdate op, Type type, LLVMAtomicRMWBinOp *out) {
   bool is_signed = type_is_signed(type);
@@ -19,7 +25,6 @@ static bool machine_op(IrUpdate op, Type type, LLVMAtomicRMWBinOp *out) {
   case IR_UPDATE_MAX:
     *out = is_signed ? LLVMAtomicRMWBinOpMax : LLVMAtomicRMWBinOpUMax;
     return true;
-  case IR_UPDATE_EXCHANGE: *out = LLVMAtomicRMWBinOpXchg; return true;
   default: return false;
   }
 }
@@ -44,6 +49,16 @@ static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValue
                                                  LLVMAtomicOrderingMonotonic, false));
 }
 
+/* On a GPU, of which many threads meet at a place: an update that changes nothing (a minimum that is
+ * smaller already) needs no compare-and-swap. */
+static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
+                           LLVMBasicBlockRef done) {
+  if (g->part != CODEGEN_GPU_TASKS) return;
+  LLVMBasicBlockRef swap = block_new(g, "swap");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, updated, old, ""), done, swap);
+  block_enter(g, swap);
+}
+
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
 static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                                 LLVMValueRef value) {
@@ -57,8 +72,10 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   block_jump(g, retry);
   block_enter(g, retry);
   LLVMValueRef old = LLVMBuildPhi(g->builder, bits, "old");
-  LLVMValueRef updated = arith_update(g, op, type, from_bits(g, old, type), value);
-  LLVMValueRef pair = compare_exchange(g, pointer, old, to_bits(g, updated, type));
+  LLVMValueRef updated =
+      to_bits(g, arith_update(g, op, type, from_bits(g, old, type), value), type);
+  leave_if_equal(g, updated, old, done);
+  LLVMValueRef pair = compare_exchange(g, pointer, old, updated);
   LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""),
                ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
@@ -68,19 +85,22 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   return from_bits(g, old, type);
 }
 
+static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, LLVMValueRef pointer,
+                        LLVMValueRef value) {
+  return alias_element(g, LLVMBuildAtomicRMW(g->builder, op, pointer, value,
+                                             LLVMAtomicOrderingMonotonic, false));
+}
+
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value) {
   LLVMAtomicRMWBinOp machine;
-  if (op == IR_UPDATE_EXCHANGE && type_is_float(type)) {
-    LLVMValueRef old =
-        LLVMBuildAtomicRMW(g->builder, LLVMAtomicRMWBinOpXchg, pointer, to_bits(g, value, type),
-                           LLVMAtomicOrderingMonotonic, false);
-    return from_bits(g, alias_element(g, old), type);
+  if (adds_floats(g, op, type)) {
+    if (op == IR_UPDATE_SUB) value = LLVMBuildFNeg(g->builder, value, "");
+    return rmw(g, LLVMAtomicRMWBinOpFAdd, pointer, value);
   }
-  if (!machine_op(op, type, &machine)) return rmw_by_loop(g, op, type, pointer, value);
-  LLVMValueRef old = LLVMBuildAtomicRMW(g->builder, machine, pointer, to_bits(g, value, type),
-                                        LLVMAtomicOrderingMonotonic, false);
-  return from_bits(g, alias_element(g, old), type);
+  if (op == IR_UPDATE_EXCHANGE) machine = LLVMAtomicRMWBinOpXchg;
+  else if (!machine_op(op, type, &machine)) return rmw_by_loop(g, op, type, pointer, value);
+  return from_bits(g, rmw(g, machine, pointer, to_bits(g, value, type)), type);
 }
 
 static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,

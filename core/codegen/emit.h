@@ -374,6 +374,10 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
+LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid", "ntid", ..: i64 */
+/* At the end of a task: the partials `sums` of g->shares, one atomic update per warp. */
+typedef LLVMValueRef GpuCombine(Codegen *g, const Share *share, LLVMValueRef a, LLVMValueRef b);
+void gpu_reduce(Codegen *g, LLVMValueRef *sums, GpuCombine *combine);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);
 

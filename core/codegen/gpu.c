@@ -26,7 +26,7 @@ static LLVMValueRef load_launch(Codegen *g, LLVMTypeRef type, size_t offset, con
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, launch, (int64_t)offset), name);
 }
 
-static LLVMValueRef special(Codegen *g, const char *name) {
+LLVMValueRef gpu_special(Codegen *g, const char *name) {
   char intrinsic[64];
   snprintf(intrinsic, sizeof intrinsic, "llvm.nvvm.read.ptx.sreg.%s.x", name);
   unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
@@ -54,12 +54,12 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
   g->rt_context = load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context");
   LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
-  LLVMValueRef block = special(g, "ntid");
-  LLVMValueRef thread = add(g, product(g, special(g, "ctaid"), block), special(g, "tid"));
+  LLVMValueRef block = gpu_special(g, "ntid");
+  LLVMValueRef thread = add(g, product(g, gpu_special(g, "ctaid"), block), gpu_special(g, "tid"));
   GpuPositions positions = {.begin = begin,
                             .first = add(g, begin, thread),
                             .end = end,
-                            .step = product(g, special(g, "nctaid"), block),
+                            .step = product(g, gpu_special(g, "nctaid"), block),
                             .thread = thread};
   g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);

@@ -1,5 +1,6 @@
 /* reduce.c - reductions: a worker keeps its partial in a variable of the task function, which
- * becomes a register, and combines it with the frame slot once, atomically, when its call ends.
+ * becomes a register, and combines it with the frame slot once, atomically, when its call ends (a
+ * GPU's threads do so by warps: gpu_reduce.c).
  * In a vector ROW the partial is a vector; its lanes are combined at the end. By contract a float
  * sum has no order, so its additions may be reassociated, in any kernel. */
 #include <math.h>
@@ -98,12 +99,23 @@ static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lane
   return sum;
 }
 
+static LLVMValueRef combine_share(Codegen *g, const Share *share, LLVMValueRef a,
+                                  LLVMValueRef b) {
+  return combine(g, share->op, share->type, a, b);
+}
+
 void reduce_finish(Codegen *g) {
-  for (int i = 0; i < g->shares.count; i++) {
-    Share *share = &g->shares.items[i];
+  int count = g->shares.count;
+  LLVMValueRef *sums = scratch_array(g->scratch, LLVMValueRef, count);
+  for (int i = 0; i < count; i++) {
+    const Share *share = &g->shares.items[i];
     LLVMTypeRef shape = value_lanes(value_type(g, share->type), share->width);
-    LLVMValueRef sum = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
-    atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sum);
+    sums[i] = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
+  }
+  if (count && g->part == CODEGEN_GPU_TASKS) return gpu_reduce(g, sums, combine_share);
+  for (int i = 0; i < count; i++) {
+    const Share *share = &g->shares.items[i];
+    atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sums[i]);
   }
 }
 

@@ -116,6 +116,29 @@ static bool threads_agree(int type) {
   return ok;
 }
 
+static int count_in_ptx(const char *wanted) {
+  int count = 0;
+  for (const char *at = (const char *)m.object->bytes; (at = strstr(at, wanted)); at++) count++;
+  return count;
+}
+
+/* 64-bit sums go as two words, five times. */
+static bool gpu_adds(const char *type, int shuffles) {
+  char text[512], add[32];
+  snprintf(text, sizeof text,
+           "kernel adds\ntree t0\nframe 4\nhost {\n}\ntask 0 = range axes=1 bounds=0 index=i32 "
+           "{\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n%%s: %s = frame.get 3\n"
+           "%%p: ptr = offset stride=8 %%r, %%i\n%%v: %s = mem.load %%p\n"
+           "mem.update sub %%p, %%v\nreduce add %%s, %%v\n}\n}\n",
+           type, type);
+  if (!compile(text, "sm_75")) return false;
+  snprintf(add, sizeof add, ".add.%s", type);
+  bool ok = count_in_ptx("shfl.sync.bfly") == shuffles && count_in_ptx("atom") == 2 &&
+            !count_in_ptx("atom.cas") && count_in_ptx(add) >= 2;
+  if (!ok) printf("  %s\n", (const char *)m.object->bytes);
+  return ok;
+}
+
 static void test_updates(void) {
   static const char *const cpus[] = {"sm_75", "native", "x86-64"};
   TEST("updates, exchanges and compare-exchanges act on their element alone, for every type") {
@@ -130,6 +153,10 @@ static void test_updates(void) {
           for (size_t i = 0; i < sizeof float_updates / sizeof *float_updates; i++)
             CHECK(update_agrees(&float_updates[i], type, cpus[c]));
       }
+  }
+  TEST("a GPU adds floats in one instruction, and the sums of a warp's threads at once") {
+    CHECK(gpu_adds("f32", 5));
+    CHECK(gpu_adds("f64", 10));
   }
   TEST("updates from two threads lose nothing") {
     for (int type = 0; type < TYPES; type++) CHECK(threads_agree(type));
