@@ -22,6 +22,18 @@ static inline void rt_store(uint32_t *word, uint32_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
+/* Of a handle, by which the caller goes on to what was published with it: on a GPU no access is
+ * under way before its address is known, and no cache holds an old state of a node that has just
+ * been handed out. But of tables it may: whoever looks a node up in them acquires. */
+static inline uint32_t rt_load_leading(const uint32_t *word) {
+#if defined(__NVPTX__)
+  return rt_load(word);
+#else
+  rt_step();
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#endif
+}
+
 static inline uint32_t rt_load_acquire(const uint32_t *word) {
   rt_step();
   uint32_t value = __atomic_load_n(word, RT_ACQUIRE);
@@ -109,6 +121,16 @@ static inline uint32_t rt_add(uint32_t *word, uint32_t value) {
 static inline uint64_t rt_add_long(uint64_t *word, uint64_t value) {
   rt_step();
   return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
+}
+/* The smaller of the two remains. */
+static inline void rt_least(uint32_t *word, uint32_t value) {
+#if defined(__NVPTX__)
+  __atomic_fetch_min(word, value, __ATOMIC_RELAXED);
+#else
+  uint32_t seen;
+  do seen = rt_load(word);
+  while (seen > value && !rt_swap(word, seen, value));
+#endif
 }
 /* Returns what was there. */
 static inline uint32_t rt_exchange(uint32_t *word, uint32_t value) {

@@ -160,7 +160,38 @@ static uint32_t enter(const RtTree *tree, const RtManager *manager, const RtKey 
   }
 }
 
-/* The node is complete before others see it, and is put back if another thread was first. */
+/* The key's handle; 0: there is no memory. The node is complete before others see it, and is put
+ * back if another thread was first. */
+static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const RtKey *key) {
+  uint32_t handle, node = rt_node_take(tree, manager, local);
+  if (node && take_permit(tree, &manager->table, local)) {
+    fill_info(tree, manager, node, key);
+    handle = enter(tree, manager, key, node);
+    end_permit(&manager->table, local, handle == node);
+  } else {
+    handle = hash_find(tree, manager, key);
+  }
+  if (node && handle != node) rt_node_return(tree, manager, local, node);
+  if (handle && handle == node) {
+    local_count(&local->activations);
+    rt_tree_touch(tree);
+  }
+  return handle;
+}
+
+/* One lane of a warp for all that want the same cell; others find its node. */
+static uint32_t activate_once(RtTree *tree, RtManager *manager, RtLocal *local,
+                              const RtKey *key) {
+  for (;;) {
+    RtGroup group = rt_group_of((uint64_t)key->parent << 32 | key->tag);
+    uint32_t handle = group.rank ? 0 : activate(tree, manager, local, key);
+    int is_own = !group.rank || tag_is_exact(key->tag); /* else keys of one tag may differ */
+    handle = rt_group_share(group, handle);
+    if (!is_own) handle = hash_find(tree, manager, key);
+    if (handle || is_own) return handle;
+  }
+}
+
 uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
                           int32_t manager_number, const uint8_t *parent,
                           const int64_t *coordinates) {
@@ -169,24 +200,11 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   RtLocal *local = local_of(manager, worker);
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key)) return local->sink;
-  uint32_t handle, node = rt_node_take(tree, manager, local);
-  if (node && take_permit(tree, &manager->table, local)) {
-    fill_info(tree, manager, node, &key);
-    handle = enter(tree, manager, &key, node);
-    end_permit(&manager->table, local, handle == node);
-  } else {
-    handle = hash_find(tree, manager, &key);
-  }
-  if (node && handle != node) rt_node_return(tree, manager, local, node);
-  if (!handle) {
-    rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
-    return local->sink;
-  }
-  if (handle == node) {
-    local_count(&local->activations);
-    rt_tree_touch(tree);
-  }
-  return node_address(tree, handle);
+  uint32_t handle = RT_SHARED ? activate_once(tree, manager, local, &key)
+                              : activate(tree, manager, local, &key);
+  if (handle) return node_address(tree, handle);
+  rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
+  return local->sink;
 }
 
 /* -- deactivate -------------------------------------------------------------------------------- */

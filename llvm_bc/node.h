@@ -4,6 +4,7 @@
 #define RG_RT_NODE_H
 
 #include "atomic.h"
+#include "group.h"
 #if defined(RG_DEBUG)
 #include "valid.h"
 #endif
@@ -71,8 +72,22 @@ static inline RtLocal *local_of(const RtManager *manager, const RtWorker *worker
 
 /* Of an RtLocal: one more. */
 static inline void local_count(uint64_t *count) {
-  if (RT_SHARED) rt_add_long(count, 1);
-  else ++*count;
+  if (!RT_SHARED) {
+    ++*count;
+    return;
+  }
+  RtGroup group = rt_group_of(rt_group_key(count));
+  if (!group.rank) rt_add_long(count, group.count);
+}
+
+/* Handles onto a list that threads share: those of a group as one chain. Returns what follows
+ * `handle` there; 0: nothing did. */
+static inline uint32_t shared_push(uint32_t *list, uint32_t handle) {
+  RtGroup group = rt_group_of(rt_group_key(list));
+  uint32_t before = 0, next = rt_group_next(group, handle);
+  if (!group.rank) before = rt_exchange(list, handle);
+  before = rt_group_share(group, before);
+  return next ? next : before;
 }
 
 /* Only for the thread that owns the node at the moment: that took it, or unlinked it from its
@@ -81,8 +96,8 @@ static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
   if (*node.touched) return;
   if (RT_SHARED) { /* read after the task; meanwhile the list may be cut */
     *node.touched = RT_TOUCHED_END;
-    uint32_t before = rt_exchange(&local->touched, handle);
-    if (before) *node.touched = before;
+    uint32_t next = shared_push(&local->touched, handle);
+    if (next) *node.touched = next;
   } else {
     *node.touched = local->touched ? local->touched : RT_TOUCHED_END;
     local->touched = handle;
@@ -94,9 +109,9 @@ static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
 static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   *node.state = RT_NODE_USED;
   if (RT_SHARED) {
-    uint32_t before = rt_exchange(&local->recycled, handle);
-    node.info->next = before;
-    if (!before) local->recycled_last = handle;
+    uint32_t next = shared_push(&local->recycled, handle);
+    node.info->next = next;
+    if (!next) local->recycled_last = handle;
   } else {
     node.info->next = local->recycled;
     if (!local->recycled) local->recycled_last = handle;
@@ -174,6 +189,11 @@ void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t 
 /* Prepends a list to another, touching one entry. */
 void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last,
                     uint32_t *list);
+
+/* node_dynamic_grow.c: appends as many elements as fit, up to `wanted`, from *first on, which are
+ * not written yet; returns their number. */
+uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                          uint32_t *list, uint32_t wanted, uint32_t *first);
 
 /* hash_table.c; no task may be running. After a refresh, or after a parent's nodes were freed: */
 /* nodes under dead ones are deactivated */

@@ -42,25 +42,36 @@ static int claim(const RtContext *context, uint32_t *slot, uint32_t *handle) {
   }
 }
 
-uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
-                          int32_t manager_number, uint32_t *slot) {
-  RtTree *tree = context->trees[tree_index];
-  RtManager *manager = &tree->managers[manager_number];
-  RtLocal *local = local_of(manager, worker);
+/* The slot's handle; 0: there is no memory. */
+static uint32_t activate(RtContext *context, RtTree *tree, RtManager *manager, RtLocal *local,
+                         uint32_t *slot) {
   uint32_t handle;
-  if (!node_is_in_arena(tree, slot)) return local->sink;
-  if (!claim(context, slot, &handle)) return node_address(tree, handle);
+  if (!claim(context, slot, &handle)) return handle;
   handle = rt_node_take(tree, manager, local);
   if (!handle) {
     rt_store_release(slot, RT_SLOT_EMPTY);
-    rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
-    return local->sink;
+    rt_error_set(context, RT_ERROR_BUDGET, tree->number, (int32_t)(manager - tree->managers));
+    return 0;
   }
   enter_node(tree, manager, slot, node_get(tree, manager, handle).info);
   local_count(&local->activations);
   rt_tree_touch(tree);
   rt_store_release(slot, handle);
-  return node_address(tree, handle);
+  return handle;
+}
+
+/* One lane for all that want the same slot. */
+uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
+                          int32_t manager_number, uint32_t *slot) {
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[manager_number];
+  RtLocal *local = local_of(manager, worker);
+  uint32_t handle = 0;
+  if (!node_is_in_arena(tree, slot)) return local->sink;
+  RtGroup group = rt_group_of(rt_group_key(slot));
+  if (!group.rank) handle = activate(context, tree, manager, local, slot);
+  handle = rt_group_share(group, handle);
+  return handle ? node_address(tree, handle) : local->sink;
 }
 
 void rt_slot_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,

@@ -12,7 +12,8 @@
  *
  * Many appends to one list in a row are staged if the loop looks at the list in no other way: a
  * worker collects elements in rows of its own, and appends them together, which is one
- * compare-and-swap for RT_STAGE_ROWS of them. The rest follows after the task (rt_tree_refresh), so
+ * compare-and-swap for RT_STAGE_ROWS of them (lanes of a GPU's warp that append to one list do the
+ * same at once, without rows). The rest follows after the task (rt_tree_refresh), so
  * a list is dense whenever somebody looks, and the elements of one worker keep their order. */
 #include "atomic.h"
 #include "node.h"
@@ -28,8 +29,21 @@ static int move_end(const RtContext *context, uint32_t *list, uint32_t from, uin
   return 1;
 }
 
+/* One claim for all lanes of a warp that append to one list now. */
+static int32_t append_together(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                               uint32_t *list) {
+  RtGroup group = rt_group_of(rt_group_key(list));
+  uint32_t first = 0, count = 0;
+  if (!group.rank)
+    count = rt_dynamic_claim(context, worker, tree, manager, list, group.count, &first);
+  count = rt_group_share(group, count);
+  first = rt_group_share(group, first);
+  return group.rank < count ? (int32_t)(first + group.rank) : -1;
+}
+
 int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                           uint32_t *list, int32_t chunk, int32_t capacity, int32_t locks) {
+  if (RT_SHARED && !locks) return append_together(context, worker, tree, manager, list);
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
@@ -38,7 +52,7 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
       return give_up(list, locks);
     }
     uint32_t *slot = &list[RT_LIST_SLOTS + length / (uint32_t)chunk];
-    if (!handle_is_live(rt_load_acquire(slot)) &&
+    if (!handle_is_live(rt_load_leading(slot)) &&
         !rt_dynamic_grow(context, worker, tree, manager, slot))
       return give_up(list, locks);
     if (move_end(context, list, length, length + 1)) return (int32_t)length;
@@ -67,7 +81,7 @@ int32_t rt_dynamic_pop(uint32_t *list, int32_t locks) {
 uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                            uint32_t *list, int32_t chunk, int32_t index, int32_t locks) {
   if (locks) rt_lock(&list[RT_LIST_LOCK]);
-  uint32_t handle = rt_load_acquire(&list[RT_LIST_SLOTS + (uint32_t)index / (uint32_t)chunk]);
+  uint32_t handle = rt_load_leading(&list[RT_LIST_SLOTS + (uint32_t)index / (uint32_t)chunk]);
   if (__builtin_expect((uint32_t)index < rt_load(&list[RT_LIST_LENGTH]) && handle_is_live(handle),
                        1))
     return node_address(context->trees[tree], handle);

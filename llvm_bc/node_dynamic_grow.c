@@ -38,7 +38,7 @@ static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, 
   uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
   for (uint32_t at = first / chunk; count && at <= (first + count - 1) / chunk; at++) {
     uint32_t *slot = &list[RT_LIST_SLOTS + at];
-    if (handle_is_live(rt_load_acquire(slot)) ||
+    if (handle_is_live(rt_load_leading(slot)) ||
         rt_dynamic_grow(context, worker, tree, manager, slot))
       continue;
     return at * chunk > first ? at * chunk - first : 0;
@@ -46,10 +46,8 @@ static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, 
   return count;
 }
 
-/* Appends as many elements as fit, up to `wanted`, which are not written yet; returns their
- * number. */
-static uint32_t claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
-                      uint32_t *list, uint32_t wanted, uint32_t *first) {
+uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                          uint32_t *list, uint32_t wanted, uint32_t *first) {
   uint32_t capacity = (uint32_t)context->trees[tree]->managers[number].capacity;
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
@@ -101,7 +99,8 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
   RtStage *stage = local_of(manager, worker)->stage;
   uint32_t first, count = 0;
   if (stage->count)
-    count = claim(context, worker, tree_index, number, stage->list, (uint32_t)stage->count, &first);
+    count = rt_dynamic_claim(context, worker, tree_index, number, stage->list,
+                             (uint32_t)stage->count, &first);
   if (count) write_rows(tree, manager, stage->list, first, count, stage->rows);
   stage->list = next;
   stage->count = 0;

@@ -10,16 +10,16 @@
 #include "node.h"
 
 uint8_t *rt_slot_find(RtContext *context, int32_t tree, const uint32_t *slot) {
-  uint32_t handle = rt_load_acquire(slot);
+  uint32_t handle = rt_load_leading(slot);
   return handle_is_live(handle) ? node_address(context->trees[tree], handle) : context->ambient;
 }
 
 uint8_t *rt_slot_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                         uint32_t *slot) {
-  uint32_t handle = rt_load_acquire(slot);
+  uint32_t handle = rt_load_leading(slot);
   if (__builtin_expect(handle_is_live(handle), 1))
     return node_address(context->trees[tree], handle);
   return rt_slot_activate(context, worker, tree, manager, slot);
 }
 
-int32_t rt_slot_live(const uint32_t *slot) { return handle_is_live(rt_load_acquire(slot)); }
+int32_t rt_slot_live(const uint32_t *slot) { return handle_is_live(rt_load_leading(slot)); }

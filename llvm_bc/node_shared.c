@@ -2,7 +2,7 @@
  * node_manager.c; chunks are added there.
  *
  *     taken:      from manager->free by compare-and-swap, else from the open chunk, whose `handed`
- *                 is raised by compare-and-swap, else from a new chunk, made under the lock
+ *                 a group of lanes raises at once, else from a new chunk, made under the lock
  *     returned:   to local->free, which refresh adds to manager->free
  *
  * While tasks run, nodes only leave manager->free: so a handle that is its head twice never left,
@@ -20,21 +20,24 @@ static uint32_t take_freed(const RtTree *tree, RtManager *manager) {
   }
 }
 
-/* 0: every chunk has handed out its nodes. */
+/* 0: every chunk has handed out its nodes. `handed` may pass the end for a moment. */
 static uint32_t take_fresh(const RtTree *tree, RtManager *manager) {
   for (;;) {
-    uint32_t open = rt_load_acquire(&manager->open_chunk);
+    uint32_t open = rt_load_acquire(&manager->open_chunk), first = 0;
     if (!open) return 0;
     RtChunk *chunk = &tree->chunks[open - 1];
-    uint32_t index = rt_load(&chunk->handed);
-    if (index >= chunk->node_count) rt_swap(&manager->open_chunk, open, rt_load(&chunk->next));
-    else if (rt_swap(&chunk->handed, index, index + 1))
+    RtGroup group = rt_group_of(rt_group_key(chunk));
+    if (!group.rank) first = rt_add(&chunk->handed, group.count);
+    uint32_t index = rt_group_share(group, first) + group.rank;
+    if (index < chunk->node_count)
       return node_handle(tree, node_in_chunk(manager, chunk, index).memory);
+    rt_least(&chunk->handed, chunk->node_count);
+    rt_swap(&manager->open_chunk, open, rt_load(&chunk->next));
   }
 }
 
 /* 0: there is no memory, of which no more comes before the task ends. */
-static int add_chunk(RtTree *tree, RtManager *manager) {
+static int add_one(RtTree *tree, RtManager *manager) {
   if (rt_load(&manager->starved)) return 0;
   rt_lock(&manager->lock);
   int ok = rt_load(&manager->open_chunk) || rt_chunk_add(tree, manager);
@@ -44,6 +47,13 @@ static int add_chunk(RtTree *tree, RtManager *manager) {
   }
   rt_unlock(&manager->lock);
   return ok;
+}
+
+static int add_chunk(RtTree *tree, RtManager *manager) {
+  RtGroup group = rt_group_of(rt_group_key(manager));
+  uint32_t ok = 0;
+  if (!group.rank) ok = (uint32_t)add_one(tree, manager);
+  return (int)rt_group_share(group, ok);
 }
 
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
@@ -60,9 +70,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle) {
   RtNode node = node_get(tree, manager, handle);
   *node.state = RT_NODE_FRESH;
-  uint32_t head;
-  do node.info->next = head = rt_load(&local->free);
-  while (!rt_swap(&local->free, head, handle));
+  node.info->next = shared_push(&local->free, handle); /* read after the task */
 }
 
 #endif

@@ -49,8 +49,8 @@ static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValue
                                                  LLVMAtomicOrderingMonotonic, false));
 }
 
-/* On a GPU, of which many threads meet at a place: an update that changes nothing (a minimum that is
- * smaller already) needs no compare-and-swap. */
+/* On a GPU many threads meet at a place: an update that changes nothing (a minimum that is smaller
+ * already) needs no compare-and-swap. */
 static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
                            LLVMBasicBlockRef done) {
   if (g->part != CODEGEN_GPU_TASKS) return;
@@ -142,6 +142,7 @@ void atomic_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0);
   if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))
     return codegen_fail(g, inst, "an operand is missing");
+  if (gpu_update(g, inst)) return;
   Type type = inst->operands[1]->type;
   int width = count_lanes(g, inst);
   bool has_result = inst->op != IR_MEM_UPDATE;

@@ -323,6 +323,9 @@ void counted_end(Codegen *g, Counted *loop, bool unroll);
 void reduce_emit(Codegen *g, const IrInst *inst);
 void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
 LLVMValueRef reduce_take(Codegen *g, Type type); /* their sum; there is none any more */
+/* Two partials of a reduction by `op`. */
+LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
+                            LLVMValueRef value);
 /* claim.c: a task that counts; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);
@@ -374,10 +377,10 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
-LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid", "ntid", ..: i64 */
-/* At the end of a task: the partials `sums` of g->shares, one atomic update per warp. */
-typedef LLVMValueRef GpuCombine(Codegen *g, const Share *share, LLVMValueRef a, LLVMValueRef b);
-void gpu_reduce(Codegen *g, LLVMValueRef *sums, GpuCombine *combine);
+/* At the end of a task: this thread's partials of g->shares go to the frame. */
+void gpu_reduce(Codegen *g, const LLVMValueRef *own);
+/* MEM_UPDATE or MEM_RMW of an element that is the same for all iterations; false: of another. */
+bool gpu_update(Codegen *g, const IrInst *inst);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);
 

@@ -8,10 +8,8 @@
  * There is one RtWorker, which all threads share. The launch is passed by value, and read
  * before anything else. */
 #include <stddef.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "codegen/emit.h"
+#include "codegen/gpu.h"
 #include "llvm/function_attribute.h"
 
 enum { PTX_KERNEL = 71 }; /* LLVM's calling convention of an entry */
@@ -26,14 +24,8 @@ static LLVMValueRef load_launch(Codegen *g, LLVMTypeRef type, size_t offset, con
   return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, launch, (int64_t)offset), name);
 }
 
-LLVMValueRef gpu_special(Codegen *g, const char *name) {
-  char intrinsic[64];
-  snprintf(intrinsic, sizeof intrinsic, "llvm.nvvm.read.ptx.sreg.%s.x", name);
-  unsigned id = LLVMLookupIntrinsicID(intrinsic, strlen(intrinsic));
-  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
-  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
-  LLVMValueRef value = LLVMBuildCall2(g->builder, type, function, NULL, 0, "");
-  return LLVMBuildZExt(g->builder, value, g->i64, name);
+static LLVMValueRef special(Codegen *g, const char *name) {
+  return LLVMBuildZExt(g->builder, gpu_special(g, name), g->i64, name);
 }
 
 static LLVMValueRef add(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
@@ -54,12 +46,12 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
   g->rt_context = load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context");
   LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
-  LLVMValueRef block = gpu_special(g, "ntid");
-  LLVMValueRef thread = add(g, product(g, gpu_special(g, "ctaid"), block), gpu_special(g, "tid"));
+  LLVMValueRef block = special(g, "ntid.x");
+  LLVMValueRef thread = add(g, product(g, special(g, "ctaid.x"), block), special(g, "tid.x"));
   GpuPositions positions = {.begin = begin,
                             .first = add(g, begin, thread),
                             .end = end,
-                            .step = product(g, gpu_special(g, "nctaid"), block),
+                            .step = product(g, special(g, "nctaid.x"), block),
                             .thread = thread};
   g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);

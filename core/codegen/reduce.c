@@ -51,8 +51,8 @@ static Share *find_share(Codegen *g, IrUpdate op, Type type, int32_t slot, int w
   return &vec_last(&g->shares);
 }
 
-static LLVMValueRef combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
-                           LLVMValueRef value) {
+LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
+                            LLVMValueRef value) {
   LLVMValueRef result = arith_update(g, combines_by(op), type, sum, value);
   if (type_is_float(type) && LLVMIsAInstruction(result) && LLVMCanValueUseFastMathFlags(result))
     LLVMSetFastMathFlags(result, LLVMGetFastMathFlags(result) | LLVMFastMathAllowReassoc);
@@ -88,20 +88,15 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
     value = LLVMBuildSelect(g->builder, g->mask, value_broadcast(g, value, share->width),
                             identity(g, share->op, type, share->width), "");
   LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
-  sum = combine(g, share->op, type, sum, value_broadcast(g, value, share->width));
+  sum = reduce_combine(g, share->op, type, sum, value_broadcast(g, value, share->width));
   LLVMBuildStore(g->builder, sum, share->variable);
 }
 
 static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lanes) {
   LLVMValueRef sum = value_lane(g, lanes, 0);
   for (int lane = 1; lane < share->width; lane++)
-    sum = combine(g, share->op, share->type, sum, value_lane(g, lanes, lane));
+    sum = reduce_combine(g, share->op, share->type, sum, value_lane(g, lanes, lane));
   return sum;
-}
-
-static LLVMValueRef combine_share(Codegen *g, const Share *share, LLVMValueRef a,
-                                  LLVMValueRef b) {
-  return combine(g, share->op, share->type, a, b);
 }
 
 void reduce_finish(Codegen *g) {
@@ -112,7 +107,7 @@ void reduce_finish(Codegen *g) {
     LLVMTypeRef shape = value_lanes(value_type(g, share->type), share->width);
     sums[i] = join_lanes(g, share, LLVMBuildLoad2(g->builder, shape, share->variable, ""));
   }
-  if (count && g->part == CODEGEN_GPU_TASKS) return gpu_reduce(g, sums, combine_share);
+  if (count && g->part == CODEGEN_GPU_TASKS) return gpu_reduce(g, sums);
   for (int i = 0; i < count; i++) {
     const Share *share = &g->shares.items[i];
     atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sums[i]);
@@ -129,7 +124,7 @@ LLVMValueRef reduce_take(Codegen *g, Type type) {
     }
     LLVMTypeRef shape = value_lanes(value_type(g, type), share->width);
     LLVMValueRef sum = LLVMBuildLoad2(g->builder, shape, share->variable, "");
-    total = combine(g, IR_UPDATE_ADD, type, total, join_lanes(g, share, sum));
+    total = reduce_combine(g, IR_UPDATE_ADD, type, total, join_lanes(g, share, sum));
   }
   g->shares.count = 0;
   return total;

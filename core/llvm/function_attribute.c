@@ -13,6 +13,13 @@ void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t v
   LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
+void llvm_call_attribute(LLVMValueRef call, const char *name) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(call));
+  LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                           LLVMCreateEnumAttribute(context, kind, 0));
+}
+
 void llvm_function_text(LLVMValueRef function, const char *name, const char *value) {
   LLVMAttributeRef attribute = LLVMCreateStringAttribute(
       context_of(function), name, (unsigned)strlen(name), value, (unsigned)strlen(value));

@@ -139,6 +139,21 @@ static bool gpu_adds(const char *type, int shuffles) {
   return ok;
 }
 
+/* Of one element: one update per warp, the others' numbers follow from it. */
+static bool gpu_counts(const char *update, int shuffles) {
+  char text[512];
+  snprintf(text, sizeof text,
+           "kernel counts\ntree t0\nframe 3\nhost {\n}\ntask 0 = range axes=1 bounds=0 index=i32 "
+           "{\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n%%one: i32 = const 1\n"
+           "%%n: i32 = %s\n%%p: ptr = offset stride=4 %%r, %%n\nmem.store %%p, %%i\n}\n}\n",
+           update);
+  if (!compile(text, "sm_75")) return false;
+  bool ok = count_in_ptx("atom.") == 1 && count_in_ptx("activemask") == (shuffles > 0) &&
+            count_in_ptx("shfl.sync.idx") == shuffles;
+  if (!ok) printf("  %s\n", (const char *)m.object->bytes);
+  return ok;
+}
+
 static void test_updates(void) {
   static const char *const cpus[] = {"sm_75", "native", "x86-64"};
   TEST("updates, exchanges and compare-exchanges act on their element alone, for every type") {
@@ -157,6 +172,12 @@ static void test_updates(void) {
   TEST("a GPU adds floats in one instruction, and the sums of a warp's threads at once") {
     CHECK(gpu_adds("f32", 5));
     CHECK(gpu_adds("f64", 10));
+  }
+  TEST("a warp's threads take numbers from a counter at once, unless the counters differ") {
+    CHECK(gpu_counts("mem.rmw add %r, %one", 1));
+    CHECK(gpu_counts("mem.rmw sub %r, %one", 1));
+    CHECK(gpu_counts("mem.rmw add %r, %i", 0));
+    CHECK(gpu_counts("mem.rmw max %r, %one", 0));
   }
   TEST("updates from two threads lose nothing") {
     for (int type = 0; type < TYPES; type++) CHECK(threads_agree(type));

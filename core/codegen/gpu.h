@@ -1,0 +1,21 @@
+/* gpu.h - what the files of GPU tasks share: gpu*.c. */
+#ifndef RG_CODEGEN_GPU_H
+#define RG_CODEGEN_GPU_H
+
+#include "codegen/emit.h"
+
+enum { GPU_LANES = 32 }; /* of a warp */
+
+/* gpu_warp.c */
+LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid.x", "lanemask.lt", ..: i32 */
+LLVMValueRef gpu_lanes_here(Codegen *g); /* those that are here together, a bit each: i32 */
+/* `value` of lane number `lane`, one of `lanes`, all of which are here. */
+LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane);
+typedef struct GpuJoin {
+  IrUpdate op;
+  Type type;
+} GpuJoin;
+/* All values of a warp, whose lanes are all here, combined: in each lane. */
+LLVMValueRef gpu_join(Codegen *g, LLVMValueRef value, const GpuJoin *join);
+
+#endif

@@ -1,0 +1,86 @@
+/* gpu_warp.c - what lanes of a GPU's warp tell each other. `llvm_bc/group.h` is the same for the
+ * runtime. Calls that several lanes make together are convergent: LLVM does not move them to where
+ * fewer lanes come by. */
+#include <string.h>
+
+#include "codegen/emit.h"
+#include "codegen/gpu.h"
+#include "llvm/function_attribute.h"
+
+static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
+  return LLVMBuildCall2(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), function, args,
+                        count, "");
+}
+
+LLVMValueRef gpu_special(Codegen *g, const char *name) {
+  char intrinsic[64] = "llvm.nvvm.read.ptx.sreg.";
+  strncat(intrinsic, name, sizeof intrinsic - 32);
+  return call_plain(g, intrinsic, NULL, 0);
+}
+
+LLVMValueRef gpu_lanes_here(Codegen *g) {
+  static char text[] = "activemask.b32 $0;", out[] = "=r";
+  LLVMTypeRef type = LLVMFunctionType(g->i32, NULL, 0, false);
+  LLVMValueRef read = LLVMGetInlineAsm(type, text, sizeof text - 1, out, sizeof out - 1, true,
+                                       false, LLVMInlineAsmDialectATT, false);
+  LLVMValueRef lanes = LLVMBuildCall2(g->builder, type, read, NULL, 0, "here");
+  llvm_call_attribute(lanes, "convergent");
+  return lanes;
+}
+
+/* -- values of other lanes --------------------------------------------------------------------- */
+
+typedef struct Shuffle {
+  const char *name;
+  LLVMValueRef lanes, which;
+} Shuffle;
+
+static LLVMValueRef shuffle_word(Codegen *g, const Shuffle *shuffle, LLVMValueRef word) {
+  LLVMValueRef args[] = {shuffle->lanes, word, shuffle->which,
+                         value_integer(g->i32, GPU_LANES - 1)};
+  return call_plain(g, shuffle->name, args, 4);
+}
+
+static LLVMValueRef shuffle_bits(Codegen *g, const Shuffle *shuffle, LLVMValueRef bits) {
+  LLVMTypeRef type = LLVMTypeOf(bits);
+  if (LLVMGetIntTypeWidth(type) <= 32) {
+    LLVMValueRef word = LLVMBuildZExt(g->builder, bits, g->i32, "");
+    return LLVMBuildTrunc(g->builder, shuffle_word(g, shuffle, word), type, "");
+  }
+  LLVMValueRef half = value_index(g, 32), high = LLVMBuildLShr(g->builder, bits, half, "");
+  LLVMValueRef low = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, bits, g->i32, ""));
+  high = shuffle_word(g, shuffle, LLVMBuildTrunc(g->builder, high, g->i32, ""));
+  high = LLVMBuildShl(g->builder, LLVMBuildZExt(g->builder, high, g->i64, ""), half, "");
+  return LLVMBuildOr(g->builder, LLVMBuildZExt(g->builder, low, g->i64, ""), high, "");
+}
+
+static unsigned bits_of(LLVMTypeRef type) {
+  switch (LLVMGetTypeKind(type)) {
+  case LLVMIntegerTypeKind: return LLVMGetIntTypeWidth(type);
+  case LLVMDoubleTypeKind: return 64;
+  case LLVMFloatTypeKind: return 32;
+  default: return 16;
+  }
+}
+
+static LLVMValueRef shuffle(Codegen *g, const Shuffle *shuffle, LLVMValueRef value) {
+  LLVMTypeRef type = LLVMTypeOf(value), bits = LLVMIntTypeInContext(g->context, bits_of(type));
+  LLVMValueRef other = shuffle_bits(g, shuffle, LLVMBuildBitCast(g->builder, value, bits, ""));
+  return LLVMBuildBitCast(g->builder, other, type, "");
+}
+
+LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane) {
+  Shuffle of = {"llvm.nvvm.shfl.sync.idx.i32", lanes, lane};
+  return shuffle(g, &of, value);
+}
+
+LLVMValueRef gpu_join(Codegen *g, LLVMValueRef value, const GpuJoin *join) {
+  for (int distance = GPU_LANES / 2; distance; distance /= 2) {
+    Shuffle of = {"llvm.nvvm.shfl.sync.bfly.i32", value_integer(g->i32, -1),
+                  value_integer(g->i32, distance)};
+    value = reduce_combine(g, join->op, join->type, value, shuffle(g, &of, value));
+  }
+  return value;
+}
