@@ -3,15 +3,12 @@
 #include "device/cpu.h"
 
 #include "device/host_memory.h"
+#include "device/presence.h"
 #include "device/private_copies.h"
 #include "device/processor.h"
 #include "device/races.h"
 
 /* -- memory ------------------------------------------------------------------------------------ */
-
-static void settle(Device *device, uint8_t *from, uint64_t size_bytes) {
-  arena_settle(from, size_bytes);
-}
 
 static void enlarge(Device *device, uint8_t *from, uint64_t size_bytes) {
   arena_enlarge(from, size_bytes);
@@ -29,6 +26,7 @@ static void destroy_cpu(Device *device) {
   if (cpu->pool) pool_destroy(cpu->pool);
   messages_free(&cpu->said, cpu->workers, device->worker_count);
   races_destroy(cpu);
+  presence_destroy(cpu);
   heap_free(device->heap, cpu->workers);
   heap_free(device->heap, cpu->took_part);
   heap_free(device->heap, cpu);
@@ -37,10 +35,10 @@ static void destroy_cpu(Device *device) {
 static const DeviceTable cpu_table = {
     .name = "cpu",
     .allocate = host_allocate,
-    .settle = settle,
+    .settle = presence_settle,
     .enlarge = enlarge,
     .allocate_zeros = host_allocate_zeros,
-    .free = host_free,
+    .free = presence_free,
     .discard = host_discard,
     .map = host_map,
     .copy = host_copy,

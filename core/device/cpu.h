@@ -7,6 +7,8 @@
 #include "memory/arena.h"
 #include "thread/pool.h"
 
+typedef struct Waiting Waiting;
+
 typedef struct CpuDevice {
   Device device;
   Pool *pool;
@@ -16,6 +18,8 @@ typedef struct CpuDevice {
   Said said;                  /* what it said so far */
   Arena shadow;               /* memory of the race detector's table: */
   RtRaces races;
+  Waiting *waiting;           /* presence.h */
+  int32_t waiting_count;
 } CpuDevice;
 
 /* cpu_code.c */

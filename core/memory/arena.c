@@ -88,15 +88,22 @@ void arena_enlarge(uint8_t *from, uint64_t size_bytes) {
   if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-void arena_settle(uint8_t *from, uint64_t size_bytes) {
-  arena_enlarge(from, size_bytes);
-  if (size_bytes > ARENA_READABLE) return;
+/* And the page after the last byte. */
+static void populate(uint8_t *from, uint64_t size_bytes, int advice) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t begin = align_up((uint64_t)from, page),
            end = align_up((uint64_t)from + size_bytes + 1, page);
-  if (begin < end)
-    madvise((void *)begin, end - begin,
-            size_bytes <= ARENA_PRESENT ? MADV_POPULATE_WRITE : MADV_POPULATE_READ);
+  if (begin < end) madvise((void *)begin, end - begin, advice);
+}
+
+void arena_settle(uint8_t *from, uint64_t size_bytes) {
+  arena_enlarge(from, size_bytes);
+  if (size_bytes > ARENA_PRESENT && size_bytes <= ARENA_READABLE)
+    populate(from, size_bytes, MADV_POPULATE_READ);
+}
+
+void arena_make_present(uint8_t *from, uint64_t size_bytes) {
+  populate(from, size_bytes, MADV_POPULATE_WRITE);
 }
 
 uint64_t arena_resident(const uint8_t *from, uint64_t size_bytes) {

@@ -28,11 +28,12 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
 /* The range will be in use from its beginning on: pages in it that are touched from now on are as
  * large as the system has. */
 void arena_enlarge(uint8_t *from, uint64_t size_bytes);
-/* The range will be in use as a whole: its pages become large, too, and are made present where that
- * is cheap, the one after its last byte as well: ARENA_PRESENT bytes at most for writing,
- * ARENA_READABLE for reading. A vector access takes a hundred times as long where a page under
- * lanes that are off is absent. */
+/* The range will be in use as a whole: its pages become large, too. A vector access takes a hundred
+ * times as long where a page under lanes that are off is absent, so pages are made present where
+ * that is cheap, the one after the last byte as well: of more than ARENA_PRESENT bytes at once, for
+ * reading, up to ARENA_READABLE; of fewer by arena_make_present, before a kernel uses them. */
 void arena_settle(uint8_t *from, uint64_t size_bytes);
+void arena_make_present(uint8_t *from, uint64_t size_bytes);
 #define ARENA_PRESENT ((uint64_t)64 << 20)
 #define ARENA_READABLE ((uint64_t)1 << 30)
 /* Bytes of the range that are in memory now. */

@@ -2,6 +2,28 @@
 local support = require "support"
 local rg, sparse, failure = support.rg, support.sparse, support.failure
 
+describe("the memory of a dense field", function()
+  local function resident()
+    local file = assert(io.open "/proc/self/statm")
+    local pages = file:read "*a":match "^%d+ (%d+)"
+    file:close()
+    return tonumber(pages) * 4096
+  end
+
+  it("is taken when a kernel uses it, or where somebody else does #compiled #cpu", function()
+    local mib = 2 ^ 20
+    local x, unused = rg.field(rg.f32, 8 * mib), rg.field(rg.f32, 8 * mib)
+    local k = rg.kernel(function() return x[5] end)
+    k:compile()
+    local before = resident()
+    x[0], unused[8 * mib - 1] = 1, 1
+    assert.is_true(resident() - before < 8 * mib)
+    assert.equal(0, k())
+    assert.is_true(resident() - before > 31 * mib)
+    assert.is_true(resident() - before < 40 * mib)
+  end)
+end)
+
 describe("a field", function()
   it("begins with zeros and keeps what is written", function()
     local x = rg.field(rg.f32, 4, 5)

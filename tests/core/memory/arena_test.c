@@ -48,7 +48,7 @@ int main(void) {
     arena_release(&arena);
     CHECK(arena.base == NULL);
   }
-  TEST("a range to be used whole is present, unless it is large, and zero") {
+  TEST("a range to be used whole can be made present, is readable at once if large, and zero") {
     Arena small = {0}, large = {0};
     Error err = {0};
     CHECK(arena_reserve(&small, 1 << 20, 1 << 20, &err));
@@ -57,8 +57,10 @@ int main(void) {
     arena_settle(small.base, (1 << 20) - 4096);
     uint64_t before = process_bytes(); /* a shared page of zeros is not counted */
     arena_settle(large.base, 2 * ARENA_PRESENT);
+    CHECK_INT(arena_resident(small.base, 1 << 20), 0);
+    arena_make_present(small.base, (1 << 20) - 4096);
     CHECK_INT(arena_resident(small.base, 1 << 20), 1 << 20); /* and the page that follows */
-    arena_settle(small.base, 1 << 20);
+    arena_make_present(small.base, 1 << 20);
     CHECK_INT(arena_resident(small.base + (1 << 20), 1), 4096);
     CHECK(process_bytes() - before < ARENA_PRESENT);
     CHECK_INT(small.base[5000] | large.base[5000], 0);
