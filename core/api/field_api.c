@@ -167,6 +167,18 @@ RgStatus rg_field_next_run(RgField *handle, RgRun *run) {
   return API_CALL(program, field_next_run(field, run, API_ERR(program)));
 }
 
+RgStatus rg_field_get_run(RgField *handle, const int64_t *index, int32_t index_count,
+                          RgValue *value, RgRun *run) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  API_NEEDS(value);
+  API_NEEDS(run);
+  if (index_count < 0 || (index_count > 0 && !index))
+    return api_refuse(__func__, "index and index_count do not agree");
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, field_get_run(field, index, index_count, value, run, API_ERR(program)));
+}
+
 RgStatus rg_field_next(RgField *handle, int64_t *state, int64_t *index, RgValue *value) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

@@ -14,7 +14,10 @@ static inline int64_t floor_div(int64_t a, int64_t b) {
   int64_t q = a / b;
   return q - ((a % b != 0) & ((a < 0) != (b < 0)));
 }
-static inline int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+static inline int64_t floor_mod(int64_t a, int64_t b) {
+  int64_t rest = a % b;
+  return rest && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 

@@ -7,8 +7,10 @@ static uint64_t choose_cell(const SNodeStep *step, const int64_t *index) {
   uint64_t number = 0;
   for (int k = 0; k < step->digit_count; k++) {
     const SNodeDigit *digit = &step->digits[k];
-    int64_t coordinate = floor_div(index[digit->position], digit->weight);
-    number = number * (uint64_t)digit->size + (uint64_t)floor_mod(coordinate, digit->size);
+    int64_t at = index[digit->position];
+    if (digit->weight != 1) at = floor_div(at, digit->weight);
+    if (digit->above >= 0) at = floor_mod(at, digit->size);
+    number = number * (uint64_t)digit->size + (uint64_t)at;
   }
   return number;
 }

@@ -160,6 +160,8 @@ bool field_pointer(Field *field, void **pointer, Error *err);
 /* view.c: see RgView. */
 bool field_view(Field *field, RgView *view, Error *err);
 bool field_next_run(Field *field, RgRun *run, Error *err); /* see RgRun */
+bool field_get_run(Field *field, const int64_t *index, int32_t index_count, RgValue *value,
+                   RgRun *run, Error *err);
 bool field_next(Field *field, int64_t *state, int64_t *index, RgValue *value, Error *err);
 
 #endif

@@ -61,28 +61,45 @@ static bool has_bits(const SNode *level) {
   return level->path->sparse_step != level->path->node_step;
 }
 
-/* How many cells, at most `most`, are active from this one on, which is. */
-static int64_t count_active(const SNodeStep *step, const Cell *cell, int64_t most) {
-  const uint64_t *words = (const uint64_t *)(const void *)(cell->base + step->mask_offset);
-  int64_t count = 1;
-  while (count < most && rt_mask_active(words, cell->number + (uint64_t)count)) count++;
+/* Which cell of its row along the last axis a cell is; NULL where neighbours along it may lie
+ * anywhere, or who knows what is launched before the next is looked at. */
+static const SNodeDigit *row_digit(const Field *field) {
+  const SNode *level = field->node->snode;
+  const SNodeStep *last = snode_last_step(level);
+  if (field->store->device->table->reach || last->kind != level->kind || !last->digit_count ||
+      (level->kind != SNODE_DENSE && level->kind != SNODE_BITMASKED))
+    return NULL;
+  const SNodeDigit *digit = &last->digits[last->digit_count - 1];
+  return digit->position == level->rank - 1 && digit->weight == 1 ? digit : NULL;
+}
+
+/* How many cells beside this one, which is active, are active too: at most `most`, on the side
+ * `way`, 1 or -1. */
+static int64_t count_active(const Field *field, const Cell *cell, int64_t most, int way) {
+  const SNode *level = field->node->snode;
+  if (level->kind == SNODE_DENSE) return most;
+  uint64_t offset = snode_last_step(level)->mask_offset;
+  const uint64_t *words = (const uint64_t *)(const void *)(cell->base + offset);
+  int64_t count = 0, number = (int64_t)cell->number;
+  while (count < most && rt_mask_active(words, (uint64_t)(number + way * (count + 1)))) count++;
   return count;
 }
 
 /* How many cells from this one on follow each other along the last axis, all of them active. */
 static int64_t count_neighbours(const Field *field, const int64_t *index, const Cell *cell) {
-  const SNode *level = field->node->snode;
-  const SNodeStep *last = snode_last_step(level);
-  if (field->store->device->table->reach) return 1; /* who knows what is launched before the next */
-  if (last->kind != level->kind || !last->digit_count ||
-      (level->kind != SNODE_DENSE && level->kind != SNODE_BITMASKED))
-    return 1;
-  const SNodeDigit *digit = &last->digits[last->digit_count - 1];
-  if (digit->position != level->rank - 1 || digit->weight != 1) return 1;
-  int64_t left = digit->size - floor_mod(index[digit->position], digit->size);
-  int64_t most = level->shape[digit->position] - index[digit->position];
-  int64_t count = left < most || !level->shape[digit->position] ? left : most;
-  return level->kind == SNODE_DENSE ? count : count_active(last, cell, count);
+  const SNodeDigit *digit = row_digit(field);
+  if (!digit) return 1;
+  int64_t at = index[digit->position], extent = field->node->snode->shape[digit->position];
+  int64_t left = digit->size - floor_mod(at, digit->size);
+  if (extent && extent - at < left) left = extent - at;
+  return 1 + count_active(field, cell, left - 1, 1);
+}
+
+/* And how many before it. */
+static int64_t count_before(const Field *field, const int64_t *index, const Cell *cell) {
+  const SNodeDigit *digit = row_digit(field);
+  if (!digit) return 0;
+  return count_active(field, cell, floor_mod(index[digit->position], digit->size), -1);
 }
 
 /* What changes before a cell of the run does: the nodes of the level, or anything at all. */
@@ -102,14 +119,12 @@ static void step_back(const Field *field, RgRun *run) {
   if (last >= 0) run->index[last] += run->used - 1;
 }
 
-static void describe(Field *field, RgRun *run) {
+/* From the cell at run->index on, whose place is `cell`. */
+static void describe(Field *field, RgRun *run, Cell cell) {
   const SNode *level = field->node->snode;
   const SNodeComponent *first = &level->components[field->component];
   Tree *tree = field->node->tree;
   RgView view;
-  Cell cell;
-  bool is_there = cell_find(storage_context(tree), level, run->index, &cell);
-  ASSERT(is_there, "a cell that a walk visits is active");
   run->count = count_neighbours(field, run->index, &cell);
   run->first = cell_element(cell, first);
   run->stride = (int64_t)first->stride;
@@ -128,6 +143,28 @@ bool field_next_run(Field *field, RgRun *run, Error *err) {
   run->has_begun = 1;
   run->count = 0;
   if (!node_next_after(field->node, has_begun, run->index, &is_there, err)) return false;
-  if (is_there) describe(field, run);
+  if (!is_there) return true;
+  Cell cell;
+  is_there = cell_find(storage_context(field->node->tree), field->node->snode, run->index, &cell);
+  ASSERT(is_there, "a cell that a walk visits is active");
+  describe(field, run, cell);
+  return true;
+}
+
+bool field_get_run(Field *field, const int64_t *index, int32_t index_count, RgValue *value,
+                   RgRun *run, Error *err) {
+  Cell cell;
+  *run = (RgRun){0};
+  if (!field_get(field, index, index_count, value, err)) return false;
+  const SNode *level = field->node->snode;
+  if (!level->rank) return true;
+  for (int k = 0; k < level->rank; k++) run->index[k] = index[k] - field->offset[k];
+  if (!row_digit(field) ||
+      !cell_find(storage_context(field->node->tree), level, run->index, &cell))
+    return true;
+  int64_t before = count_before(field, run->index, &cell);
+  run->index[level->rank - 1] -= before;
+  cell.number -= (uint64_t)before;
+  describe(field, run, cell);
   return true;
 }

@@ -330,6 +330,9 @@ typedef struct RgRun {
   int64_t stride, step;
 } RgRun;
 RgStatus rg_field_next_run(RgField *field, RgRun *run);
+/* An element, and the whole run that it is in; count 0 where the cell is inactive, or has none. */
+RgStatus rg_field_get_run(RgField *field, const int64_t *index, int32_t index_count, RgValue *value,
+                          RgRun *run);
 
 /* -- arrays ------------------------------------------------------------------------------------ */
 /* Elements of one type in 1 to 8 axes, in no tree: in memory of the runtime, zero at first and

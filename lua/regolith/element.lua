@@ -46,7 +46,7 @@ end
 -- members.
 local row_template = [[
   local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow, is_plain, set_whole, views, band = ...
+    NextRow, is_plain, set_whole, views, band, get_near, learn_near = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
@@ -54,16 +54,23 @@ local row_template = [[
 READ
     local handle = by_number[self.rg_number] or get_handle(self.rg_number)
     if handle.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
+    local near = r and r.near and r.near(r, MEMBERS, key)
     local pointer = handle.POINTER
     STORES
     buffer[DEPTH] = key
+    if near then return get_near(handle, pointer, DEPTH + 1, r) end
     return get_element(handle, pointer, DEPTH + 1)
   end
   local function set(self, key, v)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
     local handle = by_number[self.rg_number] or get_handle(self.rg_number)
     if handle.rg_rank > DEPTH + 1 then return too_few(handle, DEPTH + 1) end
-    local pointer = handle.POINTER
+    local r, pointer = views[self.rg_number], handle.POINTER
+    if r and r.near and r.near(r, MEMBERS, key) then
+      STORES
+      buffer[DEPTH] = key
+      learn_near(pointer, DEPTH + 1, r)
+    end
     STORES
     buffer[DEPTH] = key
     return set_element(handle, pointer, DEPTH + 1, v)
@@ -92,8 +99,9 @@ end
 ---@param get function    rg_field_get
 ---@param set function    rg_field_set
 ---@param type_of fun(self): table
+---@param get_run function?   rg_field_get_run
 ---@return table   slot; get(self, pointer, count), set(self, pointer, count, v), put(self, v)
-function element.calls(get, set, type_of)
+function element.calls(get, set, type_of, get_run)
   local slot = ffi.new "RgValue"
   local calls = { slot = slot }
 
@@ -107,6 +115,26 @@ function element.calls(get, set, type_of)
     local kind = slot.kind
     if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
     return value.take(slot)
+  end
+
+  --- The same, and the record `r` of the handle's last run has the element's from now on.
+  function calls.get_near(self, pointer, count, r)
+    r.is_learning = true
+    if get_run(pointer, buffer, count, slot, r.run) ~= 0 then
+      r.is_learning = false
+      return lib.raise_last(self.rg_runtime)
+    end
+    local v = value.take(slot)
+    r.learn(r, r.run)
+    r.is_learning = false
+    return v
+  end
+
+  --- The same for an element that is written next; it fails where that will.
+  function calls.learn_near(pointer, count, r)
+    r.is_learning = true
+    if get_run(pointer, buffer, count, slot, r.run) == 0 then r.learn(r, r.run) end
+    r.is_learning = false
   end
 
   --- Into the slot; returns it converted to an element. Only plain values come here outside
@@ -134,6 +162,9 @@ end
 ---@field settle fun(self): integer   makes it usable; its rank
 ---@field get fun(self, pointer, count: integer): any     the element at the buffer's indices
 ---@field set fun(self, pointer, count: integer, v: any): self
+---@field get_near fun(self, pointer, count: integer, r: table): any   get, which leaves the
+---  element's run in r; nil: there are no runs
+---@field learn_near fun(pointer, count: integer, r: table)?   only that
 ---@field view function          rg_field_view
 ---@field type_of fun(self): table
 ---@return table   by_number, drop(number), add_methods(methods), add_indexing(meta, get_other)
@@ -158,7 +189,11 @@ function element.kind(kind)
   local function learn_view(self)
     local c = ffi.new "RgView"
     if self.rg_oracle == 0 then lib.check(kind.view(self[member], c), self.rg_runtime) end
-    views[self.rg_number] = view.record(c, kind.type_of(self))
+    local r = view.record(c, kind.type_of(self))
+    if not r and kind.get_near and self.rg_oracle == 0 then
+      r = view.run_record(kind.type_of(self), self.rg_rank)
+    end
+    views[self.rg_number] = r
   end
 
   -- Other keys of a row than plain numbers: lists of the remaining indices, 64-bit integers; else
@@ -195,7 +230,7 @@ function element.kind(kind)
     })
     local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
       set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
-      is_plain, set_whole, views, bit.band)
+      is_plain, set_whole, views, bit.band, kind.get_near, kind.learn_near)
     ffi.metatype(kind.row .. depth, {
       __index = get, __newindex = set,
       __len = function(self)
@@ -333,8 +368,10 @@ function element.kind(kind)
       if self.rg_rank > 1 then return Row1(self.rg_number, key) end
       local v = r and read(self, r, key)
       if r and not rawequal(v, nil) then return v end
+      local near = r and r.near and r.near(r, key)
       local pointer = self[member]
       buffer[0] = key
+      if near then return kind.get_near(self, pointer, 1, r) end
       return get_element(self, pointer, count_for(self, key))
     end
 
@@ -349,6 +386,11 @@ function element.kind(kind)
       if r == nil then return set_at(self, key, v) end
       if self.rg_rank > 1 then return too_few(self, 1) end
       if r and write(self, r, key, v) then return end
+      if r and r.near and r.near(r, key) then
+        local pointer = self[member]
+        buffer[0] = key
+        kind.learn_near(pointer, 1, r)
+      end
       if is_plain(v) then return set_first(self, key, v) end
       return set_whole(set_first, self, key, v)
     end

@@ -37,9 +37,10 @@ field.settle = settle
 
 local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
 
-local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of)
+local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of, C.rg_field_get_run)
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
   read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
+  get_near = calls.get_near, learn_near = calls.learn_near,
   view = C.rg_field_view, type_of = type_of }
 
 -- -- methods --------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ end
 ---@return string read, string write
 function view.code(rank, name)
   local head = ([[
-    if r and r.rank == %d and r.alive[0] == 1%s%s then
+    if r and r.rank == %d and r.alive[0] == 1%s%s
+      and (not r.version or r.version[0] == r.seen) then
       local at = %s]]):format(rank, rank > 0 and " and " or "",
     per_axis(rank, name, "INDEX >= r.lowN and INDEX < r.pastN", " and "),
     rank > 0 and per_axis(rank, name, "INDEX * r.stepN", " + ") or "0")
@@ -79,6 +80,63 @@ local function methods_of(rank)
     fail.own_chunk)(bit.band)
   methods[rank] = { get, set }
   return get, set
+end
+
+-- -- the run that was looked at last --------------------------------------------------------------
+-- Of what has no such record for good, it holds the run of the element that was read or written
+-- last, if another one near it was before: loops along rows pay a call per run. It is closed (no
+-- index has a rank of -1) while it changes, since allocations in between may run finalizers, which
+-- use elements, too; those leave it alone.
+
+local near_text = [[
+  return function(r%s)
+    local gap = r.at%d - INDEX
+    local near = gap <= 64 and gap >= -64%s
+    %s
+    if not near or r.is_learning then return false end
+    if r.pause > 0 then
+      r.pause = r.pause - 1
+      return false
+    end
+    return true
+  end
+]]
+
+local learn_text = [[
+  local pointer, words_pointer, size, cast, tonumber = ...
+  return function(r, run)
+    local count, stride = tonumber(run.count), tonumber(run.stride) / size
+    if count < 4 or stride % 1 ~= 0 or tonumber(run.step) % size ~= 0 then
+      r.pause = count == 0 and 2 or 8 -- it may be active soon
+      return
+    end
+    r.rank = -1
+    local last = tonumber(run.index[LAST])
+    local first = run.first - tonumber(run.stride) * last
+    r.version = run.version ~= nil and run.version or false
+    r.seen, r.alive, r.step = run.seen, run.alive, tonumber(run.step) / size
+    LOWS
+    r.lowRANK, r.pastRANK, r.stepRANK = last, last + count, stride
+    if words_pointer then r.bits = cast(words_pointer, first) end
+    r.base = cast(pointer, first)
+    r.rank = RANK
+  end
+]]
+
+local runs = {} -- rank -> { near, text of learn }
+
+local function run_of(rank)
+  if runs[rank] then return unpack(runs[rank]) end
+  local function name(axis) return "i" .. axis end
+  local near_format = near_text:format(per_axis(rank, name, ", INDEX", ""), rank,
+    per_axis(rank - 1, name, " and INDEX == r.atN", ""),
+    per_axis(rank, name, "r.atN = INDEX", "; "))
+  local near = loadstring(near_format:gsub("INDEX", "i" .. rank), fail.own_chunk)()
+  local text = learn_text:gsub("%u%u+", { RANK = tostring(rank), LAST = tostring(rank - 1),
+    LOWS = per_axis(rank - 1, name, "r.lowN = tonumber(run.index[N - 1]); r.pastN, r.stepN = "
+      .. "r.lowN + 1, 0", "\n") })
+  runs[rank] = { near, text }
+  return near, text
 end
 
 --- read(self, r, i) and write(self, r, i, v) of what has one axis, for a whole number i.
@@ -169,7 +227,19 @@ local function add_axes(r, c, size)
   return first
 end
 
---- The record of a handle's elements, or false where calls have to access them.
+-- How an element of type t at r.base is read and written.
+local function add_access(r, rank, t, scalar)
+  local float = floats[scalar.name]
+  r.is_float, r.bits, r.version, r.seen = float ~= nil, false, false, 0
+  if float then r.words, r.high, r.mask = unpack(float) end
+  r.get, r.set = methods_of(rank)
+  r.least, r.most = limits(scalar)
+  if scalar.name == "bool" then r.put = put_bool end
+  if t.element then r.take, r.put = vector_access(t) end
+  return r
+end
+
+--- The record of a handle's elements, or false where they lie in no such order.
 ---@param c ffi.cdata*   its RgView
 ---@param t table        its type
 function view.record(c, t)
@@ -178,17 +248,30 @@ function view.record(c, t)
   -- x[0] of what has one element
   if c.rank == 0 then c.rank, c.extent[0] = 1, 1 end
   local r = { rank = c.rank, alive = c.alive, step = tonumber(c.step) / scalar.size }
-  local first, float = add_axes(r, c, scalar.size), floats[scalar.name]
+  local first = add_axes(r, c, scalar.size)
   if not first or r.step % 1 ~= 0 then return false end
   r.base = ffi.cast(types.pointer(scalar), first)
-  r.is_float = float ~= nil
-  r.bits = float and ffi.cast("int32_t *", first)
-  if float then r.words, r.high, r.mask = unpack(float) end
-  r.get, r.set = methods_of(r.rank)
-  r.least, r.most = limits(scalar)
-  if scalar.name == "bool" then r.put = put_bool end
-  if t.element then r.take, r.put = vector_access(t) end
+  add_access(r, r.rank, t, scalar)
+  r.bits = floats[scalar.name] and ffi.cast("int32_t *", first)
   if c.constant ~= 0 then r.put = function() return false end end
+  return r
+end
+
+--- The record of a handle's last run, none at first; false where calls have to access its elements.
+function view.run_record(t, rank)
+  local scalar = t.element or t
+  if rank < 1 or not has_loads(t, scalar) then return false end
+  local near, text = run_of(rank)
+  local r = { rank = -1, near = near, pause = 0, is_learning = false, step = 0, alive = false,
+    base = false, run = ffi.new "RgRun" }
+  for axis = 1, rank do
+    r["at" .. axis], r["low" .. axis], r["past" .. axis] = math.huge, 0, 0
+    r["step" .. axis] = 0
+  end
+  add_access(r, rank, t, scalar)
+  local words = floats[scalar.name] and ffi.typeof "int32_t *"
+  r.learn = loadstring(text, fail.own_chunk)(types.pointer(scalar), words, scalar.size, ffi.cast,
+    tonumber)
   return r
 end
 

@@ -286,6 +286,27 @@ describe("a launch", function()
   end)
 end)
 
+describe("a loop over elements in Lua", function()
+  it("takes few instructions along a row of a sparse leaf #compiled #cpu", function()
+    if not is_plain or not instructions.can_count() then
+      return pending "nothing counts instructions here"
+    end
+    local x, rows, row = support.rg.field(support.rg.f32), 64, 256
+    support.rg.root:pointer("i", rows):dense("i", row):place(x)
+    local function write() for i = 0, rows * row - 1 do x[i] = i end end
+    local function read()
+      local s = 0
+      for i = 0, rows * row - 1 do s = s + x[i] end
+      return s
+    end
+    for _ = 1, 5 do write() read() end
+    for name, loop in pairs { write = write, read = read } do
+      local each = instructions.of(loop) / (rows * row)
+      assert.is_true(each < 100, ("%s: %.0f instructions an element"):format(name, each))
+    end
+  end)
+end)
+
 describe("a tree that stays as it is", function()
   it("makes no list in a hundred launches #compiled", function()
     local rg = support.rg

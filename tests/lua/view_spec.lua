@@ -157,6 +157,64 @@ describe("an element of dense memory", function()
     assert.equal(3, count)
   end)
 
+  it("of a sparse field is what it is, whatever was looked at before", function()
+    for _, kind in ipairs { "pointer", "hash", "bitmasked" } do
+      local x, v = rg.field(rg.f32), rg.field(rg.ivec2)
+      local block = kind == "hash" and rg.root:hash "ij" or rg.root:pointer("ij", 4)
+      local cells = kind == "bitmasked" and block:bitmasked("ij", 8) or block:dense("ij", 8)
+      cells:place(x, v)
+      local add = rg.kernel(function() for i, j in x:active() do x[i][j] = x[i][j] + 1 end end)
+      local drop = rg.kernel(function() block:deactivate(1, 1) end)
+      local known, seed = {}, 7
+      local function random(n) -- mostly the next cell of a row
+        seed = (seed * 1103515245 + 12345) % 2 ^ 31
+        return math.floor(seed / 2 ^ 31 * n)
+      end
+      local function forget(a, b)
+        for i = 8 * a, 8 * a + 7 do for j = 8 * b, 8 * b + 7 do known[i * 32 + j] = nil end end
+      end
+      local i, j = 0, 0
+      for _ = 1, 3000 do
+        local what = random(100)
+        if what < 5 then i, j = random(32), random(32) else j = (j + 1) % 32 end
+        local at = i * 32 + j
+        if what < 50 then
+          assert.equal(known[at] or 0, x[i][j])
+          assert.equal(rg.ivec2(known[at] and at or 0), v[i][j])
+        elseif what < 90 then
+          x[i][j], v[i][j] = what, rg.ivec2(at)
+          known[at] = what
+          if kind ~= "bitmasked" then -- the others of the block are active, too
+            for a = i - i % 8, i - i % 8 + 7 do
+              for b = j - j % 8, j - j % 8 + 7 do
+                local other = a * 32 + b
+                if not known[other] then known[other], v[a][b] = 0, rg.ivec2(other) end
+              end
+            end
+          end
+        elseif what < 95 then
+          block:deactivate(math.floor(i / 8), math.floor(j / 8))
+          forget(math.floor(i / 8), math.floor(j / 8))
+        elseif what < 97 then
+          drop()
+          forget(1, 1)
+        elseif what < 99 then
+          add()
+          for k in pairs(known) do known[k] = known[k] + 1 end
+        else
+          rg.gc "trim"
+        end
+      end
+      x[0][0], x[0][1], x[0][2] = 1, 0 / 0, 3
+      local a, b, c = x[0][0], x[0][1], x[0][2]
+      assert.is_true(a == 1 and b ~= b and c == 3)
+      assert.matches("outside", kind ~= "hash" and failure(function() return x[0][32] end).message
+        or "outside")
+      block:clear()
+      assert.equal(0, x[0][2])
+    end
+  end)
+
   it("is visited with its offset, in every layout, whatever its type", function()
     for _, t in ipairs { rg.f32, rg.f16, rg.bool, rg.i64, rg.vec3, rg.ivec2,
       rg.struct { { "a", rg.f32 }, { "b", rg.i32 } } } do
