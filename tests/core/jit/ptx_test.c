@@ -1,5 +1,6 @@
 /* ptx_test.c - every kernel of the tests of passes, and those of ptx/, through the passes for a GPU
- * to PTX, which ptxas assembles where a CUDA toolkit is found.
+ * to PTX, which ptxas assembles where a CUDA toolkit is found. On the way: what a processor gets is
+ * not changed by any of it, and what a GPU gets does not depend on the processor beside it.
  *     test_ptx [FOLDER]   keeps the PTX there, a file NAME.sm_xx.ptx each */
 #include <dirent.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "loader/loader.h"
 #include "pass/pass.h"
 
-static const char *const gpus[] = {"sm_75", "sm_90"};
+static const char *const gpus[] = {"sm_75", "sm_80", "sm_90"};
 enum { GPUS = sizeof gpus / sizeof *gpus, TEXT_BYTES = 1 << 18, PATH_BYTES = 512 };
 
 static Heap heap;
@@ -25,7 +26,8 @@ static int compiled, refused;
 typedef struct Kernel {
   Scratch scratch;
   const char *path;
-  IrBytes bytes;
+  IrBytes bytes;    /* for a GPU */
+  bool is_apart;    /* CPU and GPU have nothing of each other's */
   bool is_kernel; /* the passes for a CPU take it */
 } Kernel;
 
@@ -40,9 +42,9 @@ static char *read_input(Scratch *scratch, const char *path) {
   return text;
 }
 
-static IrKernel *run_passes(Kernel *k, bool for_cuda, Error *err) {
-  PassContext ctx = {
-      .scratch = &k->scratch, .vector_bytes = 32, .for_cuda = for_cuda, .verify = true};
+static IrKernel *run_passes(Kernel *k, bool for_cuda, int vector_bytes, Error *err) {
+  PassContext ctx = {.scratch = &k->scratch, .vector_bytes = vector_bytes, .for_cuda = for_cuda,
+                     .verify = true};
   const char *text = read_input(&k->scratch, k->path);
   IrKernel *kernel = text ? ir_read(&k->scratch, &heap, text, err) : NULL;
   bool ok = kernel && pass_run_all(&ctx, kernel, err);
@@ -51,19 +53,41 @@ static IrKernel *run_passes(Kernel *k, bool for_cuda, Error *err) {
   return ok ? kernel : NULL;
 }
 
+static bool has_serial_tasks(const IrKernel *kernel) {
+  for (int i = 0; i < kernel->tasks.count; i++)
+    if (kernel->tasks.items[i]->kind == TASK_SERIAL) return true;
+  return false;
+}
+
+static bool same_bytes(IrBytes a, IrBytes b) {
+  return a.length == b.length && !memcmp(a.data, b.data, (size_t)a.length);
+}
+
+/* For a processor, for a GPU beside processors with long vectors and with short ones, and for that
+ * processor again. */
 static bool make_bytes(void *data, Error *err) {
   Kernel *k = data;
-  k->is_kernel = run_passes(k, false, err) != NULL;
-  if (!k->is_kernel) return false;
-  const IrKernel *kernel = run_passes(k, true, err);
-  if (kernel) k->bytes = ir_write(&k->scratch, kernel, "sm_75");
-  return kernel != NULL;
+  const IrKernel *cpu = run_passes(k, false, 32, err);
+  k->is_kernel = cpu != NULL;
+  if (!cpu) return false;
+  IrBytes before = ir_write(&k->scratch, cpu, "x86-64-v3");
+  const IrKernel *gpu = run_passes(k, true, 64, err);
+  const IrKernel *other = gpu ? run_passes(k, true, 16, err) : NULL;
+  if (!other) return false;
+  k->bytes = ir_write(&k->scratch, gpu, "sm_75");
+  const IrKernel *again = run_passes(k, false, 32, err);
+  k->is_apart = again && same_bytes(before, ir_write(&k->scratch, again, "x86-64-v3")) &&
+                !has_serial_tasks(cpu) &&
+                same_bytes(k->bytes, ir_write(&k->scratch, other, "sm_75"));
+  return again != NULL;
 }
 
 static bool assemble(const char *path, const char *gpu) {
   char command[3 * PATH_BYTES];
-  if (!ptxas || !strcmp(gpu, "sm_75")) return true; /* one shows it */
-  snprintf(command, sizeof command, "%s -arch=%s -o /dev/null %s", ptxas, gpu, path);
+  if (!ptxas) return true;
+  bool is_code = !strcmp(gpu, gpus[GPUS - 1]); /* the others are read alone, which is quick */
+  snprintf(command, sizeof command, "%s -arch=%s_%s -o /dev/null %s", ptxas,
+           is_code ? "sm" : "compute", gpu + 3, path);
   return system(command) == 0; /* NOLINT: paths of our own */
 }
 
@@ -103,6 +127,8 @@ static void visit(const char *path, const char *name) {
   if (!ok && !k.is_kernel) refused++; /* a text for one pass alone */
   else if (!ok) printf("  %s: %s\n", name, err.message);
   CHECK(ok || !k.is_kernel);
+  if (ok && !k.is_apart) printf("  %s: CPU and GPU depend on each other\n", name);
+  CHECK(k.is_apart || !ok);
   for (int i = 0; ok && i < GPUS; i++) CHECK(compile(&k, name, gpus[i]));
   scratch_deinit(&k.scratch);
 }
