@@ -1,6 +1,8 @@
 /* bits.c - the loop over the set bits of a word, one iteration each:
  *
- *     for (rest = word; rest; rest &= rest - 1) { position = trailing zeros of rest; .. } */
+ *     for (rest = word; rest; rest &= rest - 1) { position = trailing zeros of rest; .. }
+ *
+ * In lanes, 16 say, it goes on by 16 positions, and the low 16 bits of the rest are the mask. */
 #include "codegen/emit.h"
 
 SetBits bits_begin(Codegen *g, LLVMValueRef word) {
@@ -36,11 +38,8 @@ void bits_end(Codegen *g, const SetBits *bits) {
   bits_next(g, bits);
 }
 
-void bits_emit(Codegen *g, const IrInst *inst) {
-  LLVMValueRef word = value_operand(g, inst, 0);
+static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
   const IrRegion *body = inst->regions[0];
-  if (value_is_vector(word) || body->params.count != 1)
-    return codegen_fail(g, inst, "it walks one word");
   Turns turns = turns_begin(g, inst);
   SetBits bits = bits_begin(g, word);
   const IrInst *param = body->params.items[0];
@@ -48,4 +47,81 @@ void bits_emit(Codegen *g, const IrInst *inst) {
   turns_emit(g, &turns, bits.leave, bits.again);
   bits_next(g, &bits);
   turns_end(g, &turns);
+}
+
+/* -- in lanes ---------------------------------------------------------------------------------- */
+
+enum { FEW = 2 }; /* fewer than one bit of so many: they go one by one */
+
+/* All lanes of the word from position 0 on, those under a mask whose bit is set. */
+static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
+  LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bits"),
+                    some = block_new(g, "some"), next = block_new(g, "next"),
+                    leave = block_new(g, "bits.end");
+  LLVMValueRef zero = value_index(g, 0), width = value_index(g, loop->width);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, word, zero, ""), leave, turn);
+  block_enter(g, turn);
+  LLVMValueRef rest = LLVMBuildPhi(g->builder, g->i64, "rest"),
+               position = LLVMBuildPhi(g->builder, g->i64, "position");
+  LLVMValueRef bits = LLVMBuildTrunc(g->builder, rest, narrow, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bits, LLVMConstNull(narrow), ""), some,
+               next);
+  block_enter(g, some);
+  LLVMValueRef mask = lane_mask_of_bits(g, rest, loop->width);
+  lane_turn(g, loop, position, mask, next);
+  LLVMBasicBlockRef back = lane_end_turn(g, loop, next);
+  LLVMValueRef left = LLVMBuildLShr(g->builder, rest, width, ""),
+               after = LLVMBuildAdd(g->builder, position, width, "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, left, zero, ""), leave, turn);
+  LLVMBasicBlockRef from[] = {before, back};
+  LLVMAddIncoming(rest, (LLVMValueRef[]){word, left}, from, 2);
+  LLVMAddIncoming(position, (LLVMValueRef[]){zero, after}, from, 2);
+  block_enter(g, leave);
+}
+
+/* Up to the highest bit that is set. */
+static LLVMValueRef are_few(Codegen *g, LLVMValueRef word) {
+  LLVMValueRef args[] = {word, LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false)};
+  LLVMValueRef above = call_intrinsic(g, "llvm.ctlz", g->i64, args, 2),
+               count = call_intrinsic(g, "llvm.ctpop", g->i64, args, 1);
+  LLVMValueRef reach = LLVMBuildSub(g->builder, value_index(g, 64), above, "");
+  LLVMValueRef counts = LLVMBuildMul(g->builder, count, value_index(g, FEW), "");
+  return LLVMBuildICmp(g->builder, LLVMIntULT, counts, reach, "");
+}
+
+static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }
+
+static void emit_side_by_side(Codegen *g, const IrInst *inst, LLVMValueRef word) {
+  int count = 0;
+  LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .is_aligned = true};
+  LaneLoop loop = {.body = body.region,
+                   .facts = ir_lanes(g->scratch, g->kernel, &body),
+                   .index = body.region->params.items[0],
+                   .width = inst->lanes};
+  ir_walk(inst->regions[0], count_inst, &count);
+  if (count > IR_LONGEST_TWICE) return emit_lanes(g, &loop, word);
+  LLVMBasicBlockRef few = block_new(g, "few"), many = block_new(g, "many"),
+                    after = block_new(g, "word.end");
+  block_branch(g, are_few(g, word), few, many);
+  block_enter(g, few);
+  emit_alone(g, inst, word);
+  block_jump(g, after);
+  block_enter(g, many);
+  emit_lanes(g, &loop, word);
+  block_jump(g, after);
+  block_enter(g, after);
+}
+
+static bool is_in_lanes(const Codegen *g, const IrInst *inst) {
+  return inst->lanes > 1 && inst->lanes <= IR_MAX_LANES && !(inst->lanes & (inst->lanes - 1)) &&
+         !g->lanes && g->width == 1;
+}
+
+void bits_emit(Codegen *g, const IrInst *inst) {
+  LLVMValueRef word = value_operand(g, inst, 0);
+  if (value_is_vector(word) || inst->regions[0]->params.count != 1)
+    return codegen_fail(g, inst, "it walks one word");
+  if (is_in_lanes(g, inst)) emit_side_by_side(g, inst, word);
+  else emit_alone(g, inst, word);
 }

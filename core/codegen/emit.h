@@ -252,6 +252,9 @@ LLVMTypeRef lane_mask_type(Codegen *g);
 LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all on for NULL */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
 LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
+/* The lanes of the low bits of an integer, which are compared with a constant: machines without
+ * registers for masks would take the bits one by one. */
+LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 /* the lanes of a mask, a bit each, as an i64 */
 LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */

@@ -41,6 +41,20 @@ LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask) {
   return mask ? mask : LLVMConstAllOnes(lane_mask_type(g));
 }
 
+LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width) {
+  LLVMValueRef lanes[IR_MAX_LANES];
+  if (width > 32) {
+    LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)width);
+    return LLVMBuildBitCast(g->builder, LLVMBuildIntCast2(g->builder, bits, narrow, false, ""),
+                            value_lanes(g->bool_type, width), "");
+  }
+  for (int i = 0; i < width; i++) lanes[i] = value_integer(g->i32, (int64_t)1 << i);
+  LLVMValueRef each = LLVMConstVector(lanes, (unsigned)width);
+  LLVMValueRef all = LLVMBuildIntCast2(g->builder, bits, g->i32, false, "");
+  LLVMValueRef own = LLVMBuildAnd(g->builder, value_broadcast(g, all, width), each, "");
+  return LLVMBuildICmp(g->builder, LLVMIntNE, own, LLVMConstNull(LLVMTypeOf(own)), "");
+}
+
 /* A select, since the condition of a lane that does not run may be poison. */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
   LLVMValueRef all = value_broadcast(g, condition, g->width);

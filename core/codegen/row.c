@@ -98,10 +98,7 @@ static void pass_over_empty(Codegen *g, const Row *row, LLVMValueRef position,
 }
 
 static LLVMValueRef bits_of_lanes(Codegen *g, const Row *row) {
-  LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)row->step);
-  LLVMValueRef bits = bits_from(g, row, row->position);
-  if (row->step < 64) bits = LLVMBuildTrunc(g->builder, bits, narrow, "");
-  return LLVMBuildBitCast(g->builder, bits, value_lanes(g->bool_type, row->step), "");
+  return lane_mask_of_bits(g, bits_from(g, row, row->position), row->step);
 }
 
 void row_active(Codegen *g, const IrInst *inst) {

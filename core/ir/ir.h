@@ -91,13 +91,14 @@ struct IrInst {
   int32_t tree;              /* LOW ops: kernel->trees */
   int32_t stride;            /* OFFSET: bytes */
   int32_t begin, end, width; /* ROW */
-  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR: iterations side by side (ir/lanes.h) */
+  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations side by side (ir/lanes.h) */
   int32_t lanes;
   int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;
   bool serial;               /* RANGE, ACTIVE */
-  /* RANGE, ACTIVE: the user's promise; FOR: what one iteration writes no other one touches */
+  /* RANGE, ACTIVE: the user's promise; FOR: what one iteration writes no other one touches; BITS:
+   * they are iterations of a parallel loop */
   bool independent;
   bool scalar;               /* RANGE, ACTIVE: the user's wish: no vector registers */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */

@@ -1,7 +1,7 @@
 /* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, of
- * cells of a leaf's row where `rows` has made no straight vector code of them, or else of a serial
- * loop inside whose turns are apart. A body runs in lanes if that is clearly cheaper than one
- * iteration after the other (lanes_cost.h). Of a loop that has
+ * cells of a leaf's row where `rows` has made no straight vector code of them, of the cells whose
+ * bits a word has, or else of a serial loop inside whose turns are apart. A body runs in lanes if
+ * that is clearly cheaper than one iteration after the other (lanes_cost.h). Of a loop that has
  * a privatised version that alone runs in lanes. Simple bodies of ranges, in which all elements are
  * neighbours, or every second is, and nothing branches, are left to LLVM, which also unrolls them.
  * Leaves notes for explain(). */
@@ -173,6 +173,20 @@ static bool may_count(const IrInst *loop) {
          loop->operands[1]->op == IR_SUB;
 }
 
+/* Bits of cells, as those of a masked row. */
+static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
+  Told told = {kernel, task, task->line, "cell"};
+  LaneBody body = lanes_of_loop(bits, width_of(ctx, bits->regions[0]));
+  int count = rewrite_count(bits->regions[0]);
+  if (count > LONGEST && !ctx->forces_lanes) return note_alone(&told, "its body is long");
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
+  if (s.obstacle) return note_obstacle(&told, &s);
+  if (!pays(ctx, &s)) return note_cost(&told);
+  bits->lanes = body.width;
+  note_lanes(&told, body.width);
+}
+
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
   int64_t turns = lanes_turns(loop);
   if (!loop->independent || !may_count(loop) || (turns && turns < FEWEST_TURNS)) return false;
@@ -191,18 +205,27 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                          IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_done = inst->op == IR_FOR && choose_loop(ctx, kernel, task, inst);
-    is_done |= inst->op == IR_ROW && (inst->lanes > 1 || inst->width > 1);
+    if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
+    is_done |= (inst->op == IR_ROW || inst->op == IR_BITS) && inst->lanes > 1;
+    is_done |= inst->op == IR_ROW && inst->width > 1;
     for (int i = 0; i < IR_MAX_REGIONS && !is_done; i++)
       if (inst->regions[i]) choose_loops(ctx, kernel, task, inst->regions[i]);
   }
 }
+
+static bool is_no_word(void *data, IrInst *inst) {
+  return inst->op != IR_BITS || !inst->independent;
+}
+
+/* Its positions are blocks of cells. */
+static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
   if (ctx->for_cuda || ctx->vector_bytes < 16) return true;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrTask *task = kernel->tasks.items[i];
     if (task->privatised && !ctx->forces_lanes) continue; /* its updates take all the time */
-    if (task->kind == TASK_RANGE) choose_range(ctx, kernel, task);
+    if (task->kind == TASK_RANGE && !goes_by_words(task)) choose_range(ctx, kernel, task);
     task->rim_scalar = is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);

@@ -233,8 +233,9 @@ static void survey_arms(LaneSurvey *s, const IrInst *inst) {
 }
 
 LaneBody lanes_of_loop(const IrInst *loop, int width) {
-  int64_t first;
-  bool is_aligned = ir_is_const(loop->operands[0], &first) && first >= 0 && first % width == 0;
+  int64_t first = 0;
+  bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
+  bool is_aligned = is_known && first >= 0 && first % width == 0;
   return (LaneBody){.region = loop->regions[0], .width = width, .is_aligned = is_aligned};
 }
 

@@ -100,7 +100,7 @@ static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, Ir
 /* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
  * positions in the node of `cursor`; that of the row axis is filled in. */
 static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at,
-                       IrInst *block) {
+                       IrInst *block, bool is_parallel) {
   IrInst *operands[SNODE_MAX_AXES + 2], *count;
   int row = row_position(masked), used = 0;
   IrInst *first = first_of_block(nest, masked, block, &count);
@@ -111,6 +111,7 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
   IrInst *word = ir_emit(&nest->b, IR_ACTIVE_BITS, TYPE(U64), used, operands);
   word->level = ir_add_level(nest->b.kernel, masked, masked->name);
   IrInst *bits = ir_emit(&nest->b, IR_BITS, TYPE(NONE), 1, &word);
+  bits->independent = is_parallel;
   nest->b.region = bits->regions[0];
   nest->b.before = NULL;
   nest->levels++;
@@ -155,7 +156,8 @@ void words_nest(Nest *nest, const SNode *masked, const SNode *cells, IrInst **in
   }
   for (int k = 0; k < last; k++) indices[k] = nest_count(nest, cells->shape[k]);
   indices_above(nest, masked, cells, indices, row, at);
-  open_block(nest, masked, NULL, at, nest_count(nest, blocks_of(masked, masked->shape[row])));
+  IrInst *block = nest_count(nest, blocks_of(masked, masked->shape[row]));
+  open_block(nest, masked, NULL, at, block, false);
   indices[last] = open_below(nest, at[row], snode_divisor(masked, cells, row_letter(masked)));
 }
 
@@ -172,7 +174,7 @@ static void open_in_node(Nest *nest, const SNode *node_level, const SNode *maske
     if (k == row) block = open_below(nest, NULL, blocks_of(masked, cells));
     else at[k] = open_below(nest, NULL, cells);
   }
-  open_block(nest, masked, body->params.items[0], at, block);
+  open_block(nest, masked, body->params.items[0], at, block, true);
   for (int k = 0; k < masked->rank; k++) {
     int axis = masked->level_axes[k], position = snode_axis_position(node_level, axis);
     if (position < 0) continue;
@@ -218,7 +220,7 @@ bool words_lower_task(IrKernel *kernel, IrTask *task, const Effects *effects) {
     open_in_node(&nest, node_level, masked, body, at);
   } else {
     for (int k = 0; k < masked->rank; k++) at[k] = body->params.items[k];
-    open_block(&nest, masked, NULL, at, at[row]);
+    open_block(&nest, masked, NULL, at, at[row], true);
   }
   for (int k = 0; k < cells->rank; k++) {
     int axis = cells->level_axes[k], position = snode_axis_position(masked, axis);

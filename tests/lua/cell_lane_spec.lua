@@ -56,6 +56,13 @@ local trees = { -- the level whose cells hold the fields, and what is active of 
   ["rows divided twice"] = function()
     return rg.root:pointer("ij", 2):dense("ij", 4):dense("ij", 4)
   end,
+  ["words without nodes"] = function() return rg.root:bitmasked("ij", 32) end,
+  ["words of cells in another order"] = function()
+    return rg.root:pointer("ij", 2):dense("i", 16):bitmasked("j", 16)
+  end,
+  ["masks above the cells"] = function()
+    return rg.root:pointer("ij", 2):bitmasked("ij", 8):dense("ij", 2)
+  end,
   ["rows in nodes of a hash"] = function() return rg.root:hash("ij"):dense("ij", 16) end,
 }
 
@@ -108,13 +115,84 @@ describe("cells side by side #compiled", function()
   for name, body in pairs(cell_bodies) do
     it("do " .. name .. " as one by one", function()
       for where, make in pairs(trees) do
-        local without = with_stress("guard_pages", function() return cell_outcome(make, body) end)
+        local without = with_stress("guard_pages", function()
+          return support.with_option("RG_WITHOUT", "lanes", function()
+            return cell_outcome(make, body)
+          end)
+        end)
         collectgarbage()
         collectgarbage()
         local beside = with_stress("guard_pages,force_lanes", function()
           return cell_outcome(make, body)
         end)
         assert(without == beside, "in " .. where)
+      end
+    end)
+  end
+end)
+
+describe("cells of long masked rows side by side", function()
+  local places = {
+    ["rows of 100"] = function(n)
+      return rg.root:pointer("ij", 4, n / 100):bitmasked("ij", 2, 100)
+    end,
+    ["rows of 400"] = function(n) return rg.root:pointer("i", 8):bitmasked("ij", 1, n) end,
+    ["words without nodes"] = function(n) return rg.root:bitmasked("ij", 8, n) end,
+  }
+  local n = 400
+  local function is_there(i, j) return (i * 31 + j * j) % 7 < (j < 200 and 6 or 1) end
+
+  for where, place in pairs(places) do
+    it("are those that are active: " .. where, function()
+      local x, y = rg.field(rg.i32), rg.field(rg.i32)
+      place(n):place(x, y)
+      for i = 0, 7 do
+        for j = 0, n - 1 do
+          if is_there(i, j) then x[i][j] = i + j end
+        end
+      end
+      local step = rg.kernel([=[function(most)
+        local s = 0
+        for i, j in x:active() do
+          if x[i][j] > most then continue end
+          local k = 0
+          while k * k < x[i][j] do k = k + 1 end
+          y[i][j] = k + x[i][j] * 2
+          s = s + 1
+        end
+        return s
+      end]=], { x = x, y = y })
+      local count = step(350)
+      for i = 0, 7 do
+        for j = 0, n - 1 do
+          local there = is_there(i, j)
+          local is_done = there and i + j <= 350
+          assert.equal(there, x:is_active(i, j))
+          local k = math.ceil(math.sqrt(i + j))
+          assert.equal(is_done and k + 2 * (i + j) or 0, y[i][j])
+          if is_done then count = count - 1 end
+        end
+      end
+      assert.equal(0, count)
+    end)
+
+    it("are those from before the loop, where it activates: " .. where, function()
+      local x, y = rg.field(rg.i32), rg.field(rg.i32)
+      place(n):place(x, y)
+      for j = 0, n - 1, 3 do x[2][j] = 1 end
+      local grow = rg.kernel(function()
+        local s = 0
+        for i, j in x:active() do
+          if j % 2 == 0 and j + 1 < 400 then y[i][j + 1] = j end
+          s = s + 1
+        end
+        return s
+      end)
+      assert.equal(math.ceil(n / 3), grow())
+      for j = 0, n - 1 do
+        local is_new = j % 3 == 1 and j % 2 == 1
+        assert.equal(j % 3 == 0 or is_new, x:is_active(2, j))
+        assert.equal(is_new and j - 1 or 0, y[2][j])
       end
     end)
   end
