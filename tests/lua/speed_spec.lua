@@ -77,7 +77,7 @@ local function kernels(rg)
       place[i] = rg.vec2(i * 37 % (n - 4), i * 17 % (n - 4))
     end
     for i, j in rg.range(n / 4, n / 4) do
-      for k = 1, (i + 3 * j) % 4 do ids:append(i, j, i * 59 + j * 31 + k) end
+      for at = 1, (i + 3 * j) % 4 do ids:append(i, j, i * 59 + j * 31 + at) end
     end
   end)()
   rg.kernel(function()
@@ -196,11 +196,11 @@ local function kernels(rg)
       for i, j in rg.range(m, m) do
         local own, force = place[i * m + j], rg.vec2(0, 0)
         for u = math.max(i - 1, 0), math.min(i + 1, m - 1) do
-          for q = math.max(j - 1, 0), math.min(j + 1, m - 1) do
-            for _, other in ids:items(u, q) do
-              local d = own - place[other]
-              local far = rg.norm(d)
-              if far < 300 and far > 0 then force = force + d / far * (300 - far) end
+          for r = math.max(j - 1, 0), math.min(j + 1, m - 1) do
+            for _, near in ids:items(u, r) do
+              local way = own - place[near]
+              local far = rg.norm(way)
+              if far < 300 and far > 0 then force = force + way / far * (300 - far) end
             end
           end
         end
