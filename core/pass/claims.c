@@ -94,12 +94,13 @@ static void walk_task(Claims *c, IrVisit *visit) {
 
 /* -- counting ---------------------------------------------------------------------------------- */
 
-/* What it has no part in goes, and each update becomes a part of the sum. Whoever uses its result
- * must go too: until then it is a cursor. */
+/* What it has no part in goes, reductions of the loop's own too, and each update becomes a part of
+ * the sum. Whoever uses its result must go too: until then it is a cursor. */
 static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
   bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
-                   inst->op == IR_PRINT || inst->op == IR_FAULT || ir_is_call(inst, RT_OUTSIDE);
+                   inst->op == IR_PRINT || inst->op == IR_FAULT || inst->op == IR_REDUCE ||
+                   ir_is_call(inst, RT_OUTSIDE);
   if (is_effect) ir_remove(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);

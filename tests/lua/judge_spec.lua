@@ -57,7 +57,7 @@ describe("the judge #compiled", function()
   -- the values that it is judged with.
   for option, values in pairs {
     RG_WITHOUT = { "periods", "exits", "thresholds", "atomics", "bounds", "nodes", "privatise",
-      "unroll", "leaf", "rows", "apart", "slots", "lanes", "fold" },
+      "unroll", "tables", "spans", "leaf", "rows", "apart", "slots", "claims", "lanes", "fold" },
     RG_STRESS = { "force_lanes" },
   } do
     it("agrees with kernels under each value of " .. option, function()

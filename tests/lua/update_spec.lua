@@ -736,6 +736,23 @@ describe("a counter that gives numbers out", function()
     assert.equal(0, out[found])
   end)
 
+  it("leaves the loop's own sums alone", function()
+    local out, count = rg.field(rg.i32, n), rg.field(rg.i32, 1)
+    local sums = rg.kernel(function()
+      local all, odd = rg.i32(0), rg.i64(0)
+      for i in rg.range(n) do
+        all = all + i
+        if i % 3 == 0 then out[count:add(0, 1)] = 1 end
+        odd = odd + i % 2
+      end
+      return all, odd
+    end)
+    local all, odd = sums()
+    assert.equal(n * (n - 1) / 2, all)
+    assert.equal(math.floor(n / 2), tonumber(odd))
+    assert.equal(math.ceil(n / 3), count[0])
+  end)
+
   it("is counted first, and says so #compiled #cpu", function()
     local x, out, count = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.i32, 1)
     local k = rg.kernel(function()

@@ -314,7 +314,7 @@ end
 
 --- The input fields in a runtime, filled.
 function judge.fields(rg, inputs)
-  local fields = {}
+  local fields = setmetatable({}, { __index = make.tables })
   for name, input in pairs(inputs) do
     fields[name] = new_holder(rg, name, input.type)
     for i = 0, rows - 1 do fields[name][i] = value.to_lua(input.type, input.values[i]) end
@@ -628,7 +628,7 @@ end
 
 --- Runs such a file; what differs, as text, or nothing.
 function judge.replay(rg, kept)
-  local captures, arguments = {}, {}
+  local captures, arguments = setmetatable({}, { __index = make.tables }), {}
   for name, field in pairs(kept.fields) do
     captures[name] = new_holder(rg, name, field.type)
     for i = 1, field.first and rows or 0 do captures[name][i - 1] = field.first[i] end

@@ -58,6 +58,22 @@ forms.far_element = { -- a<type>[any integer % n]
   end,
 }
 
+--- Constant tables that every kernel may capture: numbers that each type holds, but for the
+--- fractions of the second.
+make.tables = { tw = {}, tf = {} }
+for k = 1, 40 do
+  make.tables.tw[k] = k * 29 % 43
+  make.tables.tf[k] = k * 37 % 101 + 0.25 * (k % 4)
+end
+
+forms.entry = { -- tw[any integer]; outside: zero
+  text = function(node, at) return ("rg.%s(%s[%s])"):format(node.type, node.name, at) end,
+  value = function(node, env)
+    local t, at = make.tables[node.name], value_of(node.kids[1], env)
+    return convert("f64", node.type, at >= 1 and at <= #t and t[tonumber(at)] or 0)
+  end,
+}
+
 forms.name = {
   text = function(node) return node.name end,
   value = function(node, env) return env.locals[node.name] end,
@@ -321,6 +337,16 @@ end
 function makers.far(t, depth, scope)
   return node("far_element", t, { expression(pick { "i32", "i64", "u8" }, depth - 1, scope) },
     { name = "a" .. t })
+end
+
+function makers.entry(t, depth, scope)
+  local at = expression(pick { "i32", "i64", "u8", "u32" }, depth - 1, scope)
+  if random(3) > 1 then -- mostly inside
+    local size = node("literal", at.type, nil, { text = "41", value = 41LL })
+    at = node("binary", at.type, { at, size }, { op = "%" })
+  end
+  if random(4) == 1 then at = node("entry", "i32", { at }, { name = "tw" }) end
+  return node("entry", t, { at }, { name = pick { "tw", "tf" } })
 end
 
 local integer_makers, float_makers = {}, {}

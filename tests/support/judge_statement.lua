@@ -168,6 +168,20 @@ kinds.update = { -- of another row's element: integers and operators that commut
       make.value_as(s.value, env, s.type))
   end,
 }
+kinds.claim = { -- numbers taken from a counter: who gets which is open, which are taken is not
+  text = function(s, indent)
+    return ("if %s then\n%s  local %s = %s:add(%d, 1)\n%s  %s[%s %% %d] = %d\n%send"):format(
+      make.text(s.value), indent, s.taken, s.counter, s.row, indent, s.name, s.taken,
+      statement.rows, s.mark, indent)
+  end,
+  run = function(s, env)
+    if not make.value(s.value, env) then return end
+    local values = env.fields[s.counter].values
+    local taken = values[s.row] or 0LL
+    values[s.row] = value.apply("+", s.type, taken, 1LL)
+    own(s, env).values[tonumber(taken % 16LL)] = 0LL + s.mark
+  end,
+}
 kinds.reduce = { -- a local around the loop
   text = function(s) return update_text(s, s.variable) end,
   run = function(s, env)
@@ -508,6 +522,13 @@ function makers.update(scope)
     is_compound = random(2) == 1, at = make.expression("i32", 1, scope), value = expression(
       t, scope) }
 end
+function makers.claim(scope)
+  if scope.is_helper then return end
+  local t = pick { "i32", "u32", "i64" }
+  return { kind = "claim", type = t, row = random(0, 2), mark = random(9),
+    value = make.expression("bool", scope.depth, scope), counter = output(scope, t, true),
+    name = output(scope, pick { "i32", "i16" }, true), taken = new_name(scope, "w") }
+end
 function makers.reduce(scope)
   if not scope.loop or scope.is_helper then return end
   local t = pick { "i32", "i64", "u32", "u64", "i16", "u8", value.shaped("i32", 3, 1),
@@ -658,7 +679,7 @@ function statement.helper(case, depth)
 end
 
 local common = { "store", "store", "store", "local", "local", "local", "assign", "assign", "if",
-  "for", "while", "update", "reduce",
+  "for", "while", "update", "claim", "reduce",
   "own_update", "store_part", "assign_part", "update_part", "take_old", "swap", "leave", "call",
     "call", "walk", "walk", "rescale", "say" }
 function statement.make(scope)
