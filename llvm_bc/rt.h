@@ -36,7 +36,7 @@ enum {
   RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
   /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
   RT_MOST_CALLS = 4000,
-  /* on a GPU, of whose threads each has 16 KiB of stack (core/device/cuda_code.c) */
+  /* on a GPU, each of whose threads gets a stack for so many: core/device/cuda_code.c */
   RT_MOST_CALLS_GPU = 128
 };
 

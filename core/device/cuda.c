@@ -1,21 +1,47 @@
 /* cuda.c - the CUDA device: one GPU, its context, and the table. */
 #include "device/cuda.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "device/host_memory.h"
 #include "device/processor.h"
 
+/* -- a context that is lost -------------------------------------------------------------------- */
+
+/* A fault ends the context, which all runtimes of the process share: how often that happened, and
+ * for how many of these a new runtime has had the context made anew. Nothing of the old one is
+ * freed by us, as its addresses may be those of the new one's memory. */
+static _Atomic uint32_t faults, renewals;
+
+static void lose(CudaDevice *cuda) {
+  uint32_t seen = cuda->faults_before; /* one fault counts once, whoever sees it */
+  cuda->is_lost = true;
+  if (cuda->has_context) atomic_compare_exchange_strong(&faults, &seen, seen + 1);
+}
+
+bool cuda_is_lost(CudaDevice *cuda) {
+  return cuda->is_lost |= cuda->has_context && cuda->faults_before != atomic_load(&faults);
+}
+
+static void renew_context(CudaDevice *cuda) {
+  uint32_t done = atomic_load(&renewals), now = cuda->faults_before = atomic_load(&faults);
+  if (done != now && atomic_compare_exchange_strong(&renewals, &done, now))
+    cuda->driver.cuDevicePrimaryCtxReset_v2(cuda->about.number);
+}
+
 /* -- the driver's calls ------------------------------------------------------------------------ */
 
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
-  cuda->is_lost |= driver_is_lost(result);
+  if (driver_is_lost(result)) lose(cuda);
   return driver_check(&cuda->driver, result, what, err);
 }
 
 bool cuda_enter(CudaDevice *cuda, Error *err) {
-  if (cuda->is_lost) {
-    error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since an earlier fault");
+  bool was_lost = cuda->is_lost;
+  if (cuda_is_lost(cuda)) {
+    error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since %s",
+              was_lost ? "an earlier fault" : "a fault in another runtime of this process");
     return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
   }
   return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work",
@@ -64,8 +90,9 @@ static void free_all(CudaDevice *cuda) {
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
   CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->messages};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
-  if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
   cuda_staging_free(cuda);
+  if (cuda_is_lost(cuda)) return;
+  if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
   if (cuda->stream) cuda->driver.cuStreamDestroy_v2(cuda->stream);
 }
 
@@ -111,6 +138,7 @@ static const DeviceTable cuda_table = {
 
 static bool open_context(CudaDevice *cuda, Error *err) {
   const Driver *driver = &cuda->driver;
+  renew_context(cuda);
   int result = driver->cuDevicePrimaryCtxRetain(&cuda->context, cuda->about.number);
   if (!cuda_check(cuda, result, "be used by this process", err)) return false;
   cuda->has_context = true;

@@ -40,6 +40,8 @@ typedef struct CudaList {     /* what a manager has on the GPU alone */
   uint64_t order_count;
 } CudaList;
 
+enum { CUDA_KNOWN = 32 };
+
 typedef struct CudaTree {     /* RtTree.device */
   RtTree *tree;
   struct CudaTree *next, *previous; /* in CudaDevice.trees */
@@ -50,6 +52,12 @@ typedef struct CudaTree {     /* RtTree.device */
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool is_current;            /* nothing is newer on the GPU */
   bool is_used;               /* by the running launch */
+  uint64_t most_bytes;        /* that it can fill: cuda_room.c */
+  /* tasks that may have made it grow since its counts were read; after so many they are, again */
+  uint32_t unread, interval;
+  uint64_t most_positions;    /* of those tasks */
+  const void *known[CUDA_KNOWN]; /* code of such tasks */
+  uint32_t next_known;
   bool is_shown;              /* others may change it on the GPU at any time */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
@@ -84,13 +92,15 @@ typedef struct CudaDevice {
   DriverDevice about;
   char processor[16];         /* "sm_80" */
   void *context, *stream;
-  bool has_context, is_lost, has_deep_stack;
+  bool has_context, is_lost, is_relieving;
+  uint32_t faults_before;     /* of the process, when the context was retained */
+  uint64_t stack_bytes;       /* of a thread, if it was asked for */
   RtWorker worker;            /* of native calls, and of host regions */
   CudaStaging staging;
   CudaTree *trees;
   CudaForeign *foreign;
   CudaRange budget;           /* an RtBudget */
-  uint64_t budget_used;       /* when both sides last agreed */
+  uint64_t budget_used, budget_limit; /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
   CudaRange ambient;          /* zeros */
   CudaRange block;            /* of launches: cuda_launch.c; by their number in the queue */
@@ -115,6 +125,8 @@ void cuda_leave(CudaDevice *cuda);
 /* driver_check, which notes a lost device. */
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err);
 bool cuda_wait(CudaDevice *cuda, Error *err);
+/* Has the context had a fault, by whomever? Then nothing of it may be used or freed. */
+bool cuda_is_lost(CudaDevice *cuda);
 
 /* cuda_memory.c: device memory and copies; the context is current. */
 /* Zeros. */
@@ -139,8 +151,9 @@ void cuda_staging_free(CudaDevice *cuda);
 /* cuda_tree.c */
 /* The GPU's side of a tree; NULL with err. */
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err);
-/* Before a task that uses it: what the host changed is there; and room, if the task may grow it. */
-bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err);
+/* Before a task that uses it: what the host changed is there; and room, if the task may make it
+ * grow: then `code` is the task's, which has so many positions. Else NULL. */
+bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err);
 /* After a task that may have written to it, or changed its topology, too. */
 void cuda_note_task(CudaTree *tree, bool changes_topology);
 void cuda_forget(Device *device, RtTree *tree);
@@ -150,6 +163,16 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
 /* What trees may take, as both sides have it. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
+
+/* cuda_room.c */
+/* The most bytes that the tree can fill. */
+uint64_t cuda_most_bytes(const RtTree *tree);
+/* Memory for what is in use, and, with code, for what a task may add: see cuda_push. */
+bool cuda_have_room(CudaDevice *cuda, CudaTree *tree, const void *code, uint64_t positions,
+                    Error *err);
+/* Takes back what trees were given and do not use, but for those of the running launch; false:
+ * nothing. Waits. */
+bool cuda_relieve(CudaDevice *cuda);
 
 /* cuda_foreign.c */
 uint8_t *cuda_host_at(Device *device, void *address);

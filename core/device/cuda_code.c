@@ -2,6 +2,7 @@
  * and a module of the driver's with its tasks. The driver compiles PTX for its GPU; what it makes
  * of it is kept in the cache on disk, under the text, the GPU and the driver's version. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "build_id.h"
@@ -78,13 +79,37 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
   return module;
 }
 
+/* The largest frame of a function: PTX declares it as an array of bytes, "__local_depot3[64]". */
+static uint64_t largest_frame(const char *text) {
+  static const char depot[] = "__local_depot";
+  uint64_t most = 0;
+  for (const char *at = text; (at = strstr(at, depot));) {
+    at += sizeof depot - 1;
+    const char *size = at + strspn(at, "0123456789");
+    uint64_t bytes = *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
 /* A thread's stack is small unless it is asked for, and takes memory for every thread that can run:
- * only functions that call themselves need more, which enter by rt_nest. */
-static void have_stack(CudaDevice *cuda, const char *text) {
-  enum { STACK_SIZE = 0, DEEP = 16384 }; /* CUlimit; bytes */
-  if (cuda->has_deep_stack || !strstr(text, "rt_nest")) return;
-  cuda->has_deep_stack = true;
-  cuda->driver.cuCtxSetLimit(STACK_SIZE, DEEP); /* refused: calls end sooner */
+ * only functions that call themselves need more (codegen/function.c), which say so when there are
+ * too many calls. Each call keeps its frame and what the callee may overwrite of its registers. */
+static bool have_stack(CudaDevice *cuda, const char *text, Error *err) {
+  enum { STACK_SIZE = 0, LEAST = 16384, REGISTERS = 192 }; /* CUlimit; bytes */
+  if (!strstr(text, "rg_function_")) return true;
+  uint64_t bytes = RT_MOST_CALLS_GPU * (largest_frame(text) + REGISTERS);
+  if (bytes < LEAST) bytes = LEAST;
+  if (bytes <= cuda->stack_bytes) return true;
+  if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) {
+    error_set(err, RG_ERROR_DEVICE_MEMORY,
+              "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function "
+              "that calls itself",
+              (unsigned long long)(bytes >> 10), RT_MOST_CALLS_GPU);
+    return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
+  }
+  cuda->stack_bytes = bytes;
+  return true;
 }
 
 static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Error *err) {
@@ -103,8 +128,8 @@ static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject 
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
-  have_stack(cuda, text);
-  code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
+  if (have_stack(cuda, text, err))
+    code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
   heap_free(cuda->device.heap, text);
   return code->module != NULL;
 }

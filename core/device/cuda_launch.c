@@ -316,12 +316,15 @@ static void mark_used(const DeviceLaunch *launch, bool is_used) {
   }
 }
 
-static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                        Error *err) {
+  bool may_grow = launch->tasks[number].may_change_topology;
+  const void *code = may_grow ? launch->code->tasks[number] : NULL;
+  uint64_t positions = total == RT_ALL_NODES ? 0 : (uint64_t)total;
   mark_used(launch, true);
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++)
-    if (!cuda_push(cuda, launch->trees[k], task->may_change_topology, err)) return false;
-  if (!launch->tree_count || !task->may_change_topology) return true;
+    if (!cuda_push(cuda, launch->trees[k], code, positions, err)) return false;
+  if (!launch->tree_count || !may_grow) return true;
   return cuda_push_budget(cuda, launch->trees[0]->budget, err);
 }
 
@@ -345,7 +348,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (!total) return true;
   launch->runs++;
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
-  bool ok = push_trees(cuda, launch, task, err) && push_block(cuda, launch, err) &&
+  bool ok = push_trees(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
             start(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */

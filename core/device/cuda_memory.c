@@ -3,7 +3,8 @@
  *     reserved  |  piece | piece | piece |  addresses without memory ..   |
  *               at                       at + mapped                      at + reserved
  *
- * A range grows by mapping physical memory at its end, so what is in it never moves. Where the
+ * A range grows by mapping physical memory at its end, so what is in it never moves; in pieces,
+ * each as large as all before it, so that most of what is not used can be given back. Where the
  * driver cannot map, all of a range is there from the beginning.
  * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
  * ring is used again when the stream has been waited for. */
@@ -13,7 +14,7 @@
 #include "device/cuda.h"
 
 #define STAGING ((uint64_t)4 << 20)
-#define LARGEST_PIECE ((uint64_t)64 << 20)
+#define LARGEST_PIECE ((uint64_t)256 << 20)
 #define LEAST_PIECE ((uint64_t)2 << 20)
 
 /* -- ranges ------------------------------------------------------------------------------------ */
@@ -27,8 +28,10 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
   *range = (CudaRange){.is_plain = true};
   if (!size_bytes) size_bytes = 1;
   size_bytes = align_up(size_bytes, RT_GRANULE);
-  if (!cuda_check(cuda, cuda->driver.cuMemAlloc_v2(&range->at, size_bytes), "provide memory", err))
-    return false;
+  int result = cuda->driver.cuMemAlloc_v2(&range->at, size_bytes);
+  if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
+    result = cuda->driver.cuMemAlloc_v2(&range->at, size_bytes);
+  if (!cuda_check(cuda, result, "provide memory", err)) return false;
   range->reserved = range->mapped = size_bytes;
   if (zero(cuda, range->at, size_bytes, err)) return true;
   cuda_free(cuda, range);
@@ -110,6 +113,8 @@ static bool add_piece(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, E
   unsigned long long handle;
   DriverMemoryKind kind = kind_of(cuda);
   int result = cuda->driver.cuMemCreate(&handle, size_bytes, &kind, 0);
+  if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
+    result = cuda->driver.cuMemCreate(&handle, size_bytes, &kind, 0);
   if (!cuda_check(cuda, result, "provide memory", err)) return false;
   if (map_piece(cuda, range, handle, size_bytes, err)) return true;
   cuda->driver.cuMemRelease(handle);
@@ -140,8 +145,9 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
                      "a tree needs more memory of the GPU than was set apart for it");
   uint64_t least = piece_size(cuda);
   while (range->mapped < size_bytes) {
-    uint64_t piece = align_up(size_bytes - range->mapped, least);
-    if (piece > LARGEST_PIECE) piece = align_up(LARGEST_PIECE, least);
+    uint64_t piece = align_up(size_bytes - range->mapped, least), most = LARGEST_PIECE;
+    if (range->mapped < most) most = range->mapped;
+    if (piece > most) piece = align_up(most ? most : 1, least);
     if (!add_piece(cuda, range, piece, err)) return false;
   }
   return true;
@@ -149,10 +155,12 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
 
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
-  if (range->at && !cuda->is_lost) driver->cuStreamSynchronize(cuda->stream);
-  while (range->piece_count) drop_piece(cuda, range);
-  if (range->at && range->is_plain) driver->cuMemFree_v2(range->at);
-  else if (range->at) driver->cuMemAddressFree(range->at, range->reserved);
+  if (range->at && !cuda_is_lost(cuda)) {
+    driver->cuStreamSynchronize(cuda->stream);
+    while (range->piece_count) drop_piece(cuda, range);
+    if (range->is_plain) driver->cuMemFree_v2(range->at);
+    else driver->cuMemAddressFree(range->at, range->reserved);
+  }
   heap_free(cuda->device.heap, range->pieces);
   heap_free(cuda->device.heap, range->piece_bytes);
   *range = (CudaRange){0};
@@ -209,6 +217,7 @@ bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, E
 }
 
 void cuda_staging_free(CudaDevice *cuda) {
-  if (cuda->staging.memory) cuda->driver.cuMemFreeHost(cuda->staging.memory);
+  if (cuda->staging.memory && !cuda_is_lost(cuda))
+    cuda->driver.cuMemFreeHost(cuda->staging.memory);
   cuda->staging = (CudaStaging){0};
 }

@@ -8,8 +8,6 @@
 #include "base/bits.h"
 #include "device/cuda.h"
 
-#define LEAST_GROWTH ((uint64_t)16 << 20)
-
 static bool is_sparse(const RtTree *tree) { return tree->manager_count > 0; }
 static uint64_t used_bytes(const RtTree *tree) {
   return is_sparse(tree) ? tree->top : tree->root_size;
@@ -50,18 +48,33 @@ static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_
 
 /* -- a tree's beginning and end ---------------------------------------------------------------- */
 
+/* Where memory cannot be mapped later: less than `plain` bytes, if there are not so many. */
+static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error *err) {
+  uint64_t least = own->tree->top + RT_SEGMENT;
+  Error failed;
+  for (;; plain = plain / 2 > least ? align_up(plain / 2, RT_SEGMENT) : least) {
+    error_clear(&failed);
+    if (cuda_reserve(cuda, &own->memory, own->tree->reserved, plain, &failed)) return true;
+    if (plain <= least || failed.code != RG_ERROR_DEVICE_MEMORY)
+      return error_add(err, &failed), false;
+  }
+}
+
 static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
   uint64_t left = tree->budget->limit - tree->budget->used, plain = tree->top + left / 4;
   if (plain > tree->reserved) plain = tree->reserved;
-  return cuda_reserve(cuda, &cuda_tree->memory, tree->reserved, align_up(plain, RT_SEGMENT), err);
+  if (plain > cuda_tree->most_bytes) plain = cuda_tree->most_bytes;
+  return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
 }
 
 static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *err) {
   *cuda_tree = (CudaTree){.tree = tree,
                           .first = is_sparse(tree) ? tree->base : tree->root,
                           .image_state = CUDA_HOST_IS_NEWER,
+                          .most_bytes = cuda_most_bytes(tree),
+                          .interval = 1,
                           .next = cuda->trees};
   if (cuda->trees) cuda->trees->previous = cuda_tree;
   cuda->trees = cuda_tree;
@@ -118,53 +131,15 @@ void cuda_forget(Device *device, RtTree *tree) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
-/* Takes back what other trees were given and do not use; false: nothing. */
-static bool take_back(CudaDevice *cuda, const CudaTree *but) {
-  bool any = false;
-  if (!cuda_wait(cuda, NULL)) return false;
-  for (CudaTree *tree = cuda->trees; tree; tree = tree->next) {
-    if (tree == but || tree->is_used || !is_sparse(tree->tree)) continue;
-    if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) continue;
-    if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) continue;
-    any = true;
-    if (tree->image_state != CUDA_HOST_IS_NEWER) cuda_grow_image(cuda, tree, NULL);
-  }
-  return any;
-}
-
-/* Maps room for what a launch may activate: a part of what the budget leaves, more the more is in
- * use. Less if the device has less; what is in use must fit. */
-static bool have_memory(CudaDevice *cuda, CudaTree *cuda_tree, bool may_grow, Error *err) {
-  const RtTree *tree = cuda_tree->tree;
-  Error unused;
-  error_clear(&unused);
-  if (!is_sparse(tree)) return true;
-  uint64_t used = tree->top, left = 0, more = 0, reserved = cuda_tree->memory.reserved;
-  if (tree->budget->limit > tree->budget->used) left = tree->budget->limit - tree->budget->used;
-  if (may_grow) more = max_i64((int64_t)(left / 8), (int64_t)(3 * used + LEAST_GROWTH));
-  if (more > left + RT_SEGMENT) more = left + RT_SEGMENT;
-  if (more > reserved - used) more = reserved - used;
-  uint64_t mapped = cuda_tree->memory.mapped;
-  if (used + more > mapped && !cuda_grow(cuda, &cuda_tree->memory, used + more, &unused) &&
-      take_back(cuda, cuda_tree))
-    cuda_grow(cuda, &cuda_tree->memory, used + more, &unused);
-  if (!cuda_grow(cuda, &cuda_tree->memory, used, err)) return false;
-  bool has_grown = cuda_tree->memory.mapped != mapped;
-  return !has_grown || cuda_tree->image_state == CUDA_HOST_IS_NEWER ||
-         cuda_grow_image(cuda, cuda_tree, err);
-}
-
 /* What the host changed includes pages past those that the tree had. */
-bool cuda_push(CudaDevice *cuda, RtTree *tree, bool may_grow, Error *err) {
+bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err) {
   CudaTree *own = cuda_owner(cuda, tree);
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
-  if (own->image_state == CUDA_GPU_IS_NEWER) { /* then nothing of it was changed on the host */
-    if (!may_grow) return true;
-    return cuda_pull_counts(cuda, own, err) && have_memory(cuda, own, may_grow, err);
-  }
-  if (!have_memory(cuda, own, may_grow, err)) return false;
+  if (own->image_state == CUDA_GPU_IS_NEWER) /* then nothing of it was changed on the host */
+    return !code || cuda_have_room(cuda, own, code, positions, err);
+  if (!cuda_have_room(cuda, own, code, positions, err)) return false;
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
   if (!have_pages(cuda, own, CUDA_HOST_IS_NEWER, err) ||
       !move_pages(cuda, own, 0, own->page_count, CUDA_HOST_IS_NEWER, err))
@@ -241,7 +216,7 @@ static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) 
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
-  bool ok = cuda_push(cuda, tree, false, err) && cuda_wait(cuda, err);
+  bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if (ok && own) own->is_shown = true, own->is_current = false;
   cuda_leave(cuda);
@@ -277,13 +252,17 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
 /* Both sides take from it: what the host has taken since they last agreed is added to what tasks
  * have left. The GPU asks nobody: what the host would allow is the limit. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
+  bool is_known = budget->used == cuda->budget_used && budget->limit == cuda->budget_limit;
+  if (cuda->budget_is_newer && is_known) return true;
   if (cuda->budget_is_newer && !cuda_pull_budget(cuda, budget, err)) return false;
   RtBudget shown = {.limit = budget->limit, .used = budget->used, .peak = budget->peak};
   cuda->budget_used = budget->used;
+  cuda->budget_limit = budget->limit;
   cuda->budget_is_newer = true;
   return cuda_write(cuda, cuda->budget.at, &shown, sizeof shown, err);
 }
 
+/* What the host has taken meanwhile stays told apart from what the GPU knows. */
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   RtBudget shown;
   if (!cuda->budget_is_newer) return true;

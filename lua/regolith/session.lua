@@ -153,6 +153,19 @@ function session:init(options, what)
   self:begin(options)
 end
 
+-- Lua's collector does not see trees and their memory, only a few bytes per handle: after this much
+-- was allocated, collect, so that unreachable trees are freed. On a GPU each tree takes some
+-- megabytes at least.
+local function find_steps(self, arch)
+  local info = ffi.new "RgInfo"
+  C.rg_info(self.runtime.c, info)
+  local budget = tonumber(info.memory_bytes)
+  self.step_bytes, self.step_trees = math.min(256 * 2 ^ 20, budget / 8), 1000
+  if arch == "cuda" then
+    self.step_trees = math.max(8, math.min(1000, math.floor(budget / 2 ^ 26)))
+  end
+end
+
 local function begin(self, options)
   if self.runtime then return end -- a finalizer was faster
   local c, arch = create_runtime(options)
@@ -165,6 +178,7 @@ local function begin(self, options)
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end
   self.seen_bytes, self.seen_trees, self.new_bytes, self.unasked = 0, 0, 0, 0
+  find_steps(self, arch)
 end
 
 function session:begin(options) return lib.quiet(begin, self, options) end
@@ -190,13 +204,9 @@ function session:reset()
   self.runtime, self.anchor, self.reader = nil, nil, nil
 end
 
--- Lua's collector does not see trees and their memory, only a few bytes per handle: after this much
--- was allocated, collect, so that unreachable trees are freed.
-local step_bytes, step_trees = 256 * 2 ^ 20, 1000
-
 -- Asking for the live bytes walks all trees: the more there are, the more rarely it is asked.
 local function is_worth_asking(self)
-  return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= step_bytes / 4
+  return self.unasked * 64 >= (self.tree_count or 0) or self.new_bytes >= self.step_bytes / 4
 end
 
 --- To be called where a tree is made; `bytes` as far as known.
@@ -204,13 +214,14 @@ function session:account_tree(bytes)
   local number, c = self:get()
   self.seen_trees, self.unasked = self.seen_trees + 1, self.unasked + 1
   self.new_bytes = self.new_bytes + (bytes or 0)
+  local step_trees = self.step_trees
   if not is_worth_asking(self) and self.seen_trees < step_trees then return end
   local memory = ffi.new "RgMemory"
   lib.check(C.rg_memory(c, memory), number)
   self.unasked, self.new_bytes, self.tree_count = 0, 0, memory.trees
   local live = tonumber(memory.live)
   self.seen_bytes = math.min(self.seen_bytes, live)
-  if live - self.seen_bytes < step_bytes and self.seen_trees < step_trees then return end
+  if live - self.seen_bytes < self.step_bytes and self.seen_trees < step_trees then return end
   collectgarbage()
   lib.check(C.rg_memory(c, memory), number)
   self.seen_bytes, self.seen_trees, self.tree_count = tonumber(memory.live), 0, memory.trees

@@ -121,6 +121,76 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("16$", said)
   end)
 
+  it("reads no count back where a steady loop frees and activates", function()
+    local said = run("RG_STRESS= PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.f32)
+      local block = rg.tree():pointer("i", 64)
+      block:dense("i", 8):place(x)
+      local step = rg.kernel(function(n)
+        for i in rg.range(64) do if i % 2 == n then x[i * 8] = 1 else block:deactivate(i) end end
+      end)
+      for k = 1, 24 do step(k % 2) end
+      io.stderr:write "steady\n"
+      for k = 1, 6 do step(k % 2) end
+      io.stderr:write "over\n"
+      print(block:count())
+    ]])
+    local steady = said:match "steady\n(.-)over\n"
+    assert.is_nil(steady:find "wait for", steady)
+    assert.is_nil(steady:find "bytes from 0x%x+\n", steady)
+    assert.matches("32$", said)
+  end)
+
+  it("gives a tree what a launch may need, no more than it can fill, and takes back the rest",
+    function()
+    local function mapped(said)
+      local bytes = 0
+      for size in said:gmatch "create (%d+) bytes" do bytes = bytes + tonumber(size) end
+      return bytes / 2 ^ 20
+    end
+    local small = run("PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.f32)
+      rg.tree():pointer("i", 16):dense("i", 8):place(x)
+      rg.kernel(function() for i in rg.range(100) do x[i] = i end end)()
+      print(x[99])
+    ]])
+    assert.matches("99$", small)
+    assert.is_true(mapped(small) <= 4, mapped(small) .. " MiB")
+    -- each is given 16 MiB at first, and the GPU has 40
+    local said = run("PTX_MEMORY=40 PTX_TRACE=1", [[
+      rg.init { arch = "cuda", memory = "36MiB" }
+      local fields = {}
+      for k = 1, 4 do
+        fields[k] = rg.field(rg.f32)
+        rg.tree():pointer("i", 2 ^ 13):dense("i", 1024):place(fields[k])
+      end
+      local write = rg.kernel(function(x) for i in rg.range(16) do x[i * 1024] = i end end)
+      for k = 1, 4 do write(fields[k]) end
+      rg.sync()
+      io.stderr:write "over\n"
+      print(fields[1][1024], fields[4][15 * 1024])
+    ]])
+    assert.matches("1 15$", said)
+    assert.truthy(said:match "^(.*)over\n":find "release memory")
+  end)
+
+  it("frees trees that nobody holds before the GPU is full of them", function()
+    assert.equal("100", run("PTX_MEMORY=128", [[
+      rg.init { arch = "cuda" }
+      local write = rg.kernel(function(x) for i in rg.range(10) do x[i] = 1 end end)
+      local sum = 0
+      for k = 1, 100 do
+        local x = rg.field(rg.f32)
+        rg.tree():hash("i"):dense("i", 8):place(x)
+        write(x)
+        sum = sum + x[3]
+      end
+      print(sum)
+    ]]))
+  end)
+
   it("reports one launch at a time where that is asked for", function()
     assert.equal("false kernel.assert", run("RG_ASYNC=off", [[
       rg.init { arch = "cuda" }
@@ -208,5 +278,58 @@ describe("arch cuda #compiled #cpu", function()
       print(rg.field(rg.i32, 1)[0])
     ]])
     assert.matches("false device.lost kernel 'add'\nfalse\n0$", said)
+  end)
+
+  it("is lost to all runtimes of a process at once, and a new one gets a new context", function()
+    local said = run("PTX_FAIL_LAUNCH=3", [[
+      local function start()
+        local own = rg.new { arch = "cuda" }
+        local x = own.field(own.i32, 10)
+        return x, own.kernel("function() for i in rg.range(10) do x[i] = x[i] + 1 end end",
+          { x = x, rg = own })
+      end
+      local function get(x) return x[3] end
+      local ax, a = start()
+      local bx, b = start()
+      a() b()
+      assert(ax[3] == 1 and bx[3] == 1)
+      a()
+      local ok, e = pcall(get, ax)
+      print(ok, e.code)
+      local cx, c = start()
+      c()
+      ok, e = pcall(get, bx)
+      print(ok, e.code, e.message:find("another runtime", 1, true) ~= nil)
+      bx, b, ax = nil, nil, nil
+      for _ = 1, 4 do collectgarbage() end
+      c()
+      local two = cx[3]
+      c()
+      print(two, cx[3])
+      ok, e = pcall(a)
+      print(ok, e.code)
+    ]])
+    assert.matches("false device.lost\nfalse device.lost true\n2 3\nfalse device.lost$", said)
+  end)
+
+  it("gives threads a stack as deep as the locals of a function that calls itself need", function()
+    local said = run("PTX_TRACE=1", [==[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.f32, 4)
+      rg.kernel([=[function()
+        local function sum(n: i32, at: i32): f32
+          if n == 0 then return 0.0 end
+          local a, b = rg.mat4(1.0), rg.mat4(2.0)
+          for k = 0, 3 do a[(at + k) % 4][k] = b[k][(at + n) % 4] + n end
+          local rest = sum(n - 1, at + 1)
+          return rest + a[at % 4][n % 4] + b[n % 4][at % 4]
+        end
+        for i in rg.range(4) do x[i] = sum(60, i) end
+      end]=], { x = x })()
+      print(x[1])
+    ]==])
+    local bytes = tonumber(said:match "limit 0 is (%d+)")
+    assert.truthy(bytes and bytes >= 16384, said)
+    assert.matches("%d$", said)
   end)
 end)

@@ -14,11 +14,6 @@ local rg = require "regolith"
 
 local support = { rg = rg }
 
--- A GPU's memory is small: what a test left goes before the next one begins.
-if os.getenv "RG_ARCH" == "cuda" then
-  require("busted").subscribe({ "test", "end" }, function() collectgarbage() collectgarbage() end)
-end
-
 --- The error object that `f` raises.
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)
