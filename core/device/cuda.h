@@ -55,6 +55,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint64_t most_bytes;        /* that it can fill: cuda_room.c */
   /* tasks that may have made it grow since its counts were read; after so many they are, again */
   uint32_t unread, interval;
+  uint64_t wish;              /* what it should have, by the last of them before which they were */
   uint64_t most_positions;    /* of those tasks */
   const void *known[CUDA_KNOWN]; /* code of such tasks */
   uint32_t next_known;
@@ -167,6 +168,8 @@ bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err);
 /* cuda_room.c */
 /* The most bytes that the tree can fill. */
 uint64_t cuda_most_bytes(const RtTree *tree);
+/* How much it should have before a task of so many positions. */
+uint64_t cuda_wish(const CudaTree *tree, uint64_t positions);
 /* Memory for what is in use, and, with code, for what a task may add: see cuda_push. */
 bool cuda_have_room(CudaDevice *cuda, CudaTree *tree, const void *code, uint64_t positions,
                     Error *err);

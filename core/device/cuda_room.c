@@ -4,8 +4,9 @@
  *     in use   | twice that and SOME, or a part of what the budget leaves, as positions need |
  *     0       top                                                                       mapped
  *
- * and never much more than the tree can fill. What is in use is known on the GPU alone. It is read when
- * a kernel meets the tree for the first time, and from then on the more rarely the less it grows:
+ * and never much more than the tree can fill. What is in use is known on the GPU alone. It is read
+ * when a kernel meets the tree for the first time, and from then on the more rarely the less it
+ * grows:
  *
  *     read --launches--> grew little: next time after twice as many;  much: after one
  *
@@ -95,7 +96,7 @@ static uint64_t left_of(const RtBudget *budget) {
   return budget->limit > budget->used ? budget->limit - budget->used : 0;
 }
 
-static uint64_t wish_of(const CudaTree *own, uint64_t positions) {
+uint64_t cuda_wish(const CudaTree *own, uint64_t positions) {
   const RtTree *tree = own->tree;
   uint64_t left = left_of(tree->budget), more = need_of(tree, positions);
   if (more < MORE) more = MORE;
@@ -105,7 +106,7 @@ static uint64_t wish_of(const CudaTree *own, uint64_t positions) {
   uint64_t wish = tree->top + more;
   uint64_t most = (uint64_t)max_i64((int64_t)own->most_bytes, (int64_t)(2 * tree->top));
   if (wish > most) wish = most;
-  if (wish > own->memory.reserved) wish = own->memory.reserved;
+  if (wish > tree->reserved) wish = tree->reserved;
   return wish > tree->top ? wish : tree->top;
 }
 
@@ -162,5 +163,6 @@ bool cuda_have_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_t 
   if (own->unread && !read_counts(cuda, own, err)) return false;
   own->unread = 1;
   if (positions > own->most_positions) own->most_positions = positions;
-  return have_memory(cuda, own, wish_of(own, positions), err);
+  own->wish = cuda_wish(own, positions);
+  return have_memory(cuda, own, own->wish, err);
 }

@@ -63,9 +63,7 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
 static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
-  uint64_t left = tree->budget->limit - tree->budget->used, plain = tree->top + left / 4;
-  if (plain > tree->reserved) plain = tree->reserved;
-  if (plain > cuda_tree->most_bytes) plain = cuda_tree->most_bytes;
+  uint64_t plain = cuda_wish(cuda_tree, 0);
   return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
 }
 
@@ -131,15 +129,42 @@ void cuda_forget(Device *device, RtTree *tree) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
+static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  if (tree->image_state == CUDA_GPU_IS_NEWER) {
+    if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
+      return false;
+    tree->image_state = CUDA_SAME;
+    if (!have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
+  }
+  if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
+  tree->is_current = !tree->is_shown;
+  return true;
+}
+
+/* Memory that cannot grow where it is moves, by way of the host, while nothing has its address. */
+static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
+  RtTree *tree = own->tree;
+  if (!own->memory.is_plain || !is_sparse(tree) || cuda->block_is_there ||
+      own->wish / 3 * 2 <= own->memory.mapped)
+    return own;
+  if (!pull_all(cuda, own, err)) return NULL;
+  cuda_forget(&cuda->device, tree);
+  own = cuda_tree(cuda, tree, err);
+  if (own) own->is_used = true;
+  return own;
+}
+
 /* What the host changed includes pages past those that the tree had. */
 bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err) {
   CudaTree *own = cuda_owner(cuda, tree);
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
-  if (own->image_state == CUDA_GPU_IS_NEWER) /* then nothing of it was changed on the host */
-    return !code || cuda_have_room(cuda, own, code, positions, err);
-  if (!cuda_have_room(cuda, own, code, positions, err)) return false;
+  bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* nothing was changed on the host */
+  if (is_newer && !code) return true;
+  if (!cuda_have_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
+    return false;
+  if (own->image_state == CUDA_GPU_IS_NEWER) return true;
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
   if (!have_pages(cuda, own, CUDA_HOST_IS_NEWER, err) ||
       !move_pages(cuda, own, 0, own->page_count, CUDA_HOST_IS_NEWER, err))
@@ -164,18 +189,6 @@ void cuda_note_task(CudaTree *tree, bool changes_topology) {
 static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
   if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
   return cuda_pull_counts(cuda, tree, err) && cuda_pull_budget(cuda, tree->tree->budget, err);
-}
-
-static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  if (tree->image_state == CUDA_GPU_IS_NEWER) {
-    if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
-      return false;
-    tree->image_state = CUDA_SAME;
-    if (!have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
-  }
-  if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
-  tree->is_current = !tree->is_shown;
-  return true;
 }
 
 static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
