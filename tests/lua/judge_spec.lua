@@ -4,6 +4,7 @@ package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local rg = support.rg
 local judge = require "judge"
+local sweep = require "judge_sweep"
 
 local oracle = rg.new { arch = "lua" }
 local first_seed = tonumber(os.getenv "RG_SEED") or 1
@@ -51,6 +52,17 @@ describe("the judge #compiled", function()
   it(("agrees with %d kernels over sparse trees, from seed %d"):format(count, first_seed),
     function()
     hold(count, function() return judge.program(4, 2, math.random(2)) end)
+  end)
+
+  it("agrees with plain Lua about random sweeps", function()
+    for seed = first_seed, first_seed + count - 1 do
+      math.randomseed(seed)
+      local text, u, w = sweep.text(), sweep.numbers(), sweep.numbers()
+      for _, runtime in ipairs { rg, oracle } do
+        local difference = sweep.difference(runtime, text, u, w)
+        assert(not difference, difference and ("seed %d: %s"):format(seed, difference))
+      end
+    end
   end)
 
   -- Options of the environment that change how a kernel is compiled, not what it does: each with
