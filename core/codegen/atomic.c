@@ -138,6 +138,12 @@ static int count_lanes(Codegen *g, const IrInst *inst) {
   return width;
 }
 
+void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value) {
+  Type type = inst->operands[1]->type;
+  if (inst->plain) update_plain(g, inst, type, pointer, value, 1);
+  else atomic_rmw(g, (IrUpdate)inst->imm, type, pointer, value);
+}
+
 void atomic_emit(Codegen *g, const IrInst *inst) {
   LLVMValueRef pointer = value_operand(g, inst, 0);
   if (inst->operand_count < (inst->op == IR_MEM_CAS ? 3 : 2))

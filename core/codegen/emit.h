@@ -189,6 +189,8 @@ void context_poll_stop(Codegen *g);
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
+/* The update of one element, by one value. */
+void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value);
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: marks an access as touching only elements of its field, or a slot; both return it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
@@ -329,6 +331,8 @@ LLVMValueRef reduce_take(Codegen *g, Type type); /* their sum; there is none any
 /* Two partials of a reduction by `op`. */
 LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
                             LLVMValueRef value);
+/* What the lanes that run have together, of a value per lane. */
+LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
 /* claim.c: a task that counts; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);

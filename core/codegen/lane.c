@@ -238,6 +238,23 @@ static void lane_fault(Codegen *g, const IrInst *inst) {
 
 static bool is_between(const IrInst *inst) { return (ir_effects(inst) & IR_PURE) != 0; }
 
+/* Of an element that is one for all lanes, by what they have together. */
+static bool is_united(Codegen *g, const IrInst *update) {
+  return lane_shape(g, update->operands[0]) == LANE_UNIFORM && ir_lanes_unite(update);
+}
+
+static void update_united(Codegen *g, const IrInst *inst) {
+  LLVMBasicBlockRef some = block_new(g, "some"), end = block_new(g, "united");
+  Type type = inst->operands[1]->type;
+  LLVMValueRef value = reduce_lanes(g, (IrUpdate)inst->imm, type, value_operand(g, inst, 1));
+  if (g->mask) block_branch(g, lane_any(g, g->mask), some, end);
+  else block_jump(g, some);
+  block_enter(g, some);
+  atomic_update(g, inst, value_operand(g, inst, 0), value);
+  block_jump(g, end);
+  block_enter(g, end);
+}
+
 /* Updates with only values computed between them are done together, at the last: one walk over the
  * lanes, each of which does all of them, and its own addresses. */
 static void lane_update(Codegen *g, const IrInst *inst) {
@@ -250,12 +267,18 @@ static void lane_update(Codegen *g, const IrInst *inst) {
     if (at->op == IR_MEM_UPDATE) first = at;
   for (const IrInst *at = first; at != inst->next; at = at->next) {
     if (at->op != IR_MEM_UPDATE) continue;
+    if (is_united(g, at)) {
+      update_united(g, at);
+      continue;
+    }
     const IrInst *address = at->operands[0];
     bool is_own = address->op == IR_OFFSET && lane_shape(g, address) == LANE_VARYING;
     if (is_own) vec_push(g->scratch, &insts, address);
     vec_push(g->scratch, &insts, at);
   }
-  if (insts.count > 1 || !lane_update_run(g, inst)) lane_run(g, insts.items, insts.count);
+  if (!insts.count) return;
+  if (insts.count > 1 || !lane_update_run(g, insts.items[0]))
+    lane_run(g, insts.items, insts.count);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------- */

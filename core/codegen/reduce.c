@@ -92,6 +92,25 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, sum, share->variable);
 }
 
+/* `count` lanes of a vector, from `first` on. */
+static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef vector, int first, int count) {
+  LLVMValueRef mask[IR_MAX_LANES];
+  for (int i = 0; i < count; i++) mask[i] = value_integer(g->i32, first + i);
+  return LLVMBuildShuffleVector(g->builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                LLVMConstVector(mask, (unsigned)count), "");
+}
+
+/* Each meets the identity first: a NaN is no maximum. */
+LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value) {
+  LLVMValueRef none = identity(g, op, type, g->width);
+  value = reduce_combine(g, op, type, none, value_broadcast(g, value, g->width));
+  if (g->mask) value = LLVMBuildSelect(g->builder, g->mask, value, none, "");
+  for (int half = g->width / 2; half > 1; half /= 2)
+    value = reduce_combine(g, op, type, some_lanes(g, value, 0, half),
+                           some_lanes(g, value, half, half));
+  return reduce_combine(g, op, type, value_lane(g, value, 0), value_lane(g, value, 1));
+}
+
 static LLVMValueRef join_lanes(Codegen *g, const Share *share, LLVMValueRef lanes) {
   LLVMValueRef sum = value_lane(g, lanes, 0);
   for (int lane = 1; lane < share->width; lane++)

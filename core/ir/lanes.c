@@ -361,3 +361,16 @@ const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBod
   } while (w.changed);
   return w.facts;
 }
+
+bool ir_lanes_unite(const IrInst *update) {
+  Type type = update->operands[1]->type;
+  if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;
+  if (type_is_float(type) && type_size(type) < 4) return false; /* a half would lose digits */
+  if (!type_is_float(type) && !type_is_integer(type)) return false;
+  switch ((IrUpdate)update->imm) {
+  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MIN: case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND: case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
+    return true;
+  default: return false;
+  }
+}

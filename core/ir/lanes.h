@@ -45,4 +45,7 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width);
 /* By inst id. All other parameters, and values from outside, are uniform. */
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body);
 
+/* May updates of one element, by all lanes of a body, be one by what the lanes have together? */
+bool ir_lanes_unite(const IrInst *update);
+
 #endif

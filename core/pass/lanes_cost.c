@@ -22,6 +22,7 @@ enum { /* a scalar op is 1 */
   TURN = 8,        /* the masks of a loop that lanes leave in different turns */
   START = 20,      /* the first and the last vector of a serial loop */
   VECTOR = 2,      /* an op on a vector register */
+  UNITE = 10,      /* what all lanes have together */
   GATHER = 5,      /* per lane */
   FAR = 10,        /* per lane, of elements that are lines of the cache apart */
   LINE = 64,       /* bytes */
@@ -163,6 +164,8 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     if (inst->plain && is_neighbours(s, inst->operands[0], inst->operands[1]->type))
       return 3.0 * VECTOR * registers(s, inst->operands[1]->type);
     s->is_simple = false;
+    if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
+      return cost + UNITE * registers(s, inst->operands[1]->type);
     return lanes_on(s) * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
   case IR_ITEM:
     if (is_uniform(s, inst)) return cost;

@@ -318,3 +318,41 @@ describe("what is outside the interior of a long body #compiled", function()
     end
   end)
 end)
+
+describe("an element that all iterations side by side update #compiled", function()
+  local updates = {
+    "t[0] = t[0] + z[i]", "t[0] = t[0] - z[i] * z[i]", "t[0] = math.max(t[0], z[i])",
+    "t[0] = math.min(t[0], z[i])", "t:bor(0, z[i])", "t:bxor(0, z[i] * 77)", "t:band(0, z[i])",
+    "if z[i] % 3 == 0 then t[0] = t[0] + i; t[1] = math.max(t[1], z[i]); y[i] = 1 end",
+    "if z[i] > 1000 then t[0] = t[0] + 1; t[2] = t[2] + 1 end", "t[0] = t[0] + 3",
+  }
+  local function updated(text, of, n)
+    local z, t, y = rg.field(of, n), rg.field(of, 4), rg.field(of, n)
+    for i = 0, n - 1 do z[i] = i * 37 % 101 end
+    if of == rg.f32 then z[n - 1] = 0 / 0 end
+    t:fill(5)
+    rg.kernel("function() for i in rg.range(n) do " .. text .. " end end",
+      { n = n, z = z, t = t, y = y })()
+    local parts = {}
+    for k = 0, 3 do parts[#parts + 1] = tostring(t[k]) end
+    for k = 0, n - 1 do parts[#parts + 1] = tostring(y[k]) end
+    return table.concat(parts, " ")
+  end
+
+  it("gets what they have together", function()
+    for _, of in ipairs { rg.i32, rg.u8, rg.i64, rg.f32 } do
+      for k, text in ipairs(updates) do
+        if of ~= rg.f32 or k == 3 or k == 4 then -- sums of floats have no order
+          for _, n in ipairs { 5, 333 } do
+            local alone = support.with_option("RG_WITHOUT", "lanes", function()
+              return updated(text, of, n)
+            end)
+            assert.equal(alone, with_stress("force_lanes", function()
+              return updated(text, of, n)
+            end), text .. " " .. tostring(of))
+          end
+        end
+      end
+    end
+  end)
+end)

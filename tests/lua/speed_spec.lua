@@ -125,6 +125,9 @@ local function kernels(rg)
         if a[i] > 4 then b[z:add(0, 1)] = i end
       end
     end), is_scalar = true },
+    { "a maximum in one element", 3, rg.kernel(function()
+      for i in rg.range(cells) do z[0] = math.max(z[0], k[i]) end
+    end) },
     { "entries of a table", 7, rg.kernel(function()
       for i in rg.range(cells) do b[i] = t[bit.band(k[i], 255) + 1] end
     end) },
