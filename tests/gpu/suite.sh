@@ -4,9 +4,12 @@
 #
 # Where LLVM's packages are, this tree is built; elsewhere, and with RG_BUNDLE=1, the bundle
 # build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. The bench's table goes to GPU_RESULTS, or
-# tests/bench/results.
+# tests/bench/results. GPU_SPECS: these specs alone ("heat pointer"). To walk through it all without
+# a GPU: RG_CUDA_DRIVER=build/tests/cuda/libcuda.so.1 SMALL=1 RG_BUNDLE=1 tests/run --gpu
 
-sparse_specs="pointer bitmasked dynamic hash collect"
+sparse_specs="pointer bitmasked activation list hash collection"
+# What a GPU does first, so that a minute says much; then come all others, by their names.
+first_specs="heat kernel cuda_bits update loop sum $sparse_specs"
 
 use_bundle() {
   local bundle="$root/build-gpu/bundle.tar.gz" folder="$root/build-gpu/bundle"
@@ -25,6 +28,19 @@ use_bundle() {
   LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;$folder/lua/?.lua;$folder/lua/?/init.lua;;"
   export LUA_PATH
   export LUA_CPATH="$folder/clua/?.so;;"
+}
+
+# Each spec by itself, so that one that hangs costs its own two minutes. Left out are those that no
+# GPU runs (not_on_cuda), and with a bundle those about what only a build has.
+run_gpu_specs() {
+  local name all left="$not_on_cuda|cuda"
+  [ "$build" = "$root/build-gpu/bundle" ] && left="$left|abi|cache|console|newcomer|program|readme"
+  all=$(cd "$root/tests/lua" && printf '%s\n' *_spec.lua | sed 's/_spec.lua$//' |
+    grep -vxE "$left" | grep -vxF "$(printf '%s\n' $first_specs)")
+  for name in ${GPU_SPECS:-$first_specs $all}; do
+    specs="tests/lua/${name}_spec.lua" filter_out="#cpu" busted_seconds=120 \
+      run_busted "lua, on the GPU, $name" RG_ARCH=cuda RG_ASYNC=off
+  done
 }
 
 find_gpu() { # says why there is none
@@ -78,7 +94,7 @@ run_gpu() { # PARTS: cuda lua examples sanitizer bench; all if empty
   fi
   wants "$1" cuda && run_c_tests "$build" cuda
   find_gpu || return 0
-  wants "$1" lua && filter_out="#cpu" run_busted "lua, on the GPU" RG_ARCH=cuda
+  wants "$1" lua && run_gpu_specs
   wants "$1" examples && RG_ARCH=cuda run_examples
   wants "$1" sanitizer && run_compute_sanitizer
   wants "$1" bench && run_gpu_bench

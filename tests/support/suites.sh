@@ -64,7 +64,7 @@ run_busted() {
   local name="$1" log line begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
-  (cd "$root" && timeout -k 5 1500 env "$@" luajit "$busted" -o plainTerminal \
+  (cd "$root" && timeout -k 5 "${busted_seconds:-1500}" env "$@" luajit "$busted" -o plainTerminal \
     --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
     >"$log" 2>&1

@@ -19,7 +19,10 @@ def taichi(**options):
     name = options.pop("module", "taichi")
     os.environ.setdefault("ENABLE_TAICHI_HEADER_PRINT", "0")
     ti = importlib.import_module(name)
-    ti.init(arch=ti.cpu, cpu_max_num_threads=threads, log_level=ti.ERROR, **options)
+    arch = os.environ.get("PEER_ARCH", "cpu")
+    ti.init(arch=getattr(ti, arch), cpu_max_num_threads=threads, log_level=ti.ERROR, **options)
+    if ti.lang.impl.current_cfg().arch != getattr(ti, arch) and arch != "cpu":
+        sys.exit(f"{name} does not find {arch}")
     _sync = ti.sync
     return ti
 
