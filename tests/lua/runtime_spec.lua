@@ -358,8 +358,8 @@ describe("the module", function()
     local source = package.searchpath("regolith.lib", package.path):match "^(.*)/lib%.lua$"
     os.execute(("mkdir -p '%s/lua' && cp -r '%s' '%s/lua/regolith'"):format(folder, source, folder))
     local printed = output_of("print(pcall(require, 'regolith'))",
-      ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so"):format(
-        folder, folder))
+      ("LUA_PATH='%s/lua/?.lua;%s/lua/?/init.lua' RG_LIBRARY=/nowhere/lib.so "
+        .. "LD_LIBRARY_PATH="):format(folder, folder))
     os.execute("rm -r " .. folder)
     assert.matches("libregolith cannot be opened; tried:\n  /nowhere/lib.so %b()\n  " .. folder
       .. "/build/libregolith.so %b()\n  libregolith%.so%.1", printed)
