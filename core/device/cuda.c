@@ -88,7 +88,8 @@ static void free_all(CudaDevice *cuda) {
     heap_free(cuda->device.heap, at);
   }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
-  CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->messages};
+  CudaRange *ranges[] = {&cuda->budget,   &cuda->ambient, &cuda->block,
+                         &cuda->messages, &cuda->races,   &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
   cuda_staging_free(cuda);
   if (cuda_is_lost(cuda)) return;
@@ -136,7 +137,7 @@ static const DeviceTable cuda_table = {
     .forget = cuda_forget,
     .destroy = destroy_cuda};
 
-static bool open_context(CudaDevice *cuda, Error *err) {
+static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   const Driver *driver = &cuda->driver;
   renew_context(cuda);
   int result = driver->cuDevicePrimaryCtxRetain(&cuda->context, cuda->about.number);
@@ -145,7 +146,8 @@ static bool open_context(CudaDevice *cuda, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
   bool ok = cuda_check(cuda, driver->cuStreamCreate(&cuda->stream, 1), "queue work", err) &&
             cuda_allocate(cuda, &cuda->budget, sizeof(RtBudget), err) &&
-            cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err);
+            cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err) &&
+            (!finds_races || cuda_races_create(cuda, err));
   cuda_leave(cuda);
   return ok;
 }
@@ -192,7 +194,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
   cuda->said.heap = cuda->reported.heap = heap;
   if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&
       device_choose_processor(&cuda->device, options->processor, err) &&
-      open_context(cuda, err)) {
+      open_context(cuda, options->finds_races, err)) {
     fill_device(cuda, heap, options);
     return &cuda->device;
   }

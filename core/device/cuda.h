@@ -109,6 +109,8 @@ typedef struct CudaDevice {
   bool block_is_there;        /* and has been written */
   RtError host_errors[CUDA_MOST_QUEUED]; /* of their host regions */
   CudaRange messages;
+  CudaRange races, shadow;    /* of the race detector: an RtRaces, its table */
+  RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_list;
   Said said;                  /* by the running or last launch, */
@@ -209,6 +211,12 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 /* What is queued, and its reports: device->settle. */
 bool cuda_settle(CudaDevice *cuda, Error *err);
+
+/* cuda_races.c */
+bool cuda_races_create(CudaDevice *cuda, Error *err);
+/* Around a task: a race becomes a FAULT of the launch. Where races are looked for, this waits. */
+bool cuda_races_begin(CudaDevice *cuda, Error *err);
+bool cuda_races_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
 
 /* cuda_service.c: PTX of the service entries, RtGpuService in rt.h; ends in a 0 */
 extern const char rt_service_ptx[];

@@ -94,7 +94,10 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                             .workers = pointer_to(at + places->worker),
                                             .worker_count = 1,
                                             .tree_count = launch->tree_count,
-                                            .task = launch->context.task};
+                                            .task = launch->context.task,
+                                            .races = cuda->races_shown.capacity
+                                                         ? pointer_to(cuda->races.at)
+                                                         : NULL};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .messages = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
@@ -350,7 +353,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
-            start(cuda, launch, number, total, err);
+            cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
+            cuda_races_end(cuda, launch, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)

@@ -26,6 +26,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .message_axes = variant->message_axes,
                          .says = variant->says,
                          .messages_lost = engine->launch.messages_lost,
+                         .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};
   if (!device->table->finish(device, &launch, err)) return name_kernel(queued->kernel, err);
   return readback(queued->kernel, variant, &launch, values, result, err);

@@ -16,11 +16,6 @@ static void end(Owner *owner);
 
 static bool is_stressed(const char *word) { return option_has_word("RG_STRESS", word); }
 
-/* Races are looked for on the CPU alone. */
-static int32_t debug_of(const RgOptions *options, Arch arch) {
-  return arch == ARCH_CUDA ? options->debug & ~RG_DEBUG_RACES : options->debug;
-}
-
 static bool create_device(Program *program, const RgOptions *options, Arch arch, Error *err) {
   bool is_given = options->cpu && options->cpu[0];
   DeviceOptions wanted = {.threads = options->threads,
@@ -70,7 +65,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .unchecked = options.unchecked,
                           .deterministic = options.deterministic != 0,
                           .waits = !strcmp(option_text("RG_ASYNC"), "off"),
-                          .debug = debug_of(&options, arch),
+                          .debug = options.debug,
                           .specialises = !options.unspecialised && !options.run_tasks &&
                                          arch != ARCH_CUDA &&
                                          strcmp(option_text("RG_SPECIALISE"), "off") != 0,

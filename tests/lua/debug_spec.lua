@@ -309,7 +309,7 @@ describe("the race detector #compiled", function()
     return { e.message, place(e), place(e.notes[1]) }
   end
 
-  it("names two iterations and where each touches the element #cpu", function()
+  it("names two iterations and where each touches the element", function()
     own.reset()
     for threads = 1, 4 do
       own = rg.new { debug = { reads = false }, threads = threads }
@@ -325,7 +325,7 @@ describe("the race detector #compiled", function()
     own = rg.new()
   end)
 
-  it("sees arrays, vectors' components, several axes and calls #cpu", function()
+  it("sees arrays, vectors' components, several axes and calls", function()
     local a, v = own.array(rg.i32, 8, 8), own.field(rg.vec2, 4)
     assert.same({ "iteration 1, 0 writes 'a' at 0, 1, which iteration 0, 1 reads", "a[j][i]",
       "a[i][j]" }, race("function(a) for i, j in rg.range(8, 8) do a[j][i] = a[i][j] end end",
@@ -341,7 +341,7 @@ describe("the race detector #compiled", function()
     assert.truthy(tostring(e):find("'put' is called here", 1, true))
   end)
 
-  it("sees sparse trees, with offsets and without bounds #cpu", function()
+  it("sees sparse trees, with offsets and without bounds", function()
     local x, y = own.field(rg.i32), own.field(rg.i32)
     own.root:pointer("i", 16):dense("i", 8):place(x)
     own.root:hash("ij"):dense("ij", 4):place(y)
@@ -376,7 +376,7 @@ describe("the race detector #compiled", function()
     end]], { x = x, y = y })()
   end)
 
-  it("holds the promise of :independent() #cpu", function()
+  it("holds the promise of :independent()", function()
     local x = own.field(rg.i32, 8)
     local text = "function() for i in rg.range(8):independent() do x[%s] += 1 end end"
     own.kernel(text:format "7 - i", { x = x })()
@@ -475,7 +475,7 @@ describe("a function that calls itself, with debug = true", function()
       "0" }, fails(text, { f = f, rg = rg }, 101))
   end)
 
-  it("races with other iterations #compiled #cpu", function()
+  it("races with other iterations #compiled", function()
     local x = own.field(rg.i32, 8)
     local e = fails([=[
       local function put(n: i32, v: i32)

@@ -149,7 +149,7 @@ run_lua_cuda() {
 
 # Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
 # `#cpu` in their names.
-not_on_cuda="specialise|speed|errors_page"
+not_on_cuda="specialise|speed"
 
 run_examples() {
   local ptx
