@@ -44,13 +44,18 @@ static void forget_free(RtManager *manager, int32_t worker_count) {
   for (int32_t w = 0; w < worker_count; w++) manager->locals[w].free = 0;
 }
 
-static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
-  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
-    for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     chunk->handed = 0;
-  }
-  forget_free(manager, context->worker_count);
+  forget_free(manager, worker_count);
   manager->open_chunk = manager->first_chunk;
+}
+
+static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+  rt_nodes_reopen(tree, manager, context->worker_count);
+  if (RT_ALONE) manager->cleared = 1;
   manager->deactivations += manager->live_count;
   manager->live_count = 0;
   manager->version++;

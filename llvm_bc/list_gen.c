@@ -6,7 +6,7 @@
  * From scratch: if more than a quarter changed since the last time, from the state bytes of the
  * chunks alone, on all workers. Eight states are read at a time, so that a level with few live
  * nodes costs little. Either way the cost depends on the number of nodes, not on the size of the
- * root.
+ * root. A GPU's threads make it so together, in a launch of their own, unless few have changed.
  * Order: that of memory, except for changes since the list was last rebuilt. Size: 16 bytes per
  * node. */
 #include "atomic.h"
@@ -144,16 +144,17 @@ static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
 
 /* -- which of them ----------------------------------------------------------------------------- */
 
+typedef void MakeList(RtContext *context, RtTree *tree, int32_t number);
+
 static uint64_t count_touched(const RtManager *manager, int32_t worker_count) {
   uint64_t count = 0;
   for (int32_t w = 0; w < worker_count; w++) count += manager->locals[w].touched_count;
   return count;
 }
 
-int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
+/* 0: there is no memory. */
+static int update(RtContext *context, RtTree *tree, int32_t number, MakeList *make) {
   RtManager *manager = &tree->managers[number];
-  rt_tree_refresh(context, tree);
-  if (manager->list_version == manager->version) return 1;
   uint64_t changes = count_touched(manager, context->worker_count);
   uint64_t most = manager->list_count + changes;
   if (most > manager->node_count) most = manager->node_count; /* each is in it once */
@@ -164,11 +165,66 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
     for (int32_t w = 0; w < context->worker_count; w++)
       apply_touched(tree, manager, &manager->locals[w]);
   else
-    make_anew(context, tree, number);
+    make(context, tree, number);
   manager->list_version = manager->version;
+  return 1;
+}
+
+int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
+  const RtManager *manager = &tree->managers[number];
+  rt_tree_refresh(context, tree);
+  if (manager->list_version == manager->version) return 1;
+  if (!update(context, tree, number, make_anew)) return 0;
   expect_valid(context, tree);
   return 1;
 }
+
+#if RT_ALONE
+static void make_later(RtContext *context, RtTree *tree, int32_t number) {
+  RtManager *manager = &tree->managers[number];
+  forget_touched(manager, context->worker_count);
+  manager->list_count = 0;
+  manager->list_drift = 0;
+  manager->lists++;
+  manager->list_is_due = 1;
+}
+
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t number) {
+  RtManager *manager = &tree->managers[number];
+  manager->list_is_due = 0;
+  rt_tree_refresh(context, tree);
+  if (manager->list_version == manager->version) return;
+  if (count_touched(manager, context->worker_count) > FEW_CHANGES)
+    manager->list_version = 0; /* made anew by many threads, it costs less than by steps of one */
+  update(context, tree, number, make_later);
+}
+
+/* Lanes whose nodes are live take positions at once. */
+static void enter_or_forget(const RtTree *tree, RtManager *manager, RtNode node) {
+  uint32_t position = 0;
+  if (*node.state == RT_NODE_LIVE) {
+    RtGroup group = rt_group_here();
+    uint32_t first = 0;
+    if (!group.rank) first = (uint32_t)rt_add_long(&manager->list_count, group.count);
+    position = rt_group_share(group, first) + group.rank;
+    manager->list[position++] = (RtListEntry){.handle = node_handle(tree, node.memory),
+                                              .coordinates = node.info->coordinates};
+  }
+  *node.position = position;
+  *node.touched = 0;
+}
+
+/* Nodes are dealt out by their numbers. */
+void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads) {
+  RtManager *manager = &tree->managers[number];
+  if (!manager->list_is_due) return;
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
+    uint64_t first = (thread + threads - chunk->first_number % threads) % threads;
+    for (uint64_t i = first; i < chunk->node_count; i += threads)
+      enter_or_forget(tree, manager, node_in_chunk(manager, chunk, i));
+  }
+}
+#endif
 
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
   for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))

@@ -216,6 +216,12 @@ void rt_record_give(RtTree *tree, uint32_t record);
 /* list_gen.c: the manager has no live node any more, so its list becomes empty. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 
+/* On a GPU (RT_ALONE). By one thread; then by all, each with its number: the list. */
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager);
+void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
+/* clear.c: no node is live, and chunks hand out all theirs again. */
+void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count);
+
 /* The argument of work over the chunks of one manager: positions are indices into tree->chunks,
  * including others'. */
 typedef struct RtChunkWork {

@@ -213,6 +213,10 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   RtListEntry *list;        /* active nodes; from RtContext.grow, the tree's owner frees it */
   uint64_t list_count, list_capacity;
   uint64_t list_drift;      /* changes since it was rebuilt, which move it away from memory order */
+  /* of a GPU, what the entry launched next does: the list is made by all its threads; nodes that
+   * were freed are zeroed, as the next refresh finds (`cleared`: without having been recycled) */
+  uint16_t list_is_due, zeroing_is_due;
+  uint32_t cleared;
   RtTable table;            /* of a hash */
   /* by how many such walks enclose the one that uses it; NULL: not made yet. These and the table of
    * them from RtContext.grow, the tree's owner frees them */
@@ -407,10 +411,13 @@ typedef struct RtGpuLaunch {
   int64_t begin, end;
 } RtGpuLaunch;
 
-/* What a service entry takes, by value: see service_cuda.c. One thread runs it.
+/* What a service entry takes, by value: see service_cuda.c. One thread runs the first of each pair,
+ * any number of them the second, which follows it and returns at once if nothing is left to do.
  *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes.
  *                        Adds to *result how many trees it freed nodes of; NULL: does not
- *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now */
+ *     rg_service_zero    zeroes the nodes freed
+ *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
+ *     rg_service_fill    or it is made here */
 typedef struct RtGpuService {
   RtContext *context;
   uint64_t *result;

@@ -1,28 +1,91 @@
 /* service_cuda.c - what the device asks of the runtime between tasks, as entries of a GPU module of
- * their own: the same functions that the core calls on a CPU, run by one thread. Each returns at
- * once when there is nothing to do. */
+ * their own: the same functions that the core calls on a CPU, run by one thread, each followed by
+ * an entry for all threads, which does what takes time: zeroing nodes, filling a list. What the
+ * first found to do is in the managers, so that the host need not know it. */
 #include "node.h"
 
 #define SERVICE __attribute__((nvptx_kernel)) void
 
-static int is_first(void) {
-  return __nvvm_read_ptx_sreg_tid_x() == 0 && __nvvm_read_ptx_sreg_ctaid_x() == 0;
+enum { LANES = 32 };
+
+static uint64_t thread_number(void) {
+  return (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * (uint64_t)__nvvm_read_ptx_sreg_ntid_x() +
+         (uint64_t)__nvvm_read_ptx_sreg_tid_x();
+}
+static uint64_t thread_count(void) {
+  return (uint64_t)__nvvm_read_ptx_sreg_nctaid_x() * (uint64_t)__nvvm_read_ptx_sreg_ntid_x();
+}
+
+/* -- refresh, collect, zero -------------------------------------------------------------------- */
+
+/* Where nothing lives any more, a node is taken by an addition again, not from a chain. */
+static int collect(RtContext *context, RtTree *tree) {
+  for (int32_t m = 0; m < tree->manager_count; m++) {
+    RtManager *manager = &tree->managers[m];
+    manager->zeroing_is_due = manager->recycled || manager->cleared;
+    manager->cleared = 0;
+  }
+  int freed = rt_tree_collect(context, tree);
+  for (int32_t m = 0; m < tree->manager_count; m++) {
+    RtManager *manager = &tree->managers[m];
+    if (!manager->zeroing_is_due || manager->live_count) continue;
+    rt_nodes_reopen(tree, manager, context->worker_count);
+    manager->list_version = 0; /* positions of nodes past `handed` are to be forgotten */
+  }
+  return freed;
 }
 
 /* Every tree of the context: refreshed, and collected unless `number` is 1. */
 SERVICE rg_service_trees(RtGpuService service) {
   RtContext *context = service.context;
   uint64_t freed = 0;
-  if (!is_first()) return;
+  if (thread_number()) return;
   for (int32_t t = 0; t < context->tree_count; t++) {
+    if (!context->trees[t]) continue;
     rt_tree_refresh(context, context->trees[t]);
-    if (service.number != 1) freed += rt_tree_collect(context, context->trees[t]) != 0;
+    if (service.number != 1) freed += collect(context, context->trees[t]) != 0;
   }
   if (freed && service.result) *service.result += freed;
 }
 
+typedef uint64_t Pair __attribute__((vector_size(16), may_alias));
+
+/* A warp per node, its lanes side by side. */
+static void zero_nodes(const RtTree *tree, const RtManager *manager, uint64_t lane, uint64_t warp,
+                       uint64_t warps) {
+  uint64_t pairs = manager->node_size / sizeof(Pair);
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
+    uint64_t first = (warp + warps - chunk->first_number % warps) % warps;
+    for (uint64_t i = first; i < chunk->node_count; i += warps) {
+      Pair *node = (Pair *)(void *)(chunk->nodes + i * manager->node_size);
+      if (chunk->states[i] != RT_NODE_USED) continue;
+      for (uint64_t k = lane; k < pairs; k += LANES) node[k] = (Pair){0};
+      __nvvm_bar_warp_sync(~0u); /* all have seen the state */
+      if (!lane) chunk->states[i] = RT_NODE_FRESH;
+    }
+  }
+}
+
+SERVICE rg_service_zero(RtGpuService service) {
+  const RtContext *context = service.context;
+  uint64_t thread = thread_number(), warps = thread_count() / LANES;
+  for (int32_t t = 0; t < context->tree_count; t++) {
+    const RtTree *tree = context->trees[t];
+    for (int32_t m = 0; tree && m < tree->manager_count; m++)
+      if (tree->managers[m].zeroing_is_due)
+        zero_nodes(tree, &tree->managers[m], thread % LANES, thread / LANES, warps);
+  }
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
 /* The list of active nodes of manager `number` of tree `tree`. */
 SERVICE rg_service_list(RtGpuService service) {
-  if (is_first())
-    rt_list_update(service.context, service.context->trees[service.tree], service.number);
+  if (thread_number()) return;
+  rt_list_begin(service.context, service.context->trees[service.tree], service.number);
+}
+
+SERVICE rg_service_fill(RtGpuService service) {
+  rt_list_fill(service.context->trees[service.tree], service.number, thread_number(),
+               thread_count());
 }

@@ -112,7 +112,7 @@ typedef struct CudaDevice {
   CudaRange races, shadow;    /* of the race detector: an RtRaces, its table */
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
-  void *service_trees, *service_list;
+  void *service_trees, *service_zero, *service_list, *service_fill;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */

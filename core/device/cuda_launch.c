@@ -243,30 +243,40 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
 /* -- a task ------------------------------------------------------------------------------------ */
 
 /* What the runtime does between tasks, on the GPU: service_cuda.c. */
+static bool find_service(CudaDevice *cuda, const char *name, void **function, Error *err) {
+  int result = cuda->driver.cuModuleGetFunction(function, cuda->service, name);
+  return cuda_check(cuda, result, "find a service", err);
+}
+
 static bool have_service(CudaDevice *cuda, Error *err) {
   if (cuda->service) return true;
   cuda->service = cuda_load_module(cuda, rt_service_ptx, err);
-  const Driver *driver = &cuda->driver;
-  return cuda->service &&
-         cuda_check(cuda,
-                    driver->cuModuleGetFunction(&cuda->service_trees, cuda->service,
-                                                "rg_service_trees"),
-                    "find a service", err) &&
-         cuda_check(cuda,
-                    driver->cuModuleGetFunction(&cuda->service_list, cuda->service,
-                                                "rg_service_list"),
-                    "find a service", err);
+  return cuda->service && find_service(cuda, "rg_service_trees", &cuda->service_trees, err) &&
+         find_service(cuda, "rg_service_zero", &cuda->service_zero, err) &&
+         find_service(cuda, "rg_service_list", &cuda->service_list, err) &&
+         find_service(cuda, "rg_service_fill", &cuda->service_fill, err);
 }
 
-static bool serve(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
+static int64_t most_blocks(const CudaDevice *cuda) {
+  return (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR;
+}
+
+static bool start_service(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
+                          RtGpuService service, Error *err) {
   void *parameters[] = {&service};
-  int result = cuda->driver.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, cuda->stream, parameters,
-                                           NULL);
+  int result = cuda->driver.cuLaunchKernel(function, (unsigned)blocks, 1, 1, threads, 1, 1, 0,
+                                           cuda->stream, parameters, NULL);
   return cuda_check(cuda, result, "start its own work", err);
 }
 
+/* One thread decides what there is to do; then as many as fit do it. */
+static bool serve(CudaDevice *cuda, void *first, void *then, RtGpuService service, Error *err) {
+  return start_service(cuda, first, 1, 1, service, err) &&
+         start_service(cuda, then, most_blocks(cuda), BLOCK_THREADS, service, err);
+}
+
 /* After a task that may have changed them: they are refreshed, and what was freed is collected. */
-static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err) {
   bool is_any = false;
   for (int32_t k = 0; k < launch->tree_count; k++) {
     if (!launch->trees[k]->manager_count) continue;
@@ -277,7 +287,9 @@ static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   RtGpuService service = {.context = pointer_to(cuda->block_now),
                           .result = pointer_to(cuda->block_now + find_places(launch).collections),
                           .number = launch->gc_is_stopped};
-  return have_service(cuda, err) && serve(cuda, cuda->service_trees, service, err);
+  if (!have_service(cuda, err)) return false;
+  if (!frees) return start_service(cuda, cuda->service_trees, 1, 1, service, err);
+  return serve(cuda, cuda->service_trees, cuda->service_zero, service, err);
 }
 
 /* The list of active nodes. */
@@ -288,7 +300,9 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   RtGpuService service = {.context = pointer_to(cuda->block_now),
                           .tree = task->tree,
                           .number = task->manager};
-  if (!have_service(cuda, err) || !serve(cuda, cuda->service_list, service, err)) return false;
+  if (!have_service(cuda, err) ||
+      !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
+    return false;
   own->image_state = CUDA_GPU_IS_NEWER;
   cuda_note_task(own, false);
   list->is_current = true;
@@ -301,8 +315,8 @@ static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_
   const DeviceTask *task = &launch->tasks[number];
   RtGpuLaunch positions = {.context = pointer_to(cuda->block_now), .begin = 0, .end = total};
   void *parameters[] = {&positions};
-  int64_t most = (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR,
-          blocks = total == RT_ALL_NODES ? most : (total - 1) / BLOCK_THREADS + 1;
+  int64_t most = most_blocks(cuda);
+  int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / BLOCK_THREADS + 1;
   bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
   unsigned threads = is_alone ? 1 : BLOCK_THREADS;
   if (is_alone) blocks = 1;
@@ -358,7 +372,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
-    ok = ok && refresh_trees(cuda, launch, err);
+    ok = ok && refresh_trees(cuda, launch, frees, err);
   return ok && (!launch->says || pull_said(cuda, launch, err)) &&
          (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err));
 }
