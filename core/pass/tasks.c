@@ -35,6 +35,7 @@ typedef struct Tasker {
   /* the task being made; NULL in the host region */
   IrTask *task;
   bool is_called;             /* a function is walked */
+  bool for_cuda;
   IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
   IrRegion *top;              /* the start of its body */
   Map inside;                 /* id of a value outside -> its value inside */
@@ -360,6 +361,20 @@ static bool is_clearing(const IrKernel *kernel, const IrInst *loop) {
   return true;
 }
 
+static bool has_nodes_below(const SNode *node) {
+  for (int m = 0; m < node->tree->manager_count; m++)
+    for (const SNode *above = node->tree->managers[m]->parent; above; above = above->parent)
+      if (above == node) return true;
+  return false;
+}
+
+/* On a GPU it is the work of one thread, where a loop is that of many; but hashes are cleared cell
+ * by cell under a lock, and one thread frees what hangs below. */
+static bool pays_clearing(const Tasker *t, const IrInst *loop) {
+  const SNode *node = t->kernel->levels.items[loop->level].node;
+  return !t->for_cuda || snode_has(node, SNODE_UNBOUNDED) || has_nodes_below(node);
+}
+
 static bool make_clear(Tasker *t, IrInst *loop) {
   int32_t level = loop->level;
   ir_note(t->kernel, loop->line, "the loop deactivates all that it visits, and nothing else");
@@ -373,7 +388,8 @@ static bool visit_regions(Tasker *t, IrInst *inst) {
   switch (inst->op) {
   case IR_RANGE:
   case IR_ACTIVE:
-    if (is_host && is_clearing(t->kernel, inst)) return make_clear(t, inst);
+    if (is_host && is_clearing(t->kernel, inst) && pays_clearing(t, inst))
+      return make_clear(t, inst);
     return !is_host || inst->serial ? make_nest(t, inst) : make_task(t, inst);
   case IR_IF: return visit_region(t, inst->regions[0]) && visit_region(t, inst->regions[1]);
   default: return visit_inside(t, inst->regions[0], 1);
@@ -422,6 +438,7 @@ static bool visit_functions(Tasker *t) {
 bool pass_tasks(PassContext *ctx, IrKernel *kernel, Error *err) {
   Tasker t = {.kernel = kernel,
               .scratch = ctx->scratch,
+              .for_cuda = ctx->for_cuda,
               .id_count = kernel->next_id,
               .err = err,
               .with = scratch_array(ctx->scratch, IrInst *, kernel->next_id)};
