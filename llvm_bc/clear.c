@@ -4,8 +4,9 @@
  *           stay, and are emptied; those of deeper levels go with their nodes. Free lists are
  *           dropped: a chunk whose `handed` is 0 hands its nodes out again. Cost: a byte per node,
  *           and a slot per node of the cleared level.
- * compact   returns the segments of chunks without a live node. The manager's free list is rebuilt,
- *           in the order of addresses, from the state bytes of the remaining chunks. */
+ * compact   returns the segments of chunks without a live node.
+ * order     rebuilds the manager's free list, in the order of addresses, from the state bytes of
+ *           its chunks; after its last live node a chunk hands out again. */
 #include "atomic.h"
 #include "node.h"
 
@@ -40,7 +41,7 @@ static void empty_slots(RtContext *context, RtWorker *worker, void *data, int64_
 }
 
 static void forget_free(RtManager *manager, int32_t worker_count) {
-  manager->free = manager->recycled = manager->recycled_last = 0;
+  manager->free = manager->recycled = manager->recycled_last = manager->recycled_count = 0;
   for (int32_t w = 0; w < worker_count; w++) manager->locals[w].free = 0;
 }
 
@@ -76,6 +77,35 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
   expect_valid(context, tree);
 }
 
+/* -- order ------------------------------------------------------------------------------------- */
+
+static void lower_handed(RtChunk *chunk) {
+  while (chunk->handed && chunk->states[chunk->handed - 1] != RT_NODE_LIVE) chunk->handed--;
+}
+
+/* Appends the chunk's idle nodes to the list that ends at `end`; returns its new end. */
+static uint32_t *link_idle(const RtTree *tree, const RtManager *manager, const RtChunk *chunk,
+                           uint32_t *end) {
+  for (uint32_t i = 0; i < chunk->handed; i++) {
+    if (chunk->states[i] == RT_NODE_LIVE) continue;
+    RtNode node = node_in_chunk(manager, chunk, i);
+    *end = node_handle(tree, node.memory);
+    end = &node.info->next;
+  }
+  return end;
+}
+
+void rt_free_order(RtTree *tree, RtManager *manager, int32_t worker_count) {
+  uint32_t *end = &manager->free;
+  forget_free(manager, worker_count);
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
+    lower_handed(chunk);
+    end = link_idle(tree, manager, chunk, end);
+  }
+  *end = 0;
+  manager->open_chunk = manager->first_chunk;
+}
+
 /* -- compact ----------------------------------------------------------------------------------- */
 
 static int is_vacant(const RtChunk *chunk) {
@@ -102,21 +132,10 @@ static uint64_t give_chunk(RtContext *context, RtTree *tree, RtManager *manager,
   return bytes;
 }
 
-/* Pushed in reverse, so that the lowest address is handed out first. */
-static void link_free(RtTree *tree, RtManager *manager, const RtChunk *chunk) {
-  for (uint32_t i = chunk->handed; i-- > 0;) {
-    RtNode node = node_in_chunk(manager, chunk, i);
-    if (*node.state == RT_NODE_LIVE) continue;
-    node.info->next = manager->free;
-    manager->free = node_handle(tree, node.memory);
-  }
-}
-
 static uint64_t compact_manager(RtContext *context, RtTree *tree, RtManager *manager) {
   uint64_t given = 0;
   uint32_t record = manager->first_chunk;
   rt_list_empty(tree, manager, context->worker_count); /* a list names nodes by their chunks */
-  forget_free(manager, context->worker_count);
   manager->first_chunk = manager->last_chunk = manager->node_count = 0;
   while (record) {
     RtChunk *chunk = &tree->chunks[record - 1];
@@ -130,11 +149,10 @@ static uint64_t compact_manager(RtContext *context, RtTree *tree, RtManager *man
       manager->last_chunk = record;
       chunk->first_number = manager->node_count;
       manager->node_count += chunk->node_count;
-      link_free(tree, manager, chunk);
     }
     record = next;
   }
-  manager->open_chunk = manager->first_chunk;
+  rt_free_order(tree, manager, context->worker_count);
   return given;
 }
 

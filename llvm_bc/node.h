@@ -213,6 +213,8 @@ void rt_segments_give(RtTree *tree, uint8_t *memory, uint64_t bytes);
 uint32_t rt_record_take(RtTree *tree, uint8_t *memory, uint64_t bytes);
 void rt_record_give(RtTree *tree, uint32_t record);
 
+/* clear.c: all idle nodes are on the shared free list, or fresh again, lowest address first. */
+void rt_free_order(RtTree *tree, RtManager *manager, int32_t worker_count);
 /* list_gen.c: the manager has no live node any more, so its list becomes empty. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 

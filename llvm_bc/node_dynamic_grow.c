@@ -113,13 +113,15 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
 void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                       uint32_t *list, int32_t capacity) {
   if (!node_is_in_arena(context->trees[tree], list)) return;
+  if (!rt_load(&list[RT_LIST_LENGTH]) && !rt_slot_live(&list[RT_LIST_SLOTS])) return;
   uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
   uint32_t chunks = ((uint32_t)capacity + chunk - 1) / chunk;
-  rt_lock(&list[RT_LIST_LOCK]);
+  int others = !rt_is_alone(context);
+  if (others) rt_lock(&list[RT_LIST_LOCK]);
   rt_store(&list[RT_LIST_LENGTH], 0);
   for (uint32_t c = 0; c < chunks && rt_slot_live(&list[RT_LIST_SLOTS + c]); c++)
     rt_slot_clear(context, worker, tree, manager, &list[RT_LIST_SLOTS + c]);
-  rt_unlock(&list[RT_LIST_LOCK]);
+  if (others) rt_unlock(&list[RT_LIST_LOCK]);
 }
 
 /* Records the elements of each chunk; returns their sum. */

@@ -113,14 +113,18 @@ static void push(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *li
   *list = handle;
 }
 
+/* In their order; the worker's list is empty. */
 static uint32_t move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t most) {
   uint32_t count = 0;
-  for (; count < most && manager->free; count++) {
-    uint32_t handle = manager->free;
-    manager->free = node_get(tree, manager, handle).info->next;
-    push(tree, manager, handle, list);
+  *list = manager->free;
+  for (uint32_t *end = list;; count++) {
+    manager->free = *end;
+    if (count == most || !*end) {
+      *end = 0;
+      return count;
+    }
+    end = &node_get(tree, manager, *end).info->next;
   }
-  return count;
 }
 
 /* Nodes of one chunk; pushed in reverse, so that they are handed out by ascending address. */

@@ -191,6 +191,7 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   int32_t level_count;
   RtLevel levels[RT_MAX_LEVELS];
   int32_t is_hash;          /* nodes are found by coordinates, not by slots: level_count is 0 */
+  uint32_t recycled_count;  /* kept by the runtime: nodes on the list `recycled` */
   RtLocal *locals;          /* per worker, zero except for the sinks; should be 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
   uint64_t info_stride;     /* bytes */

@@ -26,7 +26,7 @@ static inline Check check_of(const RtTree *tree, int32_t number, int32_t worker_
     }                                                              \
   } while (0)
 
-/* Whether a node of that manager begins at the handle, one that was handed out. */
+/* Whether a node of that manager begins at the handle. */
 static inline int find_node(const RtTree *tree, int32_t number, uint32_t handle, RtNode *node) {
   uint64_t bytes = (uint64_t)RT_GRANULE * handle;
   if (handle <= RT_SLOT_BUSY || bytes >= tree->top) return 0;
@@ -36,10 +36,15 @@ static inline int find_node(const RtTree *tree, int32_t number, uint32_t handle,
   const RtManager *manager = &tree->managers[number];
   bytes -= (uint64_t)(chunk->nodes - tree->base);
   if (chunk->manager != number || bytes % manager->node_size ||
-      bytes / manager->node_size >= chunk->handed)
+      bytes / manager->node_size >= chunk->node_count)
     return 0;
   *node = node_in_chunk(manager, chunk, bytes / manager->node_size);
   return 1;
+}
+
+static inline int was_handed_out(const RtTree *tree, RtNode node) {
+  const RtChunk *chunk = node_chunk(tree, node.memory);
+  return node.state < chunk->states + chunk->handed;
 }
 
 /* valid_node.c: every run of slots in the root's container, or in the live nodes above, until a

@@ -92,7 +92,8 @@ static int idle_list_is_valid(const Check *c, uint32_t first, int is_recycled, u
   uint32_t end = 0;
   for (uint32_t handle = first; handle;) {
     RtNode node;
-    EXPECT(find_node(c->tree, c->number, handle, &node) && idle->count < c->manager->node_count,
+    EXPECT(find_node(c->tree, c->number, handle, &node) && was_handed_out(c->tree, node) &&
+               idle->count < c->manager->node_count,
            handle, "free and recycled lists hold nodes that were handed out");
     EXPECT(*node.state != RT_NODE_LIVE, handle, "no live node is on a free or recycled list");
     EXPECT(!is_recycled || *node.state == RT_NODE_USED, handle,

@@ -296,6 +296,27 @@ static void check_orphans(bool shares) {
   end();
 }
 
+static void check_reuse(void) {
+  begin(KIND_ROWS(kind_block), UINT64_MAX, false);
+  TEST("many freed nodes are handed out again in the order of addresses, whoever had them") {
+    for (int64_t c = 0; c < 512; c++) forest_activate(context, trees, 0, (int)(c % 3), 1, c);
+    for (int64_t c = 0; c < 512; c++) /* every fifth stays */
+      if (c * 89 % 512 % 5) forest_deactivate(context, trees, 0, (int)(c % 2), 1, c * 89 % 512);
+    rt_tree_collect(context, &trees->rt);
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+    const uint8_t *last = NULL;
+    for (int64_t c = 511; c >= 0; c--) {
+      if (c % 5 == 0) continue;
+      forest_activate(context, trees, 0, 0, 1, c);
+      uint8_t *node = rt_slot_find(context, 0, forest_slot(context, trees, 0, 0, 1, c, false));
+      CHECK(node > last);
+      last = node;
+    }
+    CHECK_TEXT(forest_check(context, trees, 0), "");
+  }
+  end();
+}
+
 static void check_compact(void) {
   begin(KIND_ROWS(kind_block), UINT64_MAX, false);
   TEST("chunks without a live node give their memory back, and take it again") {
@@ -470,6 +491,7 @@ int main(void) {
   check_lists();
   check_orphans(false);
   check_orphans(true);
+  check_reuse();
   check_compact();
   check_orders();
   check_huge_root();
