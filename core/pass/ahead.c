@@ -1,10 +1,12 @@
-/* ahead.c - elements at computed places are fetched some iterations before they are written.
+/* ahead.c - elements and lists at computed places are fetched some iterations before they are
+ * written.
  *
  *   for t in rg.range(n) do x[hash(t)] = 1 end      if the tree is large: walk to x[hash(t + 12)],
  *                                               =>  fetch the element, and the word with its bit
  *
  * It is done where a processor does not overlap the misses of iterations by itself: an atomic
- * update, and the look at a mask's bit, wait for memory, and what comes after them waits, too. The
+ * update, the look at a mask's bit, and that at the length of a list to which an element is
+ * appended wait for memory, and what comes after them waits, too. The
  * index is computed a second time, from the loop's index plus a distance: so it may hang on that,
  * on what the host region passed, and on loads, but on no inner loop. A fetch changes nothing: the
  * walk finds nodes, and what is outside the shape or absent is not fetched. The loop may run past
@@ -103,40 +105,63 @@ static bool is_atomic(const IrInst *access) {
          access->op == IR_CAS;
 }
 
+static bool is_found_by_steps(const SNode *node) {
+  for (; node; node = node->parent)
+    if (snode_has(node, SNODE_UNBOUNDED) || snode_has_lists(node)) return false;
+  return true;
+}
+
 static bool waits(const Lower *l, const IrInst *access) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
-  if (access->private_copy || field->array >= 0) return false;
-  for (const SNode *at = field->node; at; at = at->parent)
-    if (snode_has(at, SNODE_UNBOUNDED) || snode_has_lists(at)) return false;
+  if (access->private_copy || field->array >= 0 || !is_found_by_steps(field->node)) return false;
   if (!place->active && snode_is_masked(field->node, NULL)) return true;
   return is_atomic(access);
 }
 
-/* The first number of an element stands for all. */
-static bool is_computed(const Lower *l, const IrRegion *body, const IrInst *place) {
-  const IrField *field = &l->kernel->fields.items[place->field];
-  bool is_computed = false;
-  for (int k = 0; k < place->operand_count; k++) {
-    IndexRange range = ranges_of(place->operands[k]);
-    is_computed |= range.known && range.base && ranges_param(body, range.base) < 0;
+static const SNode *list_of(const Lower *l, const IrInst *append) {
+  return l->kernel->levels.items[append->level].node;
+}
+
+static bool is_computed(const IrRegion *body, IrInst *const *indices, int count) {
+  for (int k = 0; k < count; k++) {
+    IndexRange range = ranges_of(indices[k]);
+    if (range.known && range.base && ranges_param(body, range.base) < 0) return true;
   }
-  return is_computed && !field->node->components[field->component].part;
+  return false;
+}
+
+/* The first number of an element stands for all. */
+static bool is_computed_place(const Lower *l, const IrRegion *body, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  return !field->node->components[field->component].part &&
+         is_computed(body, place->operands, place->operand_count);
 }
 
 typedef struct Found {
-  const Lower *l;
+  Lower *l;
   const IrRegion *body;
-  IrInst *places[MOST_PLACES];
+  IrInst *what[MOST_PLACES]; /* places, and appends */
   int count;
   bool has_atomic; /* then iterations run one after the other */
 } Found;
 
+static bool is_far_list(Found *found, const IrInst *append) {
+  const SNode *list = list_of(found->l, append);
+  return is_found_by_steps(list->parent) &&
+         is_computed(found->body, append->operands, list->rank - 1) &&
+         !lists_stage(found->l, append);
+}
+
 static bool find_place(void *data, IrInst *inst) {
   Found *found = data;
-  if (!rewrite_is_write(inst->op) || inst->operands[0]->op != IR_PLACE) return true;
-  if (waits(found->l, inst) && is_computed(found->l, found->body, inst->operands[0])) {
-    found->places[found->count++] = inst->operands[0];
+  if (inst->op == IR_APPEND && is_far_list(found, inst)) {
+    found->what[found->count++] = inst;
+    found->has_atomic = true;
+  } else if (rewrite_is_write(inst->op) && inst->operands[0]->op == IR_PLACE &&
+             waits(found->l, inst) &&
+             is_computed_place(found->l, found->body, inst->operands[0])) {
+    found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);
   }
   return found->count < MOST_PLACES;
@@ -146,19 +171,28 @@ static void fetch(IrBuilder *b, IrInst *address) {
   ir_call(b, RT_FETCH, 0, 0, 1, &address);
 }
 
-static void fetch_place(Ahead *a, IrInst *place) {
+/* What is at `count` indices of the inst, later; false: they hang on something else. */
+static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
+  a->failed = false;
+  for (int k = 0; k < count; k++)
+    if (!(indices[k] = later(a, inst->operands[k]))) return false;
+  return true;
+}
+
+/* Where the tree is large, and the indices are inside. */
+static IrBuilder begin_fetch(Ahead *a, int tree, IrInst *inside, const IrInst *before) {
+  IrInst *goes = ir_call(&a->b, RT_TREE_LARGE, tree, 0, 0, NULL);
+  IrInst *branch = ir_if(&a->b, inside ? ir_binary(&a->b, IR_BAND, goes, inside) : goes);
+  return rewrite_inside(a->l->kernel, branch->regions[0], before);
+}
+
+static void fetch_place(Ahead *a, const IrInst *place) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
-  a->failed = false;
-  for (int k = 0; k < place->operand_count; k++)
-    if (!(indices[k] = later(a, place->operands[k]))) return;
+  if (!later_indices(a, place, place->operand_count, indices)) return;
   ir_note(a->l->kernel, place->line, "the element is fetched %d iterations ahead in a large tree",
           a->distance);
-  IrBuilder b = a->b;
-  IrInst *goes = ir_call(&b, RT_TREE_LARGE, field->tree, 0, 0, NULL),
-         *inside = address_inside(&b, field->node, indices);
-  IrInst *branch = ir_if(&b, inside ? ir_binary(&b, IR_BAND, goes, inside) : goes);
-  b = rewrite_inside(a->l->kernel, branch->regions[0], place);
+  IrBuilder b = begin_fetch(a, field->tree, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
   fetch(&b, places_element(a->l, &at, field));
   const SNode *masked = snode_sparse_level(field->node);
@@ -166,6 +200,18 @@ static void fetch_place(Ahead *a, IrInst *place) {
   at = address_from_root(&b, field->tree, field->node, indices);
   address_name(&at, masked, mask);
   fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0));
+}
+
+/* Its length, and with it most of its slots. */
+static void fetch_list(Ahead *a, const IrInst *append) {
+  const SNode *list = list_of(a->l, append);
+  int tree = a->l->kernel->levels.items[append->level].tree;
+  IrInst *indices[SNODE_MAX_AXES];
+  if (!later_indices(a, append, list->rank - 1, indices)) return;
+  ir_note(a->l->kernel, append->line, "the list is fetched %d iterations ahead in a large tree",
+          a->distance);
+  IrBuilder b = begin_fetch(a, tree, address_list_inside(&a->b, list, indices), append);
+  fetch(&b, address_to_list(&b, tree, list, indices, false).at);
 }
 
 void ahead_fetch(Lower *l, IrRegion *body) {
@@ -177,5 +223,7 @@ void ahead_fetch(Lower *l, IrRegion *body) {
   Ahead a = {.l = l, .distance = found.has_atomic ? DISTANCE : FAR, .body = body};
   a.b = rewrite_before(l->kernel, body->first);
   a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
-  for (int k = 0; k < found.count; k++) fetch_place(&a, found.places[k]);
+  for (int k = 0; k < found.count; k++)
+    if (found.what[k]->op == IR_APPEND) fetch_list(&a, found.what[k]);
+    else fetch_place(&a, found.what[k]);
 }

@@ -52,4 +52,30 @@ describe("elements at computed places", function()
     assert.equal(256 * 64, block:count())
     assert.equal(outside, rg.stats().out_of_range)
   end)
+
+  it("are appended to lists of large trees, which are emptied and filled again #cpu", function()
+    local n, lists, x = 40000, 30000, rg.field(rg.i32)
+    local list = rg.root:dense("i", lists):dynamic("j", 64, { chunk = 8 })
+    list:place(x)
+    local fill = rg.kernel(function(seed, shift)
+      for i in rg.range(lists) do x:deactivate(i) end
+      for k in rg.range(n) do x:append((k * seed) % 32768 + shift, k) end
+    end)
+    for round, case in ipairs { { 7919, 0 }, { 31, 0 }, { 7919, -100 } } do
+      local expected, inside = {}, 0
+      for k = 0, n - 1 do
+        local i = k * case[1] % 32768 + case[2]
+        if i >= 0 and i < lists then
+          expected[i], inside = (expected[i] or 0) + k, inside + 1
+        end
+      end
+      fill(case[1], case[2])
+      assert.equal(inside, x:count(), round)
+      for i = 0, lists - 1, 7 do
+        local sum = 0
+        for _, k in x:items(i) do sum = sum + k end
+        assert.equal(expected[i] or 0, sum)
+      end
+    end
+  end)
 end)
