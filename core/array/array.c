@@ -179,7 +179,8 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
                                        : pointer;
   return array->data ||
          error_set(err, RG_ERROR_ARGUMENT,
-                   "the pointer is to memory of the GPU that is not this runtime's");
+                   "the pointer is to memory of the GPU that is nobody's, or of which the host "
+                   "has no room for a copy");
 }
 
 static bool show(Array *array, Error *err) {

@@ -76,7 +76,7 @@ static bool is_within(Device *device) { return false; }
 static bool sync_cuda(Device *device, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
-  bool ok = cuda_wait(cuda, err);
+  bool ok = cuda_external_sync(cuda, err) && cuda_wait(cuda, err);
   cuda_leave(cuda);
   return ok;
 }

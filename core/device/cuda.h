@@ -23,6 +23,7 @@ typedef struct CudaRange {
   uint64_t *piece_bytes;
   int32_t piece_count;
   bool is_plain;              /* of cuMemAlloc: all of it is there */
+  bool is_external;           /* somebody else's */
 } CudaRange;
 
 /* Which side has the newest contents of a page of a tree's memory. */
@@ -60,6 +61,8 @@ typedef struct CudaTree {     /* RtTree.device */
   const void *known[CUDA_KNOWN]; /* code of such tasks */
   uint32_t next_known;
   bool is_shown;              /* others may change it on the GPU at any time */
+  int32_t wraps;              /* of its memory, while that is external: */
+  DeviceMemory mirror;        /* its own; the RtTree is, too: cuda_external.c */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
   CudaList *lists;            /* by manager */
@@ -190,6 +193,15 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
 /* To the GPU before the first task of a launch; and back after its last. */
 bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
 bool cuda_pull_foreign(CudaDevice *cuda, Error *err);
+
+/* cuda_external.c */
+/* Where the host sees what is at this address of the GPU, in an allocation that is not ours and has
+ * no mirror yet; NULL: there is none, or no memory. */
+uint8_t *cuda_external_at(CudaDevice *cuda, uint64_t at);
+/* Is it still the allocation that it was? */
+bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own);
+/* What the host changed goes there; queued. */
+bool cuda_external_sync(CudaDevice *cuda, Error *err);
 
 /* cuda_image.c */
 bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);

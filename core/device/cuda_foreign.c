@@ -2,6 +2,7 @@
  * is:
  *
  *     of a tree or array of this runtime, by its pointer     that one's mirror is used for both
+ *     of somebody else on the GPU                            likewise: cuda_external.c
  *     of the host                                            copied to the GPU for each launch, and
  *                                                            back at its end, unless it is constant
  *
@@ -17,12 +18,18 @@ uint8_t *cuda_host_at(Device *device, void *address) {
   CudaDevice *cuda = (CudaDevice *)device;
   uint64_t at = (uint64_t)(uintptr_t)address;
   unsigned type = 0;
-  for (const CudaTree *tree = cuda->trees; tree; tree = tree->next)
-    if (at - tree->memory.at < tree->memory.mapped) return tree->first + (at - tree->memory.at);
+  for (CudaTree *tree = cuda->trees, *next; tree; tree = next) {
+    next = tree->next;
+    if (at - tree->memory.at >= tree->memory.mapped) continue;
+    if (!tree->memory.is_external || cuda_external_is_there(cuda, tree))
+      return tree->first + (at - tree->memory.at);
+    if (tree->wraps) return NULL;
+    cuda_forget(device, tree->tree);
+  }
   if (!cuda_enter(cuda, NULL)) return address;
   int result = cuda->driver.cuPointerGetAttribute(&type, MEMORY_TYPE, at);
   cuda_leave(cuda);
-  return !result && type == ON_DEVICE ? NULL : address;
+  return !result && type == ON_DEVICE ? cuda_external_at(cuda, at) : address;
 }
 
 CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
@@ -71,7 +78,8 @@ static void merge(CudaDevice *cuda, CudaForeign *foreign) {
 
 bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  if (cuda_owner(cuda, tree)) return true;
+  CudaTree *own = cuda_owner(cuda, tree);
+  if (own) return own->wraps++, true;
   CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
   if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
   *foreign = (CudaForeign){.next = cuda->foreign,

@@ -155,7 +155,7 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
 
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
-  if (range->at && !cuda_is_lost(cuda)) {
+  if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
     driver->cuStreamSynchronize(cuda->stream);
     while (range->piece_count) drop_piece(cuda, range);
     if (range->is_plain) driver->cuMemFree_v2(range->at);

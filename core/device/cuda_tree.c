@@ -7,6 +7,7 @@
 
 #include "base/bits.h"
 #include "device/cuda.h"
+#include "device/host_memory.h"
 
 static bool is_sparse(const RtTree *tree) { return tree->manager_count > 0; }
 static uint64_t used_bytes(const RtTree *tree) {
@@ -113,8 +114,12 @@ void cuda_forget(Device *device, RtTree *tree) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;
   void *context;
-  if (tree->foreign && !cuda_owner(cuda, tree)) cuda_abandon(cuda, tree);
+  CudaTree *owner = cuda_owner(cuda, tree);
+  if (tree->foreign && !owner) cuda_abandon(cuda, tree);
+  if (owner && !--owner->wraps && owner->memory.is_external) cuda_forget(device, owner->tree);
   if (!own) return;
+  bool is_external = own->memory.is_external;
+  DeviceMemory mirror = own->mirror;
   bool is_entered = !cuda->driver.cuCtxPushCurrent_v2(cuda->context);
   free_tree(cuda, own);
   if (is_entered) cuda->driver.cuCtxPopCurrent_v2(&context);
@@ -125,6 +130,9 @@ void cuda_forget(Device *device, RtTree *tree) {
   heap_free(device->heap, own->pages);
   heap_free(device->heap, own);
   tree->device = NULL;
+  if (!is_external) return;
+  host_free(device, &mirror);
+  heap_free(device->heap, tree);
 }
 
 /* -- before a launch --------------------------------------------------------------------------- */

@@ -280,6 +280,44 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("false device.lost kernel 'add'\nfalse\n0$", said)
   end)
 
+  it("wraps memory of the GPU that somebody else has allocated, which both see after a sync",
+    function()
+    assert.equal("true\n3 2\n32 45 5 true\n7", run("", [[
+      rg.init { arch = "cuda" }
+      local ffi = require "ffi"
+      ffi.cdef "int cuMemAlloc_v2(uint64_t *a, size_t n); int cuMemFree_v2(uint64_t a);"
+      ffi.cdef "int cuDevicePrimaryCtxRetain(void **c, int d); int cuCtxPushCurrent_v2(void *c);"
+      ffi.cdef "int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n);"
+      ffi.cdef "int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t n);"
+      local C = ffi.load(os.getenv "RG_CUDA_DRIVER")
+      local c, at, bytes = ffi.new "void *[1]", ffi.new "uint64_t[1]", ffi.new("float[16]", 9)
+      assert(C.cuDevicePrimaryCtxRetain(c, 0) == 0 and C.cuCtxPushCurrent_v2(c[0]) == 0)
+      assert(C.cuMemAlloc_v2(at, 64) == 0 and C.cuMemcpyHtoD_v2(at[0], bytes, 64) == 0)
+      local w = rg.wrap(ffi.cast("float *", at[0]), rg.f32, { 16 })
+      print(w[7] == 9)
+      local fill = rg.kernel(function() for i in rg.range(16) do w[i] = i end end)
+      fill()
+      local three = w[3]
+      w:fill(2)
+      print(three, w[5])
+      rg.sync()
+      assert(C.cuMemcpyDtoH_v2(bytes, at[0], 64) == 0) -- what the host wrote
+      local sum = 0
+      for i = 0, 15 do sum = sum + bytes[i] end
+      fill()
+      local v = rg.wrap(ffi.cast("float *", at[0]) + 4, rg.f32, { 4 })
+      local five, ten = v[1], rg.kernel(function()
+        local s = 0
+        for i in rg.range(10) do s = s + w[i] end
+        return s
+      end)()
+      print(sum, ten, five, w:pointer() == ffi.cast("float *", at[0]))
+      for i = 0, 15 do bytes[i] = 7 end
+      assert(C.cuMemcpyHtoD_v2(at[0], bytes, 64) == 0) -- what others write
+      print(w[2])
+    ]]))
+  end)
+
   it("is lost to all runtimes of a process at once, and a new one gets a new context", function()
     local said = run("PTX_FAIL_LAUNCH=3", [[
       local function start()
