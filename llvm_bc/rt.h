@@ -297,6 +297,7 @@ typedef struct RtTree {
    * them only if the device prepared them. */
   const int64_t *private_copies;
   void *device;             /* the device's own data for the tree; initially NULL */
+  uint64_t last_use;        /* the server's: the ticket of the last work that uses it; 0: none */
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last refresh */
   uint32_t changed;

@@ -133,15 +133,24 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
   return program ? lines_take(&program->engine, length ? length : &unused) : NULL;
 }
 
+/* What is queued draws first. */
+static bool settle(Program *program) {
+  Device *device = program->store.device;
+  return !device || !device->queued || device->settle(device->settle_data, NULL) || true;
+}
+
 void rg_seed(RgRuntime *runtime, uint64_t seed) {
   Program *program = (Program *)runtime;
-  if (program) program->engine.random = (RtRandom){.seed = seed};
+  if (!program) return;
+  (void)API_CALL(program, settle(program));
+  program->engine.random = (RtRandom){.seed = seed};
 }
 
 uint64_t rg_random_key(RgRuntime *runtime, int32_t is_own) {
   Program *program = (Program *)runtime;
   if (!program) return 0;
   RtRandom *random = &program->engine.random;
+  if (!is_own) (void)API_CALL(program, settle(program));
   return rt_random_key(random->seed, is_own ? UINT64_MAX : random->streams++);
 }
 
@@ -203,6 +212,7 @@ int32_t rg_worker_count(RgRuntime *runtime) {
 
 static bool read_stats(Program *program, RgStats *stats) {
   if (program->store.device) (void)store_reach(&program->store, DEVICE_COUNTS, NULL);
+  settle(program);
   program_stats(program, stats);
   return true;
 }

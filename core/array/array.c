@@ -36,7 +36,8 @@ static bool read_type(Array *array, const char *type, Error *err) {
   return array->type_name != NULL;
 }
 
-static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
+static bool read_shape(Array *array, const int64_t *shape, int32_t rank, int64_t least,
+                       Error *err) {
   char label[100], extents[200];
   int64_t bytes = type_row(&array->store->types, array->type).size;
   if (rank < 1 || rank > ARRAY_MAX_AXES || !shape)
@@ -46,9 +47,10 @@ static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *
   array->count = 1;
   memcpy(array->shape, shape, sizeof *shape * (size_t)rank);
   for (int k = 0; k < rank; k++)
-    if (shape[k] < 1)
+    if (shape[k] < least)
       return error_set(err, RG_ERROR_ARGUMENT,
-                       "an extent of an array is a positive whole number, not %lld",
+                       "an extent of an array is a %s, not %lld",
+                       least ? "positive whole number" : "whole number from 0 on",
                        (long long)shape[k]);
   bool is_huge = false;
   for (int k = rank - 1; k >= 0; k--) {
@@ -69,9 +71,9 @@ static bool copy_name(Array *array, const char *name, Error *err) {
 }
 
 static bool declare(Array *array, const char *type, const int64_t *shape, int32_t rank,
-                    const char *name, Error *err) {
+                    const char *name, int64_t least, Error *err) {
   return copy_name(array, name, err) && read_type(array, type, err) &&
-         read_shape(array, shape, rank, err);
+         read_shape(array, shape, rank, least, err);
 }
 
 static Array *begin(Store *store, Error *err) {
@@ -93,13 +95,23 @@ static bool take_memory(Array *array, Error *err) {
   return true;
 }
 
-Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                    const char *name, Error *err) {
+static Array *create(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                     const char *name, int64_t least, Error *err) {
   Array *array = begin(store, err);
-  if (array && declare(array, type, shape, rank, name, err) && take_memory(array, err))
+  if (array && declare(array, type, shape, rank, name, least, err) && take_memory(array, err))
     return array;
   if (array) object_release(&array->object);
   return NULL;
+}
+
+Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                    const char *name, Error *err) {
+  return create(store, type, shape, rank, name, 1, err);
+}
+
+Array *array_create_buffer(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                           Error *err) {
+  return create(store, type, shape, rank, "", 0, err);
 }
 
 /* -- memory of somebody else ------------------------------------------------------------------- */
@@ -191,7 +203,7 @@ static bool show(Array *array, Error *err) {
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
-  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
+  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, 1, err) &&
       take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_folded = is_folded(array);

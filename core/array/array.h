@@ -43,6 +43,9 @@ struct Array {
 /* Elements are zero. */
 Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
                     const char *name, Error *err);
+/* The same, without a name; extents may be 0. */
+Array *array_create_buffer(Store *store, const char *type, const int64_t *shape, int32_t rank,
+                           Error *err);
 /* See RgWrap. On failure `release` is not called. */
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
 /* Gives its memory back; later uses report `where` that was. */
@@ -72,7 +75,8 @@ bool array_read(Array *array, double *values, int64_t count, Error *err);
 bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err);
 bool array_write(Array *array, const double *values, int64_t count, Error *err);
 bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *err);
-/* As they are in memory, of elements that are one block. */
+/* As they are in memory, of elements that are one block, of so many bytes. */
+bool array_check_block(Array *array, int64_t size_bytes, Error *err);
 bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err);
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err);
 

@@ -331,7 +331,7 @@ bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *
 
 /* -- their bytes ------------------------------------------------------------------------------- */
 
-static bool check_block(Array *array, int64_t size_bytes, Error *err) {
+bool array_check_block(Array *array, int64_t size_bytes, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
   if (array->is_strided)
@@ -344,13 +344,14 @@ static bool check_block(Array *array, int64_t size_bytes, Error *err) {
 }
 
 bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err) {
-  if (!check_block(array, size_bytes, err) || !reach(array, NULL, DEVICE_READS, err)) return false;
+  if (!array_check_block(array, size_bytes, err) || !reach(array, NULL, DEVICE_READS, err))
+    return false;
   memcpy(bytes, array->data, (size_t)size_bytes);
   return true;
 }
 
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err) {
-  if (!check_block(array, size_bytes, err) || !check_writable(array, err) ||
+  if (!array_check_block(array, size_bytes, err) || !check_writable(array, err) ||
       !reach(array, NULL, DEVICE_WRITES, err))
     return false;
   memcpy(array->data, bytes, (size_t)size_bytes);

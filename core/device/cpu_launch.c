@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "device/cpu.h"
 #include "device/launch.h"
 #include "device/presence.h"
@@ -158,6 +159,7 @@ static RtOutside take_outside(CpuDevice *cpu) {
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   CpuDevice *cpu = (CpuDevice *)device;
   RtContext *context = &launch->context;
+  uint64_t begin = clock_ticks();
   launch_begin(device, launch, run_task);
   messages_begin(&cpu->said);
   cpu->launch = launch;
@@ -169,5 +171,6 @@ bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err) {
   gather(cpu, launch);
   launch->outside = take_outside(cpu);
   if (context->error.kind == RT_OK && rt_stopped(context)) context->error.kind = RT_ERROR_STOPPED;
+  launch->ticks = clock_ticks() - begin;
   return pool_check_host(cpu->pool, err);
 }

@@ -111,11 +111,14 @@ typedef struct DeviceLaunch {
   const int32_t *message_axes;
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   bool says;                  /* it may print; then nothing is queued before it */
+  int32_t stream;             /* where order is that of launches; 0: the default */
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
    * may set it to 1 */
   RtContext context;
   uint64_t runs, collections; /* tasks run, collections that freed something */
+  uint64_t ticks;             /* how long it took (base/clock.h); 0: not known */
+  bool is_skipped;            /* one before it, on its stream, has failed: it did not run */
   RtOutside outside;          /* the first of the first worker that has one; the count is of all */
   /* What the kernel said, as records of llvm_bc/message.c: task after task, in a task by the
    * indices of its iterations. The device's, until the next launch. */
@@ -123,7 +126,8 @@ typedef struct DeviceLaunch {
   uint64_t message_words;
   uint64_t messages_lost;     /* how many records found no room */
   uint64_t touches_lost;      /* accesses that the race detector had no room for */
-  /* Not 0: the launch is queued, and all of this is not known before `finish`. */
+  /* Not 0: the launch is queued, and all of this is not known before `finish`. Of one stream they
+   * grow. */
   uint64_t ticket;
 } DeviceLaunch;
 
@@ -175,6 +179,13 @@ typedef struct DeviceTable {
   /* Of launches that are queued: in their order, each once, with code, frame and trees as they were
    * launched. Waits, and fills the rest. What follows one that failed has not run. */
   bool (*finish)(Device *device, DeviceLaunch *launch, Error *err);
+  /* Has a queued launch ended, so that `finish` need not wait? NULL: who knows. */
+  bool (*is_done)(Device *device, uint64_t ticket);
+  /* Room for a launch on the stream; false: not before one of it is finished. NULL: there is room
+   * for most_queued. */
+  bool (*has_room)(Device *device, int32_t stream);
+  /* Whatever is queued fails soon: any thread. False: nothing was. NULL: nothing is. */
+  bool (*stop)(Device *device);
   /* Does the running launch wait for this thread, or may it: a worker, or any thread while a host's
    * job system has the work? Any thread may ask. */
   bool (*is_within)(Device *device);
@@ -201,6 +212,8 @@ struct Device {
   int32_t queued, most_queued;
   int64_t most_words;
   bool (*settle)(void *data, Error *err);
+  /* the same for one launch and those before it on its stream */
+  bool (*settle_one)(void *data, int32_t stream, uint64_t ticket, Error *err);
   void *settle_data;
   Cache *cache;               /* for what its driver makes of code; NULL: none */
   bool shuffle_tasks, gc_each_launch, guard_pages;
@@ -229,6 +242,10 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
 static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
                                 uint64_t size_bytes, DeviceUse use, Error *err) {
   return !device->table->reach || device->table->reach(device, tree, from, size_bytes, use, err);
+}
+/* Has a queued launch ended, as far as the device knows without waiting? */
+static inline bool device_is_done(Device *device, uint64_t ticket) {
+  return !device->table->is_done || device->table->is_done(device, ticket);
 }
 static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at,
                                  uint64_t *address, Error *err) {

@@ -21,7 +21,8 @@ void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
   context->random = launch->random;
   context->run = run;
   launch->runs = launch->collections = 0;
-  launch->messages_lost = launch->touches_lost = launch->ticket = 0;
+  launch->messages_lost = launch->touches_lost = launch->ticket = launch->ticks = 0;
+  launch->is_skipped = false;
 }
 
 /* Of begin..end, as many as fit. */

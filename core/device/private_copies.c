@@ -62,8 +62,8 @@ static bool charge(const Device *device, const RtTree *tree) {
   if (needed <= copies->charged) return true;
   uint64_t more = needed - copies->charged;
   if (more > budget->limit / 2 || budget->used > budget->limit / 2 - more) return false;
-  budget->used += more;
-  if (budget->used > budget->peak) budget->peak = budget->used;
+  uint64_t used = __atomic_add_fetch(&budget->used, more, __ATOMIC_RELAXED);
+  if (used > budget->peak) budget->peak = used;
   copies->charged = needed;
   return true;
 }
@@ -85,7 +85,7 @@ void copies_free(Device *device, RtTree *tree) {
   tree->private_copies = NULL;
   tree->device = NULL;
   if (!copies) return;
-  tree->budget->used -= copies->charged;
+  __atomic_fetch_sub(&tree->budget->used, copies->charged, __ATOMIC_RELAXED);
   device->table->free(device, &copies->memory);
   heap_free(device->heap, copies);
 }

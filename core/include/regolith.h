@@ -91,6 +91,13 @@ typedef struct RgOptions {
   /* 1: no kernel is compiled again with integers and booleans that stayed the same over some
    * launches as constants (in a thread; results are the same) */
   int32_t unspecialised;
+  /* 1: on a CPU, too, launches return at once, and a thread of the runtime runs them; failures come
+   * later (rg_kernel_launch). Not with run_tasks */
+  int32_t async;
+  /* How memory of arrays and buffers is reused: "expandable", "caching", "simple", "simple(period =
+   * 128, ratio = 0.8)": of `period` (requests), `time` (seconds) or `never`, and `ratio`, `min` or
+   * `max` (bytes). NULL: what RG_POOL says, else expandable */
+  const char *pool;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -505,6 +512,51 @@ RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 /* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_90", which need
  * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
 RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
+
+/* -- the compute client ------------------------------------------------------------------------ */
+/* Work on streams, 0 to 7: on each it is done in the order of the calls; a buffer that two of them
+ * use is used in that order, too. Launches by rg_kernel_launch are on stream 0. With
+ * RgOptions.async calls return before their work is done, unless they look at its outcome; else
+ * all is done when they return. What fails on a stream is told once, by the next call that looks at
+ * it (rg_client_sync, rg_client_read); until then nothing more runs there, and launches are counted
+ * (RgStats.skipped). Any thread may call these: they wait while another thread is inside the
+ * runtime. */
+/* A buffer: an array, zero, whose extents may be 0; given back by rg_array_release. Its memory is
+ * reused once the work that uses it is done. */
+RgStatus rg_client_empty(RgRuntime *runtime, const char *type, const int64_t *shape, int32_t rank,
+                         RgArray **buffer);
+/* All bytes of a buffer, row-major; they may change when the call returns. */
+RgStatus rg_client_write(RgRuntime *runtime, int32_t stream, RgArray *buffer, const void *bytes,
+                         int64_t size_bytes);
+/* Waits for the work that uses it; size_bytes -1: only waits. */
+RgStatus rg_client_read(RgRuntime *runtime, int32_t stream, RgArray *buffer, void *bytes,
+                        int64_t size_bytes);
+/* A copy of the buffer as it is after the work on the stream so far: a new buffer, at once, whose
+ * contents come when it is their turn. Whoever looks at it waits for that. */
+RgStatus rg_client_read_async(RgRuntime *runtime, int32_t stream, RgArray *buffer, RgArray **copy);
+/* Is all work done that uses the buffer? Does not wait for it. */
+RgStatus rg_client_is_done(RgRuntime *runtime, RgArray *buffer, int32_t *is_done);
+/* See rg_kernel_launch. */
+RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
+                           const RgValue *values, int32_t value_count, RgValue *result);
+/* Waits for a stream; -1: for all. */
+RgStatus rg_client_sync(RgRuntime *runtime, int32_t stream);
+/* From now on rg_kernel_launch is on this stream; by default on 0. */
+RgStatus rg_client_use(RgRuntime *runtime, int32_t stream);
+
+/* Memory in bytes. kind 0 "persistent": of trees, where `reserved` are addresses; 1 "transient": of
+ * arrays and buffers, reused by `strategy`; 2 "staging": on its way. The peaks are each by
+ * itself. */
+typedef struct RgPoolMemory {
+  const char *kind, *strategy;
+  uint64_t live, in_use, reserved;    /* asked for; with what is lost beside it; in all */
+  uint64_t peak_live, peak_reserved;
+  uint64_t waiting;                   /* of live: given back, and still used by work */
+  uint64_t blocks, takes, device_calls, largest_free;
+} RgPoolMemory;
+RgStatus rg_client_memory(RgRuntime *runtime, int32_t kind, RgPoolMemory *memory);
+/* Waits, and gives back to the system what nobody holds. */
+RgStatus rg_client_cleanup(RgRuntime *runtime);
 
 /* -- pictures ---------------------------------------------------------------------------------- */
 /* PNG by the path's extension. Field or array of rank 2 (first axis: x to the right; second: y

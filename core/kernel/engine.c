@@ -11,6 +11,9 @@
 #include "kernel/queue.h"
 
 static bool settle(void *data, Error *err) { return queue_settle(data, err); }
+static bool settle_one(void *data, int32_t stream, uint64_t ticket, Error *err) {
+  return queue_settle_stream(data, stream, ticket, err);
+}
 
 void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cache *cache) {
   engine->store = store;
@@ -19,6 +22,7 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   engine->begin_ticks = clock_ticks();
   engine->begin_ns = clock_ns();
   store->device->settle = settle;
+  store->device->settle_one = settle_one;
   store->device->settle_data = engine;
   engine_end_launch(engine);
 }
@@ -39,14 +43,18 @@ void engine_begin_launch(Engine *engine) {
 }
 
 void engine_end_launch(Engine *engine) {
+  engine->is_reporting = false;
   __atomic_store_n(&engine->launch.context.stop, LAUNCH_NONE, __ATOMIC_RELAXED);
 }
 
 bool engine_stop(Engine *engine) {
+  const Store *store = engine->store;
+  const Device *device = store ? store->device : NULL;
   uint32_t stop = LAUNCH_RUNS;
-  return __atomic_compare_exchange_n(&engine->launch.context.stop, &stop, LAUNCH_STOPS, false,
-                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED) ||
-         stop == LAUNCH_STOPS;
+  bool was_queued = device && device->table->stop && device->table->stop((Device *)device);
+  bool runs = __atomic_compare_exchange_n(&engine->launch.context.stop, &stop, LAUNCH_STOPS, false,
+                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  return runs || stop == LAUNCH_STOPS || was_queued;
 }
 
 bool engine_is_stopped(const Engine *engine) {

@@ -34,7 +34,10 @@ typedef struct Queued {       /* queue.c: a launch that is not reported yet */
   Kernel *kernel;
   struct Variant *variant;
   uint64_t ticket;
+  int32_t stream;
 } Queued;
+
+enum { ENGINE_STREAMS = 8 };  /* as many as a device has at most */
 
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
@@ -72,10 +75,13 @@ typedef struct Engine {
   Kernel *kernels;            /* linked by next; newest first */
   /* the running or last one; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
-  Queued *queue;              /* NULL: the device has queued nothing yet */
+  int32_t stream;             /* of the launches that come */
+  Queued *queue;              /* in their order; NULL: the device has queued nothing yet */
   int32_t queued;
-  bool has_failed;            /* a launch that was queued, which nobody has been told */
-  Error failure;
+  bool is_reporting;
+  /* by stream: a launch that was queued has failed, which nobody has been told */
+  bool has_failed[ENGINE_STREAMS];
+  Error failures[ENGINE_STREAMS];
   RtRandom random;
   EngineStats stats;
 } Engine;

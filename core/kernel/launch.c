@@ -168,8 +168,9 @@ static int32_t list_arrays(const Variant *variant, const RgValue *values) {
 }
 
 /* Its context stays as it is: the device fills that in. */
-static void fill_launch(const Store *store, Variant *variant, const RgValue *values,
-                        RtRandom *random, DeviceLaunch *launch) {
+static void fill_launch(Engine *engine, Variant *variant, const RgValue *values,
+                        DeviceLaunch *launch) {
+  const Store *store = engine->store;
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = pattern_memory(&values[variant->tree_values[k]]);
   launch->code = variant->code;
@@ -181,7 +182,8 @@ static void fill_launch(const Store *store, Variant *variant, const RgValue *val
   launch->tree_count = variant->tree_count;
   launch->array_count = store->device->table->reach ? list_arrays(variant, values) : 0;
   launch->ambient = store->zeros;
-  launch->random = random;
+  launch->random = &engine->random;
+  launch->stream = engine->stream;
   launch->has_sums = variant->has_sums;
   launch->message_axes = variant->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
@@ -248,19 +250,19 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   DeviceLaunch *launch = &engine->launch;
   store_relieve(engine->store);
   if (device->queued) queue_make_room(engine, variant);
-  if (engine->has_failed && queue_has_failed(engine, variant->is_awaited ? err : NULL))
+  if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;
-  fill_launch(engine->store, variant, values, &engine->random, launch);
+  fill_launch(engine, variant, values, launch);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);
-  uint64_t ticks = clock_ticks() - begin;
-  engine->stats.run_ticks += ticks;
   engine->stats.launches++;
   expect_valid(kernel);
   if (launch->ticket) return ok && queue_add(kernel, variant, values, result, err);
+  if (!launch->ticks) launch->ticks = clock_ticks() - begin;
+  engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
-  if (ok) special_note(kernel, general, variant, ticks);
+  if (ok) special_note(kernel, general, variant, launch->ticks);
   return ok;
 }
 

@@ -12,6 +12,12 @@ static bool name_kernel(const Kernel *kernel, Error *err) {
   return false;
 }
 
+/* Results are read from the variant's frame; a device may have kept another. */
+static void take_frame(Variant *variant, const DeviceLaunch *launch) {
+  if (variant->is_awaited && launch->frame != variant->frame)
+    memcpy(variant->frame, launch->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
+}
+
 static bool report(const Queued *queued, const RgValue *values, RgValue *result, Error *err) {
   Engine *engine = queued->kernel->engine;
   Device *device = engine->store->device;
@@ -29,49 +35,131 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};
   if (!device->table->finish(device, &launch, err)) return name_kernel(queued->kernel, err);
+  engine->stats.run_ticks += launch.ticks;
+  engine->stats.skipped += launch.is_skipped;
+  take_frame(variant, &launch);
   return readback(queued->kernel, variant, &launch, values, result, err);
 }
 
-/* The last of them with its values, if somebody waits for its result. */
-static bool report_all(Engine *engine, const RgValue *values, RgValue *result, Error *err) {
-  RgValue unused;
-  bool ok = true;
-  int32_t count = engine->queued;
-  engine->queued = 0;
-  for (int32_t k = 0; k < count; k++) {
-    bool is_last = values && k + 1 == count;
-    if (!ok) engine->stats.skipped++;
-    else ok = report(&engine->queue[k], is_last ? values : NULL, is_last ? result : &unused, err);
-  }
-  engine->store->device->queued = 0;
-  return ok;
+/* -- which of them ----------------------------------------------------------------------------- */
+
+typedef struct Reporting {
+  Engine *engine;
+  int32_t stream;             /* -1: all */
+  uint64_t past;              /* tickets above it stay */
+  bool waits;                 /* else those that have not ended stay, with all after them */
+  const RgValue *values;      /* of the last one, if somebody waits for its result */
+  RgValue *result;
+} Reporting;
+
+static bool is_wanted(const Reporting *how, const Queued *queued) {
+  return (how->stream < 0 || (queued->stream == how->stream && queued->ticket <= how->past)) &&
+         (how->waits || device_is_done(how->engine->store->device, queued->ticket));
 }
 
-bool queue_has_failed(Engine *engine, Error *err) {
-  if (!engine->has_failed) return false;
+static void keep_failure(Engine *engine, int32_t stream, const Error *failure) {
+  if (engine->has_failed[stream]) return;
+  engine->has_failed[stream] = true;
+  engine->failures[stream] = *failure;
+}
+
+/* Of a device that does not know which it skipped: all after one that failed. */
+static bool is_lost(const Engine *engine, const bool *is_broken, const Queued *queued) {
+  return is_broken[queued->stream] && !engine->store->device->table->is_done;
+}
+
+static void report_one(const Reporting *how, const Queued *queued, bool is_last, bool *is_broken,
+                       Error *err) {
+  Engine *engine = how->engine;
+  RgValue unused;
+  Error failure;
+  error_clear(&failure);
+  if (err && !error_is_set(err)) failure.more = err->more; /* with its notes */
+  if (is_lost(engine, is_broken, queued)) {
+    engine->stats.skipped++;
+  } else if (!report(queued, is_last ? how->values : NULL,
+                     is_last && how->result ? how->result : &unused, &failure)) {
+    is_broken[queued->stream] = true;
+    if (err && !error_is_set(err)) *err = failure;
+    else keep_failure(engine, queued->stream, &failure);
+  }
+}
+
+/* False: err is set. */
+static bool report_some(const Reporting *how, Error *err) {
+  Engine *engine = how->engine;
+  if (engine->is_reporting) return true; /* what a report looks at is asked for again */
+  engine->is_reporting = true;
+  bool is_broken[ENGINE_STREAMS] = {false}, is_held[ENGINE_STREAMS] = {false};
+  int32_t count = engine->queued, kept = 0;
+  for (int32_t k = 0; k < count; k++) {
+    Queued queued = engine->queue[k];
+    if (is_held[queued.stream] || !is_wanted(how, &queued)) {
+      is_held[queued.stream] = true;
+      engine->queue[kept++] = queued;
+    } else {
+      report_one(how, &queued, k + 1 == count, is_broken, err);
+    }
+  }
+  engine->queued = kept;
+  engine->is_reporting = false;
+  if (!kept) engine->store->device->queued = 0;
+  return !err || !error_is_set(err);
+}
+
+/* -- for others -------------------------------------------------------------------------------- */
+
+bool queue_has_failed(Engine *engine, int32_t stream, Error *err) {
+  int32_t k = stream < 0 ? 0 : stream, past = stream < 0 ? ENGINE_STREAMS : stream + 1;
+  while (k < past && !engine->has_failed[k]) k++;
+  if (k == past) return false;
   if (!err) {
     engine->stats.skipped++;
     return true;
   }
-  engine->has_failed = false;
-  error_add(err, &engine->failure);
+  engine->has_failed[k] = false;
+  error_add(err, &engine->failures[k]);
   return true;
 }
 
 bool queue_settle(Engine *engine, Error *err) {
-  if (err && queue_has_failed(engine, err)) return false;
+  if (err && queue_has_failed(engine, -1, err)) return false;
   if (!engine->queued) return true;
-  if (err) return report_all(engine, NULL, NULL, err);
-  error_clear(&engine->failure);
-  engine->has_failed = !report_all(engine, NULL, NULL, &engine->failure);
-  return !engine->has_failed;
+  return report_some(&(Reporting){.engine = engine, .stream = -1, .waits = true}, err);
+}
+
+bool queue_settle_stream(Engine *engine, int32_t stream, uint64_t ticket, Error *err) {
+  if (err && queue_has_failed(engine, stream, err)) return false;
+  if (!engine->queued) return true;
+  Reporting how = {.engine = engine, .stream = stream, .past = ticket, .waits = true};
+  return report_some(&how, err);
+}
+
+void queue_note_ended(Engine *engine) {
+  if (engine->queued && engine->store->device->table->is_done)
+    report_some(&(Reporting){.engine = engine, .stream = -1}, NULL);
+}
+
+/* The oldest of the stream, with all that have ended. */
+static void report_oldest(Engine *engine, int32_t stream) {
+  int32_t k = 0;
+  while (k < engine->queued && engine->queue[k].stream != stream) k++;
+  if (k < engine->queued) queue_settle_stream(engine, stream, engine->queue[k].ticket, NULL);
+  queue_note_ended(engine);
+}
+
+void queue_have_room(Engine *engine, int32_t stream) {
+  Device *device = engine->store->device;
+  if (!device->table->has_room) return;
+  while (!device->table->has_room(device, stream)) report_oldest(engine, stream);
 }
 
 void queue_make_room(Engine *engine, const Variant *variant) {
-  const Device *device = engine->store->device;
+  Device *device = engine->store->device;
   int64_t words = (int64_t)variant->tree_count + variant->frame_slots;
-  if (variant->says || device->queued >= device->most_queued || words > device->most_words)
-    queue_settle(engine, NULL);
+  bool is_full = device->queued >= device->most_queued && !device->table->has_room;
+  if (variant->says || is_full || words > device->most_words) queue_settle(engine, NULL);
+  queue_have_room(engine, engine->stream);
 }
 
 bool queue_add(Kernel *kernel, Variant *variant, const RgValue *values, RgValue *result,
@@ -79,11 +167,15 @@ bool queue_add(Kernel *kernel, Variant *variant, const RgValue *values, RgValue 
   Engine *engine = kernel->engine;
   if (!engine->queue) engine->queue = heap_alloc(engine->store->heap, sizeof *engine->queue *
                                                  (size_t)engine->store->device->most_queued);
-  if (!engine->queue) {
-    engine->store->device->queued = 0;
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
-  }
-  engine->queue[engine->queued++] = (Queued){kernel, variant, engine->launch.ticket};
+  Queued queued = {kernel, variant, engine->launch.ticket, engine->launch.stream};
+  if (!engine->queue) return report(&queued, values, result, err);
+  engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.context.error.kind != RT_OK; /* its host region has failed */
-  return !(variant->is_awaited || is_over) || report_all(engine, values, result, err);
+  if (!variant->is_awaited && !is_over) return true;
+  Reporting how = {.engine = engine,
+                   .stream = -1,
+                   .waits = true,
+                   .values = values,
+                   .result = result};
+  return report_some(&how, err);
 }

@@ -27,7 +27,8 @@ typedef struct MemoryManager {
   MemoryQueue waiting[MEMORY_POOLS][MEMORY_STREAMS]; /* in order of their cursors */
   uint64_t completed[MEMORY_STREAMS];
   uint64_t waiting_bytes;
-  uint64_t ranges, range_bytes; /* persistent: how many, and their addresses */
+  /* persistent: how many, and their addresses; a launch may take some at any time */
+  _Atomic uint64_t ranges, range_bytes;
 } MemoryManager;
 
 /* The source's range is shared among the pools. False: the host has no memory; then, too,

@@ -34,12 +34,23 @@ static bool create_device(Program *program, const RgOptions *options, Arch arch,
   return program->store.device;
 }
 
+/* A host's job system runs in the thread that calls. */
+static bool find_channel(const RgOptions *options, Arch arch, ServerChannel *channel, Error *err) {
+  const char *text = option_text("RG_CHANNEL");
+  bool is_thread = !strcmp(text, "thread") || (!text[0] && options->async);
+  *channel = is_thread && arch == ARCH_CPU && !options->run_tasks ? SERVER_THREAD : SERVER_INLINE;
+  return !text[0] || is_thread || !strcmp(text, "inline") ||
+         error_set(err, RG_ERROR_OPTION, "RG_CHANNEL is '%.60s', not inline or thread", text);
+}
+
 /* Before the device: see server.h. */
-static bool create_server(Program *program, uint64_t memory_bytes, Error *err) {
-  const char *text = option_text("RG_POOL"), *wrong;
-  ServerOptions options = {.memory_bytes = memory_bytes};
-  if (!memory_config_parse(text[0] ? text : "expandable", &options.transient, &wrong)) {
-    error_set(err, RG_ERROR_OPTION, "RG_POOL is '%.80s', not a strategy: see '%.40s'", text, wrong);
+static bool create_server(Program *program, const RgOptions *given, ServerChannel channel,
+                          uint64_t memory_bytes, Error *err) {
+  const char *text = given->pool ? given->pool : option_text("RG_POOL"), *wrong;
+  ServerOptions options = {.memory_bytes = memory_bytes, .channel = channel};
+  if (!memory_config_parse(text, &options.transient, &wrong)) {
+    error_set(err, RG_ERROR_OPTION, "%s is '%.80s', not a strategy of reuse: see '%.40s'",
+              given->pool ? "pool" : "RG_POOL", text, wrong);
     return error_hint(err, "expandable, caching, simple, or simple(period = 128, ratio = 0.8)");
   }
   return server_attach(program->store.device, &options, err);
@@ -58,7 +69,10 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   if (!settings_fill(&options, err) || !create_device(program, &options, arch, err)) return false;
   StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
-  if (!create_server(program, store.memory_bytes, err)) return false;
+  ServerChannel channel;
+  if (!find_channel(&options, arch, &channel, err) ||
+      !create_server(program, &options, channel, store.memory_bytes, err))
+    return false;
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
                           .default_f64 = options.default_f64,
                           .fast_math = options.fast_math,
@@ -67,7 +81,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .waits = !strcmp(option_text("RG_ASYNC"), "off"),
                           .debug = options.debug,
                           .specialises = !options.unspecialised && !options.run_tasks &&
-                                         arch != ARCH_CUDA &&
+                                         arch != ARCH_CUDA && channel == SERVER_INLINE &&
                                          strcmp(option_text("RG_SPECIALISE"), "off") != 0,
                           .always_specialises = !strcmp(option_text("RG_SPECIALISE"), "always"),
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),
@@ -132,7 +146,10 @@ double program_gc(Program *program, GcAction action) {
   Store *store = &program->store;
   switch (action) {
   case GC_COLLECT: store_collect_all(store, false); return 0;
-  case GC_TRIM: store_collect_all(store, true); return 0;
+  case GC_TRIM:
+    store_collect_all(store, true);
+    server_trim(server_of(store->device));
+    return 0;
   case GC_STOP: store->gc_is_stopped = true; return 0;
   case GC_RESTART: store->gc_is_stopped = false; return 0;
   case GC_COUNT: return live_kib(program);

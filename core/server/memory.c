@@ -56,6 +56,7 @@ bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
 
 void server_free(Device *device, DeviceMemory *memory) {
   Server *server = server_of(device);
+  if (server->is_queued) queue_wait_all(&server->queue);
   if (memory->base) {
     server->memory.ranges--;
     server->memory.range_bytes -= memory->reserved;
@@ -97,19 +98,48 @@ void server_memory_end(Server *server) {
   arena_release(&server->range);
 }
 
+/* Of a device that works in the host's memory: as large pages, and present if that is cheap. */
+static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
+  if (server->device->memory_bytes || size_bytes < SETTLED) return;
+  arena_settle(from, size_bytes);
+  if (size_bytes <= ARENA_PRESENT) arena_make_present(from, size_bytes);
+}
+
+void server_settle(Device *device, uint8_t *from, uint64_t size_bytes) {
+  Server *server = server_of(device);
+  queue_wait_all(&server->queue); /* launches look at what is settled */
+  server->inner->settle(device, from, size_bytes);
+}
+
 /* A range of its own: beside a pool that is full, and where pages around it are to be guarded. */
 static bool take_range(Server *server, DeviceBlock *block, uint64_t size_bytes, Error *err) {
   Device *device = server->device;
   if (!server_allocate(device, &block->range, size_bytes, size_bytes, err)) return false;
   block->base = server->inner->map(device, &block->range);
-  server->inner->settle(device, block->base, size_bytes);
+  settle(server, block->base, size_bytes);
   return true;
 }
 
 static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_bytes) {
   uint64_t dirty = block->block->dirty < size_bytes ? block->block->dirty : size_bytes;
-  if (size_bytes >= SETTLED) server->inner->settle(server->device, block->base, size_bytes);
+  settle(server, block->base, size_bytes);
   memset(block->base, 0, dirty);
+}
+
+/* What waits for work that is done is free. */
+static void note_completed(Server *server) {
+  for (int32_t k = 0; server->is_queued && k < QUEUE_STREAMS; k++)
+    memory_complete(&server->memory, k, atomic_load(&server->queue.streams[k].completed));
+}
+
+MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err) {
+  if (!begin(server, err)) return NULL;
+  note_completed(server);
+  MemoryBlock *block = memory_take(&server->memory, kind, size_bytes);
+  if (block || !server->memory.waiting_bytes) return block;
+  queue_wait_all(&server->queue);
+  note_completed(server);
+  return memory_take(&server->memory, kind, size_bytes);
 }
 
 bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err) {
@@ -117,19 +147,36 @@ bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error 
   *block = (DeviceBlock){0};
   if (device->guard_pages) return take_range(server, block, size_bytes, err);
   if (!begin(server, err)) return false;
-  block->block = memory_take(&server->memory, MEMORY_TRANSIENT, size_bytes);
+  block->block = server_take_block(server, MEMORY_TRANSIENT, size_bytes, err);
   if (!block->block) return take_range(server, block, size_bytes, err);
   block->base = pointer_to(block->block->at);
   make_zero(server, block, size_bytes);
   return true;
 }
 
+void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket) {
+  memory_give(&server->memory, kind, block, (int32_t)(ticket % QUEUE_STREAMS),
+              ticket / QUEUE_STREAMS);
+}
+
 void server_give(Device *device, DeviceBlock *block, RtTree *tree) {
   Server *server = server_of(device);
-  server->inner->forget(device, tree);
-  if (block->block) memory_give(&server->memory, MEMORY_TRANSIENT, block->block, 0, 0);
+  uint64_t last = server->is_queued && block->block ? tree->last_use : 0;
+  if (server->is_queued && (!block->block || server->is_shared)) server_forget(device, tree);
+  else server->inner->forget(device, tree);
+  if (block->block) server_give_block(server, MEMORY_TRANSIENT, block->block, last);
   else server_free(device, &block->range);
   *block = (DeviceBlock){0};
+}
+
+/* -- on its way -------------------------------------------------------------------------------- */
+
+MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err) {
+  return server_take_block(server, MEMORY_STAGING, size_bytes, err);
+}
+
+void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket) {
+  server_give_block(server, MEMORY_STAGING, block, ticket);
 }
 
 /* -- what there is ----------------------------------------------------------------------------- */
@@ -141,6 +188,7 @@ ServerMemory server_memory(Server *server) {
 #undef STRATEGY
   };
   const MemoryManager *memory = &server->memory;
+  if (server->has_memory) note_completed(server);
   ServerMemory report = {.strategy = words[server->options.transient.strategy],
                          .waiting = memory->waiting_bytes};
   report.persistent.blocks = (int64_t)memory->ranges;
@@ -153,5 +201,7 @@ ServerMemory server_memory(Server *server) {
 }
 
 void server_trim(Server *server) {
-  if (server->has_memory) memory_trim(&server->memory);
+  if (!server->has_memory) return;
+  note_completed(server);
+  memory_trim(&server->memory);
 }

@@ -3,6 +3,7 @@
 #define RG_SERVER_PARTS_H
 
 #include "memory/arena.h"
+#include "server/queue.h"
 #include "server/server.h"
 
 struct Server {
@@ -13,6 +14,9 @@ struct Server {
   MemoryManager memory;
   bool has_memory;            /* the manager has begun, with the first block */
   Arena range;                /* its addresses */
+  bool is_queued;             /* the channel is SERVER_THREAD: */
+  Queue queue;
+  bool is_shared;             /* some memory may be that of several trees */
 };
 
 /* memory.c: rows of the table */
@@ -22,5 +26,25 @@ void server_free(Device *device, DeviceMemory *memory);
 bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
 void server_give(Device *device, DeviceBlock *block, RtTree *tree);
 void server_memory_end(Server *server);
+/* A block of one of the pools; after work that is done, if need be. NULL: there is no memory; with
+ * err if the host has none. */
+MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err);
+/* It is reused when that work is done; 0: none uses it. */
+void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket);
+
+/* launch.c: likewise, where work is queued */
+bool server_launch(Device *device, DeviceLaunch *launch, Error *err);
+bool server_finish(Device *device, DeviceLaunch *launch, Error *err);
+bool server_is_done(Device *device, uint64_t ticket);
+bool server_has_room(Device *device, int32_t stream);
+bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
+                  DeviceUse use, Error *err);
+bool server_adopt(Device *device, RtTree *tree, Error *err);
+bool server_sync(Device *device, Error *err);
+void server_forget(Device *device, RtTree *tree);
+bool server_stop(Device *device);
+void server_settle(Device *device, uint8_t *from, uint64_t size_bytes); /* in memory.c */
+bool server_is_within(Device *device);
+void server_await(Server *server, uint64_t ticket);
 
 #endif

@@ -11,10 +11,31 @@ static void destroy(Device *device) {
   Server *server = server_of(device);
   const DeviceTable *inner = server->inner;
   Heap *heap = device->heap;
+  if (server->is_queued) queue_deinit(&server->queue);
   server_memory_end(server);
   device->table = inner;
   heap_free(heap, server);
   inner->destroy(device);
+}
+
+static void begin_queue(Server *server) {
+  Device *device = server->device;
+  DeviceTable *table = &server->table;
+  server->is_queued = true;
+  queue_init(&server->queue, device, server->inner);
+  table->launch = server_launch;
+  table->finish = server_finish;
+  table->is_done = server_is_done;
+  table->has_room = server_has_room;
+  table->reach = server_reach;
+  table->adopt = server_adopt;
+  table->sync = server_sync;
+  table->forget = server_forget;
+  table->stop = server_stop;
+  table->settle = server_settle;
+  table->is_within = server_is_within;
+  device->most_queued = QUEUE_STREAMS * QUEUE_RECORDS;
+  device->most_words = QUEUE_WORDS;
 }
 
 bool server_attach(Device *device, const ServerOptions *options, Error *err) {
@@ -30,6 +51,7 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
   server->table.take = server_take;
   server->table.give = server_give;
   server->table.destroy = destroy;
+  if (options->channel == SERVER_THREAD) begin_queue(server);
   device->table = &server->table;
   return true;
 }

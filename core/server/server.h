@@ -10,7 +10,12 @@
 
 typedef struct Server Server;
 
+/* Who runs launches: the caller, as the device does; or a thread of the server's, for devices that
+ * return from a launch when it is done. */
+typedef enum ServerChannel { SERVER_INLINE, SERVER_THREAD } ServerChannel;
+
 typedef struct ServerOptions {
+  ServerChannel channel;
   MemoryConfig transient;     /* how memory beside trees is reused */
   uint64_t memory_bytes;      /* the budget: what there may be of it */
 } ServerOptions;
@@ -34,5 +39,27 @@ typedef struct ServerMemory {
 ServerMemory server_memory(Server *server);
 /* What nobody holds goes back to the system. */
 void server_trim(Server *server);
+
+/* Memory on its way to the device; NULL: there is none, with err if that is the host's. It is
+ * reused when the work with that ticket is done; 0: none uses it. */
+MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err);
+void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket);
+
+/* -- work -------------------------------------------------------------------------------------- */
+
+bool server_is_queued(const Server *server); /* the channel is SERVER_THREAD; only then: */
+
+/* A copy after all work on the stream, and after all that uses the trees in whose memory the two
+ * sides are; NULL: nobody else uses that one. Both sides stay until it is done. */
+typedef struct ServerCopy {
+  int32_t stream;
+  void *to;
+  const void *from;
+  uint64_t size_bytes;
+  RtTree *to_tree, *from_tree;
+} ServerCopy;
+/* Its ticket; 0: there is no room until a launch on the stream is finished. */
+uint64_t server_copy(Server *server, const ServerCopy *copy);
+void server_wait(Server *server, int32_t stream); /* for all that is submitted to it */
 
 #endif

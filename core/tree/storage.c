@@ -285,7 +285,7 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
  * budget would have had it. */
 static bool has_outgrown_room(const Tree *tree, const SNode *node) {
   const RtBudget *budget = &tree->store->budget;
-  if (!tree->store->device->table->reach) return false;
+  if (!tree->store->device->memory_bytes) return false; /* the host's own */
   tree_reach((Tree *)tree, DEVICE_COUNTS, NULL);
   return budget->used + (node ? node->node_size : 0) + RT_SEGMENT <= budget->limit;
 }

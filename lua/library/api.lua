@@ -57,6 +57,7 @@ return {
     { "field(type: rg.Type|string|rg.FieldOptions, ...: integer): rg.Field",
       "`rg.field(T)` is to be placed in a tree; `rg.field(T, n, m)` is dense." },
     { "tree(options?: { name?: string }): rg.Tree", "A root that is one tree." },
+    { "client(): rg.Client", "The compute client: buffers, launches and copies on streams." },
     { "kernel(text: string, captures?: table, options?: rg.KernelOptions): rg.Kernel",
       "Compiles a Lua function, or the text of one with its captures.",
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
@@ -169,7 +170,6 @@ return {
     { "compact(x: any, keep: any): integer",
       "Moves what `keep` keeps to the front, in order; returns how many." },
     { "unique(x: any): integer", "Equal neighbours become one; returns how many remain." },
-    { "client(...: any): any", "The compute client.", later = true },
   } },
 
   { class = "rg.Field", title = "A field", rows = join({
@@ -284,6 +284,46 @@ return {
     { "trees: table[]",
       "`{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`." },
     { "arrays: table[]", "`{ name, type, text, live }`; `live` is 0 of a wrap." },
+    { "pools: rg.Pools", "By kind of memory." },
+  } },
+
+  { class = "rg.Pools", title = "Memory by kind", rows = {
+    { "persistent: rg.Pool", "Of trees; `reserved` are addresses." },
+    { "transient: rg.Pool", "Of arrays and buffers: reused." },
+    { "staging: rg.Pool", "On its way." },
+  } },
+  { class = "rg.Pool", title = "A kind of memory: bytes, and counts", rows = {
+    { "strategy: string", "How it is reused: `RG_POOL`." },
+    { "live: integer", "Asked for, and not given back." },
+    { "in_use: integer", "The same with what is lost beside it." },
+    { "reserved|peak_live|peak_reserved: integer", "Taken from the system; the most there was." },
+    { "waiting: integer", "Given back, while work still uses it." },
+    { "blocks|takes|device_calls: integer",
+      "Held now; requests so far; how many of them asked the system." },
+    { "largest_free: integer", "The largest request that needs nothing of the system." },
+  } },
+
+  { class = "rg.Client", title = "The compute client, `rg.client()`: work on a stream", rows = {
+    { "empty(type: rg.Type|string|integer, ...: integer): rg.Array",
+      "A buffer of zeros: `c:empty(rg.f32, n)`, or so many bytes; extents may be 0." },
+    { "create(data: any, type?: rg.Type|string): rg.Array",
+      "A buffer with what is in a table, a string or an FFI array." },
+    { "write(buffer: rg.Array, data: any): rg.Array", "All its elements, after the work so far." },
+    { "read(buffer: rg.Array, as?: \"string\"): any",
+      "All its elements, when the work that uses it is done; or their bytes." },
+    { "read_async(buffer: rg.Array): rg.Ticket", "What a read would see after the work so far." },
+    { "execute(kernel: rg.Kernel, arguments?: any[]): any ...", "A launch on this stream." },
+    { "sync(what?: \"all\")", "Waits for this stream, or all; raises what failed there." },
+    { "profile(f: function, ...: any): table, any ...",
+      "Calls f and waits: `{ ms, run_ms, launches, compiles }`, then what f returned." },
+    { "stream(number: integer): rg.Client", "The client of stream 0 to 7." },
+    { "memory_usage(): rg.Pools", "As in `rg.memory().pools`." },
+    { "memory_cleanup()", "Waits, and gives back to the system what nobody holds." },
+  } },
+  { class = "rg.Ticket", title = "A read on its way", rows = {
+    { "is_done(): boolean", "Is it there? Does not wait." },
+    { "wait(as?: \"string\"): any", "What a read would have seen, once it is there." },
+    { "array: rg.Array", "It as a buffer: who looks at it waits." },
   } },
 
   { class = "rg.Options", title = "Options of `rg.init` and `rg.new`", rows = {
@@ -298,7 +338,8 @@ return {
     { "cpu?: string", "Code for: \"native\", \"x86-64\", \"x86-64-v2\" to \"x86-64-v4\"." },
     { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
     { "cache?: boolean", "false: compiled kernels are not kept on disk." },
-    { "async?: boolean", "Launches are queued.", later = true },
+    { "pool?: string", "How memory of arrays is reused: \"expandable\", \"caching\", \"simple\"." },
+    { "async?: boolean", "Launches return at once, and are run by a thread." },
     { "read?: fun(name: string): string?, string?",
       "The sources of scripts in archives." },
     { "default_float?: string|rg.Type", "\"f32\" or \"f64\"." },

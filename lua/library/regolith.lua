@@ -33,6 +33,10 @@ function rg.field(type, ...) end
 ---@return rg.Tree
 function rg.tree(options) end
 
+--- The compute client: buffers, launches and copies on streams.
+---@return rg.Client
+function rg.client() end
+
 ---@overload fun(fn: function, options?: rg.KernelOptions): rg.Kernel
 --- Compiles a Lua function, or the text of one with its captures.
 ---@param text string
@@ -554,11 +558,6 @@ function rg.compact(x, keep) end
 ---@param x any
 ---@return integer
 function rg.unique(x) end
-
---- The compute client. Comes in a later version.
----@param ... any
----@return any
-function rg.client(...) end
 
 ---@class rg.Field
 ---@field shape rg.Shape Its extents.
@@ -1147,6 +1146,98 @@ function Vector:select(...) end
 ---@field peak integer The maximum of reserved so far.
 ---@field trees table[] `{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`.
 ---@field arrays table[] `{ name, type, text, live }`; `live` is 0 of a wrap.
+---@field pools rg.Pools By kind of memory.
+
+---@class rg.Pools
+---@field persistent rg.Pool Of trees; `reserved` are addresses.
+---@field transient rg.Pool Of arrays and buffers: reused.
+---@field staging rg.Pool On its way.
+
+---@class rg.Pool
+---@field strategy string How it is reused: `RG_POOL`.
+---@field live integer Asked for, and not given back.
+---@field in_use integer The same with what is lost beside it.
+---@field reserved integer Taken from the system; the most there was.
+---@field peak_live integer Taken from the system; the most there was.
+---@field peak_reserved integer Taken from the system; the most there was.
+---@field waiting integer Given back, while work still uses it.
+---@field blocks integer Held now; requests so far; how many of them asked the system.
+---@field takes integer Held now; requests so far; how many of them asked the system.
+---@field device_calls integer Held now; requests so far; how many of them asked the system.
+---@field largest_free integer The largest request that needs nothing of the system.
+
+---@class rg.Client
+local Client = {}
+
+--- A buffer of zeros: `c:empty(rg.f32, n)`, or so many bytes; extents may be 0.
+---@param type rg.Type|string|integer
+---@param ... integer
+---@return rg.Array
+function Client:empty(type, ...) end
+
+--- A buffer with what is in a table, a string or an FFI array.
+---@param data any
+---@param type? rg.Type|string
+---@return rg.Array
+function Client:create(data, type) end
+
+--- All its elements, after the work so far.
+---@param buffer rg.Array
+---@param data any
+---@return rg.Array
+function Client:write(buffer, data) end
+
+--- All its elements, when the work that uses it is done; or their bytes.
+---@param buffer rg.Array
+---@param as? "string"
+---@return any
+function Client:read(buffer, as) end
+
+--- What a read would see after the work so far.
+---@param buffer rg.Array
+---@return rg.Ticket
+function Client:read_async(buffer) end
+
+--- A launch on this stream.
+---@param kernel rg.Kernel
+---@param arguments? any[]
+---@return any ...
+function Client:execute(kernel, arguments) end
+
+--- Waits for this stream, or all; raises what failed there.
+---@param what? "all"
+function Client:sync(what) end
+
+--- Calls f and waits: `{ ms, run_ms, launches, compiles }`, then what f returned.
+---@param f function
+---@param ... any
+---@return table, any ...
+function Client:profile(f, ...) end
+
+--- The client of stream 0 to 7.
+---@param number integer
+---@return rg.Client
+function Client:stream(number) end
+
+--- As in `rg.memory().pools`.
+---@return rg.Pools
+function Client:memory_usage() end
+
+--- Waits, and gives back to the system what nobody holds.
+function Client:memory_cleanup() end
+
+---@class rg.Ticket
+---@field array rg.Array It as a buffer: who looks at it waits.
+local Ticket = {}
+
+--- Is it there? Does not wait.
+---@return boolean
+function Ticket:is_done() end
+
+--- What a read would have seen, once it is there.
+---@param as? "string"
+---@return any
+function Ticket:wait(as) end
 
 ---@class rg.Options
 ---@field arch? string|string[] "cpu", "lua", or a list of names: the first one available.
@@ -1160,7 +1251,8 @@ function Vector:select(...) end
 ---@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".
 ---@field memory? string|number A budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
----@field async? boolean Launches are queued. Comes in a later version.
+---@field pool? string How memory of arrays is reused: "expandable", "caching", "simple".
+---@field async? boolean Launches return at once, and are run by a thread.
 ---@field read? fun(name: string): string?, string? The sources of scripts in archives.
 ---@field default_float? string|rg.Type "f32" or "f64".
 

@@ -55,8 +55,8 @@ local function byte_count(self)
   return count
 end
 
--- Of the first element, as bytes; raises where the elements are not one block.
-local function block_of(self, what)
+-- Raises where the elements are not one block.
+local function check_block(self, what)
   if self.rg_oracle ~= 0 then
     return fail.argument("an array of arch = \"lua\" has no memory to point to",
       "use a:to_table()")
@@ -69,15 +69,12 @@ local function block_of(self, what)
     end
     step = step * extents[axis]
   end
-  local pointer_out = ffi.new "void *[1]"
-  check(C.rg_array_pointer(self.rg_array, pointer_out), self.rg_runtime)
-  return ffi.cast("uint8_t *", pointer_out[0])
 end
 
 --- The first element; good as long as the array.
 function methods.pointer(self)
   settle(self)
-  if self.rg_oracle ~= 0 then return block_of(self) end
+  if self.rg_oracle ~= 0 then return check_block(self) end
   local pointer_out = ffi.new "void *[1]"
   check(C.rg_array_pointer(self.rg_array, pointer_out), self.rg_runtime)
   return ffi.cast(types.pointer(type_of(self)), pointer_out[0])
@@ -86,7 +83,7 @@ end
 --- All elements' bytes, as they are in memory.
 function methods.to_string(self)
   settle(self)
-  block_of(self, "a:to_string")
+  check_block(self, "a:to_string")
   local bytes = ffi.new("uint8_t[?]", byte_count(self))
   check(C.rg_array_read_bytes(self.rg_array, bytes, byte_count(self)), self.rg_runtime)
   return ffi.string(bytes, byte_count(self))
@@ -116,7 +113,7 @@ function methods.from_string(self, text)
   if owners[self.rg_number] and owners[self.rg_number].is_constant then
     return fail.argument("a wrapped string can only be read")
   end
-  block_of(self, "a:from_string")
+  check_block(self, "a:from_string")
   check(C.rg_array_write_bytes(self.rg_array, from, own), self.rg_runtime)
   return self
 end
@@ -317,6 +314,43 @@ local function create(session, t, extents, name)
   for _, size in ipairs(extents) do bytes = bytes * size end
   session:account_array(bytes)
   return create_quietly(number, c, t, extents, name)
+end
+
+local buffer_quietly = lib.quietly(function(number, c, t, extents)
+  check(C.rg_client_empty(c, t.name, ffi.new("int64_t[8]", extents), #extents, array_out), number)
+  return new_handle(number, #extents)
+end)
+
+--- Of the client: extents may be 0.
+function array.create_buffer(session, t, extents)
+  local bytes, number, c = t.size, session:get()
+  if #extents > 8 then
+    return fail.argument(("a buffer has 1 to 8 extents, not %d"):format(#extents))
+  end
+  for _, size in ipairs(extents) do bytes = bytes * size end
+  session:account_array(bytes)
+  return buffer_quietly(number, c, t, extents)
+end
+
+local read_quietly = lib.quietly(function(number, c, stream, buffer)
+  check(C.rg_client_read_async(c, stream, buffer.rg_array, array_out), number)
+  return new_handle(number, buffer.rg_rank)
+end)
+
+--- Likewise: a copy whose contents come later.
+function array.read_async(session, stream, buffer)
+  local number, c = session:get()
+  session:account_array(byte_count(buffer))
+  return read_quietly(number, c, stream, buffer)
+end
+
+function array.is(what) return type(what) == "cdata" and ffi.istype(Array, what) end
+
+--- A list of its extents.
+function array.extents(handle)
+  local list, extents = {}, shape_of(handle)
+  for axis = 1, handle.rg_rank do list[axis] = tonumber(extents[axis - 1]) end
+  return list
 end
 
 local array_options = { "type", "shape", "name" }

@@ -45,8 +45,6 @@ end
 builtin.defaults = { math = math, bit = require "bit", print = print, assert = assert,
   error = error, unpack = unpack }
 
--- Functions that a later version will have in kernels; calling one says so.
-local later = { "client" }
 types.add_named()
 
 local border_of_vectors = { vec = fail.border(matrix.vec), mat = fail.border(matrix.mat),
@@ -56,17 +54,12 @@ for name, f in pairs(matrix.functions) do border_of_vectors[name] = f end
 -- `rg.static(e)` outside kernels.
 local function static(v) return v end
 
---- What every `rg` has: types, the range, and the functions that come later.
+--- What every `rg` has: types, the range, and functions of kernels.
 ---@return table
 function builtin.members()
   local members = { range = range.create, static = static, rescale = rescale,
     math = elementwise }
   names[range.create], names[static], names[rescale] = "rg.range", "rg.static", "rg.rescale"
-  for _, name in ipairs(later) do
-    members[name] = builtin[name] or function() return fail.later("rg." .. name) end
-    builtin[name] = members[name]
-    names[members[name]] = "rg." .. name
-  end
   for _, name in ipairs(library.names) do
     members[name] = builtin[name] or library.get(name)
     builtin[name] = members[name]

@@ -46,6 +46,8 @@ local function open(own)
     rg[name] = function(...) return require("regolith.sort")[name](rg, ...) end
   end
 
+  function rg.client() return require("regolith.client").create(own) end
+
   function rg.init(options) own:init(options, "rg.init") end
   function rg.reset() own:reset() end
   function rg.sync() own:sync() end

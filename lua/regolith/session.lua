@@ -68,8 +68,10 @@ local set = {
     if type(v) ~= "string" then return refuse("cpu", v, "a name such as \"x86-64-v3\"") end
     o.cpu = v
   end,
-  async = function(_, v)
-    if flag("async", v) == 1 then fail.later "an asynchronous runtime" end
+  async = function(o, v) o.async = flag("async", v) end,
+  pool = function(o, v)
+    if type(v) ~= "string" then return refuse("pool", v, "a strategy such as \"caching\"") end
+    o.pool = v
   end,
   arch = function(_, v)
     for _, name in ipairs(type(v) == "table" and v or { v }) do
@@ -368,7 +370,37 @@ function session:memory()
       self.runtime.oracle:measure(report, tree.nodes[#tree.nodes], row.node)
     end
   end
+  report.pools = self:pools()
   return setmetatable(report, Report)
+end
+
+local pool_counts = { "live", "in_use", "reserved", "peak_live", "peak_reserved", "waiting",
+  "blocks", "takes", "device_calls", "largest_free" }
+
+local Pools = { __regolith = "a memory report" }
+function Pools:__tostring()
+  local lines = {}
+  for _, kind in ipairs { "persistent", "transient", "staging" } do
+    local row = self[kind]
+    lines[#lines + 1] = ("%-10s  %-10s  %6d blocks  %s live, %s reserved, %s peak"):format(kind,
+      row.strategy, row.blocks, size_text(row.live), size_text(row.reserved),
+      size_text(row.peak_reserved))
+  end
+  return table.concat(lines, "\n")
+end
+function Pools.__concat(a, b) return tostring(a) .. tostring(b) end
+
+--- Memory by kind, as the device's manager has it.
+function session:pools()
+  local number, c = self:get()
+  local row, pools = ffi.new "RgPoolMemory", {}
+  for kind = 0, 2 do
+    lib.check(C.rg_client_memory(c, kind, row), number)
+    local pool = { strategy = ffi.string(row.strategy) }
+    for _, name in ipairs(pool_counts) do pool[name] = tonumber(row[name]) end
+    pools[ffi.string(row.kind)] = pool
+  end
+  return setmetatable(pools, Pools)
 end
 
 local gc_words = { "collect", "stop", "restart", "count", "isrunning", "trim" }
@@ -389,7 +421,8 @@ function session:gc(word)
   return word == "count" and number_out[0] or 0
 end
 
-for _, name in ipairs { "info", "cache_info", "memory", "stats" } do -- the core lends texts
+-- the core lends texts
+for _, name in ipairs { "info", "cache_info", "memory", "pools", "stats" } do
   session[name] = lib.quietly(session[name])
 end
 

@@ -153,7 +153,7 @@ local calls = {
   function() rg.random(6) end,
   function() rg.randn(rg.i32) end,
   function() rg.seed(0.5) end,
-  function() rg.client() end,
+  function() rg.client():stream(9) end,
   function() rg.wrap() end,
   function() rg.svd(1) end,
   function() rg.gc "foo" end,

@@ -1,4 +1,4 @@
-/* server_memory_test.c - memory of a device through its server. */
+/* memory_test.c - memory of a device through its server. */
 #include "check.h"
 #include "server/server.h"
 

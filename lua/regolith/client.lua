@@ -1,0 +1,269 @@
+--- The compute client: `rg.client()`. Buffers (arrays whose memory is reused), kernels, copies, in
+--- the order of a stream; with `async`, a call that looks at no result waits for none.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local array = require "regolith.array"
+
+local C, check = lib.C, lib.check
+
+local client = {}
+
+local most_streams = 8
+
+local function show(self) return ("client, stream %d"):format(self.number) end
+local Client = { __regolith = "a client", __tostring = show }
+local Ticket = { __regolith = "a ticket" }
+
+-- -- buffers --------------------------------------------------------------------------------------
+
+local function is_oracle(self) return lib.oracle_of((self.session:get())) end
+
+local function check_extents(extents, what)
+  if #extents == 0 then
+    return fail.argument(what .. " needs at least one extent", "c:empty(rg.f32, n)")
+  end
+  for _, n in ipairs(extents) do
+    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 or n >= 2 ^ 53 then
+      return fail.argument("an extent of a buffer is a whole number from 0 on, not "
+        .. fail.describe(n))
+    end
+  end
+end
+
+local function make(self, t, extents)
+  if is_oracle(self) then return array.create(self.session, t, unpack(extents)) end
+  return array.create_buffer(self.session, t, extents)
+end
+
+--- `c:empty(n)`, so many bytes, or `c:empty(T, n, m)`: a buffer of zeros.
+local function empty(self, t, ...)
+  local extents = { ... }
+  if type(t) == "number" then t, extents = "u8", { t } end
+  t = types.get(t, "c:empty")
+  check_extents(extents, "c:empty")
+  return make(self, t, extents)
+end
+
+local function check_buffer(self, buffer, what)
+  local number = self.session:get()
+  if not array.is(buffer) then
+    return fail.argument(("%s takes a buffer or an array, not %s"):format(what,
+      fail.describe(buffer)), "c:empty(rg.f32, n)")
+  end
+  if buffer.rg_runtime ~= number then
+    return fail.argument(what .. ": the buffer is another runtime's")
+  end
+  return buffer
+end
+
+-- The bytes of `data` as the elements of the buffer are in memory: pointer or string, and how many.
+local function bytes_of(self, buffer, data, what)
+  if type(data) == "string" then return data, #data end
+  if type(data) == "cdata" and not array.is(data) then
+    local ok, pointer = pcall(ffi.cast, "const void *", data)
+    if ok then return pointer, ffi.sizeof(data) end
+  end
+  if type(data) ~= "table" then
+    return fail.argument(("%s takes a table, a string or an FFI array, not %s"):format(what,
+      fail.describe(data)))
+  end
+  local same = make(self, buffer.type, { unpack(array.extents(buffer)) })
+  return same:from_table(data):to_string(), nil
+end
+
+local function write(self, buffer, data)
+  check_buffer(self, buffer, "c:write")
+  if is_oracle(self) then
+    if type(data) == "table" then return buffer:from_table(data) end
+    return fail.argument("c:write with arch = \"lua\" takes a table, not " .. fail.describe(data))
+  end
+  local number, c = self.session:get()
+  local bytes, size = bytes_of(self, buffer, data, "c:write")
+  check(C.rg_client_write(c, self.number, buffer.rg_array, bytes, size or #bytes), number)
+  return buffer
+end
+
+-- Of a table, and of those in it.
+local function extents_of(data)
+  local extents = {}
+  repeat
+    extents[#extents + 1] = #data
+    data = data[1]
+  until type(data) ~= "table"
+  return extents
+end
+
+--- `c:create(data, T)`: a buffer that holds a table's numbers (f32 by default), or the bytes of a
+--- string or an FFI array (u8 by default).
+local function create(self, data, t)
+  local is_table = type(data) == "table"
+  t = types.get(t == nil and (is_table and "f32" or "u8") or t, "c:create")
+  local extents = is_table and extents_of(data)
+  if is_table and t.element then extents[#extents] = nil end -- vectors, each a table
+  if not is_table then
+    local size = type(data) == "string" and #data or type(data) == "cdata" and ffi.sizeof(data)
+    if not size then
+      return fail.argument("c:create takes a table, a string or an FFI array, not "
+        .. fail.describe(data))
+    end
+    if size % t.size ~= 0 then
+      return fail.argument(("c:create: %d bytes are no whole number of %s"):format(size, t.name))
+    end
+    extents = { size / t.size }
+  end
+  local buffer = make(self, t, extents)
+  if is_table then return #data > 0 and buffer:from_table(data) or buffer end
+  return write(self, buffer, data)
+end
+
+-- -- reading --------------------------------------------------------------------------------------
+
+local function take(buffer, as)
+  if as == nil then return buffer:to_table() end
+  if as == "string" then return buffer:to_string() end
+  return fail.argument("a buffer is read as a table or as \"string\", not as " .. fail.describe(as))
+end
+
+--- `c:read(b)`: a table of all elements; `c:read(b, "string")`: their bytes. Waits for the work
+--- that uses it.
+local function read(self, buffer, as)
+  check_buffer(self, buffer, "c:read")
+  local number, c = self.session:get()
+  if not is_oracle(self) then
+    check(C.rg_client_read(c, self.number, buffer.rg_array, nil, -1), number)
+  end
+  return take(buffer, as)
+end
+
+local function read_async(self, buffer)
+  check_buffer(self, buffer, "c:read_async")
+  if is_oracle(self) then
+    local copy = array.create(self.session, buffer.type, unpack(array.extents(buffer)))
+    return setmetatable({ client = self, array = copy:copy_from(buffer) }, Ticket)
+  end
+  local copy = array.read_async(self.session, self.number, buffer)
+  return setmetatable({ client = self, array = copy }, Ticket)
+end
+
+local done_out = ffi.new "int32_t[1]"
+local ticket = {}
+
+--- Is the copy there? Does not wait.
+function ticket.is_done(self)
+  local number, c = self.client.session:get()
+  if is_oracle(self.client) then return true end
+  check(C.rg_client_is_done(c, self.array.rg_array, done_out), number)
+  return done_out[0] ~= 0
+end
+
+--- What c:read would give, once the copy is there.
+function ticket.wait(self, as) return read(self.client, self.array, as) end
+
+-- -- work -----------------------------------------------------------------------------------------
+
+local function use(self, number)
+  local own, c = self.session:get()
+  if not is_oracle(self) then check(C.rg_client_use(c, number), own) end
+end
+
+local function finish(self, before, ok, ...)
+  self.session.stream = before
+  use(self, before)
+  if not ok then error((...), 0) end
+  return ...
+end
+
+-- What f does runs on the client's stream.
+local function on_stream(self, f, ...)
+  local before = self.session.stream or 0
+  self.session.stream = self.number
+  use(self, self.number)
+  return finish(self, before, pcall(f, ...))
+end
+
+--- `c:execute(kernel, { a, b })`: a launch on the client's stream.
+local function execute(self, kernel, arguments)
+  local meta = getmetatable(kernel)
+  if type(meta) ~= "table" or rawget(meta, "__regolith") ~= "a kernel" then
+    return fail.argument("c:execute takes a kernel, not " .. fail.describe(kernel))
+  end
+  if arguments ~= nil and type(arguments) ~= "table" then
+    return fail.argument("c:execute takes the arguments as a list, not "
+      .. fail.describe(arguments), "c:execute(k, { a, b })")
+  end
+  arguments = arguments or {}
+  return on_stream(self, kernel, unpack(arguments, 1, arguments.n or #arguments))
+end
+
+--- Waits for the stream; `c:sync "all"`: for all of them. Raises what failed there.
+local function sync(self, what)
+  local number, c = self.session:get()
+  if what ~= nil and what ~= "all" then
+    return fail.argument("c:sync takes nothing, or \"all\", not " .. fail.describe(what))
+  end
+  check(C.rg_client_sync(c, what and -1 or self.number), number)
+end
+
+--- `c:profile(f, ...)`: calls f and waits; a table `{ ms, run_ms, launches, compiles }`, then what
+--- f returned.
+local function profile(self, f, ...)
+  if type(f) ~= "function" then
+    return fail.argument("c:profile takes a function, not " .. fail.describe(f))
+  end
+  sync(self)
+  local before, begin = self.session:stats(), C.rg_time()
+  local results = { n = 0 }
+  local function keep(...) results = { n = select("#", ...), ... } end
+  keep(on_stream(self, f, ...))
+  sync(self)
+  local ms, after = (C.rg_time() - begin) * 1e3, self.session:stats()
+  return { ms = ms, run_ms = after.run_ms - before.run_ms,
+    launches = after.launches - before.launches, compiles = after.compiles - before.compiles },
+    unpack(results, 1, results.n)
+end
+
+--- The client of another stream of the same runtime.
+local function stream(self, number)
+  if type(number) ~= "number" or number % 1 ~= 0 or number < 0 or number >= most_streams then
+    return fail.argument(("a stream is a number from 0 to %d, not %s"):format(most_streams - 1,
+      fail.describe(number)))
+  end
+  return client.create(self.session, number)
+end
+
+--- `{ persistent, transient, staging }`, each in bytes: see rg.memory().pools.
+local function memory_usage(self) return self.session:pools() end
+
+--- Waits, and gives back to the system what nobody holds.
+local function memory_cleanup(self)
+  local number, c = self.session:get()
+  check(C.rg_client_cleanup(c), number)
+end
+
+local methods = { empty = empty, create = create, write = write, read = read,
+  read_async = read_async, execute = execute, sync = sync, profile = profile, stream = stream,
+  memory_usage = memory_usage, memory_cleanup = memory_cleanup }
+
+local function index_of(members, what)
+  local names = {}
+  for name, f in pairs(members) do
+    names[#names + 1] = name
+    members[name] = fail.border(f)
+  end
+  return function(_, name)
+    if members[name] then return members[name] end
+    return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
+      fail.nearest(name, names))
+  end
+end
+Client.__index = index_of(methods, "a client")
+Ticket.__index = index_of(ticket, "a ticket")
+
+--- `rg.client()`: that of stream 0, on which all other launches are.
+function client.create(session, number)
+  return setmetatable({ session = session, number = number or 0 }, Client)
+end
+
+return client

@@ -1,0 +1,312 @@
+-- The compute client: buffers and kernels on streams; and launches that are queued.
+local rg = require "regolith"
+local ffi = require "ffi"
+local support = require "support"
+local failure = support.failure
+
+-- Each test on a runtime whose launches are queued, and on one whose are not.
+local function on_both(name, run)
+  for _, is_async in ipairs { true, false } do
+    it(name .. (is_async and ", queued" or ""), function()
+      local other = rg.new { async = is_async }
+      local ok, message = pcall(run, other, other.client(), is_async)
+      other.reset()
+      if not ok then error(message, 0) end
+    end)
+  end
+end
+
+-- A kernel that takes n * 4 sines and adds 1 to four numbers.
+local function slow_kernel(other)
+  return other.kernel([=[function(y, n)
+    for i in rg.range(4) do
+      local s = 0.0
+      for k = 1, n do s = s + math.sin(k * 1.0) end
+      y[i] = y[i] + (s > 1e9 and 2.0 or 1.0)
+    end
+  end]=])
+end
+
+-- How many sines it takes to be slow: some 200 ms. Adds 2 to the buffer.
+local function slow_count(other, slow, y)
+  slow(y, 10)
+  other.sync()
+  local begin = other.time()
+  slow(y, 100000)
+  other.sync()
+  return math.floor(100000 * math.min(0.2 / (other.time() - begin), 1000))
+end
+
+local types = { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "f32", "f64", "bool" }
+local function element(t, k)
+  if t == "bool" then return k % 3 == 0 end
+  if t == "i64" then return ffi.new("int64_t", -k) end
+  if t == "u64" then return ffi.new("uint64_t", k) end
+  return k % 100
+end
+
+describe("a buffer", function()
+  on_both("of any type and size reads as it was written", function(_, c)
+    for _, n in ipairs { 1, 63, 64, 4097 } do
+      for _, t in ipairs(types) do
+        local values = {}
+        for k = 1, n do values[k] = element(t, k) end
+        local buffer = c:empty(t, n)
+        c:write(buffer, values)
+        assert.same(values, c:read(buffer))
+      end
+    end
+  end)
+  on_both("may have no elements #compiled", function(other, c)
+    for _, t in ipairs(types) do
+      local buffer = c:empty(t, 0)
+      c:write(buffer, {})
+      assert.same({}, c:read(buffer))
+      assert.equal("", c:read(buffer, "string"))
+      assert.same({}, c:read_async(buffer):wait())
+    end
+    local none = c:empty(other.f32, 3, 0)
+    local add = other.kernel "function(x) for i, j in rg.range(3, 2) do x[i, j] = 1 end end"
+    add(none)
+    assert.equal(3, none.shape[0])
+  end)
+  on_both("is made of a table, a string or an FFI array #compiled", function(other, c)
+    assert.same({ 1, 2.5 }, c:read(c:create { 1, 2.5 }))
+    assert.same({ { 1, 2 }, { 3, 4 } }, c:read(c:create({ { 1, 2 }, { 3, 4 } }, other.i32)))
+    assert.same({ 104, 105 }, c:read(c:create "hi"))
+    assert.same({ 1, 2, 3 }, c:read(c:create(ffi.new("double[3]", 1, 2, 3), other.f64)))
+    assert.same({ other.vec2(1, 2) }, c:read(c:create({ { 1, 2 } }, other.vec2)))
+    assert.equal("hi", c:read(c:create "hi", "string"))
+    assert.equal(7, #c:empty(7))
+  end)
+  on_both("that is gone raises, and gives no data", function(_, c)
+    local buffer = c:create { 1, 2 }
+    buffer:destroy()
+    assert.equal("handle.destroyed", failure(c.read, c, buffer).code)
+    assert.equal("handle.destroyed", failure(c.write, c, buffer, { 1, 2 }).code)
+    assert.equal("handle.destroyed", failure(c.read_async, c, buffer).code)
+  end)
+  on_both("of the wrong kind or size is refused #compiled", function(other, c)
+    local buffer = c:create { 1, 2 }
+    assert.matches("has 8 bytes, 3 given", failure(c.write, c, buffer, "abc").message)
+    assert.matches("takes a table, a string", failure(c.write, c, buffer, 3).message)
+    assert.matches("takes a buffer", failure(c.read, c, {}).message)
+    assert.matches("another runtime", failure(c.read, rg.client(), buffer).message)
+    assert.matches("whole number from 0 on", failure(c.empty, c, other.f32, -1).message)
+    assert.matches("at least one extent", failure(c.empty, c, other.f32).message)
+    assert.matches("no whole number of f32", failure(c.create, c, "abc", other.f32).message)
+    assert.matches("as a table or as \"string\"", failure(c.read, c, buffer, "bytes").message)
+    assert.matches("from 0 to 7", failure(c.stream, c, 8).message)
+    assert.matches("takes a kernel", failure(c.execute, c, print).message)
+    assert.matches("as a list", failure(c.execute, c, slow_kernel(other), 3).message)
+    assert.matches("did you mean 'read'", failure(function() return c.reed end).hint)
+  end)
+end)
+
+describe("a stream", function()
+  on_both("is program order", function(other, c)
+    local n, x, y = 64, c:empty("i32", 64), c:empty("i32", 64)
+    local add = other.kernel "function(x, a) for i in rg.range(64) do x[i] = x[i] + a end end"
+    local mix = other.kernel
+      "function(x, y) for i in rg.range(64) do x[i] = x[i] * 3 + y[i] end end"
+    local a, b, state = 0, 0, 1
+    local function same(v)
+      local list = {}
+      for k = 1, n do list[k] = v end
+      return list
+    end
+    for _ = 1, 2000 do
+      state = (state * 1103515245 + 12345) % 2147483648
+      local kind = math.floor(state / 65536) % 8
+      if kind < 3 then
+        c:execute(add, { x, kind })
+        a = a + kind
+      elseif kind < 5 then
+        mix(y, x)
+        b = (b * 3 + a) % 2 ^ 20
+        if b ~= c:read(y)[1] % 2 ^ 20 then b = nil break end
+      elseif kind == 5 then
+        c:write(x, same(5))
+        a = 5
+      elseif kind == 6 then
+        c:write(y, same(state % 1000))
+        b = state % 1000
+      else
+        local ticket = c:read_async(x)
+        c:execute(add, { x, 100 })
+        if ticket:wait()[n] ~= a then b = nil break end
+        a = a + 100
+      end
+    end
+    assert.equal(a, c:read(x)[1])
+    assert.equal(b, c:read(y)[64] % 2 ^ 20)
+  end)
+  it("does not wait for what nobody looks at #compiled #cpu", function()
+    local other = rg.new { async = true, threads = 1 }
+    local c, slow = other.client(), slow_kernel(other)
+    local y, apart = c:create { 1, 2, 3, 4 }, c:create { 5 }
+    c:execute(slow, { y, slow_count(other, slow, y) })
+    local ticket = c:read_async(y)
+    local apart_read = c:read(apart)[1] -- which that does not use
+    local was_done = ticket:is_done()
+    assert.equal(4, ticket:wait()[1])
+    assert.is_true(ticket:is_done())
+    other.reset()
+    assert.equal(5, apart_read)
+    assert.is_false(was_done) -- so neither the launch nor the reads have waited for it
+  end)
+  on_both("works beside others, and a buffer of two in the order of the calls", function(other, c)
+    local clients = { c, c:stream(1), c:stream(2), c:stream(7) }
+    local shared = c:create({ 0, 0, 0, 0 }, other.i32)
+    local own = {}
+    local add = other.kernel "function(x, a) for i in rg.range(4) do x[i] = x[i] * a + 1 end end"
+    for k, client in ipairs(clients) do own[k] = client:create({ 0, 0, 0, 0 }, other.i32) end
+    local expected = 0
+    for n = 1, 200 do
+      for k, client in ipairs(clients) do
+        client:execute(add, { own[k], 1 })
+        if n % 10 == k then
+          client:execute(add, { shared, k })
+          expected = bit.tobit(expected * k + 1)
+        end
+      end
+    end
+    for k, client in ipairs(clients) do assert.equal(200, client:read(own[k])[1]) end
+    assert.equal(expected, c:read(shared)[3])
+    for _, client in ipairs(clients) do client:sync() end
+    c:sync "all"
+  end)
+  it("that failed says so once, where somebody looks, and goes on #compiled #cpu", function()
+    local other = rg.new { async = true }
+    local c, good = other.client(), other.client():stream(1)
+    local x, y = c:create { 0, 0 }, c:create { 0, 0 }
+    local add = other.kernel([=[function(x, n)
+      for i in rg.range(2) do
+        assert(n ~= 3, "three")
+        x[i] = x[i] + n
+      end
+    end]=], {}, { name = "adder" })
+    add(x, 0)
+    c:sync()
+    for n = 1, 10 do
+      c:execute(add, { x, n })
+      good:execute(add, { y, 1 })
+    end
+    good:sync() -- the other stream's is not its error
+    assert.same({ 10, 10 }, good:read(y))
+    local e = failure(c.sync, c)
+    assert.matches("three", tostring(e))
+    assert.matches("client_spec.lua$", e.file)
+    assert.matches("n ~= 3", e.source or tostring(e))
+    assert.equal(7, other.stats().skipped)
+    c:sync()
+    assert.same({ 3, 3 }, c:read(x))
+    c:execute(add, { x, 4 })
+    assert.same({ 7, 7 }, c:read(x))
+    other.reset()
+  end)
+  it("refuses work until its error is taken #compiled #cpu", function()
+    local other = rg.new { async = true }
+    local c = other.client()
+    local x = c:create { 0, 0 }
+    local fail = other.kernel
+      "function(x) for i in rg.range(2) do assert(x[i] > 0) x[i] = 5 end end"
+    fail(x)
+    c:write(x, { 8, 8 })
+    local ticket = c:read_async(x)
+    assert.matches("assertion", tostring(failure(ticket.wait, ticket)))
+    assert.same({ 0, 0 }, c:read(x))
+    c:write(x, { 8, 8 })
+    fail(x)
+    assert.same({ 5, 5 }, c:read(x))
+    other.reset()
+  end)
+end)
+
+describe("memory of buffers", function()
+  on_both("is reused, and goes back when it is asked for #compiled", function(other, c)
+    local step = other.kernel "function(x) for i in rg.range(1000) do x[i] = x[i] + 1 end end"
+    local function round()
+      local a, b = c:empty(other.f32, 1000), c:empty(other.f32, 70000)
+      step(a)
+      c:sync()
+      local first = c:read(a)[1]
+      a:destroy()
+      b:destroy()
+      return first
+    end
+    for _ = 1, 20 do assert.equal(1, round()) end -- zeros again
+    local warm = c:memory_usage().transient
+    for _ = 1, 200 do round() end
+    local now = c:memory_usage().transient
+    assert.equal(warm.device_calls, now.device_calls)
+    assert.equal(warm.peak_reserved, now.peak_reserved)
+    assert.equal(0, now.live)
+    assert.is_true(now.takes >= 400)
+    c:memory_cleanup()
+    assert.equal(0, c:memory_usage().transient.reserved)
+    assert.equal(c:memory_usage().transient.takes, other.memory().pools.transient.takes)
+    assert.matches("transient +expandable", tostring(c:memory_usage()))
+  end)
+  it("is not reused while work that uses it is still to be done #compiled #cpu", function()
+    local other = rg.new { async = true }
+    local c = other.client()
+    local slow, late = slow_kernel(other), c:stream(1)
+    local y = c:create { 1, 1, 1, 1 }
+    late:execute(slow, { y, slow_count(other, slow, y) })
+    local copy = late:read_async(y)
+    local where = c:memory_usage().transient
+    y:destroy()
+    assert.equal(where.live, c:memory_usage().transient.live)
+    assert.equal(16, c:memory_usage().transient.waiting)
+    local z = c:create { 9, 9, 9, 9 } -- not in its place
+    assert.same({ 4, 4, 4, 4 }, copy:wait())
+    assert.same({ 9, 9, 9, 9 }, c:read(z))
+    assert.equal(0, c:memory_usage().transient.waiting)
+    other.reset()
+  end)
+  it("is reused by the strategy that was asked for #compiled", function()
+    for _, pool in ipairs { "simple(period = 4, ratio = 0.8)", "caching", "expandable" } do
+      local other = rg.new { pool = pool }
+      local c = other.client()
+      for n = 1, 50 do
+        local buffer = c:empty(other.f32, 1000 * (n % 5 + 1))
+        assert.equal(0, c:read(buffer)[1000])
+        c:write(buffer, (("x"):rep(#buffer * 4)))
+        buffer:destroy()
+      end
+      assert.equal(pool:match "%l+", c:memory_usage().transient.strategy)
+      assert.is_true(c:memory_usage().transient.device_calls < 50)
+      other.reset()
+    end
+    local e = failure(rg.new, { pool = "simple(often)" })
+    assert.equal("option.invalid", e.code)
+    assert.matches("pool is 'simple%(often%)', not a strategy of reuse: see 'often%)'", e.message)
+    assert.equal("option.invalid", failure(rg.new, { pool = 3 }).code)
+  end)
+  on_both("that is exhausted is an error, after which all goes on #compiled", function(other)
+    other.reset()
+    local small = rg.new { memory = "64MiB", async = true }
+    local c = small.client()
+    local e = failure(c.empty, c, small.f32, 2 ^ 25)
+    assert.equal("memory.budget", e.code)
+    assert.same({ 1 }, c:read(c:create { 1 }))
+    small.reset()
+  end)
+end)
+
+describe("a profile", function()
+  on_both("says how long a function and its launches took", function(other, c)
+    local x = c:empty(other.f32, 4)
+    local add = other.kernel "function(x) for i in rg.range(4) do x[i] = x[i] + 1 end end"
+    add(x)
+    local report, a, b = c:profile(function(n)
+      for _ = 1, n do add(x) end
+      return n, "b"
+    end, 5)
+    assert.equal(5, report.launches)
+    assert.is_true(report.ms > 0 and report.run_ms >= 0)
+    assert.equal(5, a)
+    assert.equal("b", b)
+  end)
+end)
