@@ -101,6 +101,35 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("tells of a queued launch what failed, where and in which iteration", function()
+    assert.equal("script:12 0, 3\ntrue\n21 4", run("", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 8, 8)
+      local y = rg.field(rg.i32)
+      rg.tree():dense("i", 2):dynamic("j", 4, { name = "short" }):place(y)
+      local function fib(n --[=[: i32]=]) --[=[: i32]=]
+        if n < 2 then return 1 end
+        return fib(n - 1) + fib(n - 2)
+      end
+      local check = rg.kernel(function(n)
+        for i, j in rg.range(8, 8) do
+          assert(i > 0 or j ~= n, "met")
+          x[i][j] = fib(j)
+        end
+      end)
+      local append = rg.kernel(function() for i in rg.range(10) do y:append(1, i) end end)
+      check(3)
+      check(9)
+      local ok, e = pcall(rg.sync)
+      print(e.file .. ":" .. e.line, e.index)
+      append()
+      local _, full = pcall(rg.sync)
+      print(full.message:find("short", 1, true) ~= nil)
+      check(9)
+      print(x[7][7], y:length(1))
+    ]]))
+  end)
+
   it("copies neither lists nor tables while a loop over active cells is steady", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }

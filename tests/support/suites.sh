@@ -138,11 +138,11 @@ run_lua_cuda() {
   ptx=$(mktemp -d)
   specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
     run_busted "lua, arch cuda" "${on[@]}" "PTX_SAVE=$ptx"
-  assemble "lua, arch cuda, assembled" "$ptx" 16
+  assemble "lua, arch cuda, assembled" "$ptx" 40
   specs="tests/lua/pointer_spec.lua tests/lua/budget_spec.lua" \
     run_busted "lua, arch cuda, memory as it is" "${on[@]}" PTX_NO_VMM=1
   for seed in 2 3; do
-    specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked pointer)" \
+    specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked collection list pointer)" \
       run_busted "lua, arch cuda, schedule $seed" "${on[@]}" PTX_SEED=$seed
   done
 }
