@@ -86,13 +86,19 @@ static bool fill_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
 /* The pages under the block have one more user, and memory; false: not all of them. */
 static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
-  for (uint64_t k = first; k < past; k++) pool->pages[k].users++;
-  return fill_pages(pool, first, past);
+  MemoryPage *pages = pool->pages;
+  bool have_memory = true;
+  for (uint64_t k = first; k < past; k++) {
+    pages[k].users++;
+    have_memory &= pages[k].has_memory;
+  }
+  return have_memory || fill_pages(pool, first, past);
 }
 
 static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
-  for (uint64_t k = first; k < past; k++) pool->pages[k].users--;
+  MemoryPage *pages = pool->pages;
+  for (uint64_t k = first; k < past; k++) pages[k].users--;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */

@@ -116,6 +116,9 @@ run_lua() {
   local of="lane judge index program update sum loop vector say"
   specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
     run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes
+  of="array array_kernel pointer list kernel node_loop bitmasked" # launches, by another thread
+  specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
+    run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off
   # without what is a matter of compiled code
   filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua
   specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
