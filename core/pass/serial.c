@@ -7,170 +7,11 @@
  *   .. %v ..                       %v = mem.load %p; frame.set 8 %v } }
  *                                .. %v' ..
  *
- * A group is a run of insts of one region, from one that touches a tree or an array to the last
- * such before something that only the host can do: run a task, return, leave a loop, begin a
- * random stream. A loop or condition without these moves as a whole. What a group needs comes
- * through slots of the frame; constants and addresses are computed again. A variable of the host
- * region that a group assigns goes in and comes back. Runs last, on addresses. */
-#include "base/map.h"
-#include "pass/pass.h"
+ * Each group of insts (serial_groups.c) moves. What it needs comes through slots of the frame;
+ * constants and addresses are computed again. A variable of the host region that a group assigns
+ * goes in and comes back. Runs last, on addresses. */
 #include "pass/rewrite.h"
-
-typedef struct Group {
-  IrInst *first, *last;
-} Group;
-
-typedef struct Serial {
-  IrKernel *kernel;
-  Scratch *scratch;
-  bool calls_device;  /* some function of the kernel touches elements */
-  int id_count;
-  int *group;         /* by id: its group + 1; 0: it stays */
-  bool *leaves;       /* by id: of a group, used outside it */
-  int *slot;          /* by id: where such a value is in the frame, + 1 */
-  IrInst **with;      /* by id: what it is for the host region */
-  VEC(Group) groups;
-  /* of the group being moved */
-  int number;
-  IrTask *task;
-  IrRegion *top;
-  IrInst *after;      /* host code goes before it, or to the end of `region` */
-  IrRegion *region;
-  Map inside;         /* id of a value or variable outside -> the one inside */
-} Serial;
-
-/* -- what only the device can do, and what only the host --------------------------------------- */
-
-static bool is_device(const Serial *s, const IrInst *inst) {
-  switch (inst->op) {
-  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
-    return true;
-  case IR_CALL: return inst->entry != RT_OUTSIDE;
-  case IR_INVOKE: return s->calls_device;
-  default: return false;
-  }
-}
-
-static bool is_loop(const IrInst *inst) {
-  return inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
-}
-
-typedef struct Contents {
-  bool device, host;
-} Contents;
-
-/* `loops`: how many of them, in the inst that would move, an exit may leave. */
-static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
-  found->device |= is_device(s, inst);
-  switch (inst->op) {
-  case IR_RUN: case IR_RETURN: case IR_RANDOM_STREAM: found->host = true; break;
-  case IR_BREAK: found->host |= inst->imm >= loops; break;
-  case IR_CONTINUE: found->host |= inst->imm >= loops; break;
-  default: break;
-  }
-  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-    for (const IrInst *in = inst->regions[i]->first; in; in = in->next)
-      look_at(s, in, loops + is_loop(inst), found);
-}
-
-static bool note_device(void *data, IrInst *inst) {
-  Serial *s = data;
-  s->calls_device |= is_device(s, inst);
-  return true;
-}
-
-/* -- groups ------------------------------------------------------------------------------------ */
-
-typedef struct Mark { Serial *s; int group; } Mark;
-
-static bool mark_inst(void *data, IrInst *inst) {
-  const Mark *mark = data;
-  mark->s->group[inst->id] = mark->group;
-  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-    for (int k = 0; k < inst->regions[i]->params.count; k++)
-      mark->s->group[inst->regions[i]->params.items[k]->id] = mark->group;
-  return true;
-}
-
-static void mark_whole(Serial *s, IrInst *inst, int group) {
-  Mark mark = {s, group};
-  mark_inst(&mark, inst);
-  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-    ir_walk(inst->regions[i], mark_inst, &mark);
-}
-
-static bool is_address(const IrInst *inst) {
-  return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT || inst->op == IR_OFFSET;
-}
-
-/* What needs nothing of the group and is not an address is still the host's. */
-static bool stays(const Serial *s, const IrInst *inst, int group) {
-  bool is_value = (ir_effects(inst) & IR_PURE) && !is_address(inst);
-  if (!is_value && inst->op != IR_FRAME_SET) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (s->group[inst->operands[i]->id] == group) return false;
-  return true;
-}
-
-static void close_group(Serial *s, Group *open) {
-  if (!open->first) return;
-  vec_push(s->scratch, &s->groups, *open);
-  for (IrInst *inst = open->first;; inst = inst->next) {
-    if (!stays(s, inst, s->groups.count)) mark_whole(s, inst, s->groups.count);
-    if (inst == open->last) break;
-  }
-  *open = (Group){0};
-}
-
-static bool is_plain(const Contents *contents) { return !contents->device && !contents->host; }
-
-static void find_groups(Serial *s, IrRegion *region) {
-  Group open = {0};
-  bool follows = false; /* only values have come since the last member */
-  for (IrInst *inst = region->first; inst; inst = inst->next) {
-    Contents contents = {0};
-    look_at(s, inst, 0, &contents);
-    if (contents.host) {
-      close_group(s, &open);
-      for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-        find_groups(s, inst->regions[i]);
-    } else if (contents.device) {
-      if (!open.first) open.first = inst;
-      open.last = inst;
-      follows = true;
-    } else if (open.first && follows && inst->op == IR_FRAME_SET && is_plain(&contents)) {
-      open.last = inst; /* what it sets need not come to the host */
-    } else if (!(ir_effects(inst) & IR_PURE)) {
-      follows = false;
-    }
-  }
-  close_group(s, &open);
-}
-
-/* -- which values leave their group ------------------------------------------------------------ */
-
-/* Addresses are computed again, for which their operands leave. */
-static void mark_leaving(Serial *s, const IrInst *value) {
-  if (!s->group[value->id]) return;
-  if (!is_address(value)) s->leaves[value->id] = true;
-  for (int i = 0; is_address(value) && i < value->operand_count; i++)
-    mark_leaving(s, value->operands[i]);
-}
-
-static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
-  if (s->group[user->id] != s->group[value->id]) mark_leaving(s, value);
-  /* addresses of the host region, too, may be of values that leave */
-  for (int i = 0; is_address(value) && i < value->operand_count; i++)
-    if (s->group[user->id] != s->group[value->operands[i]->id])
-      mark_leaving(s, value->operands[i]);
-}
-
-static bool mark_uses(void *data, IrInst *inst) {
-  for (int i = 0; i < inst->operand_count; i++) mark_operand(data, inst, inst->operands[i]);
-  return true;
-}
-
-/* -- moving ------------------------------------------------------------------------------------ */
+#include "pass/serial.h"
 
 static IrBuilder host_builder(const Serial *s) {
   return (IrBuilder){.kernel = s->kernel, .region = s->region, .before = s->after};
@@ -218,7 +59,7 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   IrInst *inside = map_find_int(&s->inside, (uint64_t)outer->id);
   if (inside) return inside;
   IrBuilder top = top_builder(s), host = host_builder(s);
-  if (outer->op == IR_CONST || is_address(outer)) {
+  if (outer->op == IR_CONST || serial_is_address(outer)) {
     inside = compute_again(s, outer);
   } else if (outer->op == IR_ARG || outer->op == IR_FRAME_GET) {
     inside = frame(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
@@ -342,7 +183,7 @@ static void drop_addresses(IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) drop_addresses(inst->regions[i]);
-    if (is_address(inst)) ir_remove(inst);
+    if (serial_is_address(inst)) ir_remove(inst);
   }
 }
 
@@ -356,11 +197,8 @@ bool pass_serial(PassContext *ctx, IrKernel *kernel, Error *err) {
               .leaves = scratch_array(ctx->scratch, bool, count),
               .slot = scratch_array(ctx->scratch, int, count),
               .with = scratch_array(ctx->scratch, IrInst *, count)};
-  for (int i = 0; i < kernel->functions.count; i++)
-    ir_walk(kernel->functions.items[i]->body, note_device, &s);
-  find_groups(&s, kernel->body);
+  serial_find_groups(&s);
   if (!s.groups.count) return true;
-  ir_walk(kernel->body, mark_uses, &s);
   for (int i = 0; i < s.groups.count; i++) move_group(&s, i);
   ir_walk(kernel->body, use_host_values, &s);
   drop_addresses(kernel->body);

@@ -1,0 +1,144 @@
+/* serial_groups.c - which insts of the host region go together to a task of one thread: a run of
+ * insts of one region, from one that touches a tree or an array to the last such before something
+ * that only the host can do: run a task, return, leave a loop, begin a random stream. A loop or
+ * condition without these goes as a whole. Between them, values that need nothing of the group
+ * stay; those of it that others use leave it. */
+#include "pass/serial.h"
+
+/* -- what only the device can do, and what only the host --------------------------------------- */
+
+bool serial_is_address(const IrInst *inst) {
+  return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT || inst->op == IR_OFFSET;
+}
+
+static bool is_device(const Serial *s, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
+    return true;
+  case IR_CALL: return inst->entry != RT_OUTSIDE;
+  case IR_INVOKE: return s->calls_device;
+  default: return false;
+  }
+}
+
+static bool is_loop(const IrInst *inst) {
+  return inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
+}
+
+typedef struct Contents {
+  bool device, host;
+} Contents;
+
+/* `loops`: how many of them, in the inst that would move, an exit may leave. */
+static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
+  found->device |= is_device(s, inst);
+  switch (inst->op) {
+  case IR_RUN: case IR_RETURN: case IR_RANDOM_STREAM: found->host = true; break;
+  case IR_BREAK: found->host |= inst->imm >= loops; break;
+  case IR_CONTINUE: found->host |= inst->imm >= loops; break;
+  default: break;
+  }
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    for (const IrInst *in = inst->regions[i]->first; in; in = in->next)
+      look_at(s, in, loops + is_loop(inst), found);
+}
+
+static bool note_device(void *data, IrInst *inst) {
+  Serial *s = data;
+  s->calls_device |= is_device(s, inst);
+  return true;
+}
+
+/* -- groups ------------------------------------------------------------------------------------ */
+
+typedef struct Mark { Serial *s; int group; } Mark;
+
+static bool mark_inst(void *data, IrInst *inst) {
+  const Mark *mark = data;
+  mark->s->group[inst->id] = mark->group;
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    for (int k = 0; k < inst->regions[i]->params.count; k++)
+      mark->s->group[inst->regions[i]->params.items[k]->id] = mark->group;
+  return true;
+}
+
+static void mark_whole(Serial *s, IrInst *inst, int group) {
+  Mark mark = {s, group};
+  mark_inst(&mark, inst);
+  for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+    ir_walk(inst->regions[i], mark_inst, &mark);
+}
+
+/* What needs nothing of the group and is not an address is still the host's. */
+static bool stays(const Serial *s, const IrInst *inst, int group) {
+  bool is_value = (ir_effects(inst) & IR_PURE) && !serial_is_address(inst);
+  if (!is_value && inst->op != IR_FRAME_SET) return false;
+  for (int i = 0; i < inst->operand_count; i++)
+    if (s->group[inst->operands[i]->id] == group) return false;
+  return true;
+}
+
+static void close_group(Serial *s, Group *open) {
+  if (!open->first) return;
+  vec_push(s->scratch, &s->groups, *open);
+  for (IrInst *inst = open->first;; inst = inst->next) {
+    if (!stays(s, inst, s->groups.count)) mark_whole(s, inst, s->groups.count);
+    if (inst == open->last) break;
+  }
+  *open = (Group){0};
+}
+
+static bool is_plain(const Contents *contents) { return !contents->device && !contents->host; }
+
+static void find_groups(Serial *s, IrRegion *region) {
+  Group open = {0};
+  bool follows = false; /* only values have come since the last member */
+  for (IrInst *inst = region->first; inst; inst = inst->next) {
+    Contents contents = {0};
+    look_at(s, inst, 0, &contents);
+    if (contents.host) {
+      close_group(s, &open);
+      for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+        find_groups(s, inst->regions[i]);
+    } else if (contents.device) {
+      if (!open.first) open.first = inst;
+      open.last = inst;
+      follows = true;
+    } else if (open.first && follows && inst->op == IR_FRAME_SET && is_plain(&contents)) {
+      open.last = inst; /* what it sets need not come to the host */
+    } else if (!(ir_effects(inst) & IR_PURE)) {
+      follows = false;
+    }
+  }
+  close_group(s, &open);
+}
+
+/* -- which values leave their group ------------------------------------------------------------ */
+
+/* Addresses are computed again, for which their operands leave. */
+static void mark_leaving(Serial *s, const IrInst *value) {
+  if (!s->group[value->id]) return;
+  if (!serial_is_address(value)) s->leaves[value->id] = true;
+  for (int i = 0; serial_is_address(value) && i < value->operand_count; i++)
+    mark_leaving(s, value->operands[i]);
+}
+
+static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
+  if (s->group[user->id] != s->group[value->id]) mark_leaving(s, value);
+  /* addresses of the host region, too, may be of values that leave */
+  for (int i = 0; serial_is_address(value) && i < value->operand_count; i++)
+    if (s->group[user->id] != s->group[value->operands[i]->id])
+      mark_leaving(s, value->operands[i]);
+}
+
+static bool mark_uses(void *data, IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++) mark_operand(data, inst, inst->operands[i]);
+  return true;
+}
+
+void serial_find_groups(Serial *s) {
+  for (int i = 0; i < s->kernel->functions.count; i++)
+    ir_walk(s->kernel->functions.items[i]->body, note_device, s);
+  find_groups(s, s->kernel->body);
+  if (s->groups.count) ir_walk(s->kernel->body, mark_uses, s);
+}
