@@ -142,26 +142,38 @@ static LLVMValueRef end_of_list(Codegen *g, const IrTask *task, LLVMValueRef end
   return LLVMBuildSelect(g->builder, all, length, end, "");
 }
 
-/* `spread` threads take a position together if all threads make whole such groups; one thread of an
- * ordered task takes it alone. */
-static void share_positions(Codegen *g, int spread, GpuPositions *positions) {
-  LLVMValueRef all = positions->step, group = value_index(g, spread);
-  LLVMValueRef rest = LLVMBuildURem(g->builder, all, group, "");
-  LLVMValueRef whole = LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), "");
-  group = LLVMBuildSelect(g->builder, whole, group, value_index(g, 1), "");
-  LLVMValueRef number = LLVMBuildUDiv(g->builder, positions->thread, group, "");
-  LLVMValueRef mate = LLVMBuildURem(g->builder, positions->thread, group, "");
-  positions->first = add(g, positions->begin, number);
-  positions->step = LLVMBuildUDiv(g->builder, all, group, "");
-  g->mate = LLVMBuildTrunc(g->builder, mate, g->i32, "mate");
-  g->mates = LLVMBuildTrunc(g->builder, group, g->i32, "mates");
+static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
+  Turn turn = turn_begin(g, positions);
+  task_node(g, task, turn.position, turn.again);
+  turn_end(g, positions, &turn);
 }
 
+/* Groups of `spread` threads, of which all are whole, take a position each. */
+static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, int spread) {
+  LLVMValueRef group = value_index(g, spread);
+  LLVMValueRef number = LLVMBuildUDiv(g->builder, positions.thread, group, "");
+  LLVMValueRef mate = LLVMBuildURem(g->builder, positions.thread, group, "");
+  positions.first = add(g, positions.begin, number);
+  positions.step = LLVMBuildUDiv(g->builder, positions.step, group, "");
+  g->mate = LLVMBuildTrunc(g->builder, mate, g->i32, "mate");
+  g->mates = value_integer(g->i32, spread);
+  emit_nodes(g, task, &positions);
+}
+
+/* The body twice, so that what a thread does of a leaf is known here: with all its mates, or alone,
+ * as the one thread of an ordered task. */
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   int spread = ir_spread(task);
   positions.end = end_of_list(g, task, positions.end);
-  if (spread > 1) share_positions(g, spread, &positions);
-  Turn turn = turn_begin(g, &positions);
-  task_node(g, task, turn.position, turn.again);
-  turn_end(g, &positions, &turn);
+  if (spread == 1) return emit_nodes(g, task, &positions);
+  LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
+  LLVMValueRef rest = LLVMBuildURem(g->builder, positions.step, value_index(g, spread), "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), ""), shared, alone);
+  block_enter(g, shared);
+  emit_shared(g, task, positions, spread);
+  block_jump(g, g->finish);
+  block_enter(g, alone);
+  g->mate = value_integer(g->i32, 0);
+  g->mates = value_integer(g->i32, 1);
+  emit_nodes(g, task, &positions);
 }

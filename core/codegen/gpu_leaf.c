@@ -4,7 +4,8 @@
  *
  *     thread m of n, rows of r cells:  group m / r of n / r takes rows, thread m % r of it cells
  *
- * One thread alone (an ordered task) is a group of one, and does it all. */
+ * One thread alone (an ordered task) is a group of one, and does it all. How many there are is a
+ * constant (gpu.c), so that a thread's share of a row is. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
