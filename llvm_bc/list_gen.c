@@ -189,14 +189,14 @@ static void make_later(RtContext *context, RtTree *tree, int32_t number) {
   manager->list_is_due = 1;
 }
 
-void rt_list_begin(RtContext *context, RtTree *tree, int32_t number) {
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_order) {
   RtManager *manager = &tree->managers[number];
   manager->list_is_due = 0;
   rt_tree_refresh(context, tree);
   if (manager->list_version == manager->version) return;
-  if (count_touched(manager, context->worker_count) > FEW_CHANGES)
+  if (!in_order && count_touched(manager, context->worker_count) > FEW_CHANGES)
     manager->list_version = 0; /* made anew by many threads, it costs less than by steps of one */
-  update(context, tree, number, make_later);
+  update(context, tree, number, in_order ? make_anew : make_later);
 }
 
 /* Lanes whose nodes are live take positions at once. */

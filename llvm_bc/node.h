@@ -218,8 +218,9 @@ void rt_free_order(RtTree *tree, RtManager *manager, int32_t worker_count);
 /* list_gen.c: the manager has no live node any more, so its list becomes empty. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 
-/* On a GPU (RT_ALONE). By one thread; then by all, each with its number: the list. */
-void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager);
+/* On a GPU (RT_ALONE). By one thread; then by all, each with its number: the list. `in_order`: the
+ * one thread does it all, and the list depends on the nodes alone. */
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order);
 void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
 /* clear.c: no node is live, and chunks hand out all theirs again. */
 void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count);

@@ -419,11 +419,12 @@ typedef struct RtGpuLaunch {
  *                        Adds to *result how many trees it freed nodes of; NULL: does not
  *     rg_service_zero    zeroes the nodes freed
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
- *     rg_service_fill    or it is made here */
+ *     rg_service_fill    or it is made here, in any order unless `in_order` */
 typedef struct RtGpuService {
   RtContext *context;
   uint64_t *result;
   int32_t tree, number;
+  int32_t in_order;
 } RtGpuService;
 
 #include "entry.h" /* what compiled code calls */

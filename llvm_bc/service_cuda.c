@@ -82,7 +82,8 @@ SERVICE rg_service_zero(RtGpuService service) {
 /* The list of active nodes of manager `number` of tree `tree`. */
 SERVICE rg_service_list(RtGpuService service) {
   if (thread_number()) return;
-  rt_list_begin(service.context, service.context->trees[service.tree], service.number);
+  rt_list_begin(service.context, service.context->trees[service.tree], service.number,
+                service.in_order);
 }
 
 SERVICE rg_service_fill(RtGpuService service) {

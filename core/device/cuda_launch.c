@@ -299,7 +299,8 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   if (list->is_current) return true;
   RtGpuService service = {.context = pointer_to(cuda->block_now),
                           .tree = task->tree,
-                          .number = task->manager};
+                          .number = task->manager,
+                          .in_order = task->lists_are_ordered};
   if (!have_service(cuda, err) ||
       !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
     return false;

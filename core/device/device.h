@@ -89,6 +89,7 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   /* On a GPU: this many threads share a position where as many times the positions run */
   int32_t spread;
   bool is_ordered;            /* one worker runs it, in order */
+  bool lists_are_ordered;     /* the order of active nodes may not depend on threads */
   bool writes_frame;          /* the host region or the host reads slots that it writes */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
 } DeviceTask;

@@ -65,6 +65,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .cost = task_cost(task),
                       .privatised = task->privatised,
                       .spread = ir_spread(task),
+                      .lists_are_ordered = compile->kernel->engine->options.deterministic,
                       .is_ordered = compile->kernel->engine->options.deterministic &&
                                     (changes || !ir_walk(task->body, has_no_order, NULL)),
                       .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
