@@ -294,24 +294,33 @@ describe("a launch", function()
   end)
 end)
 
+-- A process of its own: in this one LuaJIT may have given up compiling what many tests call.
+local rows_in_lua = [[
+  package.path = "tests/support/?.lua;" .. package.path
+  local instructions, rg = require "instructions", require "regolith"
+  local x, rows, row = rg.field(rg.f32), 64, 256
+  rg.root:pointer("i", rows):dense("i", row):place(x)
+  local function write() for i = 0, rows * row - 1 do x[i] = i end end
+  local function read()
+    local s = 0
+    for i = 0, rows * row - 1 do s = s + x[i] end
+    return s
+  end
+  assert(instructions.can_count())
+  for _ = 1, 5 do write() read() end
+  print(instructions.of(write) / (rows * row), instructions.of(read) / (rows * row))
+]]
+
 describe("a loop over elements in Lua", function()
   it("takes few instructions along a row of a sparse leaf #compiled #cpu", function()
     if not is_plain or not instructions.can_count() then
       return pending "nothing counts instructions here"
     end
-    local x, rows, row = support.rg.field(support.rg.f32), 64, 256
-    support.rg.root:pointer("i", rows):dense("i", row):place(x)
-    local function write() for i = 0, rows * row - 1 do x[i] = i end end
-    local function read()
-      local s = 0
-      for i = 0, rows * row - 1 do s = s + x[i] end
-      return s
-    end
-    for _ = 1, 5 do write() read() end
-    for name, loop in pairs { write = write, read = read } do
-      local each = instructions.of(loop) / (rows * row)
-      assert.is_true(each < 100, ("%s: %.0f instructions an element"):format(name, each))
-    end
+    local pipe = io.popen(("luajit -e '%s'"):format(rows_in_lua))
+    local write, read = pipe:read("*n", "*n")
+    pipe:close()
+    assert.is_true(write < 100, ("write: %.0f instructions an element"):format(write))
+    assert.is_true(read < 100, ("read: %.0f instructions an element"):format(read))
   end)
 end)
 
