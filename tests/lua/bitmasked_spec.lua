@@ -212,7 +212,7 @@ describe("a deactivated bitmasked cell", function()
   it("takes its list along, also while others append to it", function()
     local node = rg.root:bitmasked("i", 64)
     local x = rg.field(rg.i32)
-    node:dynamic("j", 100, { chunk = 8 }):place(x)
+    node:dynamic("j", 2000, { chunk = 8 }):place(x) -- more than all fights append to one
     local fight = rg.kernel(function()
       for i in rg.range(8192):block(16) do
         local k = i % 64
