@@ -248,6 +248,21 @@ describe("memory of buffers", function()
     assert.equal(c:memory_usage().transient.takes, other.memory().pools.transient.takes)
     assert.matches("transient +expandable", tostring(c:memory_usage()))
   end)
+  on_both("stays as it is over twenty thousand steps #compiled", function(other, c)
+    local add = other.kernel "function(x, n) for i in rg.range(n) do x[i] = x[i] + 1.0 end end"
+    local warm
+    for step = 1, 20000 do
+      local n = 100 + step * 7919 % 5000
+      local x = c:empty(other.f32, n)
+      c:execute(add, { x, n })
+      if step % 1000 == 0 then assert.equal(1, c:read(x)[n]) end
+      x:destroy()
+      if step == 2000 then warm = c:memory_usage().transient end
+    end
+    local now = c:memory_usage().transient
+    assert.equal(warm.reserved, now.reserved)
+    assert.equal(warm.device_calls, now.device_calls)
+  end)
   it("is not reused while work that uses it is still to be done #compiled #cpu", function()
     local other = rg.new { async = true }
     local c = other.client()
