@@ -68,7 +68,9 @@ static void show(const Error *err, RgError *out) {
                    .index = err->index,
                    .line = err->line,
                    .column = err->column,
-                   .width = err->width};
+                   .width = err->width,
+                   .launch = err->launch,
+                   .kernel = err->kernel};
 }
 
 static const Error *last_error(RgRuntime *runtime) {
@@ -116,6 +118,15 @@ void rg_on_print(RgRuntime *runtime, void (*print)(void *data, const char *line,
   if (!program) return;
   program->engine.print = print;
   program->engine.print_data = data;
+}
+
+RgStatus rg_count_launches(RgRuntime *runtime, const uint64_t **count) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(count);
+  const Device *device = program->engine.store->device;
+  *count = device && device->most_queued ? &program->engine.stats.launches : NULL;
+  return 0;
 }
 
 RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count) {

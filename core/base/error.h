@@ -28,6 +28,8 @@ typedef struct Error {
   int32_t width;     /* bytes under the caret, at least 1 when column is set */
   char source[240];  /* the source line, without its newline */
   char index[64];    /* run-time faults: the indices, "3, 16"; else empty */
+  uint64_t launch;   /* of a launch that was queued: its number, from 1 on; else 0 */
+  char kernel[64];   /* and its kernel's name */
   bool is_note;      /* in a list: a note on the error before it */
   ErrorList *more;   /* borrowed; NULL: only the first is wanted */
 } Error;

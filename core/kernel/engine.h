@@ -35,6 +35,7 @@ typedef struct Queued {       /* queue.c: a launch that is not reported yet */
   struct Variant *variant;
   uint64_t ticket;
   int32_t stream;
+  uint64_t number;            /* EngineStats.launches, with it */
 } Queued;
 
 enum { ENGINE_STREAMS = 8 };  /* as many as a device has at most */

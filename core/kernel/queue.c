@@ -57,6 +57,11 @@ static bool is_wanted(const Reporting *how, const Queued *queued) {
          (how->waits || device_is_done(how->engine->store->device, queued->ticket));
 }
 
+static void note_launch(const Queued *queued, Error *failure) {
+  failure->launch = queued->number;
+  snprintf(failure->kernel, sizeof failure->kernel, "%s", queued->kernel->name);
+}
+
 static void keep_failure(Engine *engine, int32_t stream, const Error *failure) {
   if (engine->has_failed[stream]) return;
   engine->has_failed[stream] = true;
@@ -80,6 +85,7 @@ static void report_one(const Reporting *how, const Queued *queued, bool is_last,
   } else if (!report(queued, is_last ? how->values : NULL,
                      is_last && how->result ? how->result : &unused, &failure)) {
     is_broken[queued->stream] = true;
+    note_launch(queued, &failure);
     if (err && !error_is_set(err)) *err = failure;
     else keep_failure(engine, queued->stream, &failure);
   }
@@ -167,7 +173,8 @@ bool queue_add(Kernel *kernel, Variant *variant, const RgValue *values, RgValue 
   Engine *engine = kernel->engine;
   if (!engine->queue) engine->queue = heap_alloc(engine->store->heap, sizeof *engine->queue *
                                                  (size_t)engine->store->device->most_queued);
-  Queued queued = {kernel, variant, engine->launch.ticket, engine->launch.stream};
+  Queued queued = {kernel, variant, engine->launch.ticket, engine->launch.stream,
+                   engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.context.error.kind != RT_OK; /* its host region has failed */

@@ -14,6 +14,9 @@ typedef int32_t RgStatus; /* 0: success; else an error: see rg_error */
 typedef struct RgError {
   const char *code, *message, *hint, *file, *source, *index;
   int32_t line, column, width;
+  uint64_t launch;      /* which launch, of those counted in RgStats, failed after its call had
+                         * returned; else 0 */
+  const char *kernel;   /* its kernel's name */
 } RgError;
 
 /* Where the library takes the memory that it takes for itself: handles, compiles, compiled kernels
@@ -140,6 +143,9 @@ void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text
  * standard output. */
 void rg_on_print(RgRuntime *runtime, void (*print)(void *data, const char *line, int64_t length),
                  void *data);
+/* How many launches there were, borrowed as long as the runtime exists, for hosts that note where
+ * launches are made: RgError.launch is such a number. NULL: none is ever queued. */
+RgStatus rg_count_launches(RgRuntime *runtime, const uint64_t **count);
 /* For hosts that cannot be called: lines are kept, and *count (borrowed as long as the runtime
  * exists) says how many wait to be fetched. */
 RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count);

@@ -293,6 +293,18 @@ need = { called = called, type = type, rawequal = rawequal, put = put, take = va
   struct_methods = struct.methods,
   launch = C.rg_kernel_launch, turns = lib.turns }
 
+-- The same for kernels of a runtime whose launches may be queued.
+local function queued_need(sites)
+  local note = sites.note
+  return setmetatable({
+    launch = function(pointer, values, count, result)
+      local status = C.rg_kernel_launch(pointer, values, count, result)
+      note(4) -- called by this, called by the launcher, called by the user
+      return status
+    end,
+  }, { __index = need })
+end
+
 -- How far ipairs goes.
 function need.length(t)
   local length = 0
@@ -537,6 +549,8 @@ local function new_kernel(session, found, options)
     vectors = {}, -- by value: where its numbers are, when it is a vector
     reader = session.reader or false,
   }
+  local sites = lib.runtimes[number].sites
+  if sites then self.need = queued_need(sites) end
   check_parameters(self)
   by_number[self.handle.rg_number] = self
   called.begin(self)

@@ -4,6 +4,7 @@
 --- objects are reference-counted, and a runtime ends when its last handle is gone.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local launch_site = require "regolith.launch_site"
 
 local lib = {}
 
@@ -212,6 +213,7 @@ local function record(err)
     hint = text(err.hint), file = text(err.file), source = text(err.source),
       index = text(err.index),
     line = positive(err.line), column = positive(err.column), width = positive(err.width),
+    launch = positive(tonumber(err.launch)), kernel = text(err.kernel),
   }
 end
 
@@ -251,6 +253,7 @@ function lib.raise_last(number, improve, subject)
     }
   end
   local errors, left = lib.quiet(records, runtime.c)
+  errors[1].notes = errors[1].notes or { launch_site.describe(runtime.sites, errors[1]) }
   if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end

@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local launch_site = require "regolith.launch_site"
 
 local io = io
 
@@ -176,6 +177,9 @@ local function begin(self, options)
   local lines_out = ffi.new "const int32_t *[1]"
   C.rg_keep_lines(c, lines_out)
   self.runtime.lines = lines_out[0]
+  local count_out = ffi.new "const uint64_t *[1]"
+  C.rg_count_launches(c, count_out)
+  if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0]) end
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end

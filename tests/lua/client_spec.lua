@@ -205,6 +205,32 @@ describe("a stream", function()
     assert.same({ 7, 7 }, c:read(x))
     other.reset()
   end)
+  it("says where the launch was that failed, and of which kernel #compiled #cpu", function()
+    local other = rg.new { async = true }
+    local x, c = other.field(other.i32, 4), other.client()
+    local store = other.kernel([=[function(n)
+      for i in rg.range(4) do
+        assert(n < 10, "ten")
+        x[i] = n
+      end
+    end]=], { x = x }, { name = "store" })
+    local function here() return debug.getinfo(2, "l").currentline end
+    local line
+    local function launch(n) store(n) end
+    line = here() - 1
+    for n = 8, 12 do launch(n) end
+    local e = failure(other.sync)
+    assert.equal("store", e.kernel)
+    assert.equal(3, e.launch)
+    assert.matches("ten.*client_spec.lua:" .. line .. ": note: kernel 'store' was launched here",
+      tostring(e))
+    line = here() + 1
+    c:execute(store, { 20 })
+    assert.matches("client_spec.lua:" .. line .. ": note", tostring(failure(other.sync)))
+    store(1)
+    assert.is_nil(failure(function() x[9] = 1 end).launch)
+    other.reset()
+  end)
   it("refuses work until its error is taken #compiled #cpu", function()
     local other = rg.new { async = true }
     local c = other.client()

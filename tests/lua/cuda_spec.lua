@@ -102,7 +102,8 @@ describe("arch cuda #compiled #cpu", function()
   end)
 
   it("tells of a queued launch what failed, where and in which iteration", function()
-    assert.equal("script:12 0, 3\ntrue\n21 4", run("", [[
+    assert.equal("script:12 0, 3\nscript:17: note: kernel 'check' was launched here\n"
+      .. "true\n21 4", run("", [[
       rg.init { arch = "cuda" }
       local x = rg.field(rg.i32, 8, 8)
       local y = rg.field(rg.i32)
@@ -122,6 +123,7 @@ describe("arch cuda #compiled #cpu", function()
       check(9)
       local ok, e = pcall(rg.sync)
       print(e.file .. ":" .. e.line, e.index)
+      print(tostring(e):match "[^\n]*$")
       append()
       local _, full = pcall(rg.sync)
       print(full.message:find("short", 1, true) ~= nil)
