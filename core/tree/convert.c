@@ -17,7 +17,12 @@ typedef union Bits { /* an element of any scalar type in the low bytes */
 
 static Bits load_bits(Type type, const void *element) {
   Bits bits = {0};
-  memcpy(&bits, element, (size_t)type_size(type));
+  switch (type_size(type)) { /* each a single load */
+  case 1: memcpy(&bits, element, 1); break;
+  case 2: memcpy(&bits, element, 2); break;
+  case 4: memcpy(&bits, element, 4); break;
+  default: memcpy(&bits, element, 8);
+  }
   return bits;
 }
 

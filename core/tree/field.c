@@ -74,7 +74,9 @@ bool field_place(Node *node, Field *field, Error *err) {
 
 bool field_settle(Field *field, const char *where, Error *err) {
   char label[100];
-  if (!owner_check(field->object.owner, err)) return false;
+  const Owner *owner = field->object.owner;
+  if (field->node && field->node->tree->has_storage && !owner->has_ended) return true;
+  if (!owner_check(owner, err)) return false;
   if (!field->node) {
     error_set(err, RG_ERROR_FIELD_UNPLACED, "%s is not placed yet", field_label(field, label));
     return error_hint(err, "place it: node:place(x), or give it a shape");
@@ -146,20 +148,26 @@ static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
   return ok;
 }
 
-/* Zeros for an inactive cell. */
-static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
+/* Zeros where the cell is not there. */
+static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
   uint64_t bits[TYPE_MAX_NUMBERS];
   const SNodeComponent *component = component_of(field);
   int count = type_parts(field->type);
-  Cell cell;
   memset(bits, 0, sizeof *bits * (size_t)count);
+  for (int k = 0; is_there && k < count; k++)
+    memcpy(&bits[k], cell_element(cell, component + k), (size_t)type_size(component[k].type));
+  return vector_value(field->store, field->type, bits);
+}
+
+/* Zeros for an inactive cell. */
+static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
+  Cell cell = {0};
   if (!reach_tree(field, DEVICE_READS, err)) return false;
-  if (cell_find(storage_context(field->node->tree), field->node->snode, index, &cell)) {
-    if (!reach_cell(field, cell, DEVICE_READS, err)) return false;
-    for (int k = 0; k < count; k++)
-      memcpy(&bits[k], cell_element(cell, component + k), (size_t)type_size(component[k].type));
-  }
-  *value = vector_value(field->store, field->type, bits);
+  bool is_there = cell_find(storage_context(field->node->tree), field->node->snode, index, &cell);
+  if (is_there && !reach_cell(field, cell, DEVICE_READS, err)) return false;
+  *value = is_there && type_is_scalar(field->type)
+               ? value_load(field->type, cell_element(cell, component_of(field)))
+               : load_numbers(field, is_there, cell);
   return true;
 }
 

@@ -103,8 +103,8 @@ static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_
 
 static bool split(const SNode *level, int64_t number, int64_t *index) {
   for (int k = level->rank - 1; k >= 0; k--) {
-    index[k] = number % level->shape[k];
-    number /= level->shape[k];
+    index[k] = floor_mod(number, level->shape[k]);
+    number = floor_div(number, level->shape[k]);
   }
   return number == 0; /* else past the last cell */
 }

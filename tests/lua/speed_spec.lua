@@ -311,7 +311,39 @@ local rows_in_lua = [[
   print(instructions.of(write) / (rows * row), instructions.of(read) / (rows * row))
 ]]
 
+local scattered_in_lua = [=[
+  package.path = "tests/support/?.lua;" .. package.path
+  local instructions, rg = require "instructions", require "regolith"
+  local x, side, n = rg.field(rg.f32), 512, 4096
+  rg.root:pointer("ij", side / 8):dense("ij", 8):place(x)
+  local is, js, seed = {}, {}, 12345
+  local function draw()
+    seed = (seed * 1103515245 + 12345) % 2^31
+    return math.floor(seed / 65536) % side
+  end
+  for k = 1, n do is[k], js[k] = draw(), draw() end
+  for k = 1, n do x[is[k]][js[k]] = k end
+  local function read()
+    local s = 0
+    for k = 1, n do s = s + x[is[k]][js[k]] end
+    return s
+  end
+  assert(instructions.can_count())
+  for _ = 1, 8 do read() end
+  print(instructions.of(read) / n)
+]=]
+
 describe("a loop over elements in Lua", function()
+  it("takes few instructions at scattered places #compiled #cpu", function()
+    if not is_plain or not instructions.can_count() then
+      return pending "nothing counts instructions here"
+    end
+    local pipe = io.popen(("luajit -e '%s'"):format(scattered_in_lua))
+    local read = pipe:read "*n"
+    pipe:close()
+    assert.is_true(read < 1290, ("read: %.0f instructions an element"):format(read))
+  end)
+
   it("takes few instructions along a row of a sparse leaf #compiled #cpu", function()
     if not is_plain or not instructions.can_count() then
       return pending "nothing counts instructions here"

@@ -202,6 +202,14 @@ int main(void) {
     CHECK_INT(floor_div(-7, 2), -4);
     CHECK_INT(floor_div(7, -2), -4);
     CHECK_INT(floor_div(-8, 2), -4);
+    CHECK_INT(floor_div(INT64_MIN, 1), INT64_MIN);
+    CHECK_INT(floor_div(-1, (int64_t)1 << 62), -1);
+    CHECK_INT(floor_div(7, INT64_MIN), -1);
+    CHECK_INT(floor_div(-7, 3), -3);
+    CHECK_INT(floor_mod(-7, 4), 1);
+    CHECK_INT(floor_mod(-7, 3), 2);
+    CHECK_INT(floor_mod(INT64_MIN, 8), 0);
+    CHECK_INT(floor_mod(7, INT64_MIN), INT64_MIN + 7);
     CHECK_INT(log2_floor(64), 6);
     CHECK_INT(align_up(65, 64), 128);
   }
