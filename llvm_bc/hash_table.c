@@ -161,16 +161,18 @@ static uint32_t enter(const RtTree *tree, const RtManager *manager, const RtKey 
 }
 
 /* The key's handle; 0: there is no memory. The node is complete before others see it, and is put
- * back if another thread was first. */
+ * back if another thread was first. The permit comes first: nodes that many threads took could
+ * leave no memory for the table. */
 static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const RtKey *key) {
-  uint32_t handle, node = rt_node_take(tree, manager, local);
-  if (node && take_permit(tree, &manager->table, local)) {
+  int is_permitted = take_permit(tree, &manager->table, local);
+  uint32_t handle, node = is_permitted ? rt_node_take(tree, manager, local) : 0;
+  if (node) {
     fill_info(tree, manager, node, key);
     handle = enter(tree, manager, key, node);
-    end_permit(&manager->table, local, handle == node);
   } else {
     handle = hash_find(tree, manager, key);
   }
+  if (is_permitted) end_permit(&manager->table, local, node && handle == node);
   if (node && handle != node) rt_node_return(tree, manager, local, node);
   if (handle && handle == node) {
     local_count(&local->activations);

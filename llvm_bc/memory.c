@@ -1,5 +1,5 @@
 /* memory.c - zeroing and copying. A CPU's own routines are best; a GPU has none, so it uses loops
- * of eight bytes (compiled with -ffreestanding, which keeps LLVM from turning them back into
+ * (compiled with -ffreestanding, which keeps LLVM from turning them back into
  * calls).
  * A node is whole cache lines: stores that fill a line at once need not read it first. The
  * library's memset uses string instructions from 2 KiB on, which take twice as long (nodes of 2
@@ -32,11 +32,18 @@ void rt_node_zero(uint8_t *node, uint64_t bytes) {
 }
 
 void rt_memory_zero(void *memory, uint64_t bytes) {
-#if defined(__NVPTX__)
-  uint64_t *words = memory, count = bytes / 8;
-  for (uint64_t i = 0; i < count; i++) words[i] = 0;
-  uint8_t *rest = (uint8_t *)memory;
-  for (uint64_t i = count * 8; i < bytes; i++) rest[i] = 0;
+#if defined(__NVPTX__) /* numbers whole, as others may be reading them */
+  uint8_t *at = memory, *end = at + bytes;
+  while (at < end) {
+    uint64_t left = (uint64_t)(end - at), place = (uint64_t)at;
+    uint64_t unit = !(place & 7) && left >= 8 ? 8 : !(place & 3) && left >= 4 ? 4
+                    : !(place & 1) && left >= 2 ? 2 : 1;
+    if (unit == 8) *(uint64_t *)(void *)at = 0;
+    else if (unit == 4) *(uint32_t *)(void *)at = 0;
+    else if (unit == 2) *(uint16_t *)(void *)at = 0;
+    else *at = 0;
+    at += unit;
+  }
 #else
   __builtin_memset(memory, 0, bytes);
 #endif

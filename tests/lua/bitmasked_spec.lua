@@ -20,6 +20,27 @@ local function under(node, t)
 end
 
 describe("a bitmasked node", function()
+  it("shows a number that another iteration deactivates whole, or not at all", function()
+    local x = under(rg.root:pointer("ij", 8):bitmasked("ij", 8))
+    local fill = rg.kernel(function() for i, j in rg.range(64, 64) do x[i][j] = -1 end end)
+    local broken = rg.kernel(function()
+      local n = 0
+      for i, j in x:active() do
+        for k = 1, 4 do
+          local other = x[(i + k) % 64][(j - 1) % 64]
+          if other ~= 0 and other ~= -1 then n = n + 1 end
+        end
+        x:deactivate(i, j)
+      end
+      return n
+    end)
+    for _ = 1, 2 do
+      fill()
+      assert.equal(0, broken())
+      assert.equal(0, x:count())
+    end
+  end)
+
   it("visits the cells that were written, in every nesting", function()
     for _, declare in ipairs {
       function() return rg.root:bitmasked("i", 300) end,

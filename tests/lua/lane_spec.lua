@@ -303,7 +303,7 @@ describe("what is outside the interior of a long body #compiled", function()
     return k, m
   end
 
-  it("goes one by one, and gives the same", function()
+  it("goes one by one, and gives the same #cpu", function()
     for _, count in ipairs { 5, 45 } do
       for _, beyond in ipairs { 0, 21 } do
         local k, m = spread(count, 16, beyond)
