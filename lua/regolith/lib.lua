@@ -253,7 +253,8 @@ function lib.raise_last(number, improve, subject)
     }
   end
   local errors, left = lib.quiet(records, runtime.c)
-  errors[1].notes = errors[1].notes or { launch_site.describe(runtime.sites, errors[1]) }
+  local site = launch_site.describe(runtime.sites, errors[1])
+  if site then errors[1].notes = { site } end
   if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end
