@@ -150,6 +150,7 @@ end
 local template = [[
 local %s
 return function(self%s, extra)
+  if self.note then self.note(3) end
   local need, last, values, v, d = self.%s, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
   local result, lines, take, turns = self.result, self.lines, need.take, need.turns
@@ -292,18 +293,6 @@ end
 need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
   struct_methods = struct.methods,
   launch = C.rg_kernel_launch, turns = lib.turns }
-
--- The same for kernels of a runtime whose launches may be queued.
-local function queued_need(sites)
-  local note = sites.note
-  return setmetatable({
-    launch = function(pointer, values, count, result)
-      local status = C.rg_kernel_launch(pointer, values, count, result)
-      note(4) -- called by this, called by the launcher, called by the user
-      return status
-    end,
-  }, { __index = need })
-end
 
 -- How far ipairs goes.
 function need.length(t)
@@ -550,7 +539,7 @@ local function new_kernel(session, found, options)
     reader = session.reader or false,
   }
   local sites = lib.runtimes[number].sites
-  if sites then self.need = queued_need(sites) end
+  self.note = sites and sites.note or false
   check_parameters(self)
   by_number[self.handle.rg_number] = self
   called.begin(self)

@@ -7,7 +7,8 @@ local getinfo = debug and debug.getinfo -- a sandbox may remove the global later
 
 local MOST = 4096 -- of the last launches; more than a device queues
 
---- What notes the launch just made, called from the function that launches; `count` points to how
+--- What notes the launch about to be made, called from the function that launches before it looks
+--- at anything (it allocates, so finalizers may run); `count` points to how
 --- many launches there were.
 function launch_site.start(count)
   local sites = { count = count, sources = {}, lines = {} }
@@ -19,7 +20,7 @@ function launch_site.start(count)
     else
       source, line = fail.caller()
     end
-    local place = tonumber(count[0]) % MOST
+    local place = (tonumber(count[0]) + 1) % MOST
     sites.sources[place], sites.lines[place] = source or false, line
   end
   return sites

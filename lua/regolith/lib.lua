@@ -254,7 +254,10 @@ function lib.raise_last(number, improve, subject)
   end
   local errors, left = lib.quiet(records, runtime.c)
   local site = launch_site.describe(runtime.sites, errors[1])
-  if site then errors[1].notes = { site } end
+  if site then
+    local notes = errors[1].notes or {}
+    errors[1].notes, notes[#notes + 1] = notes, site
+  end
   if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end
