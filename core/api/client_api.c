@@ -117,18 +117,10 @@ RgStatus rg_client_sync(RgRuntime *runtime, int32_t stream) {
   return CLIENT_CALL(program, client_sync(&program->engine, stream, API_ERR(program)));
 }
 
-static bool use(Program *program, int32_t stream, Error *err) {
-  if (stream < 0 || stream >= CLIENT_STREAMS)
-    return error_set(err, RG_ERROR_ARGUMENT, "a stream is a number from 0 to %d, not %d",
-                     CLIENT_STREAMS - 1, stream);
-  program->engine.stream = stream;
-  return true;
-}
-
 RgStatus rg_client_use(RgRuntime *runtime, int32_t stream) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
-  return CLIENT_CALL(program, use(program, stream, API_ERR(program)));
+  return CLIENT_CALL(program, client_use(&program->engine, stream, API_ERR(program)));
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */

@@ -146,9 +146,11 @@ const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
 }
 
 /* What is queued draws first. */
+/* What failed is told by the next call that looks for it. */
 static bool settle(Program *program) {
   Device *device = program->store.device;
-  return !device || !device->queued || device->settle(device->settle_data, NULL) || true;
+  if (device && device->queued) device->settle(device->settle_data, NULL);
+  return true;
 }
 
 void rg_seed(RgRuntime *runtime, uint64_t seed) {

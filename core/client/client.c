@@ -6,11 +6,13 @@
 #include "kernel/queue.h"
 #include "server/server.h"
 
+_Static_assert((int)RG_STREAMS == (int)MEMORY_STREAMS, "the server has as many as regolith.h says");
+
 static bool check_stream(const Engine *engine, int32_t stream, Error *err) {
   if (!owner_check(engine->store->owner, err)) return false;
-  return (stream >= 0 && stream < CLIENT_STREAMS) ||
+  return (stream >= 0 && stream < RG_STREAMS) ||
          error_set(err, RG_ERROR_ARGUMENT, "a stream is a number from 0 to %d, not %d",
-                   CLIENT_STREAMS - 1, stream);
+                   RG_STREAMS - 1, stream);
 }
 
 /* The server, if it queues what comes; NULL: all is done at once. */
@@ -109,6 +111,12 @@ bool client_execute(Engine *engine, int32_t stream, Kernel *kernel, const RgValu
   bool ok = kernel_launch(kernel, values, value_count, result, err);
   engine->stream = before;
   return ok;
+}
+
+bool client_use(Engine *engine, int32_t stream, Error *err) {
+  if (!check_stream(engine, stream, err)) return false;
+  engine->stream = stream;
+  return true;
 }
 
 bool client_sync(Engine *engine, int32_t stream, Error *err) {

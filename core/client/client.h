@@ -1,6 +1,6 @@
 /* client.h - work on streams: buffers are made, written, read and given to kernels, in the order of
  * a stream, and nothing is waited for but by what looks at a result. Streams have numbers, 0 (that
- * of all other launches) to CLIENT_STREAMS - 1; a buffer that two of them use is used in the order
+ * of all other launches) to RG_STREAMS - 1; a buffer that two of them use is used in the order
  * of the calls.
  * A buffer is an array (array/array.h) of its own memory. Where the device queues nothing, all of
  * this is done when the call returns. What fails on a stream is told to the next call that looks at
@@ -10,8 +10,6 @@
 
 #include "array/array.h"
 #include "kernel/kernel.h"
-
-enum { CLIENT_STREAMS = 8 };
 
 /* Zeros; extents may be 0. */
 Array *client_empty(Engine *engine, const char *type, const int64_t *shape, int32_t rank,
@@ -29,6 +27,8 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
 bool client_is_done(const Engine *engine, const Array *array);
 bool client_execute(Engine *engine, int32_t stream, Kernel *kernel, const RgValue *values,
                     int32_t value_count, RgValue *result, Error *err);
+/* Launches by kernel_launch are on this stream from now on. */
+bool client_use(Engine *engine, int32_t stream, Error *err);
 /* Waits for the stream, -1: for all; tells what failed there. */
 bool client_sync(Engine *engine, int32_t stream, Error *err);
 

@@ -38,8 +38,6 @@ typedef struct Queued {       /* queue.c: a launch that is not reported yet */
   uint64_t number;            /* EngineStats.launches, with it */
 } Queued;
 
-enum { ENGINE_STREAMS = 8 };  /* as many as a device has at most */
-
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   uint64_t skipped;         /* launches after one that failed */
@@ -81,8 +79,8 @@ typedef struct Engine {
   int32_t queued;
   bool is_reporting;
   /* by stream: a launch that was queued has failed, which nobody has been told */
-  bool has_failed[ENGINE_STREAMS];
-  Error failures[ENGINE_STREAMS];
+  bool has_failed[RG_STREAMS];
+  Error failures[RG_STREAMS];
   RtRandom random;
   EngineStats stats;
 } Engine;

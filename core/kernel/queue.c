@@ -96,7 +96,7 @@ static bool report_some(const Reporting *how, Error *err) {
   Engine *engine = how->engine;
   if (engine->is_reporting) return true; /* what a report looks at is asked for again */
   engine->is_reporting = true;
-  bool is_broken[ENGINE_STREAMS] = {false}, is_held[ENGINE_STREAMS] = {false};
+  bool is_broken[RG_STREAMS] = {false}, is_held[RG_STREAMS] = {false};
   int32_t count = engine->queued, kept = 0;
   for (int32_t k = 0; k < count; k++) {
     Queued queued = engine->queue[k];
@@ -116,7 +116,7 @@ static bool report_some(const Reporting *how, Error *err) {
 /* -- for others -------------------------------------------------------------------------------- */
 
 bool queue_has_failed(Engine *engine, int32_t stream, Error *err) {
-  int32_t k = stream < 0 ? 0 : stream, past = stream < 0 ? ENGINE_STREAMS : stream + 1;
+  int32_t k = stream < 0 ? 0 : stream, past = stream < 0 ? RG_STREAMS : stream + 1;
   while (k < past && !engine->has_failed[k]) k++;
   if (k == past) return false;
   if (!err) {

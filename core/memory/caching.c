@@ -26,15 +26,8 @@ static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
 }
 
 static MemoryBlock *add_segment(MemoryPool *pool, uint64_t size) {
-  uint64_t bytes = segment_for(size);
-  MemoryBlock *block = pool_record(pool, 0, bytes);
+  MemoryBlock *block = pool_add(pool, segment_for(size));
   if (!block) return NULL;
-  block->at = pool_allocate(pool, bytes);
-  if (!block->at) {
-    pool_drop_record(pool, block);
-    return NULL;
-  }
-  block->chunk_size = bytes;
   block->is_small = size <= SMALL;
   block->previous = pool->last;
   if (pool->last) pool->last->next = block;
@@ -50,7 +43,6 @@ static bool leaves_a_rest(const MemoryBlock *block, uint64_t size) {
 static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   MemoryBlock *rest = leaves_a_rest(block, size) ? pool_split(pool, block, size) : NULL;
   if (!rest) return block;
-  if (pool->last == block) pool->last = rest;
   rest->is_small = block->is_small;
   free_index_add(index_of(pool, rest), rest);
   return block;

@@ -136,7 +136,6 @@ static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   free_index_remove(&pool->free, block);
   MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
   if (!rest) return block;
-  if (pool->last == block) pool->last = rest;
   set_free(pool, rest);
   return block;
 }

@@ -47,7 +47,7 @@ MemoryBlock *pool_split(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   rest->is_free = true;
   rest->previous = block;
   rest->next = block->next;
-  if (rest->next) rest->next->previous = rest;
+  *(rest->next ? &rest->next->previous : &pool->last) = rest;
   block->next = rest;
   block->size = size;
   return rest;
@@ -76,6 +76,18 @@ uint64_t pool_allocate(MemoryPool *pool, uint64_t size_bytes) {
   pool->usage.device_calls++;
   pool_count_reserved(pool, size_bytes);
   return at;
+}
+
+MemoryBlock *pool_add(MemoryPool *pool, uint64_t size_bytes) {
+  MemoryBlock *block = pool_record(pool, 0, size_bytes);
+  if (!block) return NULL;
+  block->at = pool_allocate(pool, size_bytes);
+  if (!block->at) {
+    pool_drop_record(pool, block);
+    return NULL;
+  }
+  block->chunk_size = size_bytes;
+  return block;
 }
 
 void pool_free(MemoryPool *pool, uint64_t at, uint64_t size_bytes) {

@@ -32,14 +32,8 @@ static MemoryBlock *find(const MemoryPool *pool, uint64_t size) {
 }
 
 static MemoryBlock *add_chunk(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *chunk = pool_record(pool, 0, size);
+  MemoryBlock *chunk = pool_add(pool, size);
   if (!chunk) return NULL;
-  chunk->at = pool_allocate(pool, size);
-  if (!chunk->at) {
-    pool_drop_record(pool, chunk);
-    return NULL;
-  }
-  chunk->chunk_size = size;
   chunk->next = pool->first;
   if (pool->first) pool->first->previous = chunk;
   return pool->first = chunk;

@@ -52,6 +52,8 @@ void pool_drop_record(MemoryPool *pool, MemoryBlock *block);
 void pool_count_reserved(MemoryPool *pool, uint64_t size_bytes);
 uint64_t pool_allocate(MemoryPool *pool, uint64_t size_bytes);
 void pool_free(MemoryPool *pool, uint64_t at, uint64_t size_bytes);
+/* pool_allocate as a block: a record with `chunk_size`, in no list. NULL: no memory. */
+MemoryBlock *pool_add(MemoryPool *pool, uint64_t size_bytes);
 /* `block` keeps `size` bytes; the rest becomes a free block after it, in no index yet. NULL: no
  * memory for the record: it stays whole. */
 MemoryBlock *pool_split(MemoryPool *pool, MemoryBlock *block, uint64_t size);

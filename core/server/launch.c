@@ -10,14 +10,6 @@
 #include "base/clock.h"
 #include "server/parts.h"
 
-/* -- tickets: a cursor and its stream ---------------------------------------------------------- */
-
-static uint64_t ticket_of(int32_t stream, uint64_t cursor) {
-  return cursor * QUEUE_STREAMS + (uint64_t)stream;
-}
-static int32_t stream_of(uint64_t ticket) { return (int32_t)(ticket % QUEUE_STREAMS); }
-static uint64_t cursor_of(uint64_t ticket) { return ticket / QUEUE_STREAMS; }
-
 void server_await(Server *server, uint64_t ticket) {
   if (ticket) queue_wait(&server->queue, stream_of(ticket), cursor_of(ticket));
 }
@@ -38,7 +30,7 @@ static uint64_t next_ticket(Server *server, int32_t stream) {
 
 /* All that is submitted to other streams comes before the record. */
 static void wait_for_others(Server *server, Record *record, int32_t stream) {
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++)
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++)
     if (k != stream) record->wait[k] = atomic_load(&server->queue.streams[k].submitted);
 }
 

@@ -128,7 +128,7 @@ static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_by
 
 /* What waits for work that is done is free. */
 static void note_completed(Server *server) {
-  for (int32_t k = 0; server->is_queued && k < QUEUE_STREAMS; k++)
+  for (int32_t k = 0; server->is_queued && k < MEMORY_STREAMS; k++)
     memory_complete(&server->memory, k, atomic_load(&server->queue.streams[k].completed));
 }
 
@@ -155,8 +155,7 @@ bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error 
 }
 
 void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket) {
-  memory_give(&server->memory, kind, block, (int32_t)(ticket % QUEUE_STREAMS),
-              ticket / QUEUE_STREAMS);
+  memory_give(&server->memory, kind, block, stream_of(ticket), cursor_of(ticket));
 }
 
 void server_give(Device *device, DeviceBlock *block, RtTree *tree) {

@@ -19,6 +19,13 @@ struct Server {
   bool is_shared;             /* some memory may be that of several trees */
 };
 
+/* A ticket: a cursor and its stream. */
+static inline uint64_t ticket_of(int32_t stream, uint64_t cursor) {
+  return cursor * MEMORY_STREAMS + (uint64_t)stream;
+}
+static inline int32_t stream_of(uint64_t ticket) { return (int32_t)(ticket % MEMORY_STREAMS); }
+static inline uint64_t cursor_of(uint64_t ticket) { return ticket / MEMORY_STREAMS; }
+
 /* memory.c: rows of the table */
 bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err);

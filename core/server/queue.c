@@ -1,31 +1,16 @@
-/* queue.c - see queue.h. Who may sleep says so before it looks a last time, and who changes what it
- * looks at changes that first: so nobody sleeps through it. */
+/* queue.c - see queue.h. */
 #include "server/queue.h"
 
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/guard.h"
+#include "thread/futex.h"
 
 enum { SPINS = 2000 };
 
 static _Thread_local const Queue *queue_of_thread; /* whose record it runs */
-
-static void sleep_on(_Atomic uint32_t *word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-static void wake(_Atomic uint32_t *word) {
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static void pause_briefly(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 bool queue_is_mine(const Queue *queue) { return queue_of_thread == queue; }
 
@@ -36,15 +21,15 @@ static Record *record_at(const Stream *stream, uint64_t cursor) {
 }
 
 static bool may_run(Queue *queue, const Record *record) {
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++)
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++)
     if (record->wait[k] && !queue_is_done(queue, k, record->wait[k])) return false;
   return true;
 }
 
 /* The next record that may run; NULL: there is none now. */
 static Record *pick(Queue *queue, int32_t *number, uint64_t *cursor) {
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++) {
-    *number = (queue->next_stream + k) % QUEUE_STREAMS;
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++) {
+    *number = (queue->next_stream + k) % MEMORY_STREAMS;
     Stream *stream = &queue->streams[*number];
     *cursor = atomic_load_explicit(&stream->completed, memory_order_relaxed) + 1;
     if (atomic_load(&stream->submitted) < *cursor) continue;
@@ -102,11 +87,11 @@ static void run(Queue *queue, int32_t number, uint64_t cursor, Record *record) {
   if (!record->is_skipped && record->kind == RECORD_LAUNCH)
     launch(queue, record, cursor <= atomic_load(&stream->stopped));
   if (record->has_failed) atomic_store(&stream->broken, record->epoch);
-  queue->next_stream = (number + 1) % QUEUE_STREAMS;
+  queue->next_stream = (number + 1) % MEMORY_STREAMS;
   atomic_store(&stream->completed, cursor);
   if (!atomic_load(&queue->waiters)) return;
   atomic_fetch_add(&queue->done, 1);
-  wake(&queue->done);
+  futex_wake_all(&queue->done);
 }
 
 /* False: there is nothing to run, or another thread runs it. */
@@ -145,19 +130,19 @@ static void serve(void *data) {
     if (atomic_load(&queue->ends)) return;
     if (!has_spun(queue, seen)) continue;
     atomic_store(&queue->sleeps, true);
-    if (atomic_load(&queue->work) == seen) sleep_on(&queue->work, seen);
+    if (atomic_load(&queue->work) == seen) futex_wait(&queue->work, seen);
     atomic_store(&queue->sleeps, false);
   }
 }
 
 static void call_thread(Queue *queue) {
   atomic_fetch_add(&queue->work, 1);
-  if (atomic_load(&queue->sleeps)) wake(&queue->work);
+  if (atomic_load(&queue->sleeps)) futex_wake_all(&queue->work);
 }
 
 void queue_init(Queue *queue, Device *device, const DeviceTable *inner) {
   *queue = (Queue){.device = device, .inner = inner, .process = getpid()};
-  for (int k = 0; k < QUEUE_STREAMS; k++) queue->streams[k].epoch = 1;
+  for (int k = 0; k < MEMORY_STREAMS; k++) queue->streams[k].epoch = 1;
 }
 
 void queue_deinit(Queue *queue) {
@@ -167,7 +152,8 @@ void queue_deinit(Queue *queue) {
     call_thread(queue);
     job_join(queue->thread);
   }
-  for (int k = 0; k < QUEUE_STREAMS; k++) heap_free(queue->device->heap, queue->streams[k].records);
+  for (int k = 0; k < MEMORY_STREAMS; k++)
+    heap_free(queue->device->heap, queue->streams[k].records);
   *queue = (Queue){0};
 }
 
@@ -232,7 +218,7 @@ static void wait_briefly(Queue *queue, int32_t stream, uint64_t cursor) {
   atomic_fetch_add(&queue->waiters, 1);
   uint32_t seen = atomic_load(&queue->done);
   if (atomic_load(&queue->streams[stream].completed) < cursor && atomic_load(&queue->is_taken))
-    sleep_on(&queue->done, seen);
+    futex_wait(&queue->done, seen);
   atomic_fetch_sub(&queue->waiters, 1);
 }
 
@@ -243,11 +229,11 @@ void queue_wait(Queue *queue, int32_t stream, uint64_t cursor) {
 }
 
 void queue_wait_all(Queue *queue) {
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++) queue_wait(queue, k, queue->streams[k].submitted);
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++) queue_wait(queue, k, queue->streams[k].submitted);
 }
 
 bool queue_is_idle(Queue *queue) {
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++)
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++)
     if (!queue_is_done(queue, k, atomic_load(&queue->streams[k].submitted))) return false;
   return true;
 }
@@ -255,7 +241,7 @@ bool queue_is_idle(Queue *queue) {
 bool queue_stop(Queue *queue) {
   RtContext *running = atomic_load(&queue->running);
   if (queue_is_idle(queue)) return false;
-  for (int32_t k = 0; k < QUEUE_STREAMS; k++)
+  for (int32_t k = 0; k < MEMORY_STREAMS; k++)
     atomic_store(&queue->streams[k].stopped, atomic_load(&queue->streams[k].submitted));
   if (running) __atomic_store_n(&running->stop, 1, __ATOMIC_RELAXED);
   return true;

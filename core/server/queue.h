@@ -22,7 +22,6 @@
 #include "thread/job.h"
 
 enum {
-  QUEUE_STREAMS = MEMORY_STREAMS,
   QUEUE_RECORDS = 64,         /* by stream, that are not free */
   QUEUE_WORDS = 48            /* of a launch that can be queued: slots of its frame, and trees */
 };
@@ -33,7 +32,7 @@ typedef struct Record {
   RecordKind kind;
   bool is_reported;           /* nobody asks for its outcome, any more or at all */
   uint64_t epoch;
-  uint64_t wait[QUEUE_STREAMS]; /* cursors that must be completed before it runs; 0: none */
+  uint64_t wait[MEMORY_STREAMS]; /* cursors that must be completed before it runs; 0: none */
   /* COPY */
   void *to;
   const void *from;
@@ -60,7 +59,7 @@ typedef struct Stream {
 typedef struct Queue {
   Device *device;
   const DeviceTable *inner;   /* what runs launches */
-  Stream streams[QUEUE_STREAMS];
+  Stream streams[MEMORY_STREAMS];
   int32_t next_stream;        /* the consumer's: which it looks at first */
   _Atomic bool is_taken;      /* the consumer's role */
   _Atomic(RtContext *) running;

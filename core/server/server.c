@@ -34,7 +34,7 @@ static void begin_queue(Server *server) {
   table->stop = server_stop;
   table->settle = server_settle;
   table->is_within = server_is_within;
-  device->most_queued = QUEUE_STREAMS * QUEUE_RECORDS;
+  device->most_queued = MEMORY_STREAMS * QUEUE_RECORDS;
   device->most_words = QUEUE_WORDS;
 }
 

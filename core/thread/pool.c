@@ -13,16 +13,15 @@
  * inside. */
 #include "thread/pool.h"
 
-#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/guard.h"
+#include "thread/futex.h"
 
 enum { MAX_WORKERS = 1024, GATE_OPEN = 1 << 30, SPIN_NS = 50000, SPIN_STEP = 64 };
 
@@ -64,19 +63,6 @@ struct Pool {
 };
 
 static _Thread_local Pool *pool_of_thread; /* whose worker it is; of a host's thread: NULL */
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value) {
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-static void futex_wake_all(_Atomic uint32_t *word) {
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static void pause_briefly(void) {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
 
 static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
   uint64_t place =

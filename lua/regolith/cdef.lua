@@ -496,13 +496,14 @@ RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
 
 /* -- the compute client ------------------------------------------------------------------------ */
-/* Work on streams, 0 to 7: on each it is done in the order of the calls; a buffer that two of them
- * use is used in that order, too. Launches by rg_kernel_launch are on stream 0. With
- * RgOptions.async calls return before their work is done, unless they look at its outcome; else
- * all is done when they return. What fails on a stream is told once, by the next call that looks at
- * it (rg_client_sync, rg_client_read); until then nothing more runs there, and launches are counted
- * (RgStats.skipped). Any thread may call these: they wait while another thread is inside the
- * runtime. */
+/* Work on streams: on each it is done in the order of the calls; a buffer that two of them use is
+ * used in that order, too. Launches by rg_kernel_launch are on stream 0. With RgOptions.async calls
+ * return before their work is done, unless they look at its outcome; else all is done when they
+ * return. What fails on a stream is told once, by the next call that looks at it (rg_client_sync,
+ * rg_client_read); until then nothing more runs there, and launches are counted (RgStats.skipped).
+ * Any thread may call these: they wait while another thread is inside the runtime. */
+enum { RG_STREAMS = 8 }; /* their numbers: 0 to 7 */
+
 /* A buffer: an array, zero, whose extents may be 0; given back by rg_array_release. Its memory is
  * reused once the work that uses it is done. */
 RgStatus rg_client_empty(RgRuntime *runtime, const char *type, const int64_t *shape, int32_t rank,

@@ -10,8 +10,6 @@ local C, check = lib.C, lib.check
 
 local client = {}
 
-local most_streams = 8
-
 local function show(self) return ("client, stream %d"):format(self.number) end
 local Client = { __regolith = "a client", __tostring = show }
 local Ticket = { __regolith = "a ticket" }
@@ -226,8 +224,8 @@ end
 
 --- The client of another stream of the same runtime.
 local function stream(self, number)
-  if type(number) ~= "number" or number % 1 ~= 0 or number < 0 or number >= most_streams then
-    return fail.argument(("a stream is a number from 0 to %d, not %s"):format(most_streams - 1,
+  if type(number) ~= "number" or number % 1 ~= 0 or number < 0 or number >= C.RG_STREAMS then
+    return fail.argument(("a stream is a number from 0 to %d, not %s"):format(C.RG_STREAMS - 1,
       fail.describe(number)))
   end
   return client.create(self.session, number)

@@ -150,7 +150,7 @@ end
 local template = [[
 local %s
 return function(self%s, extra)
-  if self.note then self.note(3) end
+  %s
   local need, last, values, v, d = self.%s, self.last, self.values
   local type, rawequal, put = need.type, need.rawequal, need.put
   local result, lines, take, turns = self.result, self.lines, need.take, need.turns
@@ -232,7 +232,7 @@ local function make_launcher(self, need_name)
   for upvalue in pairs(joined) do uppers[#uppers + 1] = "u" .. upvalue end
   local arguments = #parameters > 0 and ", " .. table.concat(parameters, ", ") or ""
   local text = template:format(#uppers > 0 and table.concat(uppers, ", ") or "_", arguments,
-    need_name, table.concat(lines, "\n"), arguments,
+    self.note and "self.note(3)" or "", need_name, table.concat(lines, "\n"), arguments,
     ends[need_name]:format(self.value_count, arguments))
   local launcher = assert(loadstring(text, fail.own_chunk))()
   for upvalue in pairs(joined) do
