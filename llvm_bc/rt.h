@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "counted.h"
+
 enum {
   RT_GRANULE = 64,          /* bytes per handle step */
   RT_MAX_TABLE = 32,        /* upper bound for log2 of a hash's entries */
@@ -401,6 +403,7 @@ typedef struct RtContext {
   /* returns whole segments to the system, which then read zero; NULL: memory is kept */
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
   RtRaces *races;           /* of the race detector; NULL: it is off */
+  RtAllocator *allocator;   /* of counted memory; NULL: there is none, as on a GPU */
 } RtContext;
 
 /* What a task's entry on a GPU takes, by value: positions begin..end, as on the CPU. All pointers

@@ -1,0 +1,259 @@
+/* counted.c - see counted.h: how counted memory is made, grows, and ends. Native alone: a GPU has
+ * no allocator to call.
+ * Invariant: a live object's `capacity` is what was taken for its data, whatever is in use. */
+#include "counted.h"
+
+#include "atomic.h"
+#include "node.h"
+
+static uint64_t check_bytes(int is_checked) { return is_checked ? sizeof(RtCountedCheck) : 0; }
+static uint64_t canary_bytes(int is_checked) { return is_checked ? RT_COUNTED_CANARY : 0; }
+static int is_checked(const RtCounted *counted) {
+  return (counted->flags & RT_COUNTED_CHECKED) != 0;
+}
+static RtCountedCheck *check_of(const RtCounted *counted) {
+  return (RtCountedCheck *)(void *)((uint8_t *)counted - sizeof(RtCountedCheck));
+}
+
+/* -- statistics -------------------------------------------------------------------------------- */
+
+static void note_bytes(RtAllocations *all, uint64_t bytes) {
+  uint64_t live = rt_add_long(&all->bytes, bytes) + bytes, peak = rt_load_long(&all->peak);
+  while (live > peak && !rt_swap_long(&all->peak, peak, live)) peak = rt_load_long(&all->peak);
+}
+
+/* An object counts for as long as it exists, or not at all: the switch may be turned meanwhile. */
+static void note_made(RtCounted *counted, uint64_t pieces) {
+  RtAllocator *allocator = counted->allocator;
+  if (!rt_load(&allocator->counts)) return;
+  counted->flags = (counted->flags & RT_COUNTED_FLAGS) | RT_COUNTED_NOTED |
+                   allocator->generation << 16;
+  rt_add_long(&allocator->statistics.alloc, pieces);
+  rt_add_long(&allocator->statistics.header_alloc, 1);
+  note_bytes(&allocator->statistics, counted->capacity);
+}
+
+int rt_counted_is_noted(const RtCounted *counted) {
+  return counted->flags & RT_COUNTED_NOTED &&
+         counted->flags >> 16 == (counted->allocator->generation & 0xFFFF);
+}
+
+static void note_freed(RtCounted *counted, uint64_t pieces) {
+  RtAllocations *all = &counted->allocator->statistics;
+  if (!rt_counted_is_noted(counted)) return;
+  counted->flags &= ~(uint32_t)RT_COUNTED_NOTED;
+  rt_add_long(&all->free, pieces);
+  rt_add_long(&all->header_free, 1);
+  rt_subtract_long(&all->bytes, counted->capacity);
+}
+
+static uint64_t pieces_of(const RtCounted *counted) {
+  return counted->flags & RT_COUNTED_OWN ? 2 : 1;
+}
+
+/* -- checks ------------------------------------------------------------------------------------ */
+
+static void fill(uint8_t *bytes, uint8_t value, uint64_t count) {
+  for (uint64_t k = 0; k < count; k++) bytes[k] = value;
+}
+
+static uint8_t canary_byte(uint64_t k) { return (uint8_t)(0xA5 + 17 * k); }
+
+static void put_canary(RtCounted *counted) {
+  for (uint64_t k = 0; k < RT_COUNTED_CANARY; k++)
+    counted->data[counted->capacity + k] = canary_byte(k);
+}
+
+static int has_canary(const RtCounted *counted) {
+  return is_checked(counted) && counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
+         !(counted->flags & RT_COUNTED_LENT) && counted->data;
+}
+
+int rt_counted_is_intact(const RtCounted *counted) {
+  if (!has_canary(counted)) return 1;
+  for (uint64_t k = 0; k < RT_COUNTED_CANARY; k++)
+    if (counted->data[counted->capacity + k] != canary_byte(k)) return 0;
+  return 1;
+}
+
+const char *rt_counted_where(const RtCounted *counted) {
+  return is_checked(counted) ? check_of(counted)->where : "";
+}
+
+static void begin_check(RtCounted *counted) {
+  const char *place = counted->allocator->place;
+  RtCountedCheck *check = check_of(counted);
+  *check = (RtCountedCheck){.canary = (uint64_t)(uintptr_t)counted};
+  for (uint64_t k = 0; place && place[k] && k + 1 < sizeof check->where; k++)
+    check->where[k] = place[k];
+}
+
+static void report(RtCounted *counted, RtCountedFault fault) {
+  RtAllocator *allocator = counted->allocator;
+  if (allocator->report) allocator->report(allocator, fault, rt_counted_where(counted));
+}
+
+int rt_counted_look(RtCounted *counted, RtCountedFault fault) {
+  if (counted->magic == RT_COUNTED_LIVE && rt_load_long((uint64_t *)&counted->count)) return 1;
+  report(counted, fault);
+  return 0;
+}
+
+/* -- how it is made ---------------------------------------------------------------------------- */
+
+static RtCounted *make_header(RtAllocator *allocator, uint64_t data_bytes, uint32_t flags) {
+  int checked = allocator->is_checked != 0;
+  uint8_t *memory = allocator->take(allocator,
+                                    check_bytes(checked) + sizeof(RtCounted) + data_bytes, 0);
+  if (!memory) return 0;
+  RtCounted *counted = (RtCounted *)(void *)(memory + check_bytes(checked));
+  *counted = (RtCounted){.count = 1,
+                         .allocator = allocator,
+                         .flags = flags | (checked ? RT_COUNTED_CHECKED : 0),
+                         .magic = RT_COUNTED_LIVE};
+  if (checked) begin_check(counted);
+  return counted;
+}
+
+static void free_header(RtCounted *counted) {
+  RtAllocator *allocator = counted->allocator;
+  int checked = is_checked(counted);
+  uint64_t bytes = check_bytes(checked) + sizeof *counted;
+  if (counted->flags & RT_COUNTED_WHOLE) bytes += counted->capacity + canary_bytes(checked);
+  uint8_t *memory = (uint8_t *)counted - check_bytes(checked);
+  if (checked && allocator->retire) allocator->retire(allocator, memory, bytes);
+  else allocator->give(allocator, memory, bytes);
+}
+
+static int is_too_large(uint64_t bytes) { return bytes >> 60 != 0; }
+
+RtCounted *rt_counted_new(RtAllocator *allocator, uint64_t size_bytes) {
+  uint64_t canary = canary_bytes(allocator->is_checked != 0);
+  if (is_too_large(size_bytes)) return 0;
+  RtCounted *counted = make_header(allocator, size_bytes + canary, RT_COUNTED_WHOLE);
+  if (!counted) return 0;
+  counted->data = (uint8_t *)(counted + 1);
+  counted->size_bytes = counted->capacity = size_bytes;
+  if (canary) {
+    fill(counted->data, RT_COUNTED_NEW, size_bytes);
+    put_canary(counted);
+  }
+  note_made(counted, 1);
+  return counted;
+}
+
+static uint8_t *take_data(RtCounted *counted, uint64_t capacity) {
+  RtAllocator *allocator = counted->allocator;
+  if (is_too_large(capacity)) return 0;
+  uint64_t bytes = capacity + canary_bytes(is_checked(counted));
+  uint8_t *data = allocator->take(allocator, bytes ? bytes : 1, 1);
+  if (data && is_checked(counted)) fill(data, RT_COUNTED_NEW, capacity);
+  return data;
+}
+
+static void give_data(RtCounted *counted, uint8_t *data, uint64_t capacity) {
+  RtAllocator *allocator = counted->allocator;
+  if (is_checked(counted)) fill(data, RT_COUNTED_OLD, capacity);
+  uint64_t bytes = capacity + canary_bytes(is_checked(counted));
+  allocator->give(allocator, data, bytes ? bytes : 1);
+}
+
+RtCounted *rt_counted_grow_new(RtAllocator *allocator, uint64_t capacity) {
+  RtCounted *counted = make_header(allocator, 0, RT_COUNTED_OWN);
+  if (!counted) return 0;
+  counted->data = take_data(counted, capacity);
+  if (!counted->data) {
+    free_header(counted);
+    return 0;
+  }
+  counted->capacity = capacity;
+  if (is_checked(counted)) put_canary(counted);
+  note_made(counted, 2);
+  return counted;
+}
+
+RtCounted *rt_counted_external(RtAllocator *allocator, void *data, uint64_t size_bytes,
+                               RtCountedEnd *end, void *info) {
+  RtCounted *counted = make_header(allocator, 0, 0);
+  if (!counted) return 0;
+  counted->data = data;
+  counted->size_bytes = size_bytes;
+  counted->end = end;
+  counted->info = info;
+  note_made(counted, 1);
+  return counted;
+}
+
+void rt_counted_lend(RtCountedLent *lent, RtAllocator *allocator, void *data, uint64_t size_bytes,
+                     int is_own, RtCountedEnd *end, void *info) {
+  uint32_t checked = allocator->is_checked ? RT_COUNTED_CHECKED : 0;
+  lent->counted = (RtCounted){.count = 1,
+                              .end = end,
+                              .info = info,
+                              .data = data,
+                              .size_bytes = size_bytes,
+                              .allocator = allocator,
+                              .capacity = is_own ? size_bytes : 0,
+                              .flags = RT_COUNTED_LENT | checked | (is_own ? RT_COUNTED_OWN : 0),
+                              .magic = RT_COUNTED_LIVE};
+  if (checked) begin_check(&lent->counted);
+  note_made(&lent->counted, pieces_of(&lent->counted));
+}
+
+void rt_counted_unlend(RtCountedLent *lent) {
+  RtCounted *counted = &lent->counted;
+  note_freed(counted, pieces_of(counted));
+  counted->data = 0;
+  counted->size_bytes = counted->capacity = 0;
+  if (!rt_load_long((uint64_t *)&counted->count)) counted->magic = RT_COUNTED_DEAD;
+}
+
+/* -- how it grows ------------------------------------------------------------------------------ */
+
+int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
+  RtAllocator *allocator = counted->allocator;
+  uint64_t before = counted->capacity;
+  if (capacity <= before) return 1;
+  if (!(counted->flags & RT_COUNTED_OWN) || counted->flags & RT_COUNTED_LENT) return 0;
+  uint8_t *data = take_data(counted, capacity), *old = counted->data;
+  if (!data) return 0;
+  if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
+  rt_memory_copy(data, old, counted->size_bytes);
+  give_data(counted, old, before);
+  counted->data = data;
+  counted->capacity = capacity;
+  if (is_checked(counted)) put_canary(counted);
+  if (rt_counted_is_noted(counted)) {
+    rt_add_long(&allocator->statistics.alloc, 1);
+    rt_add_long(&allocator->statistics.free, 1);
+    note_bytes(&allocator->statistics, capacity - before);
+  }
+  return 1;
+}
+
+void rt_counted_resize(RtCounted *counted, uint64_t size_bytes) {
+  counted->size_bytes = size_bytes < counted->capacity ? size_bytes : counted->capacity;
+}
+
+/* -- how it ends ------------------------------------------------------------------------------- */
+
+static void free_counted(RtCounted *counted) {
+  if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
+  note_freed(counted, pieces_of(counted));
+  counted->magic = RT_COUNTED_DEAD;
+  if (counted->flags & RT_COUNTED_OWN) give_data(counted, counted->data, counted->capacity);
+  else if (is_checked(counted) && counted->flags & RT_COUNTED_WHOLE)
+    fill(counted->data, RT_COUNTED_OLD, counted->capacity);
+  free_header(counted);
+}
+
+void rt_counted_end(RtCounted *counted, int64_t before) {
+  if (before < 1) {
+    __atomic_fetch_add(&counted->count, 1, __ATOMIC_RELAXED);
+    report(counted, RT_COUNTED_RELEASED_TWICE);
+    return;
+  }
+  uint32_t is_lent = counted->flags & RT_COUNTED_LENT;
+  if (counted->end) counted->end(counted->data, counted->size_bytes, counted->info);
+  if (!is_lent) free_counted(counted);
+}
