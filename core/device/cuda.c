@@ -16,7 +16,7 @@ static _Atomic uint32_t faults, renewals;
 
 static void lose(CudaDevice *cuda) {
   uint32_t seen = cuda->faults_before; /* one fault counts once, whoever sees it */
-  cuda->is_lost = true;
+  cuda->is_lost = cuda->has_faulted = true;
   if (cuda->has_context) atomic_compare_exchange_strong(&faults, &seen, seen + 1);
 }
 
@@ -38,10 +38,10 @@ bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
 }
 
 bool cuda_enter(CudaDevice *cuda, Error *err) {
-  bool was_lost = cuda->is_lost;
   if (cuda_is_lost(cuda)) {
     error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since %s",
-              was_lost ? "an earlier fault" : "a fault in another runtime of this process");
+              cuda->has_faulted ? "an earlier fault"
+                                : "a fault in another runtime of this process");
     return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
   }
   return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work",

@@ -51,6 +51,8 @@ typedef struct CudaTree {     /* RtTree.device */
   uint8_t *pages;             /* CudaPage, of `first` on; past the end: SAME */
   uint64_t page_count;
   bool host_has_all;          /* every page that is in use is newer on the host */
+  bool host_has_some;         /* some are, perhaps */
+  bool counts_are_read;       /* since a task may have changed them */
   bool is_current;            /* nothing is newer on the GPU */
   bool is_used;               /* by the running launch */
   uint64_t most_bytes;        /* that it can fill: cuda_room.c */
@@ -97,6 +99,7 @@ typedef struct CudaDevice {
   char processor[16];         /* "sm_80" */
   void *context, *stream;
   bool has_context, is_lost, is_relieving;
+  bool has_faulted;           /* this runtime saw the fault that it is lost by */
   uint32_t faults_before;     /* of the process, when the context was retained */
   uint64_t stack_bytes;       /* of a thread, if it was asked for */
   RtWorker worker;            /* of native calls, and of host regions */
@@ -207,8 +210,9 @@ bool cuda_external_sync(CudaDevice *cuda, Error *err);
 bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);
 /* The tree's memory has grown under an image that stays: so do its tables. */
 bool cuda_grow_image(CudaDevice *cuda, CudaTree *tree, Error *err);
-/* Its counts alone, or its tables and lists, too. */
+/* Its counts alone, or its tables of chunks, or its lists, too. */
 bool cuda_pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err);
+bool cuda_pull_chunks(CudaDevice *cuda, CudaTree *tree, Error *err);
 bool cuda_pull_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 uint64_t cuda_tree_address(const CudaTree *tree); /* of its RtTree */
 

@@ -297,6 +297,7 @@ bool cuda_pull_counts(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
     take_manager(&tree->managers[m], manager, &((RtLocal *)(void *)(image + parts.locals))[m]);
   }
   if (ok) take_tree(tree, (RtTree *)(void *)image);
+  cuda_tree->counts_are_read = ok;
   heap_free(cuda->device.heap, image);
   return ok;
 }
@@ -321,7 +322,7 @@ static bool pull_list(CudaDevice *cuda, CudaTree *cuda_tree, RtManager *manager,
   return true;
 }
 
-bool cuda_pull_tables(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+bool cuda_pull_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   RtTree *tree = cuda_tree->tree;
   if (!cuda_pull_counts(cuda, cuda_tree, err)) return false;
   if (!tree->manager_count) return true;
@@ -332,6 +333,12 @@ bool cuda_pull_tables(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
     return false;
   for (uint64_t k = 0; k < tree->chunk_count; k++)
     move_chunk(&tree->chunks[k], -distance(cuda_tree));
+  return true;
+}
+
+bool cuda_pull_tables(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
+  RtTree *tree = cuda_tree->tree;
+  if (!cuda_pull_chunks(cuda, cuda_tree, err)) return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!pull_list(cuda, cuda_tree, &tree->managers[m], m, err)) return false;
   return true;

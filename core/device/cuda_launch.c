@@ -305,6 +305,7 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
       !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
     return false;
   own->image_state = CUDA_GPU_IS_NEWER;
+  own->counts_are_read = false;
   cuda_note_task(own, false);
   list->is_current = true;
   return true;

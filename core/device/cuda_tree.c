@@ -1,8 +1,8 @@
 /* cuda_tree.c - a tree's memory on the GPU, and the mirror of it that the host has: which side has
  * the newest contents, page by page, and what moves when.
- * Dense memory (fields, arrays) moves by the pages that the host looks at. Of a sparse tree the
- * host gets all that is in use as soon as it looks at anything, since what it looks at is reached
- * through slots and tables that may lie anywhere; its counts alone come cheaply. */
+ * Memory moves by the pages that the host looks at, also that of a sparse tree: whoever follows a
+ * path there says so at each slot. Only who walks over tables, or changes what is active, needs all
+ * that is in use; then all of it goes back, too. Counts come cheaply. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -47,6 +47,13 @@ static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_
   return true;
 }
 
+static bool push_pages(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  if (!tree->host_has_some) return true;
+  bool ok = move_pages(cuda, tree, 0, tree->page_count, CUDA_HOST_IS_NEWER, err);
+  tree->host_has_some = !ok;
+  return ok;
+}
+
 /* -- a tree's beginning and end ---------------------------------------------------------------- */
 
 /* Where memory cannot be mapped later: less than `plain` bytes, if there are not so many. */
@@ -72,6 +79,7 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
   *cuda_tree = (CudaTree){.tree = tree,
                           .first = is_sparse(tree) ? tree->base : tree->root,
                           .image_state = CUDA_HOST_IS_NEWER,
+                          .host_has_some = true,
                           .most_bytes = cuda_most_bytes(tree),
                           .interval = 1,
                           .next = cuda->trees};
@@ -168,15 +176,14 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
-  bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* nothing was changed on the host */
-  if (is_newer && !code) return true;
+  bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* the host changed but elements */
+  if (is_newer && !code) return push_pages(cuda, own, err);
   if (!cuda_have_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
     return false;
-  if (own->image_state == CUDA_GPU_IS_NEWER) return true;
+  if (own->image_state == CUDA_GPU_IS_NEWER) return push_pages(cuda, own, err);
   if (own->host_has_all && own->page_count) memset(own->pages, CUDA_HOST_IS_NEWER, own->page_count);
-  if (!have_pages(cuda, own, CUDA_HOST_IS_NEWER, err) ||
-      !move_pages(cuda, own, 0, own->page_count, CUDA_HOST_IS_NEWER, err))
-    return false;
+  if (own->host_has_all && !have_pages(cuda, own, CUDA_HOST_IS_NEWER, err)) return false;
+  if (!push_pages(cuda, own, err)) return false;
   own->host_has_all = false;
   if (own->image_state != CUDA_HOST_IS_NEWER) return true;
   if (!cuda_push_image(cuda, own, err)) return false;
@@ -189,6 +196,7 @@ void cuda_note_task(CudaTree *tree, bool changes_topology) {
   tree->is_current = false;
   if (!is_sparse(tree->tree) || !changes_topology) return;
   tree->image_state = CUDA_GPU_IS_NEWER;
+  tree->counts_are_read = false;
   for (int32_t m = 0; m < tree->tree->manager_count; m++) tree->lists[m].is_current = false;
 }
 
@@ -199,11 +207,33 @@ static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
   return cuda_pull_counts(cuda, tree, err) && cuda_pull_budget(cuda, tree->tree->budget, err);
 }
 
-static bool pull_range(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
-                       Error *err) {
+static bool pull_chunks(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  return tree->image_state != CUDA_GPU_IS_NEWER || cuda_pull_chunks(cuda, tree, err);
+}
+
+typedef struct Pages { /* begin..end */
+  uint64_t begin, end;
+} Pages;
+
+static Pages pages_of(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
   uint64_t at = (uint64_t)(from - tree->first);
-  return move_pages(cuda, tree, at / CUDA_PAGE, (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE,
-                    CUDA_GPU_IS_NEWER, err);
+  return (Pages){at / CUDA_PAGE, (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE};
+}
+
+/* Are they known, and not newer on the GPU? */
+static bool host_has(const CudaTree *tree, Pages pages) {
+  if (pages.end > tree->page_count || tree->is_shown) return false;
+  for (uint64_t k = pages.begin; k < pages.end; k++)
+    if (tree->pages[k] == CUDA_GPU_IS_NEWER) return false;
+  return true;
+}
+
+/* Of a tree that has grown on the GPU there are more pages than the host knew of. */
+static bool pull_pages(CudaDevice *cuda, CudaTree *tree, Pages pages, Error *err) {
+  bool has_grown = tree->image_state == CUDA_GPU_IS_NEWER && pages.end > tree->page_count;
+  if (has_grown && !tree->counts_are_read && !cuda_pull_counts(cuda, tree, err)) return false;
+  if (has_grown && !have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
+  return move_pages(cuda, tree, pages.begin, pages.end, CUDA_GPU_IS_NEWER, err);
 }
 
 /* What others may have changed, which nobody tells. */
@@ -215,23 +245,27 @@ static void note_others(CudaTree *tree) {
 
 static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                  DeviceUse use, Error *err) {
+  Pages pages = from ? pages_of(tree, from, size_bytes) : (Pages){0};
+  if (from && host_has(tree, pages) && !cuda_is_lost(cuda)) return true;
   if (!cuda_enter(cuda, err)) return false;
   note_others(tree);
-  bool ok = use == DEVICE_COUNTS             ? pull_counts(cuda, tree, err)
-            : from && !is_sparse(tree->tree) ? pull_range(cuda, tree, from, size_bytes, err)
-                                             : pull_all(cuda, tree, err);
+  bool ok = use == DEVICE_COUNTS   ? pull_counts(cuda, tree, err)
+            : use == DEVICE_TABLES ? pull_chunks(cuda, tree, err)
+            : from                 ? pull_pages(cuda, tree, pages, err)
+                                   : pull_all(cuda, tree, err);
   cuda_leave(cuda);
   return ok;
 }
 
 static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
-  if (!from || is_sparse(tree->tree)) {
+  tree->host_has_some = true;
+  if (!from) {
     tree->host_has_all = true;
     tree->image_state = CUDA_HOST_IS_NEWER;
     return;
   }
-  uint64_t at = (uint64_t)(from - tree->first), end = (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE;
-  for (uint64_t k = at / CUDA_PAGE; k < end && k < tree->page_count; k++)
+  Pages pages = pages_of(tree, from, size_bytes);
+  for (uint64_t k = pages.begin; k < pages.end && k < tree->page_count; k++)
     tree->pages[k] = CUDA_HOST_IS_NEWER;
 }
 

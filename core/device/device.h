@@ -34,10 +34,16 @@ typedef struct DeviceBlock {
   DeviceMemory range;
 } DeviceBlock;
 
-/* What the host is about to do with a tree outside kernels: ask its counts (RtManager, budget),
- * read its memory, read and write it, or let others have the address that tasks use: from then on
- * they may read and write there between launches. */
-typedef enum DeviceUse { DEVICE_COUNTS, DEVICE_READS, DEVICE_WRITES, DEVICE_SHOWS } DeviceUse;
+/* What the host is about to do with a tree outside kernels: ask its counts (RtManager, budget), or
+ * its tables of chunks, too; read its memory, read and write it, or let others have the address
+ * that tasks use: from then on they may read and write there between launches. */
+typedef enum DeviceUse {
+  DEVICE_COUNTS,
+  DEVICE_TABLES,
+  DEVICE_READS,
+  DEVICE_WRITES,
+  DEVICE_SHOWS
+} DeviceUse;
 
 /* -- code -------------------------------------------------------------------------------------- */
 
@@ -239,7 +245,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
 
 /* Before the host uses memory of the tree outside kernels: `size_bytes` at `from`, or, where that
  * is NULL, anything in it. Waits for launches; what they said and where they failed comes first.
- * Any use of a sparse tree but for its counts is of the whole tree. */
+ * Whoever changes what is active, or calls what walks over tables, uses all of a sparse tree. */
 static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
                                 uint64_t size_bytes, DeviceUse use, Error *err) {
   return !device->table->reach || device->table->reach(device, tree, from, size_bytes, use, err);

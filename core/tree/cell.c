@@ -30,6 +30,58 @@ bool cell_find(RtContext *context, const SNode *level, const int64_t *index, Cel
   return reach_cell(context, level->path, index, CELL_FIND, CELL_FIND, cell);
 }
 
+static uint8_t *container_of(const SNodeStep *step, Cell cell) {
+  return cell.base + step->offset + cell.number * step->stride;
+}
+
+static bool fetch_step(Tree *tree, const SNodeStep *step, const int64_t *index, Cell cell,
+                       Error *err) {
+  const CellKind *kind = &cell_kinds[step->kind];
+  if (!tree->store->device->table->reach || !kind->fetch) return true;
+  return kind->fetch(tree, step, index, container_of(step, cell), err);
+}
+
+/* As reach_cell, along so many steps. */
+static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_t *index,
+                 Cell *cell, bool *is_there, Error *err) {
+  RtContext *context = storage_context(tree);
+  CellReach reach = at_root(context);
+  *is_there = false;
+  for (int k = 0; k < step_count; k++) {
+    if (!fetch_step(tree, &path->steps[k], index, reach.cell, err)) return false;
+    if (!take_step(context, &path->steps[k], index, CELL_FIND, &reach)) return true;
+  }
+  *cell = reach.cell;
+  return *is_there = true;
+}
+
+bool cell_look(Tree *tree, const SNode *level, const int64_t *index, Cell *cell, bool *is_there,
+               Error *err) {
+  return look(tree, level->path, level->path->step_count, index, cell, is_there, err);
+}
+
+bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int count, DeviceUse use,
+                Error *err) {
+  Device *device = tree->store->device;
+  bool ok = true;
+  for (int k = 0; ok && device->table->reach && k < count; k++)
+    ok = device_reach(device, &tree->rt, cell_element(cell, &component[k]),
+                      (uint64_t)type_size(component[k].type), use, err);
+  return ok;
+}
+
+bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32_t **list,
+                    Error *err) {
+  Cell cell;
+  bool is_there;
+  const SNodeStep *step = &level->path->steps[level->depth];
+  *list = NULL;
+  if (!look(tree, level->path, level->depth, index, &cell, &is_there, err)) return false;
+  if (is_there && !fetch_step(tree, step, index, cell, err)) return false;
+  if (is_there) *list = (uint32_t *)(void *)container_of(step, cell);
+  return true;
+}
+
 Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index) {
   Cell cell;
   reach_cell(context, level->path, index, CELL_ENSURE, CELL_ENSURE, &cell);
@@ -44,7 +96,7 @@ uint32_t *cell_find_list(RtContext *context, const SNode *level, const int64_t *
     if (!take_step(context, &steps[k], index, ensures ? CELL_ENSURE : CELL_FIND, &reach))
       return NULL;
   if (context->error.kind) return NULL;
-  return (uint32_t *)(void *)(reach.cell.base + list->offset + reach.cell.number * list->stride);
+  return (uint32_t *)(void *)container_of(list, reach.cell);
 }
 
 void cell_clear(RtContext *context, const SNode *level, const int64_t *index) {

@@ -19,6 +19,16 @@ typedef struct Cell {
 /* A cell of a laid-out level. False if it is inactive; activates nothing. The index is inside the
  * shape. */
 bool cell_find(RtContext *context, const SNode *level, const int64_t *index, Cell *cell);
+/* The same for memory that the device may have newer: only what lies on the way is brought to the
+ * host, the cell itself is not. False with err. */
+bool cell_look(Tree *tree, const SNode *level, const int64_t *index, Cell *cell, bool *is_there,
+               Error *err);
+/* Then the cell: so many components from this one on. */
+bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int count, DeviceUse use,
+                Error *err);
+/* Likewise the list of a cell of a dynamic level, with its length; NULL: it is not there. */
+bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32_t **list,
+                    Error *err);
 /* Activates what is missing; if the budget is exhausted the cell is in a sink and context->error is
  * set. */
 Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index);

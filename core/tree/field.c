@@ -128,24 +128,9 @@ static const SNodeComponent *component_of(const Field *field) {
   return &field->node->snode->components[field->component];
 }
 
-/* Of a tree whose cells are always there only the cell's own memory is reached; of another all. */
-static bool is_always_there(const Field *field) {
-  return field->node->snode->path->sparse_step < 0;
-}
-
-static bool reach_tree(Field *field, DeviceUse use, Error *err) {
-  return is_always_there(field) || tree_reach(field->node->tree, use, err);
-}
-
 static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
-  Device *device = field->store->device;
-  bool ok = true;
-  if (!device->table->reach || !is_always_there(field)) return true;
-  const SNodeComponent *component = component_of(field);
-  for (int k = 0; ok && k < type_parts(field->type); k++)
-    ok = device_reach(device, &field->node->tree->rt, cell_element(cell, &component[k]),
-                      (uint64_t)type_size(component[k].type), use, err);
-  return ok;
+  return cell_reach(field->node->tree, cell, component_of(field), type_parts(field->type), use,
+                    err);
 }
 
 /* Zeros where the cell is not there. */
@@ -162,8 +147,8 @@ static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
 /* Zeros for an inactive cell. */
 static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
   Cell cell = {0};
-  if (!reach_tree(field, DEVICE_READS, err)) return false;
-  bool is_there = cell_find(storage_context(field->node->tree), field->node->snode, index, &cell);
+  bool is_there;
+  if (!cell_look(field->node->tree, field->node->snode, index, &cell, &is_there, err)) return false;
   if (is_there && !reach_cell(field, cell, DEVICE_READS, err)) return false;
   *value = is_there && type_is_scalar(field->type)
                ? value_load(field->type, cell_element(cell, component_of(field)))
@@ -187,6 +172,19 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
+/* Becomes active if it is not. The tree keeps no count of bits, but the store does. */
+static bool ensure_cell(Field *field, const int64_t *index, Cell *cell, Error *err) {
+  Tree *tree = field->node->tree;
+  const SNode *level = field->node->snode;
+  bool is_there;
+  if (!cell_look(tree, level, index, cell, &is_there, err)) return false;
+  if (is_there) return true;
+  if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
+  if (level->path->sparse_step != level->path->node_step) tree->store->changes++;
+  *cell = cell_ensure(storage_context(tree), level, index);
+  return cell_refresh(tree, err);
+}
+
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,
                Error *err) {
   char label[100];
@@ -195,14 +193,8 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!check_access(field, index, index_count, room, &index, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
     return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
-  if (!reach_tree(field, DEVICE_WRITES, err)) return false;
-  RtContext *context = storage_context(field->node->tree);
-  const SNodePath *path = field->node->snode->path;
   Cell cell;
-  if (path->sparse_step != path->node_step && !cell_find(context, field->node->snode, index, &cell))
-    field->store->changes++; /* a bit, of which the tree keeps no count */
-  cell = cell_ensure(context, field->node->snode, index);
-  if (!cell_refresh(field->node->tree, err) || !reach_cell(field, cell, DEVICE_WRITES, err))
+  if (!ensure_cell(field, index, &cell, err) || !reach_cell(field, cell, DEVICE_WRITES, err))
     return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k],

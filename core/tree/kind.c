@@ -3,6 +3,10 @@
 
 #include "base/bits.h"
 
+static bool fetch(Tree *tree, const void *from, uint64_t size_bytes, Error *err) {
+  return device_reach(tree->store->device, &tree->rt, from, size_bytes, DEVICE_READS, err);
+}
+
 static uint64_t choose_cell(const SNodeStep *step, const int64_t *index) {
   uint64_t number = 0;
   for (int k = 0; k < step->digit_count; k++) {
@@ -51,6 +55,12 @@ static bool pointer_take(RtContext *context, const SNodeStep *step, const int64_
   return enter_node(reach, take_slot(context, step, slot, way));
 }
 
+static bool pointer_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
+                          const uint8_t *container, Error *err) {
+  const uint32_t *slots = (const uint32_t *)(const void *)container;
+  return fetch(tree, slots + choose_cell(step, index), sizeof *slots, err);
+}
+
 static int64_t nodes_count(RtContext *context, const SNode *level) {
   return rt_manager_live(context->trees[0], level->manager);
 }
@@ -72,6 +82,12 @@ static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int6
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
   if (way == CELL_ENSURE) rt_mask_set(context, words, cell);
   return way == CELL_ENSURE || rt_mask_active(words, cell);
+}
+
+static bool bitmasked_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
+                            const uint8_t *container, Error *err) {
+  const uint64_t *word = words_of(step, container) + choose_cell(step, index) / 64;
+  return fetch(tree, word, sizeof *word, err);
 }
 
 static bool bitmasked_next_run(const SNodeStep *step, const uint8_t *container, uint64_t *first,
@@ -104,6 +120,13 @@ static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_
                     rt_slot_find(context, 0, list + RT_LIST_SLOTS + choose_cell(step, index)));
 }
 
+static bool dynamic_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
+                          const uint8_t *container, Error *err) {
+  const uint32_t *list = (const uint32_t *)(const void *)container;
+  return fetch(tree, list, RT_LIST_SLOTS * sizeof *list, err) &&
+         fetch(tree, list + RT_LIST_SLOTS + choose_cell(step, index), sizeof *list, err);
+}
+
 static int64_t dynamic_cells(RtContext *context, int manager, const uint8_t *node) {
   return rt_dynamic_cells(context, 0, manager, node);
 }
@@ -128,19 +151,44 @@ static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *
   return enter_node(reach, node == context->ambient ? NULL : node);
 }
 
+/* The table; and the nodes' infos, where they may have to be compared. */
+static bool hash_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
+                       const uint8_t *container, Error *err) {
+  RtTree *rt = &tree->rt;
+  const RtManager *manager = &rt->managers[step->manager];
+  if (!device_reach(tree->store->device, rt, NULL, 0, DEVICE_TABLES, err)) return false;
+  uint64_t current = manager->table.current, log2 = current % RT_GRANULE;
+  bool ok = !current || fetch(tree, rt->base + (current - log2), sizeof(uint64_t) << log2, err);
+  for (uint32_t c = manager->first_chunk; ok && c; c = rt->chunks[c - 1].next) {
+    const RtChunk *chunk = &rt->chunks[c - 1];
+    ok = fetch(tree, chunk->infos, manager->info_stride * chunk->node_count, err);
+  }
+  return ok;
+}
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 const CellKind cell_kinds[SNODE_KIND_COUNT] = {
     [SNODE_ROOT] = {.take = dense_take, .next_run = dense_next_run},
     [SNODE_DENSE] = {.take = dense_take, .next_run = dense_next_run},
-    [SNODE_POINTER] = {.take = pointer_take, .count = nodes_count, .clear = nodes_clear},
+    [SNODE_POINTER] = {.take = pointer_take,
+                       .fetch = pointer_fetch,
+                       .count = nodes_count,
+                       .has_count = true,
+                       .clear = nodes_clear},
     [SNODE_BITMASKED] = {.take = bitmasked_take,
+                         .fetch = bitmasked_fetch,
                          .next_run = bitmasked_next_run,
                          .count = bitmasked_count,
                          .clear = bitmasked_clear},
     [SNODE_DYNAMIC] = {.take = dynamic_take,
+                       .fetch = dynamic_fetch,
                        .cells_in_node = dynamic_cells,
                        .count = dynamic_count,
                        .clear = nodes_clear},
-    [SNODE_HASH] = {.take = hash_take, .count = nodes_count, .clear = nodes_clear},
+    [SNODE_HASH] = {.take = hash_take,
+                    .fetch = hash_fetch,
+                    .count = nodes_count,
+                    .has_count = true,
+                    .clear = nodes_clear},
 };

@@ -22,6 +22,10 @@ typedef struct CellKind {
    * active. */
   bool (*take)(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                CellReach *reach);
+  /* Brings what `take` reads to find a cell to the host; `container` is that of the step. NULL: it
+   * reads nothing. */
+  bool (*fetch)(Tree *tree, const SNodeStep *step, const int64_t *index, const uint8_t *container,
+                Error *err);
   /* The next run of adjacent active cells of a container, from number *end on: *first up to *end.
    * False: there are no more. NULL: its cells are nodes. */
   bool (*next_run)(const SNodeStep *step, const uint8_t *container, uint64_t *first, uint64_t *end);
@@ -30,6 +34,7 @@ typedef struct CellKind {
   /* For all active cells of the level. NULL: they are always active. */
   int64_t (*count)(RtContext *context, const SNode *level);
   void (*clear)(RtContext *context, const SNode *level);
+  bool has_count;             /* `count` reads no memory but the tree's counts */
 } CellKind;
 
 extern const CellKind cell_kinds[SNODE_KIND_COUNT];

@@ -83,19 +83,28 @@ static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   if (action == NODE_ACTIVATE) return activate(node, context, index, err);
   if (action == NODE_DEACTIVATE) return deactivate(node, context, index, err);
-  *result = cell_find(context, node->snode, index, &cell);
+  bool is_there;
+  if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err)) return false;
+  *result = is_there;
   return true;
 }
 
-static DeviceUse use_of(NodeAction action) {
-  bool only_reads = action == NODE_COUNT || action == NODE_LENGTH || action == NODE_IS_ACTIVE;
-  return only_reads ? DEVICE_READS : DEVICE_WRITES;
+static DeviceUse use_of_count(const Node *node) {
+  const SNode *sparse = snode_sparse_level(node->snode);
+  return !sparse || cell_kinds[sparse->kind].has_count ? DEVICE_COUNTS : DEVICE_READS;
+}
+
+/* Of one cell or list: what is read on the way to it is reached there. */
+static bool reach_tree(Node *node, NodeAction action, Error *err) {
+  if (!tree_settle(node->tree, "its first use", err)) return false;
+  if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;
+  return tree_reach(node->tree, action == NODE_COUNT ? use_of_count(node) : DEVICE_WRITES, err);
 }
 
 bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                int64_t *result, Error *err) {
   *result = 0;
-  if (!tree_prepare(node->tree, use_of(action), err)) return false;
+  if (!reach_tree(node, action, err)) return false;
   switch (action) {
   case NODE_COUNT: *result = node_count_cells(node); return true;
   case NODE_CLEAR: return clear(node, storage_context(node->tree), err);

@@ -54,7 +54,8 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
   *result = 0;
   if (!make_index(node, index, index_count, full, err)) return false; /* node_call has settled it */
   RtContext *context = storage_context(node->tree);
-  uint32_t *list = cell_find_list(context, node->snode, full, false);
+  uint32_t *list;
+  if (!cell_look_list(node->tree, node->snode, full, &list, err)) return false;
   if (!list) return true;
   if (action == NODE_DEACTIVATE) return empty_list(node, context, list, err);
   if (action == NODE_POP) pop_element(node, context, list, result);
@@ -126,11 +127,16 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   uint64_t bits[TYPE_MAX_NUMBERS] = {0};
   Cell cell;
   *value = (RgValue){.kind = RG_VALUE_NIL};
-  if (!tree_prepare(node->tree, DEVICE_READS, err)) return false;
+  bool is_there;
+  if (!tree_settle(node->tree, "its first use", err)) return false;
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;
-  if (cell_find(storage_context(node->tree), node->snode, index, &cell))
+  if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err) ||
+      (is_there &&
+       !cell_reach(node->tree, cell, field, type_parts(field->whole), DEVICE_READS, err)))
+    return false;
+  if (is_there)
     for (int k = 0; k < type_parts(field->whole); k++)
       memcpy(&bits[k], cell_element(cell, field + k), (size_t)type_size(field[k].type));
   *value = vector_value(node->tree->store, field->whole, bits);

@@ -152,6 +152,46 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("16$", said)
   end)
 
+  it("moves only what the host looks at and changes in a sparse tree, and once", function()
+    local said = run("RG_STRESS= PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local x, far = rg.field(rg.f32), rg.field(rg.f32)
+      local tree = rg.tree()
+      local block, masks = tree:pointer("i", 512), tree:hash("j")
+      block:dense("i", 8192):place(x)
+      masks:bitmasked("j", 8192):place(far)
+      rg.kernel(function()
+        for i in rg.range(524288) do x[i] = i % 4096 end
+        for j in rg.range(64) do far[(j - 32) * 4096] = j end
+      end)()
+      rg.sync()
+      io.stderr:write "begin\n"
+      local sum = 0
+      for i = 0, 999 do sum = sum + x[24576 + i] end
+      print(sum, x[4194303], block:is_active(3), block:is_active(400), block:count())
+      print(far[-4096], far[-1], far[2 ^ 40], masks:is_active(99))
+      io.stderr:write "write\n"
+      x[24576], far[-4096] = 7, 8
+      rg.kernel(function() for i in rg.range(2) do x[24577 + i] = x[24576] + far[-4096] end end)()
+      rg.sync()
+      io.stderr:write "over\n"
+      print(x[24576], x[24577], far[-4096], x[24578], x[24579])
+    ]])
+    local function moved(part)
+      local from, to = 0, 0
+      for bytes in part:gmatch "copy of (%d+) bytes from" do from = from + bytes end
+      for bytes in part:gmatch "copy of (%d+) bytes to" do to = to + bytes end
+      return from / 65536, to / 65536
+    end
+    local looks, writes = said:match "begin\n(.-)write\n(.-)over\n"
+    assert.matches("499500 0 true false 64\n31 0 0 false\n", said)
+    assert.matches("7 15 8 15 3$", said)
+    local from, to = moved(looks)
+    assert.truthy(from < 16 and to == 0, said)
+    from, to = moved(writes)
+    assert.truthy(from < 1 and to > 1 and to < 3, said)
+  end)
+
   it("reads no count back where a steady loop frees and activates", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
