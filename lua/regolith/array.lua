@@ -29,6 +29,7 @@ local calls = element.calls(C.rg_array_get, C.rg_array_set, type_of)
 local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
   row = "RgArrayRow", read_shape = C.rg_array_shape, settle = settle, get = calls.get,
   set = calls.set, view = C.rg_array_view, type_of = type_of }
+array.by_number = elements.by_number -- of rows: number -> handle
 
 -- -- methods --------------------------------------------------------------------------------------
 

@@ -42,6 +42,8 @@ elements = element.kind { article = "a", noun = "field", pointer = "rg_field", r
   read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
   get_near = calls.get_near, learn_near = calls.learn_near,
   view = C.rg_field_view, type_of = type_of }
+field.by_number = elements.by_number -- of rows: number -> handle
+field.alone = {} -- numbers of fields with a tree of their own, to which nothing can be added
 
 -- -- methods --------------------------------------------------------------------------------------
 
@@ -206,6 +208,7 @@ meta.__gc = lib.finalizer(function(self)
     lib.oracle_of(self.rg_runtime):drop(self.rg_number)
   end
   elements.drop(self.rg_number)
+  field.alone[self.rg_number] = nil
   C.rg_field_release(self.rg_field)
   self.rg_field = nil
   lib.drop_handle(self.rg_runtime)
@@ -291,6 +294,7 @@ local function from_options(session, options)
   local x = new_field(session, t, name)
   if extents then
     snode.place_densely(session, x, name, extents, layout or (t.count and "aos" or nil))
+    field.alone[x.rg_number] = true
   end
   if offset then
     check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset), x.rg_runtime)

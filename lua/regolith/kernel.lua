@@ -457,6 +457,14 @@ local need_begun = setmetatable({
   refuse = function(self, ...) return refuse(begin_compile, self, ...) end,
 }, { __index = need })
 
+--- Every kernel that exists, oldest first.
+function kernel.all()
+  local list = {}
+  for _, k in pairs(by_number) do list[#list + 1] = k end
+  table.sort(list, function(a, b) return a.handle.rg_number < b.handle.rg_number end)
+  return list
+end
+
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
 
 -- A value like those that a parameter will get: a type stands for a value of it, and nothing for a

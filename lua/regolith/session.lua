@@ -251,7 +251,8 @@ local function printable(t, names)
     local lines = {}
     for _, name in ipairs(names) do
       local v = t[name]
-      local text = type(v) == "number" and ("%.14g"):format(v) or tostring(v)
+      local text = type(v) == "number" and (v % 1 == 0 and "%.14g" or "%.6g"):format(v)
+        or tostring(v)
       lines[#lines + 1] = v ~= nil and ("%-14s %s"):format(name, text) or nil
     end
     return table.concat(lines, "\n")

@@ -236,6 +236,20 @@ print(pcall(half, 1, 2))
     assert.matches("\n    rg.kernel%(function%(%) return nothing end%)%(%)\n", said)
   end)
 
+  it("knows at its prompt the locals of the script before it, as its kernels know them", function()
+    local path = script("known.lua", "#!/usr/bin/env regolith\n" .. [[
+      local rg = require "regolith"
+      local rate, x = 2, rg.field(rg.f32, 4)
+      local step = rg.kernel(function() for i in rg.range(4) do x[i] = rate * i end end)
+      local function twice(n) return 2 * n end
+      return rate
+    ]])
+    local said = run("-i " .. path, "step()\nx\nrate = 3\nstep()\nx\ntwice(rate)\n")
+    assert.matches("> > field f32 %[4%]: 0 2 4 6\n> > > field f32 %[4%]: 0 3 6 9\n> 6\n", said)
+    path = script("bare.lua", "x = ... return")
+    assert.matches('\n> "a"\n', (run(("-i %s a"):format(path), "x\n")))
+  end)
+
   it("takes kernels in newer syntax at its prompt, line by line", function()
     assert.matches("\n> >> >> >> 3\n> ", (run("-i",
       "k = rg.kernel(function(n)\\nn //= 2\\nreturn n\\nend) print(k(7))\\n")))

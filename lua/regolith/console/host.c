@@ -454,11 +454,27 @@ static bool run_command(Host *host, const char *prefix) {
   return report(host, status) && host->status == 0;
 }
 
+/* A script that a prompt follows returns its locals: see console/script.lua. */
+static bool load_for_prompt(Host *host, const char *path, int *status) {
+  if (!get_console(host, "regolith.console.script", "load")) return false;
+  lua_pushstring(host->lua, path);
+  *status = call(host->lua, 1, 1);
+  if (*status == 0 && lua_isfunction(host->lua, -1)) return true;
+  lua_pop(host->lua, 1);
+  return false;
+}
+
 static bool run_script(Host *host) {
   const char *name = host->argv[host->script];
   bool is_input =
       !strcmp(name, "-") && (host->script == 0 || strcmp(host->argv[host->script - 1], "--"));
-  int status = is_input ? load_input(host->lua) : load_file(host->lua, name);
+  int status;
+  if (!is_input && host->is_interactive && load_for_prompt(host, name, &status)) {
+    status = call(host->lua, push_arguments(host), 1);
+    if (!status) lua_setfield(host->lua, LUA_REGISTRYINDEX, "regolith.found");
+    return report(host, status);
+  }
+  status = is_input ? load_input(host->lua) : load_file(host->lua, name);
   if (!status) status = call(host->lua, push_arguments(host), 0);
   return report(host, status);
 }
@@ -488,9 +504,16 @@ static int read_line(lua_State *lua) {
 
 static bool run_prompt(Host *host) {
   if (!preset(host) || !get_console(host, "regolith.console.prompt", "run")) return false;
+  lua_createtable(host->lua, 0, 4);
   lua_pushcfunction(host->lua, call_from_lua);
+  lua_setfield(host->lua, -2, "call");
   lua_pushcfunction(host->lua, read_line);
-  return report(host, lua_pcall(host->lua, 2, 0, 0));
+  lua_setfield(host->lua, -2, "read");
+  lua_getfield(host->lua, LUA_REGISTRYINDEX, "regolith.found");
+  lua_setfield(host->lua, -2, "found");
+  lua_pushboolean(host->lua, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+  lua_setfield(host->lua, -2, "is_terminal");
+  return report(host, lua_pcall(host->lua, 1, 0, 0));
 }
 
 /* -- options ----------------------------------------------------------------------------------- */

@@ -1,0 +1,219 @@
+--- Completion: what could stand at a place in an input, each with its kind. Looks at names and
+--- values; calls nothing of the user's.
+local scan = require "regolith.console.scan"
+local names = require "regolith.console.names"
+local path = require "regolith.console.path"
+local handle = require "regolith.console.handle"
+
+local complete = {}
+
+-- { text, kind, detail } for each name that begins with `prefix`, sorted, each once.
+local function collector(prefix)
+  local list, known = {}, {}
+  local function add(text, kind, detail)
+    if known[text] or text:sub(1, #prefix) ~= prefix then return end
+    if prefix == "" and text:sub(1, 1) == "_" then return end
+    known[text] = true
+    list[#list + 1] = { text = text, kind = kind, detail = detail }
+  end
+  return list, add
+end
+
+local function sort(list)
+  table.sort(list, function(a, b) return a.text < b.text end)
+  return list
+end
+
+local detailed = { field = true, array = true, kernel = true, vector = true, shape = true,
+  number = true, boolean = true, struct = true }
+
+-- What a value is, in a few words.
+local function detail_of(v, kind)
+  if kind == "kernel" then return handle.parameters(v:source()) end
+  if not detailed[kind] then return nil end
+  local ok, shown = pcall(tostring, v)
+  return ok and shown:match "[^\n]*":gsub("^" .. kind .. " ", "") or nil
+end
+
+local function add_value(add, name, v)
+  local kind = path.kind(v)
+  add(name, kind, detail_of(v, kind))
+end
+
+-- -- names ----------------------------------------------------------------------------------------
+
+local function complete_names(scope, prefix)
+  local list, add = collector(prefix)
+  for _, name in ipairs(scope:names()) do add_value(add, name, scope:find(name)) end
+  for word in pairs(scan.keywords) do add(word, "keyword") end
+  return sort(list)
+end
+
+-- Rows of a class: with a colon its methods, with a dot the rest (of the module all).
+local function add_class(add, class, is_colon, inner)
+  for _, row in ipairs(class.rows) do
+    local name = row.name
+    if inner then name = name:match("^" .. inner .. "%.(.+)$") end
+    if name and not name:find "[%[.]" and (class.name == "rg" or row.is_call == is_colon) then
+      add(name, row.is_call and (class.name == "rg" and "function" or "method") or "member",
+        row.meaning)
+    end
+  end
+end
+
+local function complete_members(scope, owner, is_colon, prefix)
+  local list, add = collector(prefix)
+  local v, is_path = path.resolve(scope, owner)
+  if not is_path or v == nil then return list end
+  local kind = path.kind(v)
+  local class = names.class(names.class_of[kind])
+  if class and kind ~= "module" then add_class(add, class, is_colon) end
+  if type(v) == "table" or type(v) == "string" then
+    if not (class and kind ~= "module" and kind ~= "client") then
+      path.members(v, function(name, member)
+        if not is_colon or type(member) == "function" then add_value(add, name, member) end
+      end)
+    end
+  end
+  return sort(list)
+end
+
+-- -- inside a call --------------------------------------------------------------------------------
+
+-- The bracket that is open at the end of the tokens: its number.
+local function open_bracket(tokens, count)
+  local depth = 0
+  for k = count, 1, -1 do
+    local c = tokens[k].kind == "operator" and tokens[k].text
+    if c == ")" or c == "}" or c == "]" then depth = depth + 1
+    elseif c == "(" or c == "{" or c == "[" then
+      if depth == 0 then return k end
+      depth = depth - 1
+    end
+  end
+end
+
+-- The path that ends with token number k, as text.
+local function path_before(text, tokens, k)
+  local first = k
+  if not tokens[k] or tokens[k].kind ~= "name" then return end
+  while tokens[first - 1] and tokens[first - 2] and tokens[first - 1].text:find "^[.:]$"
+    and tokens[first - 2].kind == "name" do
+    first = first - 2
+  end
+  return text:sub(tokens[first].first, tokens[k].last)
+end
+
+local options_of = { ["rg.init"] = "rg.Options", ["rg.new"] = "rg.Options",
+  ["rg.field"] = "rg.FieldOptions", ["rg.array"] = "rg.ArrayOptions",
+  ["rg.image.write"] = "rg.ImageOptions", ["rg.kernel"] = "rg.KernelOptions",
+  ["rg.wrap"] = "rg.WrapOptions" }
+
+-- `rg.init{ th`: names of options.
+local function complete_options(text, tokens, bracket, prefix)
+  local callee = bracket - 1
+  if tokens[bracket].text ~= "{" then return {} end
+  if tokens[callee] and (tokens[callee].text == "(" or tokens[callee].text == ",") then
+    callee = (open_bracket(tokens, callee) or 1)
+    if tokens[callee].text == "(" then callee = callee - 1 end
+  end
+  local class = names.class(options_of[path_before(text, tokens, callee) or ""])
+  local list, add = collector(prefix)
+  for _, row in ipairs(class and class.rows or {}) do
+    add(row.name, "option", row.meaning)
+  end
+  return list
+end
+
+-- `step(`: what the kernel or function takes.
+local function complete_parameters(scope, text, tokens, bracket)
+  if tokens[bracket].text ~= "(" then return {} end
+  local owner = path_before(text, tokens, bracket - 1)
+  local v = owner and path.resolve(scope, owner)
+  local list = {}
+  if path.kind(v) == "kernel" then
+    for name in (handle.parameters(v:source()) or ""):gmatch "[%a_][%w_]*[^,)]*" do
+      list[#list + 1] = { text = name:match "^[%w_]+", kind = "parameter",
+        detail = name:match ":%s*(.-)[%s%]-]*$" or name, is_hint = true }
+    end
+  elseif type(v) == "function" and debug and debug.getlocal then
+    for k = 1, 50 do
+      local name = debug.getlocal(v, k)
+      if not name then break end
+      list[#list + 1] = { text = name, kind = "parameter", is_hint = true }
+    end
+  end
+  return list
+end
+
+-- -- files ----------------------------------------------------------------------------------------
+
+local function complete_files(list_folder, prefix)
+  local folder, begin = prefix:match "^(.*/)([^/]*)$"
+  folder, begin = folder or "", begin or prefix
+  local list, add = collector(begin)
+  for _, entry in ipairs(list_folder(folder == "" and "." or folder)) do
+    if begin ~= "" or entry.name:sub(1, 1) ~= "." then
+      add(entry.name .. (entry.is_folder and "/" or ""), entry.is_folder and "folder" or "file")
+    end
+  end
+  return sort(list)
+end
+
+-- -- all ------------------------------------------------------------------------------------------
+
+-- Commands: their names, then whatever stands in them.
+local function complete_command(console, text)
+  local word, at = text:match "^%s*:(%w*)()"
+  if not word or at <= #text then return end
+  local list, add = collector(word)
+  for name, command in pairs(console.commands) do add(name, "command", command.help) end
+  return sort(list), at - #word
+end
+
+--- What could replace the text from `start` to the position.
+---@param console table   scope, commands, list_folder
+---@param text string
+---@param position integer?   the byte that the cursor is on; past the end if left out
+---@return table[] list   { text, kind, detail, is_hint }; a hint is shown, not inserted
+---@return integer start
+function complete.at(console, text, position)
+  text = text:sub(1, (position or #text + 1) - 1)
+  local commands, start = complete_command(console, text)
+  if commands then return commands, start end
+  text = text:gsub("^%s*:%w+%s", function(word) return (" "):rep(#word) end)
+    :gsub("^%s*%?%??", function(mark) return (" "):rep(#mark) end)
+  local tokens = scan.tokens(text)
+  local last = tokens[#tokens]
+  if last and last.is_open then
+    if last.kind ~= "string" then return {}, #text + 1 end
+    local inside = last.text:match "^[\"'](.*)$" or last.text:match "^%[=*%[(.*)$"
+    return complete_files(console.list_folder, inside), #text + 1 - #inside:match "[^/]*$"
+  end
+  local prefix, count = "", #tokens
+  if last and (last.kind == "name" or last.kind == "keyword") and last.last == #text then
+    prefix, count = last.text, count - 1
+  end
+  start = #text + 1 - #prefix
+  local mark = tokens[count]
+  if last and last.kind == "number" and last.last == #text then return {}, start end
+  if mark and (mark.text == "." or mark.text == ":") then
+    local owner = text:sub(1, mark.first - 1):match "([%w_.:%[%]\"' ]*)$"
+    owner = owner:match "([%a_][%w_]*[%w_.:%[%]\"']*)%s*$"
+    if not owner then return {}, start end
+    return complete_members(console.scope, owner, mark.text == ":", prefix), start
+  end
+  local bracket = open_bracket(tokens, count)
+  if bracket and (mark.text == "{" or mark.text == ",") then
+    local options = complete_options(text, tokens, bracket, prefix)
+    if #options > 0 then return options, start end
+  end
+  if prefix == "" and bracket then
+    local parameters = complete_parameters(console.scope, text, tokens, bracket)
+    if #parameters > 0 then return parameters, start end
+  end
+  if prefix == "" and #tokens > 0 and not bracket then return {}, start end
+  return complete_names(console.scope, prefix), start
+end
+
+return complete

@@ -1,0 +1,159 @@
+--- Help on a name or a value: `?rg.field`, `?x`, `?fill`, `??f`. Works without a network.
+local names = require "regolith.console.names"
+local path = require "regolith.console.path"
+local describe = require "regolith.console.describe"
+local fail = require "regolith.error"
+
+local help = {}
+
+local overview = [[
+Lua, line by line. An expression is printed; `;` at its end keeps it silent; `_` is the last result,
+`_1`, `_2`, .. all of them. Locals stay: a later line sees them. Unfinished input goes on below.
+
+  ?name          what it is: ?rg.field, ?x, ?fill     ??f   its source
+  :help          the commands: :time, :tree, :mem, ..
+  Tab            completes; Ctrl-R searches what was typed before
+  Ctrl-C         drops the input, or stops what runs; Ctrl-D leaves
+
+A first kernel:
+  x = rg.field(rg.f32, 8)
+  k = rg.kernel(function(a) for i in rg.range(8) do x[i] = a * i end end)
+  k(0.5)
+  x]]
+
+-- Lines of names and meanings, in columns.
+local function rows_text(rows)
+  local width, lines = 0, {}
+  for _, row in ipairs(rows) do width = math.max(width, math.min(26, #row.signature)) end
+  for k, row in ipairs(rows) do
+    local gap = #row.signature > width and "\n" .. (" "):rep(width + 4)
+      or (" "):rep(width + 2 - #row.signature)
+    lines[k] = "  " .. row.signature .. gap .. row.meaning
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Names that share a row of the table stand on one line.
+local function short(class)
+  local rows, by_row = {}, {}
+  for _, row in ipairs(class.rows) do
+    local shown = by_row[row.group]
+    if shown then
+      shown.signature = shown.signature .. " " .. row.name
+    else
+      local head = class.name == "rg" and "rg." or row.is_call and ":" or ""
+      shown = { meaning = row.meaning, signature = head .. row.name, is_call = row.is_call }
+      rows[#rows + 1], by_row[row.group] = shown, shown
+    end
+  end
+  for _, row in ipairs(rows) do
+    if row.is_call then row.signature = row.signature .. "(..)" end
+  end
+  return rows_text(rows)
+end
+
+local function class_text(class) return ("%s\n%s"):format(class.title, short(class)) end
+
+local function row_text(row, class)
+  return ("%s\n  %s%s"):format(row.signature, row.meaning,
+    class.name ~= "rg" and ("   (%s)"):format(class.title) or "")
+end
+
+-- Rows called `word`, in all classes or in one.
+local function find_rows(word, only)
+  local found = {}
+  for _, class in ipairs(names.classes()) do
+    local row = class.rows[word]
+    if row and (not only or class == only) then found[#found + 1] = row_text(row, class) end
+  end
+  return found
+end
+
+local function value_text(v, kind)
+  local shown = describe.value(v, { is_brief = true })
+  local class = names.class(names.class_of[kind])
+  if kind == "module" then return class_text(class) end
+  return class and shown .. "\n\n" .. class_text(class) or shown .. "\n  a " .. kind
+end
+
+local function all_names()
+  local list = {}
+  for _, class in ipairs(names.classes()) do
+    for _, row in ipairs(class.rows) do list[#list + 1] = row.name end
+  end
+  return list
+end
+
+--- A text about a name, a path or a command.
+---@param console table   scope, commands
+---@param word string
+function help.about(console, word)
+  word = word:match "^%s*(.-)%s*$"
+  if word == "" then return overview end
+  local command = word:match "^:(%w+)$"
+  if command and console.commands[command] then return help.command(console, command) end
+  local member = word:match "^rg[.:](.+)$"
+  local found = member and find_rows(member, names.class "rg") or {}
+  if #found > 0 then return table.concat(found, "\n") end
+  local owner, name = word:match "^(.+)[.:]([%a_][%w_]*)$"
+  if owner then -- x:fill
+    local class = names.class(names.class_of[path.kind((path.resolve(console.scope, owner)))])
+    found = class and find_rows(name, class) or {}
+    if #found > 0 then return table.concat(found, "\n") end
+  end
+  local v = path.resolve(console.scope, word)
+  if v ~= nil then return value_text(v, path.kind(v)) end
+  found = find_rows(word)
+  if #found > 0 then return table.concat(found, "\n") end
+  return ("nothing is called '%s'"):format(word), fail.nearest(member or word, all_names())
+end
+
+--- One command, with its usage.
+function help.command(console, name)
+  local command = console.commands[name]
+  return (":%s%s\n  %s"):format(name, command.usage and " " .. command.usage or "", command.help)
+end
+
+--- All commands.
+function help.commands(console)
+  local rows, sorted = {}, {}
+  for name in pairs(console.commands) do sorted[#sorted + 1] = name end
+  table.sort(sorted)
+  for k, name in ipairs(sorted) do
+    local command = console.commands[name]
+    rows[k] = { signature = ":" .. name .. (command.usage and " " .. command.usage or ""),
+      meaning = command.help }
+  end
+  return rows_text(rows) .. "\n  ?name, ??f" .. "\n?  alone says how the prompt works"
+end
+
+-- Lines of a file or a kept text.
+local function lines_of(text, first, last)
+  local list, number = {}, 0
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    number = number + 1
+    if number >= first and number <= last then list[#list + 1] = line end
+  end
+  return table.concat(list, "\n")
+end
+
+--- The source of a kernel or function; nil and why not.
+function help.source(v)
+  if path.kind(v) == "kernel" then return v:source() end
+  if type(v) ~= "function" then
+    return nil, ("%s has no source: ??f is for functions and kernels"):format(fail.describe(v))
+  end
+  local info = debug and debug.getinfo(v, "S") or { what = "C" }
+  if info.what == "C" then return nil, "this function is built in, or written in C" end
+  local kept = debug.getregistry()["regolith.texts"] or {}
+  local text = kept[info.source] or (info.source:sub(1, 1) ~= "@" and info.source)
+  local file = not text and io and io.open(info.source:sub(2), "rb")
+  if file then
+    text = file:read "*a"
+    file:close()
+  end
+  if not text then return nil, "its file cannot be read: " .. info.short_src end
+  return lines_of(text, info.linedefined, info.lastlinedefined)
+end
+
+return help

@@ -1,0 +1,303 @@
+--- The console's engine: takes text, runs it, says values as text. Knows nothing of terminals, so
+--- that a game's own console can drive it:
+---
+---     local console = require("regolith.console").new { write = function(text) .. end }
+---     console:feed "x = rg.field(rg.f32, 4)"      --> "complete"
+---     console:feed "for i = 0, 3 do"              --> "more"
+---     console:complete("x:fi")                    --> { { text = "fill", kind = "method" } }, 3
+---     console.commands.hello = { help = "Greets.", run = function(console, argument) .. end }
+local input = require "regolith.console.input"
+local scope = require "regolith.console.scope"
+local scan = require "regolith.console.scan"
+local names = require "regolith.console.names"
+local describe = require "regolith.console.describe"
+local complete = require "regolith.console.complete"
+local help = require "regolith.console.help"
+local colon = require "regolith.console.colon"
+local meter = require "regolith.console.meter"
+local handle = require "regolith.console.handle"
+local fail = require "regolith.error"
+
+local console = {}
+
+local Console = {}
+Console.__index = Console
+
+local options = { "globals", "rg", "write", "write_error", "call", "paint", "width", "height",
+  "name", "slow", "list_folder", "leave", "colours", "graphics", "redraw" }
+
+local function plain(_, text) return text end
+
+local function plain_call(f, ...)
+  local arguments, count = { ... }, select("#", ...)
+  return xpcall(function() return f(unpack(arguments, 1, count)) end, function(problem)
+    return problem
+  end)
+end
+
+--- A console.
+---@param given table?
+---  globals       what names mean beside its own locals (_G)
+---  rg            the module (require "regolith"); set as the global `rg` unless there is one
+---  write(text)   values and answers (io.write); write_error(text): errors (write)
+---  call(f, ..)   as pcall: where what is typed runs
+---  paint(kind, text)   colours: kinds number string boolean nil function key handle dim error bar
+---  width height  columns of text (80), and rows of grids and pictures (12)
+---  slow          seconds from which on a command's time is told; none if left out
+---  colours       of pictures: 2^24, 256 or none; graphics "kitty" or "sixel"
+---  list_folder(path)   { name, is_folder } each, to complete files
+---  redraw(text)  shows a watched field again, over what it showed before; none if left out
+---  leave()       what :quit does
+function console.new(given)
+  given = given or {}
+  fail.check_options(given, options, "console.new")
+  local self = setmetatable({ number = 0, commands = {}, watched = {} }, Console)
+  for name, value in pairs(given) do self[name] = value end
+  self.globals = given.globals or _G
+  self.rg = given.rg or require "regolith"
+  if rawget(self.globals, "rg") == nil then rawset(self.globals, "rg", self.rg) end
+  self.write = given.write or function(text) io.write(text) end
+  self.write_error = given.write_error or self.write
+  self.call, self.paint = given.call or plain_call, given.paint or plain
+  self.width, self.height = given.width or 80, given.height or 12
+  self.name = given.name or "prompt"
+  self.list_folder = given.list_folder or function() return {} end
+  self.scope = scope.create(self.globals)
+  for name, command in pairs(colon.commands) do self.commands[name] = command end
+  return self
+end
+
+-- -- saying ---------------------------------------------------------------------------------------
+
+--- A value as text, as it is printed.
+---@param more table?   options of describe.value
+function Console:describe(value, more)
+  local o = { width = self.width, height = self.height, paint = self.paint }
+  for name, option in pairs(more or {}) do o[name] = option end
+  return describe.value(value, o)
+end
+
+--- Writes an error: a text or an error object.
+function Console:complain(problem, hint)
+  if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then
+    problem = "an error that is no text: " .. describe.value(problem, { width = self.width })
+  end
+  local said = tostring(problem):gsub("\n\t%[C%]: at [^\n]*$", "") -- the program's own frame
+  self.write_error(self.paint("error", said) .. "\n" .. (hint and "hint: " .. hint .. "\n" or ""))
+  return "error"
+end
+
+--- What is known of a name: text, or nil and a reason.
+function Console:help(name) return help.about(self, name) end
+
+--- What could stand at a position of a text; see complete.lua.
+function Console:complete(text, position) return complete.at(self, text, position) end
+
+-- -- running --------------------------------------------------------------------------------------
+
+-- Values of an expression, several on one line where each has one.
+local function show(self, values, count, is_brief)
+  local parts, is_long = {}, false
+  for k = 1, count do
+    parts[k] = self:describe(values[k], { is_brief = is_brief or nil })
+    is_long = is_long or parts[k]:find("\n", 1, true) ~= nil
+  end
+  self.write(table.concat(parts, is_long and "\n" or "\t") .. "\n")
+end
+
+local function is_silenced(text)
+  local tokens = scan.tokens(text)
+  local k = #tokens
+  while k > 0 and tokens[k].kind == "comment" do k = k - 1 end
+  return k > 0 and tokens[k].text == ";"
+end
+
+local silent = { field = true, array = true, node = true, tree = true }
+
+-- Keeps the results as `_`, `_1`, .., and prints them, but not what a setter returns.
+local function take_results(self, text, values, count)
+  if count == 0 then return end
+  self.scope:declare("_", values[1])
+  for k = 1, math.max(count, self.kept or 0) do self.scope:declare("_" .. k, values[k]) end
+  self.kept = count
+  if is_silenced(text) then return end
+  local method = handle.kind(values[1]) and scan.last_method(text)
+  if method and silent[handle.kind(values[1])] and names.returns_self(method) then return end
+  show(self, values, count, method ~= nil and count == 1 and silent[handle.kind(values[1])])
+end
+
+local function pack(...) return { n = select("#", ...), ... } end
+
+-- Calls in the session's surroundings, and tells the time it took: true and results, or false.
+local function run(self, f, ...)
+  local before = meter.read()
+  self:watch_begins()
+  local results = pack(self.call(f, ...))
+  self:watch_ends()
+  self.last = meter.since(before)
+  if not results[1] then self:complain(results[2]) end
+  return results
+end
+
+local function tell_time(self)
+  local last = self.last
+  if not self.slow or not last or last.seconds < self.slow then return end
+  self.write(self.paint("dim", meter.text(last)) .. "\n")
+end
+
+local function run_chunk(self, found, text)
+  setfenv(found.chunk, self.scope.environment)
+  local results = run(self, found.chunk)
+  if results[1] then
+    if found.has_locals and type(results[2]) == "table" then
+      self.scope:adopt(results[2])
+    elseif not found.has_locals then
+      local values, count = {}, results.n - 1 - found.skip
+      for k = 1, count do values[k] = results[k + 1 + found.skip] end
+      local shown = pack(self.call(take_results, self, text, values, count))
+      if not shown[1] then self:complain(shown[2]) end
+    end
+  end
+  tell_time(self)
+  return results[1] and "complete" or "error"
+end
+
+local function run_command(self, word, argument)
+  local command = self.commands[word]
+  if not command then
+    local known = {}
+    for name in pairs(self.commands) do known[#known + 1] = name end
+    return self:complain(("there is no command ':%s'"):format(word), fail.nearest(word, known)
+      or ":help lists the commands")
+  end
+  local results = run(self, command.run, self, argument)
+  if not results[1] then return "error" end
+  if results[2] == nil and results[3] then return self:complain(results[3], results[4]) end
+  if type(results[2]) == "string" then self.write(results[2] .. "\n") end
+  return "complete"
+end
+
+-- `?name`, `??f`, `:word argument`; nil where the text is none of them.
+local function take_command(self, text)
+  local marks, about = text:match "^%s*(%?%??)%s*([^\n]*)%s*$"
+  if marks then
+    if about == "" then about = marks end
+    return run_command(self, marks == "??" and "source" or "help", about)
+  end
+  local word, argument = text:match "^%s*:(%a[%w_]*)%s*(.-)%s*$"
+  if word and not text:find "^%s*::" then return run_command(self, word, argument) end
+end
+
+local function next_name(self)
+  self.number = self.number + 1
+  return ("=%s(%d)"):format(self.name, self.number)
+end
+
+-- Text that is no single input: line by line, as far as it goes.
+local function take_lines(self, text)
+  local whole, status = nil, "complete"
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    whole = whole and whole .. "\n" .. line or line
+    status = self:take(whole, true)
+    if status == "error" then return status end
+    whole = status == "more" and whole or nil
+  end
+  return status, whole
+end
+
+--- Runs a whole text, or says that it is not whole.
+---@param is_part boolean?   it is not to be taken line by line
+function Console:take(text, is_part)
+  if not text:find "%S" then return "complete" end
+  local status = not text:find "\n" and take_command(self, text)
+    or text:find "^%s*:%a" and not text:find "^%s*::" and take_command(self, text)
+  if status then return status end
+  local name = next_name(self)
+  local found, reason, is_open = input.load(text, name)
+  if found then return run_chunk(self, found, text) end
+  self.number = self.number - 1
+  if is_open then
+    self.reason = reason
+    return "more"
+  end
+  if not is_part and text:find "\n" then
+    local first = text:match "^[^\n]*"
+    if first:find "^%s*[:?]" or input.load(first, "=check") then return take_lines(self, text) end
+  end
+  self.number = self.number + 1
+  return self:complain(reason)
+end
+
+--- Takes a line, or many: what is whole runs. Unfinished input waits for the next call.
+---@return "complete" | "more" | "error"
+function Console:feed(text)
+  local before = self.pending
+  self.pending = nil
+  if before then text = before .. "\n" .. text end
+  local status, rest = self:take(text)
+  if status == "more" then self.pending = rest or text end
+  return status
+end
+
+--- What feed would say, without running anything.
+function Console:check(text)
+  if self.pending then text = self.pending .. "\n" .. text end
+  if not text:find "%S" or text:find "^%s*[:?]" then return "complete" end
+  local found, _, is_open = input.load(text, "=check")
+  return found and "complete" or is_open and "more" or "error"
+end
+
+--- Forgets unfinished input.
+function Console:drop() self.pending = nil end
+
+--- The input has ended: unfinished text is an error.
+function Console:finish()
+  if self.pending then self:complain(self.reason) end
+  self.pending = nil
+end
+
+--- The value of an expression, as typed here; raises what it raises.
+function Console:evaluate(text)
+  local found, reason = input.load(text, next_name(self))
+  if not found or not found.is_expression then
+    return error(reason or ("'%s' is no expression"):format(text), 0)
+  end
+  return select(2, setfenv(found.chunk, self.scope.environment)())
+end
+
+--- Text as a function to be called, an expression's values its results; or nil and why not.
+function Console:compile(text)
+  local found, reason = input.load(text, next_name(self))
+  if not found then return nil, reason end
+  return setfenv(found.chunk, self.scope.environment)
+end
+
+--- Locals of a script, which become the session's: what scope.with_locals made it return.
+function Console:adopt(found) self.scope:adopt(found) end
+
+-- -- watching -------------------------------------------------------------------------------------
+
+function Console:watch_begins()
+  if self.redraw and #self.watched > 0 then meter.on_launch(function() self:tick() end) end
+end
+
+function Console:watch_ends()
+  if #self.watched == 0 then return end
+  meter.on_launch(nil)
+  if self.redraw then pcall(self.tick, self, true) end
+end
+
+--- Draws what is watched, at most twenty times a second.
+function Console:tick(is_last)
+  local now = meter.now()
+  if not is_last and self.drawn and now - self.drawn < 0.05 then return end
+  self.drawn = now
+  local parts = {}
+  for k, watched in ipairs(self.watched) do
+    local ok, picture = pcall(colon.picture, self, watched.value)
+    parts[k] = watched.name .. "\n" .. (ok and picture or tostring(picture))
+  end
+  self.redraw(table.concat(parts, "\n"), is_last)
+end
+
+return console

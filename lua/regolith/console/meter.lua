@@ -1,0 +1,72 @@
+--- What a command took: seconds, and how much of them compiles and kernels were, over all runtimes.
+--- Starts no runtime.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+
+local meter = {}
+
+function meter.now() return lib.C.rg_time() end
+
+--- Sums so far.
+function meter.read()
+  local stats, sums = ffi.new "RgStats", { compile_ms = 0, run_ms = 0, launches = 0, compiles = 0 }
+  for _, runtime in pairs(lib.runtimes) do
+    if runtime.c then
+      lib.C.rg_stats(runtime.c, stats)
+      for name in pairs(sums) do sums[name] = sums[name] + tonumber(stats[name]) end
+    end
+  end
+  sums.time = meter.now()
+  return sums
+end
+
+--- { seconds, compile_ms, run_ms, launches, compiles } since an earlier reading.
+function meter.since(before)
+  local now = meter.read()
+  local spent = { seconds = now.time - before.time }
+  for name, value in pairs(now) do
+    if name ~= "time" then spent[name] = math.max(0, value - before[name]) end
+  end
+  return spent
+end
+
+local function duration(seconds)
+  if seconds < 1e-3 then return ("%.3g us"):format(seconds * 1e6) end
+  if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
+  return seconds < 100 and ("%.3g s"):format(seconds) or ("%.0f s"):format(seconds)
+end
+
+--- "0.53 s: compiling 0.21 s, running 0.3 s".
+function meter.text(spent)
+  local parts = {}
+  if spent.compile_ms > 0 then
+    parts[1] = "compiling " .. duration(spent.compile_ms / 1000)
+  end
+  if spent.launches > 0 then
+    parts[#parts + 1] = ("running %s"):format(duration(spent.run_ms / 1000))
+  end
+  return duration(spent.seconds) .. (#parts > 0 and ": " .. table.concat(parts, ", ") or "")
+end
+meter.duration = duration
+
+-- -- launches -------------------------------------------------------------------------------------
+
+local noted -- kernel -> its note before
+
+--- Calls f at the begin of every launch of the kernels that exist; with nil, no longer.
+function meter.on_launch(f)
+  for kernel, note in pairs(noted or {}) do rawset(kernel, "note", note) end
+  noted = nil
+  if not f then return end
+  noted = {}
+  for _, kernel in ipairs(require("regolith.kernel").all()) do
+    local note = rawget(kernel, "note")
+    noted[kernel] = note
+    rawset(kernel, "note", function(level)
+      if note then note(level + 1) end
+      f()
+    end)
+  end
+end
+
+return meter

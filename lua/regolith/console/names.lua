@@ -1,0 +1,65 @@
+--- What is known of every public name: the rows of library/api.lua, from which the definitions for
+--- editors are made, too. Installed, that file lies beside this one as api.lua.
+local names = {}
+
+-- kind of a value (handle.kind) -> its class
+names.class_of = { field = "rg.Field", array = "rg.Array", row = "rg.Field", node = "rg.Node",
+  tree = "rg.Tree", kernel = "rg.Kernel", vector = "rg.Vector", matrix = "rg.Vector",
+  type = "rg.Type", shape = "rg.Shape", module = "rg", root = "rg.Root", client = "rg.Client",
+  report = "rg.MemoryReport", error = "rg.Error" }
+
+-- name -> { title, rows = { { name, group, signature, meaning, is_call, returns_self }, .. } }
+local classes
+
+local function read()
+  local home = debug and debug.getinfo(1, "S").source:match "^@(.*[/\\])names%.lua$" or ""
+  local chunk = loadfile(home .. "api.lua") or loadfile(home .. "../../library/api.lua")
+  return chunk and chunk() or {}
+end
+
+local function add_rows(class, separator)
+  local rows = {}
+  for _, row in ipairs(class.rows) do
+    local list, parameters = row[1]:match "^([^(: ]+)(%b())"
+    if not list then list = row[1]:match "^(%[?[^:%]?]+%]?)" end
+    for name in list:gmatch "[^|]+" do
+      rows[#rows + 1] = { name = name, group = row, meaning = row[2], is_call = parameters ~= nil,
+        parameters = parameters, returns_self = row[1]:find ": self$" ~= nil,
+        signature = separator .. name .. row[1]:sub(#list + 1) }
+      rows[name] = rows[#rows]
+    end
+  end
+  return rows
+end
+
+--- A class of api.lua, by its name; nil where there is none.
+function names.class(name)
+  if not classes then
+    classes = {}
+    for _, class in ipairs(read()) do
+      local separator = class.class == "rg" and "rg." or class.class:find "Options$" and "" or ":"
+      classes[#classes + 1] = { name = class.class, title = class.title,
+        rows = add_rows(class, separator) }
+      classes[class.class] = classes[#classes]
+    end
+  end
+  return name and classes[name] or nil
+end
+
+--- All classes, in order.
+function names.classes()
+  names.class()
+  return classes
+end
+
+--- Does every method of this name return the object itself?
+function names.returns_self(method)
+  local found = false
+  for _, class in ipairs(names.classes()) do
+    local row = class.rows[method]
+    if row and class.name ~= "rg" then found = found or row.returns_self end
+  end
+  return found
+end
+
+return names

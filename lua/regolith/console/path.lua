@@ -1,0 +1,72 @@
+--- What a path such as `self.grid.x` leads to, without calling anything of the user's: raw tables,
+--- tables in `__index`, strings, and handles of Regolith.
+local handle = require "regolith.console.handle"
+
+local path = {}
+
+--- What kind of thing a value is, for the column beside a name and for help.
+function path.kind(v)
+  local kind = handle.kind(v)
+  if kind then return kind end
+  if type(v) == "table" then
+    local meta = getmetatable(v)
+    local name = type(meta) == "table" and rawget(meta, "__regolith")
+    if name == "the module itself" then return "module" end
+    if name == "a client" then return "client" end
+    if name == "an error" then return "error" end
+    if name == "a memory report" then return "report" end
+    if name == "rg.root" then return "root" end
+  end
+  return type(v)
+end
+
+--- A member, raw or through tables that stand in `__index`.
+function path.member(v, key)
+  for _ = 1, 10 do
+    if type(v) == "string" then v = string end
+    if type(v) ~= "table" then return nil end
+    local found = rawget(v, key)
+    if found ~= nil then return found end
+    local meta = getmetatable(v)
+    v = type(meta) == "table" and rawget(meta, "__index")
+  end
+end
+
+--- All names of members that are strings, in no order.
+function path.members(v, add)
+  for _ = 1, 10 do
+    if type(v) == "string" then v = string end
+    if type(v) ~= "table" then return end
+    for key in next, v do
+      if type(key) == "string" then add(key, rawget(v, key)) end
+    end
+    local meta = getmetatable(v)
+    v = type(meta) == "table" and rawget(meta, "__index")
+  end
+end
+
+-- `[3]` or `["x"]` at `at`: the key and what follows.
+local function read_key(text, at)
+  local digits, past = text:match("^%[%s*(%d+)%s*%]()", at)
+  if digits then return tonumber(digits), past end
+  local word
+  word, past = text:match("^%[%s*[\"']([^\"'\\]*)[\"']%s*%]()", at)
+  return word, past
+end
+
+--- The value of a path, or nil; and whether the text is one.
+---@param scope table   see scope.lua
+function path.resolve(scope, text)
+  local name, at = text:match "^%s*([%a_][%w_]*)()"
+  if not name then return nil, false end
+  local v = scope:find(name)
+  while at <= #text do
+    local key, past = text:match("^%s*[.:]%s*([%a_][%w_]*)()", at)
+    if not key then key, past = read_key(text, at) end
+    if not key then return nil, text:find("^%s*$", at) ~= nil end
+    v, at = path.member(v, key), past
+  end
+  return v, true
+end
+
+return path

@@ -1,0 +1,291 @@
+-- The console's engine, as a host drives it: what it takes, what it says. The program around it is
+-- console_spec's, the terminal console_terminal_spec's.
+local support = require "support"
+local rg = support.rg
+local console = require "regolith.console"
+
+local said, complained
+
+local function new(options)
+  said, complained = {}, {}
+  local given = { globals = setmetatable({ rg = rg }, { __index = _G }),
+    write = function(text) said[#said + 1] = text end,
+    write_error = function(text) complained[#complained + 1] = text end }
+  for name, value in pairs(options or {}) do given[name] = value end
+  return console.new(given)
+end
+
+-- Feeds each line, and returns what was said to the last one.
+local function ask(c, ...)
+  for _, line in ipairs { ... } do
+    said, complained = {}, {}
+    c:feed(line)
+  end
+  return table.concat(said), table.concat(complained)
+end
+
+local function texts(list)
+  local names = {}
+  for k, item in ipairs(list) do names[k] = item.text end
+  return names
+end
+
+describe("the console's engine", function()
+  it("says whether an input is complete, open or wrong", function()
+    local c = new()
+    assert.equal("complete", c:feed "n = 1")
+    assert.equal("more", c:feed "for i = 1, 3 do")
+    assert.equal("more", c:feed "n = n + i")
+    assert.equal("complete", c:feed "end")
+    assert.equal("7\n", ask(c, "n"))
+    assert.equal("error", c:feed "x = = 1")
+    assert.equal("error", c:feed "error 'no'")
+    assert.equal("more", c:feed "if n")
+    c:drop()
+    assert.equal("complete", c:feed "n = 2")
+    assert.equal("more", c:check "local s = [[")
+    assert.equal("complete", c:check "1 + 1")
+    assert.equal("error", c:check "1 +* 1")
+  end)
+
+  it("prints expressions, keeps them, and is silent after a semicolon", function()
+    local c = new()
+    assert.equal("2\n", ask(c, "1 + 1"))
+    assert.equal("6\n", ask(c, "_ * 3"))
+    assert.equal('3\tnil\t"x"\n', ask(c, "3, nil, 'x'"))
+    assert.equal('"x"\n', ask(c, "_3"))
+    assert.equal("", ask(c, "5 ;"))
+    assert.equal("5\n", ask(c, "= _"))
+    assert.equal("", ask(c, "local function none() end none()"))
+  end)
+
+  it("keeps the locals of earlier inputs, as the variables that functions captured", function()
+    local c = new()
+    ask(c, "local a, b = 1, 2", "local function sum() return a + b end")
+    assert.equal("3\n", ask(c, "sum()"))
+    assert.equal("12\n", ask(c, "a = 10", "sum()"))
+    assert.equal("1\n", ask(c, "do local a = 1 c = a end", "c"))
+    assert.equal("10\n", ask(c, "a"))
+    ask(c, "local first = 1 function get() return first end first = 2")
+    assert.equal("2\t7\n", ask(c, "first = 7 old = 2", "old, get()"))
+    assert.is_nil(rawget(_G, "a"))
+    ask(c, "local kept = 1", "local kept, bad = 5, nil + 1")
+    assert.equal("1\n", ask(c, "kept"))
+  end)
+
+  it("runs kernels that capture locals of earlier inputs, live", function()
+    local c = new()
+    ask(c, "local x = rg.field(rg.f32, 4)", "local rate = 0.5",
+      "local k = rg.kernel(function() for i in rg.range(4) do x[i] = rate * i end end)", "k()")
+    assert.equal("field f32 [4]: 0 0.5 1 1.5\n", ask(c, "x"))
+    assert.equal("field f32 [4]: 0 2 4 6\n", ask(c, "rate = 2 k()", "x"))
+    local _, wrong = ask(c, "rg.kernel(function() x[0] = nothing end)()")
+    assert.matches("\n    rg.kernel%(function%(%) x%[0%] = nothing end%)%(%)\n", wrong)
+  end)
+
+  it("takes a text of many inputs line by line", function()
+    local c = new()
+    assert.equal("3\n4\n", ask(c, "a = 3\na\nfor i = 1, 1 do\na = a + i\nend\na"))
+    assert.equal("more", c:feed "a = 1\na\nif a then")
+    assert.equal("1\n", ask(c, "print_it = a end", "print_it"))
+    local text = {}
+    for k = 1, 200 do text[k] = ("local v%d = %d"):format(k, k) end
+    assert.equal("complete", c:feed(table.concat(text, "\n") .. "\nsum = v1 + v200"))
+    assert.equal("201\n", ask(c, "sum"))
+  end)
+
+  it("keeps the session after an error, and says errors that are no text", function()
+    local c = new()
+    local _, wrong = ask(c, "local kept = 5", "error { code = 3 }")
+    assert.equal("an error that is no text: { code = 3 }\n", wrong)
+    assert.equal("5\n", ask(c, "kept"))
+    _, wrong = ask(c, "rg.feild")
+    assert.matches("did you mean 'field'", wrong)
+  end)
+
+  it("draws tables with cycles, depth and length limited", function()
+    local c = new()
+    assert.equal("{ 1, 2, x = { y = true } }\n", ask(c, "{ 1, 2, x = { y = true } }"))
+    assert.equal("{ me = <the table itself>, u = { up = <the table 1 levels up> } }\n",
+      ask(c, "t = { u = {} } t.me = t t.u.up = t.u", "t"))
+    assert.equal("{ { { { {..} } } } }\n", ask(c, "{ { { { { 1 } } } } }"))
+    local _, lines = ask(c, "_G"):gsub("\n", "")
+    assert.is_true(lines < 150, lines)
+    assert.equal('{ [2.5] = "\\n\\255é", ["a b"] = 1, ["end"] = true }\n',
+      ask(c, [[{ ["a b"] = 1, [2.5] = "\n\255é", ["end"] = true }]]))
+    assert.matches("^{\n  %[?.-100,\n  %.%. 900 more\n}\n$", ask(c,
+      "big = {} for k = 1, 1000 do big[k] = k end", "big"))
+  end)
+
+  it("shows fields as a shape and a small grid, arrays and rows alike", function()
+    local c = new()
+    ask(c, "x = rg.field{ type = rg.f32, shape = {2, 3}, name = 'x' } x[1][2] = 0.123456")
+    assert.equal('field f32 "x" [2 x 3]\n  [0]  0 0      0\n  [1]  0 0 0.1235\n', ask(c, "x"))
+    assert.equal('row [1] of field f32 "x" [2 x 3]: 0 0 0.1235\n', ask(c, "x[1]"))
+    assert.equal("array i32 [3]: 0 0 0\n", ask(c, "rg.array(rg.i32, 3)"))
+    assert.equal("mat2\n    1 2\n    3 4\n", ask(c, "rg.mat2(1, 2, 3, 4)"))
+    local shown = ask(c, "rg.field(rg.f32, 100, 100)")
+    assert.matches("^field f32 %[100 x 100%]\n", shown)
+    local _, lines = shown:gsub("\n", "")
+    assert.equal(14, lines)
+    assert.matches("\n  %[1%]%[0%]:\n  %[0%]  0 0\n", ask(c, "rg.field(rg.f32, 2, 2, 2, 2)[1]"))
+  end)
+
+  it("does not lay a tree out by looking at it", function()
+    local c = new()
+    ask(c, "b = rg.root:pointer('ij', 4) y = rg.field(rg.f32)", "d = b:dense('ij', 2)",
+      "d:place(y)")
+    assert.equal("field f32 [8 x 8], not laid out yet\n", ask(c, "y"))
+    assert.matches("^tree\n└─ pointer ij 4 x 4\n.*\nnot laid out yet", ask(c, "b"))
+    assert.equal("complete", c:feed "e = b:dense('ij', 2)")
+  end)
+
+  it("draws trees with active cells and bytes, and memory as bars #compiled", function()
+    local c = new()
+    ask(c, "b = rg.root:pointer('ij', 4) y = rg.field(rg.f32) b:dense('ij', 16):place(y)",
+      "y[20][20] = 1")
+    assert.equal([[
+tree                                          64 B
+└─ pointer ij 4 x 4             1 cell     1.0 KiB
+   └─ dense ij 16 x 16       256 cells     1.0 KiB
+      └─ f32
+]], ask(c, "b"))
+    assert.equal(ask(c, "b"), ask(c, ":tree y"))
+    assert.matches("pointer +[\128-\255]+ +1.0 KiB  1 cell\n", ask(c, ":mem"))
+  end)
+
+  it("says nothing after a setter, and one line for what a call returns", function()
+    local c = new()
+    ask(c, "x = rg.field(rg.f32, 4) y = rg.field(rg.f32)")
+    assert.equal("", ask(c, "x:fill(2)"))
+    assert.equal("", ask(c, "x:from_table{1, 2, 3, 4}"))
+    assert.equal("", ask(c, "rg.root:pointer('i', 4):place(y)"))
+    assert.equal("", ask(c, "rg.root:pointer('i', 4, { name = 'a b' }):dense('i', 2); -- done"))
+    local _, lines = ask(c, "rg.root:pointer('i', 4)"):gsub("\n", "")
+    assert.equal(1, lines)
+    assert.equal("1\n", ask(c, "x:get(0)"))
+  end)
+
+  it("shows the module, reports and kernels in words", function()
+    local c = new()
+    assert.matches("^regolith .*'%?rg' lists them\n$", ask(c, "rg"))
+    assert.matches("^launches +%d", ask(c, "rg.stats()"))
+    assert.matches("^version ", ask(c, "rg.info()"))
+    assert.matches("^kernel k%(a, b%) %(prompt%(%d+%):1%)\n$",
+      ask(c, "k = rg.kernel(function(a, b) return a + b end)", "k"))
+  end)
+
+  it("completes names, members, options, files and parameters, each with its kind",
+    function()
+      local c = new { list_folder = function(path)
+        if path ~= "pic/" then return {} end
+        return { { name = "heat.png" }, { name = "old", is_folder = true } }
+      end }
+      ask(c, "local pixel = rg.field(rg.f32, 4)", "grid = { size = 3, step = print }",
+        "stir = rg.kernel(function(dt, n) return dt * n end)")
+      local function at(text, position)
+        local list, start = c:complete(text, position)
+        return list, start
+      end
+      local list, start = at "y = pix"
+      assert.same({ "pixel" }, texts(list))
+      assert.same({ "field", 5 }, { list[1].kind, start })
+      assert.same({ "fill" }, texts((at "pixel:fil")))
+      assert.equal("method", (at "pixel:fil")[1].kind)
+      assert.same({ "shape" }, texts((at "pixel.sh")))
+      assert.same({ "size", "step" }, texts((at "grid.s")))
+      list = at "grid.s"
+      assert.same({ "number", "function" }, { list[1].kind, list[2].kind })
+      assert.same({ "field" }, texts((at "rg.fie")))
+      assert.same({ "dt", "n" }, texts((at "stir(")))
+      assert.equal("parameter", (at "stir(")[1].kind)
+      assert.same({ "threads" }, texts((at "rg.init{ thr")))
+      assert.same({ "heat.png" }, texts((at "rg.image.write('pic/he")))
+      assert.same({ "old/" }, texts((at 'dofile("pic/o')))
+      assert.same({ "while" }, texts((at "whi")))
+      assert.equal("keyword", (at "whi")[1].kind)
+      assert.same({ "time" }, texts((at ":tim")))
+      assert.same({ "pixel" }, texts((at ":show pix")))
+      assert.same({ "pixel" }, texts((at("pix + 1", 4))))
+      assert.same({}, (at "-- pix"))
+      assert.same({ "upper" }, texts((at "string.upp")))
+    end)
+
+  it("never calls what it completes", function()
+    local c = new()
+    ask(c, "trap = setmetatable({}, { __index = function() error 'called' end })",
+      "strict = setmetatable({}, { __index = print })")
+    assert.same({}, (c:complete "trap.x"))
+    assert.same({}, (c:complete "trap.x.y"))
+  end)
+
+  it("helps: names of the module, methods, values, commands, sources", function()
+    local c = new()
+    ask(c, "x = rg.field(rg.f32, 4)", "local function twice(a)\n  return 2 * a\nend")
+    assert.matches("^rg.field%(.*\n  `rg.field%(T%)` is to be placed", ask(c, "?rg.field"))
+    assert.matches("^:fill%(value: any%): self\n  Sets every active cell", ask(c, "?x:fill"))
+    assert.matches("^field f32 %[4%]\n\nA field\n", ask(c, "?x"))
+    assert.matches("^:pop.*%(A field%)", ask(c, "?pop"))
+    assert.equal("local function twice(a)\n  return 2 * a\nend\n", ask(c, "??twice"))
+    assert.matches(":time %[count%] text", ask(c, ":help"))
+    assert.matches("a first kernel", (ask(c, "?"):lower()))
+    local _, wrong = ask(c, "?feild")
+    assert.matches("nothing is called 'feild'\nhint: did you mean 'field'", wrong)
+  end)
+
+  it("has commands, and takes a user's own", function()
+    local c = new()
+    ask(c, "x = rg.field(rg.f32, 8) k = rg.kernel(function() for i in rg.range(8) do x[i] = i end "
+      .. "end)")
+    assert.matches("^[%d.]+ [mu]?s each, .*\n3 launches, ", ask(c, ":time 3 k()"))
+    assert.matches("kernel k%(%)", ask(c, ":kernels"))
+    assert.equal(rg.info().device ~= "lua", ask(c, ":explain k"):find "parallel over" ~= nil)
+    assert.matches("[⠁-⣿]", ask(c, ":plot x"))
+    assert.matches("1 to 64", ask(c, "f = rg.field(rg.f32, 8, 8) rg.kernel(function() for i, j in "
+      .. "rg.range(8, 8) do f[i][j] = 8 * i + j + 1 end end)()", ":show f"))
+    local _, wrong = ask(c, ":tme")
+    assert.equal("there is no command ':tme'\nhint: did you mean 'time'?\n", wrong)
+    for _, line in ipairs { ":show", ":show 3", ":ir 3", ":tree nil", ":time", ":plot print",
+      ":save", ":quit", ":source print", ":time x +" } do
+      said, complained = {}, {}
+      assert.equal("error", c:feed(line), line)
+      assert.equal(1, #complained, line)
+    end
+    c.commands.hello = { help = "Greets.", run = function(_, whom) return "hello " .. whom end }
+    assert.equal("hello you\n", ask(c, ":hello you"))
+    assert.matches(":hello +Greets", ask(c, ":help"))
+    assert.matches("begun anew", ask(c, "local mine = 1", ":reset"))
+    assert.equal("nil\n", ask(c, "mine"))
+  end)
+
+  it("tells the time of what takes long, compiling apart #compiled", function()
+    local c = new { slow = 0 }
+    assert.matches("\n[%d.]+ [mu]?s: compiling [%d.]+ [mu]?s, running [%d.]+ [mu]?s\n$",
+      ask(c, "rg.kernel(function() return 7.5 end)()"))
+    c.slow = 10
+    assert.equal("7\n", ask(c, "7"))
+  end)
+
+  it("shows what is watched while kernels run", function()
+    local drawn = 0
+    local c = new { redraw = function() drawn = drawn + 1 end }
+    ask(c, "x = rg.field(rg.f32, 4, 4) k = rg.kernel(function() x[0][0] = 1 end)", ":watch x",
+      "for _ = 1, 5 do k() end")
+    assert.is_true(drawn >= 2, drawn)
+    local before = drawn
+    ask(c, ":watch", "k()")
+    assert.equal(before, drawn)
+  end)
+
+  it("paints what it says", function()
+    local c = new { paint = function(kind, text) return "<" .. kind .. ":" .. text .. ">" end }
+    assert.equal('<number:3>\t<string:"a">\t<nil:nil>\n', ask(c, "3, 'a', nil"))
+    assert.equal("{ <key:a> = <number:1> }\n", ask(c, "{ a = 1 }"))
+  end)
+
+  it("refuses options that it does not have", function()
+    local ok, problem = pcall(console.new, { widht = 3 })
+    assert.is_false(ok)
+    assert.matches("did you mean 'width'", tostring(problem))
+  end)
+end)
