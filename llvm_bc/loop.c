@@ -20,18 +20,18 @@ RtWorker *rt_host_worker(RtContext *context) { return &context->workers[0]; }
 
 int32_t rt_stopped(RtContext *context) { return rt_load(&context->stop) != 0; }
 
-/* A GPU's stack is not ours to measure: there the count alone is the limit. */
-static int has_stack(const RtWorker *worker) {
+/* A GPU's stack is not ours to measure: there the count is the limit. */
+static int has_stack(const RtWorker *worker, int32_t depth) {
 #if defined(__x86_64__)
-  return (uint64_t)(uintptr_t)__builtin_frame_address(0) > worker->stack_end;
+  return depth <= RT_MOST_CALLS &&
+         (uint64_t)(uintptr_t)__builtin_frame_address(0) > worker->stack_end;
 #else
-  (void)worker;
-  return 1;
+  return RT_ALONE ? (uint64_t)depth <= worker->most_calls : depth <= RT_MOST_CALLS;
 #endif
 }
 
 int32_t rt_nest(RtContext *context, RtWorker *worker, int32_t fault, int32_t depth) {
-  if (depth <= (RT_ALONE ? RT_MOST_CALLS_GPU : RT_MOST_CALLS) && has_stack(worker)) return 1;
+  if (has_stack(worker, depth)) return 1;
   uint64_t value = (uint64_t)depth;
   rt_fault(context, worker, fault, 1, &value);
   return 0;

@@ -38,7 +38,8 @@ enum {
   RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
   /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
   RT_MOST_CALLS = 4000,
-  /* on a GPU, each of whose threads gets a stack for so many: core/device/cuda_code.c */
+  /* on a GPU, each of whose threads gets a stack for so many, or for as many as it has memory for:
+   * RtWorker.most_calls, core/device/cuda_code.c */
   RT_MOST_CALLS_GPU = 128
 };
 
@@ -366,6 +367,7 @@ typedef struct RtWorker {
   /* a call of a user's function is refused where the stack has grown down to it: set by the device
    * before it runs something on the worker's thread; 0: no limit */
   uint64_t stack_end;
+  uint64_t most_calls;      /* of a GPU: so many may be nested */
   RtOutside outside;
   RtMessages messages;
 } RtWorker;

@@ -217,6 +217,13 @@ bool cuda_pull_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 uint64_t cuda_tree_address(const CudaTree *tree); /* of its RtTree */
 
 /* cuda_code.c */
+typedef struct CudaCode {
+  DeviceCode code;
+  struct Code *object;
+  void *module;
+  uint64_t most_calls;        /* RtWorker.most_calls of its launches */
+  void *tasks[];              /* the driver's functions */
+} CudaCode;
 void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
 DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);

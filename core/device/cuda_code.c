@@ -9,13 +9,6 @@
 #include "device/cuda.h"
 #include "loader/loader.h"
 
-typedef struct CudaCode {
-  DeviceCode code;
-  Code *object;
-  void *module;
-  void *tasks[];              /* the driver's functions */
-} CudaCode;
-
 enum { LOG_BYTES = 400, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 
 /* The driver's compiler says why; the text is ours, so that is a slip of ours. `text` ends with a
@@ -94,22 +87,26 @@ static uint64_t largest_frame(const char *text) {
 
 /* A thread's stack is small unless it is asked for, and takes memory for every thread that can run:
  * only functions that call themselves need more (codegen/function.c), which say so when there are
- * too many calls. Each call keeps its frame and what the callee may overwrite of its registers. */
-static bool have_stack(CudaDevice *cuda, const char *text, Error *err) {
-  enum { STACK_SIZE = 0, LEAST = 16384, REGISTERS = 192 }; /* CUlimit; bytes */
+ * too many calls. Each call keeps its frame and what the callee may overwrite of its registers.
+ * Where the GPU refuses so much, half as many calls may do. */
+static bool have_stack(CudaDevice *cuda, CudaCode *code, const char *text, Error *err) {
+  enum { STACK_SIZE = 0, LEAST = 16384, REGISTERS = 192, FEW_CALLS = 8 }; /* CUlimit; bytes */
+  uint64_t of_call = largest_frame(text) + REGISTERS, bytes = 0;
+  code->most_calls = RT_MOST_CALLS_GPU;
   if (!strstr(text, "rg_function_")) return true;
-  uint64_t bytes = RT_MOST_CALLS_GPU * (largest_frame(text) + REGISTERS);
-  if (bytes < LEAST) bytes = LEAST;
-  if (bytes <= cuda->stack_bytes) return true;
-  if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) {
-    error_set(err, RG_ERROR_DEVICE_MEMORY,
-              "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function "
-              "that calls itself",
-              (unsigned long long)(bytes >> 10), RT_MOST_CALLS_GPU);
-    return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
+  for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
+    bytes = code->most_calls * of_call;
+    if (bytes < LEAST) bytes = LEAST;
+    if (bytes <= cuda->stack_bytes) return true;
+    if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) continue;
+    cuda->stack_bytes = bytes;
+    return true;
   }
-  cuda->stack_bytes = bytes;
-  return true;
+  error_set(err, RG_ERROR_DEVICE_MEMORY,
+            "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function that "
+            "calls itself",
+            (unsigned long long)(bytes >> 10), FEW_CALLS);
+  return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
 }
 
 static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Error *err) {
@@ -128,7 +125,7 @@ static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject 
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
-  if (have_stack(cuda, text, err))
+  if (have_stack(cuda, code, text, err))
     code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
   heap_free(cuda->device.heap, text);
   return code->module != NULL;

@@ -99,6 +99,7 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                                          ? pointer_to(cuda->races.at)
                                                          : NULL};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
+      .most_calls = ((const CudaCode *)launch->code)->most_calls,
       .messages = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
     const CudaTree *own = launch->trees[k]->device;
