@@ -85,6 +85,13 @@ static void chunk_link(RtTree *tree, RtManager *manager, uint32_t record) {
   rt_store_release(&manager->open_chunk, record);
 }
 
+static void chunk_enter(RtTree *tree, RtManager *manager, uint8_t *memory, uint64_t bytes) {
+  uint32_t record = rt_record_take(tree, memory, bytes);
+  chunk_init(tree, manager, &tree->chunks[record - 1], memory, bytes);
+  manager->chunk_bytes += bytes;
+  chunk_link(tree, manager, record);
+}
+
 int rt_chunk_add(RtTree *tree, RtManager *manager) {
   uint64_t least = least_chunk_bytes(manager), bytes = next_chunk_bytes(tree, manager);
   uint8_t *memory;
@@ -92,11 +99,17 @@ int rt_chunk_add(RtTree *tree, RtManager *manager) {
     if (bytes == least) return 0;
     bytes = segment_bytes(bytes / 2) > least ? segment_bytes(bytes / 2) : least;
   }
-  uint32_t record = rt_record_take(tree, memory, bytes);
-  chunk_init(tree, manager, &tree->chunks[record - 1], memory, bytes);
-  manager->chunk_bytes += bytes;
-  chunk_link(tree, manager, record);
+  chunk_enter(tree, manager, memory, bytes);
   return 1;
+}
+
+int rt_chunk_make(RtTree *tree, int32_t number, uint64_t segments) {
+  RtManager *manager = &tree->managers[number];
+  uint64_t bytes = segments * RT_SEGMENT;
+  if (bytes < least_chunk_bytes(manager) || bytes > tree->reserved) return 0;
+  uint8_t *memory = rt_segments_take(tree, bytes);
+  if (memory) chunk_enter(tree, manager, memory, bytes);
+  return memory != 0;
 }
 
 #if !RT_SHARED /* else node_shared.c */

@@ -447,6 +447,9 @@ int rt_tree_collect(RtContext *context, RtTree *tree);
 /* Collects, then frees chunks without a live node: to the system (RtContext.discard), the budget
  * and the arena's vacant segments. Returns the bytes freed. */
 uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
+/* One more chunk of so many segments, in the order of the calls: 0: there is no memory, or it has
+ * no room for a node. For trees that are to be as they were somewhere else. */
+int rt_chunk_make(RtTree *tree, int32_t manager, uint64_t segments);
 /* Settles, then updates the list of active nodes of a manager; 0: it cannot grow
  * (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);

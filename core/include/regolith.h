@@ -565,6 +565,26 @@ RgStatus rg_client_memory(RgRuntime *runtime, int32_t kind, RgPoolMemory *memory
 /* Waits, and gives back to the system what nobody holds. */
 RgStatus rg_client_cleanup(RgRuntime *runtime);
 
+/* -- snapshots --------------------------------------------------------------------------------- */
+/* What a snapshot has under a name. value: a FIELD or NODE, with which the whole tree is saved; an
+ * ARRAY; a NUMBER, I64, U64, BOOL or STRING. */
+typedef struct RgSaved {
+  const char *name;
+  RgValue value;
+} RgSaved;
+/* Writes contents and topology of all that is named, and the runtime's random numbers, to a file
+ * that is compressed, has a checksum, and is there as a whole or not at all: a crash leaves what
+ * was there before. */
+RgStatus rg_save(RgRuntime *runtime, const char *path, const RgSaved *items, int32_t count);
+/* Fields, nodes and arrays, declared as when they were saved, become what they were: a tree as a
+ * whole, also the order in which loops will visit its nodes. Items of kind NIL get the value that
+ * was saved, texts borrowed until the next call. with_random 1: random numbers go on from there. A file that is
+ * cut short or altered is refused before anything changes. */
+RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t count,
+                 int32_t with_random);
+/* What a snapshot has, as text, line by line: core/snapshot/snapshot.h. */
+RgStatus rg_snapshot_text(RgRuntime *runtime, const char *path, const char **text);
+
 /* -- pictures ---------------------------------------------------------------------------------- */
 /* PNG by the path's extension. Field or array of rank 2 (first axis: x to the right; second: y
  * upward) or pixels given as bytes. low..high are mapped to black..white (or the palette "heat");

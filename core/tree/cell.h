@@ -59,6 +59,23 @@ typedef bool CellVisit(void *data, const CellRun *run);
 /* Number `part` of the elements. False if a visit returned false, or with err if a list could not
  * grow. */
 bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err);
+/* node_order.c: the active nodes of a manager, in the order of their coordinates. */
+typedef struct CellNode {
+  uint8_t *memory;
+  RtNodeInfo *info;
+  uint32_t number;                   /* among all nodes of its manager, active or not */
+} CellNode;
+typedef struct CellNodes {
+  CellNode *rows;                    /* of the heap */
+  int64_t count;
+} CellNodes;
+/* The tree is refreshed. On failure there is nothing to free. */
+bool cell_nodes_sort(Tree *tree, int manager, CellNodes *nodes, Error *err);
+/* The active cells of a level, in an order that its declaration and the active cells alone decide:
+ * `component` (a field's number, or what leads to the SNode below) of each. `nodes` are those of
+ * the level's nearest node level, if it has one. False if a visit returned false. */
+bool cell_walk_in_order(Tree *tree, const SNode *level, const SNodeComponent *component,
+                        const CellNodes *nodes, CellVisit *visit, void *data);
 /* The next index in the run: an odometer of the step's digits. */
 void cell_next_in_run(const CellRun *run, int64_t *index);
 

@@ -58,18 +58,23 @@ static void begin_at_node(Walk *walk, const SNodeStep *step, const int64_t *coor
         step->coordinate[k] < 0 ? 0 : coordinates[step->coordinate[k]] * step->weight[k];
 }
 
-static bool walk_nodes(Walk *walk, Tree *tree, Error *err) {
+static bool walk_node(Walk *walk, RtContext *context, uint8_t *node, const int64_t *coordinates) {
   const SNodeStep *step = &walk->path->steps[walk->path->node_step];
-  int64_t count = cell_list(tree, step->manager, err);
-  RtContext *context = &tree->store->host;
   const CellKind *kind = &cell_kinds[step->kind];
-  for (int64_t k = 0; k < count; k++) {
-    uint8_t *node = rt_list_node(context, 0, step->manager, k);
-    begin_at_node(walk, step, rt_list_coordinates(context, 0, step->manager, k));
-    if (kind->cells_in_node)
-      walk->limit = (uint64_t)kind->cells_in_node(context, step->manager, node);
-    if (!walk_steps(walk, walk->path->node_step + 1, (Cell){.base = node})) return false;
-  }
+  begin_at_node(walk, step, coordinates);
+  if (kind->cells_in_node)
+    walk->limit = (uint64_t)kind->cells_in_node(context, step->manager, node);
+  return walk_steps(walk, walk->path->node_step + 1, (Cell){.base = node});
+}
+
+static bool walk_nodes(Walk *walk, Tree *tree, Error *err) {
+  int manager = walk->path->steps[walk->path->node_step].manager;
+  int64_t count = cell_list(tree, manager, err);
+  RtContext *context = &tree->store->host;
+  for (int64_t k = 0; k < count; k++)
+    if (!walk_node(walk, context, rt_list_node(context, 0, manager, k),
+                   rt_list_coordinates(context, 0, manager, k)))
+      return false;
   return count >= 0;
 }
 
@@ -82,6 +87,21 @@ bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err)
                .data = data};
   if (walk.path->node_step >= 0) return walk_nodes(&walk, tree, err);
   return walk_steps(&walk, 0, (Cell){.base = tree->rt.root});
+}
+
+bool cell_walk_in_order(Tree *tree, const SNode *level, const SNodeComponent *component,
+                        const CellNodes *nodes, CellVisit *visit, void *data) {
+  Walk walk = {.path = level->path,
+               .limit = UINT64_MAX,
+               .component = component,
+               .visit = visit,
+               .data = data};
+  RtContext *context = storage_context(tree);
+  if (walk.path->node_step < 0) return walk_steps(&walk, 0, (Cell){.base = tree->rt.root});
+  for (int64_t k = 0; k < nodes->count; k++)
+    if (!walk_node(&walk, context, nodes->rows[k].memory, nodes->rows[k].info->coordinates))
+      return false;
+  return true;
 }
 
 void cell_next_in_run(const CellRun *run, int64_t *index) {

@@ -104,6 +104,18 @@ rg.image = {}
 ---@param options? rg.ImageOptions
 function rg.image.write(path, what, options) end
 
+--- A snapshot: `rg.save(path, { x = x, frame = 10 })`, whole trees with what is active.
+---@param path string
+---@param things table
+function rg.save(path, things) end
+
+--- What a snapshot has, made anew or put into what is there; nil without a file.
+---@param path string
+---@param into? table
+---@param options? { random?: boolean }
+---@return table?, string?
+function rg.load(path, into, options) end
+
 rg.cache = {}
 
 --- The compiled kernels on disk; without a folder none are kept.

@@ -46,6 +46,10 @@ local function open(own)
     rg[name] = function(...) return require("regolith.sort")[name](rg, ...) end
   end
 
+  for _, name in ipairs { "save", "load" } do -- likewise
+    rg[name] = function(...) return require("regolith.snapshot")[name](own, ...) end
+  end
+
   function rg.client() return require("regolith.client").create(own) end
 
   function rg.init(options) own:init(options, "rg.init") end

@@ -55,7 +55,7 @@ function oracle:own_field(handle)
   local data = self.trees[key_of(C.rg_snode_tree(node))]
   local fields = oracle_tree.fields(data, node)
   fields[#fields + 1] = { type = ffi.string(C.rg_field_type(handle.rg_field)),
-    key = key_of(handle.rg_field) }
+    key = key_of(handle.rg_field), held = setmetatable({ handle }, { __mode = "v" }) }
   self.owned[handle.rg_number], self.numbers[handle.rg_number] = data, #fields
 end
 
@@ -453,6 +453,12 @@ function oracle:show(handle)
   local core, pointer = core_of(handle)
   check(core.write(pointer, values, count), self.runtime)
 end
+
+-- -- for snapshots -------------------------------------------------------------------------------
+
+--- The level of a node, and the elements of an array.
+function oracle:level(node) return level_of(self, node) end
+function oracle:elements(handle) return elements_of(self, handle) end
 
 -- -- memory ---------------------------------------------------------------------------------------
 

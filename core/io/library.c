@@ -1,0 +1,28 @@
+/* library.c - see library.h. */
+#include "io/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+bool library_open(const LibraryUse *use, void *table, Error *err) {
+  void **handle = table;
+  *handle = dlopen(use->soname, RTLD_NOW | RTLD_LOCAL);
+  if (!*handle) {
+    error_set(err, RG_ERROR_LIBRARY, "%s cannot be opened: %s", use->job, dlerror());
+    return error_hint(err, "install it: apt install %s", use->package);
+  }
+  for (int k = 0; k < use->entry_count; k++) {
+    void *entry = dlsym(*handle, use->entries[k].name);
+    memcpy((char *)table + use->entries[k].place, &entry, sizeof entry);
+    if (entry) continue;
+    library_close(table);
+    return error_set(err, RG_ERROR_LIBRARY, "%s has no %s", use->soname, use->entries[k].name);
+  }
+  return true;
+}
+
+void library_close(void *table) {
+  void **handle = table;
+  if (*handle) dlclose(*handle);
+  *handle = NULL;
+}

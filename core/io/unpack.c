@@ -1,0 +1,185 @@
+/* unpack.c - reads packed files: see pack.h. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/checksum.h"
+#include "io/pack.h"
+#include "io/zstd_library.h"
+
+enum { ROOM = 1 << 18, HEAD = 16, TAIL = 24 };
+
+struct Unpacker {
+  Heap *heap;
+  ZstdLibrary zstd;
+  ZSTD_DCtx *context;
+  PackFormat format;
+  char path[200];      /* for messages */
+  int file;            /* -1: not open */
+  uint64_t length;
+  uint64_t at, end;    /* of the part: what is not in `in` yet */
+  bool is_whole;       /* the part's frame has ended */
+  ZSTD_inBuffer pending;
+  uint8_t in[ROOM];
+};
+
+bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err) {
+  error_set(err, RG_ERROR_IO, "%s '%.160s' %s", unpacker->format.what, unpacker->path, why);
+  return error_hint(err, "use another copy of it, or write it again");
+}
+
+/* Up to `size` bytes from `offset` on; -1 with err. */
+static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
+  size_t done = 0;
+  while (done < size) {
+    ssize_t count = pread(unpacker->file, (uint8_t *)bytes + done, size - done,
+                          (off_t)(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      error_set(err, RG_ERROR_IO, "%s '%.160s' cannot be read: %s", unpacker->format.what,
+                unpacker->path, strerror(errno));
+      return -1;
+    }
+    if (!count) break;
+    done += (size_t)count;
+  }
+  return (int64_t)done;
+}
+
+static bool get_all(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
+  int64_t count = get(unpacker, offset, bytes, size, err);
+  return count == (int64_t)size || (count >= 0 && unpack_refuse(unpacker, "is cut short", err));
+}
+
+static bool check_head(Unpacker *unpacker, Error *err) {
+  struct { char magic[8]; uint32_t version, zero; } head;
+  int64_t count = get(unpacker, 0, &head, sizeof head, err);
+  if (count < 0) return false;
+  size_t seen = count < 8 ? (size_t)count : 8;
+  if (!seen || memcmp(head.magic, unpacker->format.magic, seen))
+    return error_set(err, RG_ERROR_IO, "'%.160s' is not a %s", unpacker->path,
+                     unpacker->format.what);
+  if (count < HEAD || unpacker->length < HEAD + TAIL)
+    return unpack_refuse(unpacker, "is cut short", err);
+  if (head.version <= unpacker->format.version && head.version > 0) return true;
+  error_set(err, RG_ERROR_IO, "%s '%.160s' has format %u, and this version reads up to %u",
+            unpacker->format.what, unpacker->path, head.version, unpacker->format.version);
+  return error_hint(err, "a newer Regolith wrote it, or it was altered");
+}
+
+/* Of all bytes but itself. */
+static bool check_bytes(Unpacker *unpacker, Error *err) {
+  Checksum checksum;
+  uint64_t said, end = unpacker->length - sizeof said;
+  checksum_init(&checksum);
+  for (uint64_t at = 0; at < end;) {
+    size_t size = end - at < ROOM ? (size_t)(end - at) : ROOM;
+    if (!get_all(unpacker, at, unpacker->in, size, err)) return false;
+    checksum_add(&checksum, unpacker->in, size);
+    at += size;
+  }
+  if (!get_all(unpacker, end, &said, sizeof said, err)) return false;
+  return said == checksum_end(&checksum) ||
+         unpack_refuse(unpacker, "is not as it was written: it is cut short, or bytes of it have "
+                                 "changed (its checksum does not match)", err);
+}
+
+static bool open_file(Unpacker *unpacker, const char *path, Error *err) {
+  struct stat what;
+  snprintf(unpacker->path, sizeof unpacker->path, "%.180s", path);
+  unpacker->file = open(path, O_RDONLY | O_CLOEXEC);
+  if (unpacker->file < 0 || fstat(unpacker->file, &what))
+    return error_set(err, RG_ERROR_IO, "%s '%.160s' cannot be read: %s", unpacker->format.what,
+                     unpacker->path, strerror(errno));
+  if (!S_ISREG(what.st_mode))
+    return error_set(err, RG_ERROR_IO, "'%.160s' is not a file", unpacker->path);
+  unpacker->length = (uint64_t)what.st_size;
+  return true;
+}
+
+static bool begin(Unpacker *unpacker, const char *path, Error *err) {
+  PackPart directory;
+  if (!open_file(unpacker, path, err) || !check_head(unpacker, err) ||
+      !check_bytes(unpacker, err) || !zstd_library_open(&unpacker->zstd, err))
+    return false;
+  unpacker->context = unpacker->zstd.ZSTD_createDCtx();
+  if (!unpacker->context)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s",
+                     unpacker->format.what);
+  return get_all(unpacker, unpacker->length - TAIL, &directory, sizeof directory, err) &&
+         unpack_seek(unpacker, directory, err);
+}
+
+Unpacker *unpack_open(Heap *heap, const char *path, const PackFormat *format, Error *err) {
+  Unpacker *unpacker = heap_alloc(heap, sizeof *unpacker);
+  if (!unpacker) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s", format->what);
+    return NULL;
+  }
+  unpacker->heap = heap;
+  unpacker->format = *format;
+  unpacker->file = -1;
+  if (begin(unpacker, path, err)) return unpacker;
+  unpack_close(unpacker);
+  return NULL;
+}
+
+bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err) {
+  uint64_t past = unpacker->length - TAIL;
+  if (part.offset < HEAD || part.offset > past || part.size > past - part.offset)
+    return unpack_refuse(unpacker, "names a part that it does not have", err);
+  unpacker->at = part.offset;
+  unpacker->end = part.offset + part.size;
+  unpacker->is_whole = false;
+  unpacker->pending = (ZSTD_inBuffer){unpacker->in, 0, 0};
+  unpacker->zstd.ZSTD_freeDCtx(unpacker->context);
+  unpacker->context = unpacker->zstd.ZSTD_createDCtx();
+  return unpacker->context || error_set(err, RG_ERROR_MEMORY,
+                                        "the host has no memory left for a %s",
+                                        unpacker->format.what);
+}
+
+static bool fill(Unpacker *unpacker, Error *err) {
+  uint64_t left = unpacker->end - unpacker->at;
+  size_t size = left < ROOM ? (size_t)left : ROOM;
+  if (!size) return unpack_refuse(unpacker, "has a part that ends too early", err);
+  if (!get_all(unpacker, unpacker->at, unpacker->in, size, err)) return false;
+  unpacker->at += size;
+  unpacker->pending = (ZSTD_inBuffer){unpacker->in, size, 0};
+  return true;
+}
+
+bool unpack_read(Unpacker *unpacker, void *bytes, size_t size, Error *err) {
+  ZSTD_outBuffer out = {bytes, size, 0};
+  while (out.pos < out.size) {
+    if (unpacker->is_whole) return unpack_refuse(unpacker, "has a part that ends too early", err);
+    size_t before = out.pos;
+    size_t left = unpacker->zstd.ZSTD_decompressStream(unpacker->context, &out,
+                                                       &unpacker->pending);
+    if (unpacker->zstd.ZSTD_isError(left))
+      return unpack_refuse(unpacker, "has a part that cannot be decompressed", err);
+    unpacker->is_whole = left == 0;
+    bool is_stuck = out.pos == before && unpacker->pending.pos == unpacker->pending.size;
+    if (is_stuck && !unpacker->is_whole && !fill(unpacker, err)) return false;
+  }
+  return true;
+}
+
+bool unpack_is_at_end(Unpacker *unpacker) {
+  uint8_t byte;
+  Error unheard;
+  error_clear(&unheard);
+  return !unpack_read(unpacker, &byte, 1, &unheard);
+}
+
+void unpack_close(Unpacker *unpacker) {
+  if (!unpacker) return;
+  if (unpacker->file >= 0) close(unpacker->file);
+  if (unpacker->context) unpacker->zstd.ZSTD_freeDCtx(unpacker->context);
+  zstd_library_close(&unpacker->zstd);
+  heap_free(unpacker->heap, unpacker);
+}

@@ -1,0 +1,239 @@
+/* arrange.c - brings a tree into an arrangement.
+ *
+ *     begin    the chunks, each as large as it was; worker 0 gets a free list of the active nodes,
+ *              by coordinates. So they come to their places, in the way of all activations. All
+ *              others wait on the shared list
+ *     end      the free lists, the list, and the notes of what changed since, as they were
+ *
+ * Nothing is believed: every number is checked before a tree is touched. */
+#include "snapshot/arrangement.h"
+
+typedef struct Arranging {
+  const ArrangedManager *from;
+  Tree *tree;
+  RtManager *manager;
+} Arranging;
+
+typedef struct Place {
+  uint32_t handle;
+  RtNodeInfo *info;
+  uint8_t *state;
+  uint32_t *position, *touched;
+} Place;
+
+static Place place_of(const Arranging *a, uint32_t number) {
+  RtTree *tree = &a->tree->rt;
+  RtChunk *chunk = &tree->chunks[a->manager->first_chunk - 1];
+  while (number - chunk->first_number >= chunk->node_count) chunk = &tree->chunks[chunk->next - 1];
+  uint32_t index = number - chunk->first_number;
+  uint64_t at = (uint64_t)(chunk->nodes - tree->base) + index * a->manager->node_size;
+  return (Place){(uint32_t)(at / RT_GRANULE),
+                 (RtNodeInfo *)(void *)(chunk->infos + index * a->manager->info_stride),
+                 chunk->states + index, chunk->positions + index, chunk->touched + index};
+}
+
+/* -- what can be ------------------------------------------------------------------------------- */
+
+enum { IS_HANDED = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8 };
+
+/* Each is a node that was handed out, and not in another such set. */
+static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
+  for (uint32_t k = 0; k < numbers.count; k++) {
+    uint32_t number = numbers.at[k];
+    if (number >= total || !(marks[number] & IS_HANDED) || marks[number] & as) return false;
+    marks[number] |= as;
+  }
+  return true;
+}
+
+static bool mark_all(const ArrangedManager *from, uint8_t *marks, uint32_t total) {
+  bool ok = mark(marks, total, from->live, IS_TAKEN) && mark(marks, total, from->free, IS_TAKEN) &&
+            mark(marks, total, from->recycled, IS_TAKEN) &&
+            mark(marks, total, from->list, IS_LISTED);
+  for (uint32_t w = 0; ok && w < from->head.workers; w++)
+    ok = mark(marks, total, from->own_free[w], IS_TAKEN) &&
+         mark(marks, total, from->touched[w], IS_TOUCHED);
+  for (uint32_t k = 0; ok && k < total; k++) ok = marks[k] != IS_HANDED;
+  if (ok && from->head.flags & ARRANGED_IS_CURRENT) ok = from->list.count == from->live.count;
+  return ok;
+}
+
+static const ArrangedChunk *chunks_of(const ArrangedManager *from, uint32_t *count) {
+  *count = from->chunks.count / 3;
+  return (const ArrangedChunk *)(const void *)from->chunks.at;
+}
+
+static bool can_be(const Arranging *a) {
+  uint32_t count, total = 0;
+  const ArrangedChunk *chunks = chunks_of(a->from, &count);
+  if (a->from->head.node_granules * (uint64_t)RT_GRANULE != a->manager->node_size) return false;
+  for (uint32_t k = 0; k < count; k++)
+    if (chunks[k].handed > chunks[k].node_count ||
+        __builtin_add_overflow(total, chunks[k].node_count, &total))
+      return false;
+  if (total > a->tree->rt.reserved / RT_GRANULE) return false;
+  Heap *heap = a->tree->store->heap;
+  uint8_t *marks = heap_alloc(heap, total), *at = marks;
+  if (!marks) return false;
+  for (uint32_t k = 0; k < count; at += chunks[k++].node_count)
+    memset(at, IS_HANDED, chunks[k].handed);
+  bool ok = mark_all(a->from, marks, total);
+  heap_free(heap, marks);
+  return ok;
+}
+
+/* -- begin ------------------------------------------------------------------------------------- */
+
+static bool make_chunks(const Arranging *a, int32_t number) {
+  uint32_t count;
+  const ArrangedChunk *chunks = chunks_of(a->from, &count);
+  for (uint32_t k = 0; k < count; k++) {
+    if (!rt_chunk_make(&a->tree->rt, number, chunks[k].segments)) return false;
+    RtChunk *chunk = &a->tree->rt.chunks[a->manager->last_chunk - 1];
+    if (chunk->node_count != chunks[k].node_count) return false;
+    chunk->handed = chunks[k].handed;
+  }
+  return true;
+}
+
+static void open_chunk(const Arranging *a) {
+  const RtChunk *chunks = a->tree->rt.chunks;
+  uint32_t at = a->manager->first_chunk;
+  while (at && chunks[at - 1].handed == chunks[at - 1].node_count && chunks[at - 1].next)
+    at = chunks[at - 1].next;
+  a->manager->open_chunk = at;
+}
+
+/* Puts them before what is on the list; returns the last; 0: there are none. */
+static uint32_t link(const Arranging *a, Words numbers, uint32_t *first) {
+  uint32_t last = 0, rest = *first;
+  for (uint32_t k = 0; k < numbers.count; k++) {
+    Place place = place_of(a, numbers.at[k]);
+    *first = last = place.handle;
+    first = &place.info->next;
+  }
+  *first = rest;
+  return last;
+}
+
+static Arranging arranging(const Arrangement *arrangement, Tree *tree, int32_t number) {
+  return (Arranging){&arrangement->managers[number], tree, &tree->rt.managers[number]};
+}
+
+bool arrangement_begin(const Arrangement *arrangement, Tree *tree) {
+  bool ok = arrangement_is_known(tree) && arrangement->count == tree->rt.manager_count;
+  for (int32_t m = 0; ok && m < arrangement->count; m++) {
+    Arranging a = arranging(arrangement, tree, m);
+    ok = !a.manager->first_chunk && can_be(&a);
+  }
+  for (int32_t m = 0; ok && m < arrangement->count; m++) {
+    Arranging a = arranging(arrangement, tree, m);
+    ok = make_chunks(&a, m);
+    if (!ok) break;
+    open_chunk(&a);
+    link(&a, a.from->live, &a.manager->locals[0].free);
+    link(&a, a.from->free, &a.manager->free);
+    link(&a, a.from->recycled, &a.manager->free);
+    for (uint32_t w = 0; w < a.from->head.workers; w++)
+      link(&a, a.from->own_free[w], &a.manager->free);
+  }
+  if (ok) return true;
+  for (int32_t m = 0; m < tree->rt.manager_count; m++) {
+    RtManager *manager = &tree->rt.managers[m];
+    manager->locals[0].free = manager->free = 0;
+    for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)
+      tree->rt.chunks[at - 1].handed = 0;
+    manager->open_chunk = manager->first_chunk;
+  }
+  rt_tree_compact(storage_context(tree), &tree->rt);
+  return false;
+}
+
+/* -- end --------------------------------------------------------------------------------------- */
+
+static void free_lists(const Arranging *a) {
+  int32_t workers = a->tree->store->device->worker_count;
+  RtManager *manager = a->manager;
+  manager->free = 0;
+  link(a, a->from->free, &manager->free);
+  manager->recycled_last = link(a, a->from->recycled, &manager->recycled);
+  manager->recycled_count = a->from->recycled.count;
+  for (uint32_t k = 0; k < a->from->recycled.count; k++)
+    *place_of(a, a->from->recycled.at[k]).state = RT_NODE_USED;
+  for (uint32_t w = 0; w < a->from->head.workers; w++) {
+    bool is_here = w < (uint32_t)workers; /* else there are fewer of them */
+    link(a, a->from->own_free[w], is_here ? &manager->locals[w].free : &manager->free);
+  }
+}
+
+static void forget(const Arranging *a) {
+  RtTree *tree = &a->tree->rt;
+  for (uint32_t at = a->manager->first_chunk; at; at = tree->chunks[at - 1].next) {
+    const RtChunk *chunk = &tree->chunks[at - 1];
+    memset(chunk->positions, 0, sizeof(uint32_t) * chunk->node_count);
+    memset(chunk->touched, 0, sizeof(uint32_t) * chunk->node_count);
+  }
+  for (int32_t w = 0; w < a->tree->store->device->worker_count; w++)
+    a->manager->locals[w].touched = 0, a->manager->locals[w].touched_count = 0;
+}
+
+/* The last of them is the head of a worker's notes. */
+static void touch(const Arranging *a) {
+  uint32_t workers = (uint32_t)a->tree->store->device->worker_count;
+  for (uint32_t w = 0; w < a->from->head.workers; w++) {
+    RtLocal *local = &a->manager->locals[w < workers ? w : 0];
+    for (uint32_t k = a->from->touched[w].count; k-- > 0;) {
+      Place place = place_of(a, a->from->touched[w].at[k]);
+      *place.touched = local->touched ? local->touched : RT_TOUCHED_END;
+      local->touched = place.handle;
+      local->touched_count++;
+    }
+  }
+}
+
+static bool list(const Arranging *a) {
+  RtManager *manager = a->manager;
+  RtContext *context = storage_context(a->tree);
+  uint64_t capacity = manager->list_capacity ? manager->list_capacity : 64;
+  while (capacity < a->from->list.count) capacity *= 2;
+  if (capacity > manager->list_capacity) {
+    RtListEntry *larger = context->grow(context, manager->list,
+                                        manager->list_capacity * sizeof *larger,
+                                        capacity * sizeof *larger);
+    if (!larger) return false;
+    manager->list = larger;
+    manager->list_capacity = capacity;
+  }
+  manager->list_count = a->from->list.count;
+  for (uint32_t k = 0; k < a->from->list.count; k++) {
+    Place place = place_of(a, a->from->list.at[k]);
+    manager->list[k] = (RtListEntry){.handle = place.handle, .coordinates = place.info->coordinates};
+    *place.position = k + 1;
+  }
+  return true;
+}
+
+bool arrangement_fits(const Arrangement *arrangement, const Tree *tree) {
+  for (int32_t m = 0; m < arrangement->count; m++)
+    if (rt_manager_live(&tree->rt, m) != arrangement->managers[m].live.count) return false;
+  return true;
+}
+
+bool arrangement_end(const Arrangement *arrangement, Tree *tree, Error *err) {
+  for (int32_t m = 0; m < arrangement->count; m++) {
+    Arranging a = arranging(arrangement, tree, m);
+    uint32_t flags = a.from->head.flags;
+    free_lists(&a);
+    forget(&a);
+    a.manager->version += 2; /* later than any list that somebody has */
+    a.manager->list_version = 0;
+    a.manager->list_count = 0;
+    a.manager->list_drift = a.from->head.drift;
+    if (!(flags & ARRANGED_HAS_LIST)) continue;
+    touch(&a);
+    if (!list(&a))
+      return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of nodes");
+    a.manager->list_version = a.manager->version - (flags & ARRANGED_IS_CURRENT ? 0 : 1);
+  }
+  return true;
+}

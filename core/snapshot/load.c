@@ -1,0 +1,295 @@
+/* load.c - snapshot_load. All that was asked for is found, and compared with what there is, before
+ * anything of it changes. */
+#include "snapshot/content.h"
+#include "snapshot/directory.h"
+#include "snapshot/snapshot.h"
+
+typedef struct Source {     /* a tree or an array of the file */
+  PackPart content, arrangement;
+  const char *rows;         /* a tree's lines `level` and `field` */
+  int row_count;
+  Str type, shape;          /* an array's */
+  void *into;               /* Tree or Array; NULL: nobody asked for it */
+} Source;
+
+typedef struct Loading {
+  Store *store;
+  RtRandom *random;
+  const char *path;
+  RgSaved *items;
+  int32_t count;
+  Scratch scratch;
+  Unpacker *unpacker;
+  const char *text;
+  Source *trees, *arrays;
+  int tree_count, array_count;
+  RtRandom saved;
+  Arrangement arrangement;
+} Loading;
+
+static bool refuse(const Loading *l, Error *err) {
+  return unpack_refuse(l->unpacker, "has a directory that cannot be", err);
+}
+
+/* -- the directory ----------------------------------------------------------------------------- */
+
+static bool read_part(const DirectoryLine *line, int at, PackPart *part) {
+  return directory_number(line->words[at], 10, &part->offset) &&
+         directory_number(line->words[at + 1], 10, &part->size);
+}
+
+/* Its lines follow: *text moves past them. */
+static bool read_tree(Loading *l, const DirectoryLine *line, const char **text) {
+  uint64_t levels, fields;
+  Source *source = &l->trees[l->tree_count++];
+  DirectoryLine row;
+  if (line->count != 8 || !directory_number(line->words[1], 10, &levels) ||
+      !directory_number(line->words[2], 10, &fields) || levels > 1 << 20 || fields > 1 << 20 ||
+      !read_part(line, 3, &source->content) || !read_part(line, 5, &source->arrangement))
+    return false;
+  source->rows = *text;
+  source->row_count = (int)(levels + fields);
+  for (int k = 0; k < source->row_count; k++)
+    if (!directory_next(text, &row)) return false;
+  return true;
+}
+
+static bool read_array(Loading *l, const DirectoryLine *line) {
+  Source *source = &l->arrays[l->array_count++];
+  source->type = line->words[1];
+  source->shape = line->words[2];
+  return line->count == 6 && read_part(line, 3, &source->content);
+}
+
+static bool read_line(Loading *l, const DirectoryLine *line, const char **text) {
+  if (!line->count) return false;
+  if (str_is(line->words[0], "tree")) return read_tree(l, line, text);
+  if (str_is(line->words[0], "array")) return read_array(l, line);
+  if (str_is(line->words[0], "random"))
+    return line->count == 3 && directory_number(line->words[1], 10, &l->saved.seed) &&
+           directory_number(line->words[2], 10, &l->saved.streams);
+  return true;
+}
+
+static bool read_directory(Loading *l, Error *err) {
+  l->text = directory_read(&l->scratch, l->unpacker, err);
+  if (!l->text) return false;
+  int lines = 0;
+  for (const char *at = l->text; *at; at++) lines += *at == '\n';
+  l->trees = scratch_array(&l->scratch, Source, 2 * lines);
+  l->arrays = l->trees + lines;
+  DirectoryLine line;
+  for (const char *at = l->text; directory_next(&at, &line);)
+    if (!read_line(l, &line, &at)) return refuse(l, err);
+  return true;
+}
+
+/* -- what is asked for ------------------------------------------------------------------------- */
+
+/* A line without its name. */
+static Str declared(const char *line) {
+  const char *end = strchr(line, '\n'), *last = end;
+  while (last > line && last[-1] != ' ') last--;
+  return (Str){line, (int)(last - line)};
+}
+
+static bool refuse_tree(const Loading *l, const char *name, const Tree *tree, Str here, Str there,
+                        Error *err) {
+  char label[100];
+  error_set(err, RG_ERROR_TREE_DECLARATION,
+            "'%.60s' is declared differently in snapshot '%.100s' than %s: '%.*s' there, '%.*s' "
+            "here", name, l->path, tree_label(tree, label), there.length < 60 ? there.length : 60,
+            there.data, here.length < 60 ? here.length : 60, here.data);
+  return error_hint(err, "declare it as it was, or have it made: rg.load(path)");
+}
+
+static bool compare_tree(Loading *l, const Source *source, const Tree *tree, const char *name,
+                         Error *err) {
+  StrBuf rows;
+  strbuf_init(&rows, &l->scratch);
+  directory_tree(&rows, tree);
+  const char *here = strbuf_end(&rows), *there = source->rows;
+  for (int k = 0; k < source->row_count || *here; k++) {
+    Str mine = *here ? declared(here) : STR("nothing "), its = STR("nothing ");
+    if (k < source->row_count) its = declared(there);
+    if (!str_equal(mine, its)) return refuse_tree(l, name, tree, mine, its, err);
+    here = strchr(here, '\n') + 1;
+    there = strchr(there, '\n') + 1;
+  }
+  return true;
+}
+
+static bool load_into_tree(Loading *l, uint64_t number, Tree *tree, const char *name, Error *err) {
+  Source *source = number < (uint64_t)l->tree_count ? &l->trees[number] : NULL;
+  if (!source) return refuse(l, err);
+  if (tree->store != l->store)
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
+  if (source->into && source->into != tree)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.100s' is of one tree with others in the snapshot, and not here", name);
+  source->into = tree;
+  return tree_settle(tree, "its first use", err) && compare_tree(l, source, tree, name, err);
+}
+
+static bool load_into_array(Loading *l, uint64_t number, Array *array, const char *name,
+                            Error *err) {
+  Source *source = number < (uint64_t)l->array_count ? &l->arrays[number] : NULL;
+  char shape[200];
+  if (!source) return refuse(l, err);
+  if (array->store != l->store)
+    return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
+  if (!array_check(array, err)) return false;
+  numbers_join(shape, sizeof shape, array->shape, array->rank, ",");
+  if (array->is_strided || array->is_constant)
+    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is no array that can be written as a block",
+                     name);
+  source->into = array;
+  if (str_is(source->type, array->type_name) && str_is(source->shape, shape)) return true;
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "'%.60s' is an array of %.*s with shape %.*s in snapshot '%.100s', and here one "
+                   "of %.60s with shape %s", name, source->type.length, source->type.data,
+                   source->shape.length, source->shape.data, l->path, array->type_name, shape);
+}
+
+static bool refuse_kind(const Loading *l, const RgSaved *item, Str there, Error *err) {
+  return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is saved as another kind of thing in "
+                   "snapshot '%.100s': %.*s", item->name, l->path, there.length, there.data);
+}
+
+static const char *word_of(const RgValue *value) {
+  if (value->kind == RG_VALUE_ARRAY) return "array";
+  return value->kind == RG_VALUE_FIELD ? "field" : "node";
+}
+
+static bool check_place(const Loading *l, uint64_t there, const RgSaved *item, Error *err) {
+  const Field *field = (Field *)item->value.field;
+  const Node *node = (Node *)item->value.node;
+  bool is_field = item->value.kind == RG_VALUE_FIELD;
+  uint64_t here = (uint64_t)(is_field ? directory_field_number(field) : node->snode->id);
+  if (here == there) return true;
+  return error_set(err, RG_ERROR_TREE_DECLARATION,
+                   "'%.100s' is another %s of its tree in snapshot '%.100s' than here", item->name,
+                   word_of(&item->value), l->path);
+}
+
+static bool load_handle(Loading *l, const DirectoryLine *line, RgSaved *item, Error *err) {
+  const RgValue *value = &item->value;
+  uint64_t number, place;
+  if (!str_is(line->words[1], word_of(value))) return refuse_kind(l, item, line->words[1], err);
+  if (!directory_number(line->words[2], 10, &number)) return refuse(l, err);
+  if (value->kind == RG_VALUE_ARRAY)
+    return load_into_array(l, number, (Array *)value->array, item->name, err);
+  if (!directory_number(line->words[3], 10, &place)) return refuse(l, err);
+  if (value->kind == RG_VALUE_FIELD && !field_settle((Field *)value->field, NULL, err))
+    return false;
+  const Node *node = value->kind == RG_VALUE_FIELD ? ((Field *)value->field)->node
+                                                   : (Node *)value->node;
+  return load_into_tree(l, number, node->tree, item->name, err) &&
+         check_place(l, place, item, err);
+}
+
+static bool load_value(Loading *l, const DirectoryLine *line, RgSaved *item, Error *err) {
+  static const struct { const char *word; int kind; } kinds[] = {
+      {"number", RG_VALUE_NUMBER}, {"i64", RG_VALUE_I64}, {"u64", RG_VALUE_U64},
+      {"bool", RG_VALUE_BOOL}};
+  if (str_is(line->words[1], "string")) {
+    const char *text = directory_unescape(&l->store->text, line->words[2]);
+    item->value = (RgValue){.kind = RG_VALUE_STRING, .text = text};
+    return true;
+  }
+  for (int k = 0; k < 4; k++) {
+    if (!str_is(line->words[1], kinds[k].word)) continue;
+    item->value.kind = kinds[k].kind;
+    return directory_number(line->words[2], 16, &item->value.u64) || refuse(l, err);
+  }
+  return refuse_kind(l, item, line->words[1], err);
+}
+
+static bool find_item(Loading *l, RgSaved *item, Error *err) {
+  DirectoryLine line;
+  for (const char *at = l->text; directory_next(&at, &line);) {
+    if (line.count < 4 || !str_is(line.words[0], "item")) continue;
+    if (strcmp(directory_unescape(&l->scratch, line.words[line.count - 1]), item->name)) continue;
+    return item->value.kind == RG_VALUE_NIL ? load_value(l, &line, item, err)
+                                            : load_handle(l, &line, item, err);
+  }
+  error_set(err, RG_ERROR_ARGUMENT, "snapshot '%.160s' has nothing called '%.100s'", l->path,
+            item->name);
+  return error_hint(err, "rg.load(path) returns all that is in it");
+}
+
+/* -- contents ---------------------------------------------------------------------------------- */
+
+static bool load_tree(Loading *l, const Source *source, Error *err) {
+  Tree *tree = source->into;
+  Arrangement *arrangement = NULL;
+  if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
+  if (source->arrangement.size && arrangement_is_known(tree)) {
+    if (!unpack_seek(l->unpacker, source->arrangement, err)) return false;
+    arrangement = &l->arrangement;
+    if (!arrangement_read(arrangement, l->store->heap, tree->layout->manager_count, l->unpacker,
+                          err))
+      return false;
+  }
+  return unpack_seek(l->unpacker, source->content, err) &&
+         content_read(tree, l->unpacker, arrangement, err);
+}
+
+static bool load_array(Loading *l, const Source *source, Error *err) {
+  const Array *array = source->into;
+  uint64_t bytes = (uint64_t)array->count *
+                   (uint64_t)type_row(&array->store->types, array->type).size;
+  Device *device = l->store->device;
+  return device_reach(device, (RtTree *)&array->block.rt, NULL, 0, DEVICE_WRITES, err) &&
+         unpack_seek(l->unpacker, source->content, err) &&
+         unpack_read(l->unpacker, array->data, bytes, err);
+}
+
+static bool load_all(void *data, Error *err) {
+  Loading *l = data;
+  l->unpacker = unpack_open(l->store->heap, l->path, &snapshot_format, err);
+  if (!l->unpacker || !read_directory(l, err)) return false;
+  for (int32_t k = 0; k < l->count; k++)
+    if (!find_item(l, &l->items[k], err)) return false;
+  for (int k = 0; k < l->tree_count; k++) {
+    if (l->trees[k].into && !load_tree(l, &l->trees[k], err)) return false;
+    arrangement_free(&l->arrangement);
+  }
+  for (int k = 0; k < l->array_count; k++)
+    if (l->arrays[k].into && !load_array(l, &l->arrays[k], err)) return false;
+  if (l->random) *l->random = l->saved;
+  return true;
+}
+
+bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *items, int32_t count,
+                   Error *err) {
+  Loading l = {.store = store, .random = random, .path = path, .items = items, .count = count};
+  scratch_init(&l.scratch, store->heap);
+  (void)store_text(store);
+  bool ok = guard_run(load_all, &l, err);
+  arrangement_free(&l.arrangement);
+  unpack_close(l.unpacker);
+  scratch_deinit(&l.scratch);
+  return ok;
+}
+
+typedef struct Showing {
+  Store *store;
+  const char *path, *text;
+  Unpacker *unpacker;
+} Showing;
+
+static bool show(void *data, Error *err) {
+  Showing *s = data;
+  s->unpacker = unpack_open(s->store->heap, s->path, &snapshot_format, err);
+  s->text = s->unpacker ? directory_read(store_text(s->store), s->unpacker, err) : NULL;
+  return s->text;
+}
+
+bool snapshot_text(Store *store, const char *path, const char **text, Error *err) {
+  Showing s = {.store = store, .path = path};
+  bool ok = guard_run(show, &s, err);
+  unpack_close(s.unpacker);
+  *text = s.text;
+  return ok;
+}

@@ -1,0 +1,430 @@
+--- Snapshots: `rg.save(path, { x = x, frame = 10 })` and `rg.load(path)`. Names and values go to C
+--- as a flat list: `solver.v`, `grids[2]`. What is to be made anew is made from the snapshot's
+--- directory (core/snapshot/snapshot.h) by the functions with which scripts declare it.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local types = require "regolith.type"
+local matrix = require "regolith.matrix"
+local snode = require "regolith.snode"
+local field = require "regolith.field"
+local array = require "regolith.array"
+local value = require "regolith.value"
+
+local snapshot = {}
+
+local C, check = lib.C, lib.check
+local own_stream = "=random" -- no name that a table's key can become
+
+-- -- names ----------------------------------------------------------------------------------------
+
+local function joined(path, key)
+  if type(key) == "number" and key % 1 == 0 and math.abs(key) < 2 ^ 53 then
+    return ("%s[%d]"):format(path, key)
+  end
+  if type(key) == "string" and key:find "^[%a_][%w_]*$" then
+    return path == "" and key or path .. "." .. key
+  end
+  return fail.argument(("a key of what is saved is a name or a whole number, not %s"):format(
+    type(key) == "string" and ("%q"):format(key) or fail.describe(key)))
+end
+
+-- "solver.grids[2]" -> { "solver", "grids", 2 }
+local function split(name)
+  local keys, at = {}, 1
+  while at <= #name do
+    local number, after = name:match("^%[(%-?%d+)%]()", at)
+    if number then
+      keys[#keys + 1], at = tonumber(number), after
+    else
+      local word, past = name:match("^%.?([%a_][%w_]*)()", at)
+      if not word then return { name } end -- saved by a program in C
+      keys[#keys + 1], at = word, past
+    end
+  end
+  return keys
+end
+
+local function enter(t, name, v)
+  local keys = split(name)
+  for k = 1, #keys - 1 do
+    local inner = t[keys[k]]
+    if type(inner) ~= "table" then
+      inner = {}
+      t[keys[k]] = inner
+    end
+    t = inner
+  end
+  t[keys[#keys]] = v
+end
+
+-- -- values ---------------------------------------------------------------------------------------
+
+-- Puts a handle into a slot; nil for what is none.
+local function put_handle(slot, v)
+  if ffi.istype("RgFieldHandle", v) then
+    field.settle(v)
+    slot.kind, slot.field = C.RG_VALUE_FIELD, v.rg_field
+  elseif ffi.istype("RgArrayHandle", v) then
+    slot.kind, slot.array = C.RG_VALUE_ARRAY, v.rg_array
+  elseif ffi.istype("RgNodeHandle", v) then
+    slot.kind, slot.node = C.RG_VALUE_NODE, v.rg_node
+  elseif ffi.istype("RgTreeHandle", v) then
+    slot.kind, slot.node = C.RG_VALUE_NODE, C.rg_tree_root(v.rg_tree)
+  else
+    return nil
+  end
+  return true
+end
+
+local function is_handle(v)
+  return ffi.istype("RgFieldHandle", v) or ffi.istype("RgArrayHandle", v)
+    or ffi.istype("RgNodeHandle", v) or ffi.istype("RgTreeHandle", v)
+end
+
+local function is_plain(v)
+  local kind = type(v)
+  return kind == "number" or kind == "boolean" or kind == "string" or ffi.istype("int64_t", v)
+    or ffi.istype("uint64_t", v)
+end
+
+-- All that is in `t`, by flat names: list of { name, value }. A vector becomes a string.
+local function flatten(t, path, list, inside)
+  if inside[t] then
+    return fail.argument(("'%s' contains itself, and cannot be saved"):format(path))
+  end
+  inside[t] = true
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = { joined(path, key), t[key] } end
+  table.sort(keys, function(a, b) return a[1] < b[1] end)
+  for _, row in ipairs(keys) do
+    local name, v = row[1], row[2]
+    if type(v) == "table" and not getmetatable(v) then
+      flatten(v, name, list, inside)
+    elseif is_handle(v) or is_plain(v) then
+      if type(v) == "string" and v:find "%z" then
+        return fail.argument(("'%s' is a string with a zero byte, and cannot be saved"):format(
+          name))
+      end
+      list[#list + 1] = row
+    elseif matrix.type_of(v) then
+      local numbers, of = {}, matrix.type_of(v)
+      for k = 1, of.count do numbers[k] = v.rg_n[k - 1] end
+      list[#list + 1] = { name, numbers, of.name }
+    else
+      return fail.argument(("'%s' is %s, which cannot be saved"):format(name, fail.describe(v)),
+        "fields, arrays, nodes, trees, numbers, booleans, strings, and tables of them")
+    end
+  end
+  inside[t] = nil
+  return list
+end
+
+-- The list as C takes it. `keep` holds what it points to.
+local function items_of(list, keep)
+  local items = ffi.new("RgSaved[?]", math.max(1, #list))
+  for k, row in ipairs(list) do
+    local item = items[k - 1]
+    keep[#keep + 1] = row[1]
+    item.name = row[1]
+    local v = row[2]
+    if v ~= nil and not put_handle(item.value, v) then
+      if type(v) == "string" then
+        keep[#keep + 1] = v
+        item.value.kind, item.value.text = C.RG_VALUE_STRING, v
+      else
+        value.put(item.value, v)
+      end
+    end
+  end
+  return items
+end
+
+local function check_path(path, what)
+  if type(path) ~= "string" or path == "" then
+    return fail.argument(("%s takes a path first, not %s"):format(what, fail.describe(path)))
+  end
+end
+
+local function check_table(t, what)
+  if type(t) ~= "table" or getmetatable(t) then
+    return fail.argument(("%s takes a table of what is saved, by name: { x = x }, not %s"):format(
+      what, fail.describe(t)))
+  end
+end
+
+-- Handles belong to the session's runtime, or the C call refuses them; with arch = "lua" their data
+-- is in Lua.
+local function oracle_of(session)
+  local number = session:get()
+  local own = lib.oracle_of(number)
+  return own and require("regolith.oracle_snapshot").create(own, number)
+end
+
+local function check_runtime(session, list)
+  local number = session:get()
+  for _, row in ipairs(list) do
+    if is_handle(row[2]) and row[2].rg_runtime ~= number then
+      return fail.argument(("'%s' belongs to another runtime"):format(row[1]), nil, "runtime.mixed")
+    end
+  end
+end
+
+-- -- saving ---------------------------------------------------------------------------------------
+
+-- Vectors have an item for each number: "v=vec2=1".
+local function with_vectors(list)
+  local flat = {}
+  for _, row in ipairs(list) do
+    if row[3] then
+      for k, x in ipairs(row[2]) do
+        flat[#flat + 1] = { ("%s=%s=%d"):format(row[1], row[3], k), x }
+      end
+    else
+      flat[#flat + 1] = row
+    end
+  end
+  return flat
+end
+
+--- `rg.save(path, { x = x })`
+function snapshot.save(session, path, t)
+  check_path(path, "rg.save")
+  check_table(t, "rg.save")
+  local list = flatten(t, "", {}, {})
+  local number, c = session:get()
+  check_runtime(session, list)
+  local draws = session.runtime.draws
+  if draws then
+    list[#list + 1] = { own_stream .. "=key", draws.key }
+    list[#list + 1] = { own_stream .. "=words", draws.words }
+  end
+  list = with_vectors(list)
+  local oracle = oracle_of(session)
+  if oracle then oracle:show(list) end
+  lib.quiet(function()
+    local keep = {}
+    local items = items_of(list, keep)
+    check(C.rg_save(c, path, items, #list), number)
+  end)
+  if oracle then oracle:clear() end
+end
+
+-- -- the directory --------------------------------------------------------------------------------
+
+local function unescape(word)
+  if word == "-" then return "" end
+  return (word:gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
+end
+
+local function numbers_in(word)
+  local list = {}
+  for number in word:gmatch "%-?%d+" do list[#list + 1] = tonumber(number) end
+  return list
+end
+
+-- Its text as { trees = { { name, levels = .., fields = .. } }, arrays = .., items = .. }.
+local function parse(text)
+  local directory = { trees = {}, arrays = {}, items = {} }
+  for line in text:gmatch "[^\n]+" do
+    local words = {}
+    for word in line:gmatch "%S+" do words[#words + 1] = word end
+    local kind, name = words[1], unescape(words[#words])
+    local tree = directory.trees[#directory.trees]
+    if kind == "tree" then
+      table.insert(directory.trees, { name = name, levels = {}, fields = {} })
+    elseif kind == "level" then
+      table.insert(tree.levels, { kind = words[2], parent = tonumber(words[3]), axes = words[4],
+        sizes = numbers_in(words[5]), aos = words[6] == "1", chunk = tonumber(words[7]),
+        name = name })
+    elseif kind == "field" then
+      table.insert(tree.fields, { level = tonumber(words[2]), type = words[3], name = name })
+    elseif kind == "array" then
+      table.insert(directory.arrays, { type = words[2], shape = numbers_in(words[3]), name = name })
+    elseif kind == "item" then
+      table.insert(directory.items, { kind = words[2], at = tonumber(words[3]),
+        part = tonumber(words[4]), offset = words[2] == "field" and numbers_in(words[5]) or nil,
+        name = name })
+    end
+  end
+  return directory
+end
+
+-- -- making ---------------------------------------------------------------------------------------
+
+local function make_level(parent, row)
+  local options = { name = row.name ~= "" and row.name or nil, layout = row.aos and "aos" or nil }
+  if row.kind == "dynamic" then options.chunk = row.chunk end
+  local arguments = { row.axes, unpack(row.sizes) }
+  arguments[#arguments + 1] = options
+  return parent[row.kind](parent, unpack(arguments))
+end
+
+local function make_tree(session, row, offsets)
+  local made = { tree = snode.tree(session, { name = row.name ~= "" and row.name or nil }),
+    nodes = {}, fields = {} }
+  made.nodes[0] = made.tree
+  for id = 1, #row.levels - 1 do
+    local level = row.levels[id + 1]
+    made.nodes[id] = make_level(made.nodes[level.parent], level)
+  end
+  for number, one in ipairs(row.fields) do
+    local x = field.create(session, types.named(one.type),
+      { name = one.name ~= "" and one.name or nil })
+    made.nodes[one.level]:place(x)
+    made.fields[number - 1] = x
+    local offset = offsets[number - 1]
+    if offset and #offset > 0 then
+      check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset),
+        x.rg_runtime)
+    end
+  end
+  return made
+end
+
+-- What an item names, made if nobody has made it yet.
+local function make(session, directory, made, item)
+  if item.kind == "array" then
+    local row = directory.arrays[item.at + 1]
+    made.arrays[item.at] = made.arrays[item.at]
+      or array.create(session, types.named(row.type), unpack(row.shape))
+    return made.arrays[item.at]
+  end
+  if item.kind ~= "field" and item.kind ~= "node" then return nil end
+  if not made.trees[item.at] then
+    local offsets = {}
+    for _, other in ipairs(directory.items) do
+      if other.kind == "field" and other.at == item.at then offsets[other.part] = other.offset end
+    end
+    made.trees[item.at] = make_tree(session, directory.trees[item.at + 1], offsets)
+  end
+  local tree = made.trees[item.at]
+  if item.kind == "field" then return tree.fields[item.part] end
+  return tree.nodes[item.part]
+end
+
+-- -- loading --------------------------------------------------------------------------------------
+
+local function take(slot)
+  if slot.kind == C.RG_VALUE_STRING then return ffi.string(slot.text) end
+  return value.take(slot)
+end
+
+-- The rows of vectors become their values.
+local function gather(list)
+  local plain, vectors, order = {}, {}, {}
+  for _, row in ipairs(list) do
+    local name, type_name, k = row[1]:match "^(.-)=(.-)=(%d+)$"
+    if name then
+      if not vectors[name] then
+        vectors[name] = { type = type_name }
+        order[#order + 1] = name
+      end
+      vectors[name][tonumber(k)] = row[2]
+    else
+      plain[#plain + 1] = row
+    end
+  end
+  for _, name in ipairs(order) do
+    plain[#plain + 1] = { name, types.named(vectors[name].type)(unpack(vectors[name])) }
+  end
+  return plain
+end
+
+local read_text = lib.quietly(function(c, path, number)
+  local text_out = ffi.new "const char *[1]"
+  check(C.rg_snapshot_text(c, path, text_out), number)
+  return ffi.string(text_out[0])
+end)
+
+-- Handles that the caller has, by name.
+local function given(into)
+  local by_name = {}
+  for _, row in ipairs(flatten(into, "", {}, {})) do
+    if is_handle(row[2]) then by_name[row[1]] = row[2] end
+  end
+  return by_name
+end
+
+local function run(session, path, list, with_random)
+  local number, c = session:get()
+  check_runtime(session, list)
+  local oracle = oracle_of(session)
+  for _, row in ipairs(list) do
+    if ffi.istype("RgFieldHandle", row[2]) then field.settle(row[2]) end
+  end
+  lib.quiet(function()
+    local keep = {}
+    local items = items_of(list, keep)
+    check(C.rg_load(c, path, items, #list, with_random and 1 or 0), number)
+    for k, row in ipairs(list) do
+      if row[2] == nil then row[2] = take(items[k - 1].value) end
+    end
+  end)
+  if oracle then
+    oracle:take(list)
+    oracle:clear()
+  end
+end
+
+-- Takes the rows of the script's own random numbers out of the list.
+local function restore_random(session, list, with_random)
+  local rest, draws = {}, {}
+  for _, row in ipairs(list) do
+    local name = row[1]:match "^=random=(%a+)$"
+    if name then draws[name] = row[2] else rest[#rest + 1] = row end
+  end
+  if with_random then
+    session.runtime.draws = draws.key
+      and { key = draws.key, words = draws.words, index = 0LL, turn = 0 } or nil
+  end
+  return rest
+end
+
+local function is_there(path)
+  local file = io and io.open(path, "rb")
+  if file then file:close() end
+  return file or not io
+end
+
+local options_of_load = { "random" }
+
+--- `rg.load(path)`, or `rg.load(path, { x = x })`: into what there is. Without a file nil and a
+--- sentence.
+function snapshot.load(session, path, into, options)
+  check_path(path, "rg.load")
+  if into ~= nil then check_table(into, "rg.load") end
+  options = options == nil and {} or options
+  if type(options) ~= "table" then
+    return fail.argument("options are a table, not " .. fail.describe(options))
+  end
+  fail.check_options(options, options_of_load, "rg.load")
+  if not is_there(path) then return nil, ("there is no snapshot '%s'"):format(path) end
+  local number, c = session:get()
+  local directory = parse(read_text(c, path, number))
+  local handles, made, list = given(into or {}), { trees = {}, arrays = {} }, {}
+  local known = {}
+  for _, item in ipairs(directory.items) do
+    known[item.name] = true
+    local v = handles[item.name]
+    if v == nil and (not into or item.kind ~= "field" and item.kind ~= "node"
+      and item.kind ~= "array") then
+      v = make(session, directory, made, item)
+    end
+    local is_wanted = v ~= nil or item.kind ~= "field" and item.kind ~= "node"
+      and item.kind ~= "array"
+    if is_wanted then list[#list + 1] = { item.name, v } end
+  end
+  for name in pairs(handles) do -- the core says that there is no such thing
+    if not known[name] then list[#list + 1] = { name, handles[name] } end
+  end
+  local with_random = options.random ~= false
+  run(session, path, list, with_random)
+  local result = {}
+  for _, row in ipairs(gather(restore_random(session, list, with_random))) do
+    enter(result, row[1], row[2])
+  end
+  return result
+end
+
+return snapshot
