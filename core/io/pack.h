@@ -2,9 +2,9 @@
  *
  *     magic 8 | version 4 | 0 4 | part | part | .. | directory | place of it 16 | checksum 8
  *
- * Each part is a frame of zstd. The directory is a part, too: what it says is the writer's business.
- * The checksum (checksum.h) is of all bytes before it: a reader looks at it before anything else, so
- * that nothing of a truncated or altered file is used.
+ * Each part is a frame of zstd. The directory is a part, too: what it says is the writer's
+ * business. The checksum (checksum.h) is of all bytes before it: a reader looks at it before
+ * anything else, so that nothing of a truncated or altered file is used.
  * A file appears at its path when it is finished: until then it has another name beside it, so that
  * a crash leaves what was there before. Numbers are little-endian. */
 #ifndef RG_IO_PACK_H

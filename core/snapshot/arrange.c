@@ -207,7 +207,8 @@ static bool list(const Arranging *a) {
   manager->list_count = a->from->list.count;
   for (uint32_t k = 0; k < a->from->list.count; k++) {
     Place place = place_of(a, a->from->list.at[k]);
-    manager->list[k] = (RtListEntry){.handle = place.handle, .coordinates = place.info->coordinates};
+    manager->list[k] =
+        (RtListEntry){.handle = place.handle, .coordinates = place.info->coordinates};
     *place.position = k + 1;
   }
   return true;

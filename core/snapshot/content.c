@@ -120,7 +120,8 @@ static bool write_coordinates(Moving *moving, const CellNodes *nodes, int axes) 
   for (int axis = 0; axis < axes; axis++)
     for (int64_t k = 0; k < nodes->count;) {
       int64_t now = 0;
-      for (; now < MOST && k < nodes->count; k++) row[now++] = nodes->rows[k].info->coordinates[axis];
+      for (; now < MOST && k < nodes->count; k++)
+        row[now++] = nodes->rows[k].info->coordinates[axis];
       move(moving, row, sizeof *row * (size_t)now);
     }
   return true;
@@ -254,7 +255,8 @@ bool content_read(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement
   empty(tree);
   bool is_arranged = arrangement && arrangement_begin(arrangement, tree);
   bool ok = move_tree(moving);
-  if (ok && !unpack_is_at_end(unpacker)) ok = refuse(moving, "has more in a part than belongs there");
+  if (ok && !unpack_is_at_end(unpacker))
+    ok = refuse(moving, "has more in a part than belongs there");
   if (ok && is_arranged && !arrangement_fits(arrangement, tree))
     ok = refuse(moving, "has another number of nodes than an arrangement of them");
   if (ok && is_arranged) ok = arrangement_end(arrangement, tree, err);

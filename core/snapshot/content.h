@@ -16,8 +16,8 @@
 #include "snapshot/arrangement.h"
 #include "tree/tree.h"
 
-/* Two parts: the contents, and the arrangement, if there is one (else of no bytes). The tree is laid
- * out and reached. */
+/* Two parts: the contents, and the arrangement, if there is one (else of no bytes). The tree is
+ * laid out and reached. */
 bool content_write(Tree *tree, Packer *packer, PackPart *content, PackPart *arrangement,
                    Error *err);
 /* Replaces what the tree holds. arrangement may be NULL. On failure the tree is empty. */

@@ -554,8 +554,8 @@ typedef struct RgSaved {
 RgStatus rg_save(RgRuntime *runtime, const char *path, const RgSaved *items, int32_t count);
 /* Fields, nodes and arrays, declared as when they were saved, become what they were: a tree as a
  * whole, also the order in which loops will visit its nodes. Items of kind NIL get the value that
- * was saved, texts borrowed until the next call. with_random 1: random numbers go on from there. A file that is
- * cut short or altered is refused before anything changes. */
+ * was saved, texts borrowed until the next call. with_random 1: random numbers go on from there. A
+ * file that is cut short or altered is refused before anything changes. */
 RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t count,
                  int32_t with_random);
 /* What a snapshot has, as text, line by line: core/snapshot/snapshot.h. */

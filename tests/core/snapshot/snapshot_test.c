@@ -1,5 +1,5 @@
-/* snapshot_test.c - snapshots as C hosts use them; and contents that no writer would write, in files
- * whose checksum is right. */
+/* snapshot_test.c - snapshots as C hosts use them; and contents that no writer would write, in
+ * files whose checksum is right. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -19,7 +19,8 @@ static Model declare(void) {
   Model m = {0};
   int64_t eight[] = {8, 8}, many = 40;
   CHECK(rg_tree_create(rg, "grid", &m.tree) == 0);
-  CHECK(rg_snode_add(rg_tree_root(m.tree), "pointer", "ij", eight, 2, "block", 0, 0, &m.block) == 0);
+  RgSNode *root = rg_tree_root(m.tree);
+  CHECK(rg_snode_add(root, "pointer", "ij", eight, 2, "block", 0, 0, &m.block) == 0);
   CHECK(rg_snode_add(m.block, "bitmasked", "ij", eight, 2, "mask", 0, 0, &m.mask) == 0);
   CHECK(rg_snode_add(m.block, "dynamic", "k", &many, 1, "list", 0, 4, &m.list) == 0);
   CHECK(rg_field_create(rg, "f32", "x", &m.x) == 0 && rg_snode_place(m.mask, m.x) == 0);
@@ -74,7 +75,8 @@ static void hosts(void) {
     missing.value.field = NULL;
     CHECK(rg_save(rg, path, &missing, 1) != 0);
     const char *text = NULL;
-    CHECK(rg_snapshot_text(rg, path, &text) == 0 && strstr(text, "level bitmasked 1 ij 8,8 0 0 mask"));
+    CHECK(rg_snapshot_text(rg, path, &text) == 0);
+    CHECK(text && strstr(text, "level bitmasked 1 ij 8,8 0 0 mask"));
   }
   release(&m);
 }
