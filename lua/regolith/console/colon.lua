@@ -140,7 +140,8 @@ function colon.picture(console, v)
 end
 
 local function draw(console, v)
-  local pixels = console.graphics and picture[console.graphics]
+  local graphics = console.graphics and console.graphics()
+  local pixels = graphics and picture[graphics]
   local axes = 0
   for _ in pairs(v.shape) do axes = axes + 1 end
   if not pixels or axes < 2 then return colon.picture(console, v) end

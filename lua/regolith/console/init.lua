@@ -44,7 +44,7 @@ end
 ---  paint(kind, text)   colours: kinds number string boolean nil function key handle dim error bar
 ---  width height  columns of text (80), and rows of grids and pictures (12)
 ---  slow          seconds from which on a command's time is told; none if left out
----  colours       of pictures: 2^24, 256 or none; graphics "kitty" or "sixel"
+---  colours       of pictures: 2^24, 256 or none; graphics(): "kitty", "sixel" or nil
 ---  list_folder(path)   { name, is_folder } each, to complete files
 ---  redraw(text)  shows a watched field again, over what it showed before; none if left out
 ---  leave()       what :quit does
@@ -133,8 +133,8 @@ local function run(self, f, ...)
   local before = meter.read()
   self:watch_begins()
   local results = pack(self.call(f, ...))
-  self:watch_ends()
   self.last = meter.since(before)
+  self:watch_ends()
   if not results[1] then self:complain(results[2]) end
   return results
 end
@@ -282,9 +282,10 @@ function Console:watch_begins()
 end
 
 function Console:watch_ends()
-  if #self.watched == 0 then return end
   meter.on_launch(nil)
-  if self.redraw then pcall(self.tick, self, true) end
+  if self.redraw and #self.watched > 0 and self.last.launches > 0 then
+    pcall(self.tick, self, true)
+  end
 end
 
 --- Draws what is watched, at most twenty times a second.

@@ -51,21 +51,33 @@ meter.duration = duration
 
 -- -- launches -------------------------------------------------------------------------------------
 
-local noted -- kernel -> its note before
+local wrapped = {} -- metatable of a kernel -> { ours, its own call }
+
+local wrap
+
+-- A kernel that meets its captures for the first time gets another call.
+local function look_again(meta, f, ...)
+  if wrapped[meta] and meta.__call ~= wrapped[meta][1] then wrap(meta, f) end
+  return ...
+end
+
+function wrap(meta, f)
+  local own = meta.__call
+  local function ours(...)
+    f()
+    return look_again(meta, f, own(...))
+  end
+  wrapped[meta], meta.__call = { ours, own }, ours
+end
 
 --- Calls f at the begin of every launch of the kernels that exist; with nil, no longer.
 function meter.on_launch(f)
-  for kernel, note in pairs(noted or {}) do rawset(kernel, "note", note) end
-  noted = nil
-  if not f then return end
-  noted = {}
-  for _, kernel in ipairs(require("regolith.kernel").all()) do
-    local note = rawget(kernel, "note")
-    noted[kernel] = note
-    rawset(kernel, "note", function(level)
-      if note then note(level + 1) end
-      f()
-    end)
+  for meta, pair in pairs(wrapped) do
+    if meta.__call == pair[1] then meta.__call = pair[2] end
+    wrapped[meta] = nil
+  end
+  for _, kernel in ipairs(f and require("regolith.kernel").all() or {}) do
+    wrap(getmetatable(kernel), f)
   end
 end
 

@@ -1,7 +1,7 @@
 --- The prompt where input is no terminal, or the terminal can do nothing: lines in, text out.
 local console = require "regolith.console"
 
-local io = io
+local io, os = io, os
 
 local prompt = {}
 
@@ -9,6 +9,9 @@ local prompt = {}
 --- traceback; its `read` writes a mark and returns a line, nil at the end, false after Ctrl-C.
 ---@param host table   call, read; is_terminal; found: locals of a script, or nil
 function prompt.run(host)
+  if host.is_terminal and os.getenv "TERM" ~= "dumb" then
+    return require("regolith.console.terminal").run(host)
+  end
   local is_left = false
   local engine = console.new {
     call = host.call, write_error = function(text) io.stderr:write(text) end,

@@ -1,0 +1,55 @@
+--- Colours of a terminal: which it has, and what they are for.
+local scan = require "regolith.console.scan"
+
+local colour = {}
+
+local codes = { number = "36", string = "32", boolean = "35", ["nil"] = "2", ["function"] = "34",
+  key = "33", dim = "2", error = "31", bar = "36", keyword = "35", comment = "2", mark = "1;34",
+  chosen = "7", kind = "36" }
+
+local constants = { ["nil"] = true, ["true"] = true, ["false"] = true }
+
+local function env(name)
+  local value = os.getenv(name)
+  return value ~= "" and value or nil
+end
+
+--- Does standard output take colours? NO_COLOR says no.
+function colour.is_wanted() return not env "NO_COLOR" and env "TERM" ~= "dumb" and env "TERM" end
+
+--- How many colours pictures may have: 2^24, 256, or nil.
+function colour.depth()
+  if not colour.is_wanted() then return nil end
+  local term, true_colour = env "TERM", env "COLORTERM"
+  if true_colour == "truecolor" or true_colour == "24bit" or term:find "direct"
+    or term:find "kitty" then
+    return 2 ^ 24
+  end
+  return term:find "256color" and 256 or nil
+end
+
+--- paint(kind, text): with colours, or the text as it is.
+function colour.painter(is_coloured)
+  if not is_coloured then return function(_, text) return text end end
+  return function(kind, text)
+    local code = codes[kind]
+    if not code or text == "" then return text end
+    return "\27[" .. code .. "m" .. text .. "\27[0m"
+  end
+end
+
+--- For each byte of Lua text the kind it is painted as, or nil.
+function colour.of_bytes(text)
+  local kinds = {}
+  if text:find "^%s*[:?]" then return kinds end
+  for _, token in ipairs(scan.tokens(text)) do
+    local kind = token.kind
+    if constants[token.text] then kind = "boolean" end
+    if codes[kind] then
+      for k = token.first, token.last do kinds[k] = kind end
+    end
+  end
+  return kinds
+end
+
+return colour

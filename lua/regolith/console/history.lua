@@ -1,0 +1,61 @@
+--- What was typed, kept across runs: a file with a line for each input, in which \n and \\ stand
+--- for line ends and backslashes. Each input is appended at once, so two prompts lose nothing.
+local history = {}
+
+local most = 2000
+
+local function make_folders(path)
+  local ffi = require "ffi"
+  pcall(ffi.cdef, "int rg_mkdir(const char *path, unsigned mode) __asm__(\"mkdir\");")
+  for at in path:gmatch "()/" do
+    if at > 1 then ffi.C.rg_mkdir(path:sub(1, at - 1), 448) end -- for its owner alone
+  end
+end
+
+--- The file: what RG_HISTORY says, else in the user's state folder; nil: none.
+function history.path()
+  local given = os.getenv "RG_HISTORY"
+  if given == "off" then return nil end
+  if given and given ~= "" then return given end
+  local state, home = os.getenv "XDG_STATE_HOME", os.getenv "HOME"
+  if state and state:sub(1, 1) == "/" then return state .. "/regolith/history" end
+  return home and home ~= "" and home .. "/.local/state/regolith/history" or nil
+end
+
+local function encode(text) return (text:gsub("[\\\n]", { ["\\"] = "\\\\", ["\n"] = "\\n" })) end
+local function decode(line) return (line:gsub("\\(.)", { ["\\"] = "\\", n = "\n" })) end
+
+local function write(path, list)
+  local file = io.open(path .. ".new", "w")
+  if not file then return end
+  for _, text in ipairs(list) do file:write(encode(text), "\n") end
+  if file:close() then os.rename(path .. ".new", path) end
+end
+
+--- The inputs, oldest first.
+function history.load(path)
+  local list, file = {}, path and io.open(path, "r")
+  if not file then return list end
+  for line in file:lines() do list[#list + 1] = decode(line) end
+  file:close()
+  if #list <= most then return list end
+  local last = {}
+  for k = #list - most / 2 + 1, #list do last[#last + 1] = list[k] end
+  write(path, last)
+  return last
+end
+
+--- Adds one; where it cannot be written, nothing is kept.
+function history.add(path, text)
+  if not path or #text > 100000 then return end
+  local file = io.open(path, "a")
+  if not file then
+    make_folders(path)
+    file = io.open(path, "a")
+  end
+  if not file then return end
+  file:write(encode(text), "\n")
+  file:close()
+end
+
+return history
