@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "api/word.h"
+#include "kernel/tuning.h"
 
 /* Options of an older caller are shorter. */
 static bool read_options(const char *function, const RgKernelOptions *options, int64_t length,
@@ -179,4 +180,21 @@ RgStatus rg_kernel_ptx(RgKernel *handle, const char *gpu, const char **text) {
   API_NEEDS(text);
   Program *program = API_PROGRAM(kernel);
   return API_CALL(program, kernel_text(kernel, TEXT_PTX, gpu, text, API_ERR(program)));
+}
+
+static bool find_tuned(Kernel *kernel, int32_t row, RgTuneRow *out, bool *is_there, Error *err) {
+  if (!owner_check(kernel->object.owner, err)) return false;
+  *is_there = tuning_row(kernel, row, out);
+  return true;
+}
+
+RgStatus rg_kernel_tuned(RgKernel *handle, int32_t row, RgTuneRow *out) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  API_NEEDS(out);
+  bool is_there = false;
+  Program *program = program_of(&kernel->object);
+  RgStatus status =
+      API_CALL(program, find_tuned(kernel, row, out, &is_there, API_ERR(program)));
+  return status ? status : !is_there;
 }

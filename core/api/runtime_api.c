@@ -245,6 +245,11 @@ void rg_stats(RgRuntime *runtime, RgStats *stats) {
   if (program) (void)API_CALL(program, read_stats(program, stats));
 }
 
+const char *rg_tune_mode(RgRuntime *runtime) {
+  static const char *const words[] = {"off", "cached", "online", "online"};
+  return words[runtime ? ((Program *)runtime)->engine.options.tunes : TUNE_OFF];
+}
+
 uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
   const Program *program = (const Program *)runtime;
   if (failed) *failed = program ? program->engine.stats.unspecialised : 0;

@@ -55,14 +55,22 @@ static int64_t block_chunk(int64_t block, int64_t total) {
   return block * (total / block / MOST_CHUNKS + 1);
 }
 
-static int64_t choose_chunk(const CpuDevice *cpu, const DeviceTask *task, int64_t total) {
+static int64_t whole_rows(int64_t chunk, int64_t total) {
+  return chunk < total - ROW ? (chunk + ROW - 1) / ROW * ROW : chunk;
+}
+
+static int64_t choose_chunk(const CpuDevice *cpu, const DeviceLaunch *launch,
+                            const DeviceTask *task, int64_t total) {
   int64_t cost = max_i64(1, task->cost), workers = pool_worker_count(cpu->pool);
+  const DeviceSwitches *how = &launch->switches;
+  if (how->workers == 1) return total;
   if (task->block > 0) return block_chunk(task->block, total);
+  if (how->workers) workers = min_i64(workers, how->workers);
+  if (how->chunks) return whole_rows(total / (workers * how->chunks) + 1, total);
   if (!cpu->device.shuffle_tasks && total < SERIAL_NS / cost) return total;
   int64_t even = total / (workers * CHUNKS_PER_WORKER) + 1, worth = CHUNK_NS / cost + 1;
   if (cpu->device.shuffle_tasks) return even;
-  int64_t chunk = max_i64(even, worth);
-  return chunk < total - ROW ? (chunk + ROW - 1) / ROW * ROW : chunk;
+  return whole_rows(max_i64(even, worth), total);
 }
 
 /* Every tree of the launch: a body may activate in any of them. No task is running. */
@@ -82,9 +90,11 @@ static void gather(CpuDevice *cpu, DeviceLaunch *launch) {
 static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, int64_t total) {
   RtContext *context = &launch->context;
   const DeviceTask *task = &launch->tasks[number];
-  int64_t chunk = task->is_ordered ? total : choose_chunk(cpu, task, total);
-  if (task->privatised && !task->is_ordered &&
-      copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total)) {
+  int64_t chunk = task->is_ordered ? total : choose_chunk(cpu, launch, task, total);
+  DeviceCopies copies = launch->switches.copies;
+  if (task->privatised && !task->is_ordered && copies != COPIES_NEVER &&
+      copies_pay(context, &launch->tasks[task->privatised], total,
+                 chunk >= total || copies == COPIES_ALWAYS)) {
     number = task->privatised;
     task = &launch->tasks[number];
   }
@@ -93,7 +103,9 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
       .context = context, .took_part = cpu->took_part, .fails = &cpu->device.fails_in_task};
   *(void **)&running.function = launch->code->tasks[number];
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
+  pool_limit(cpu->pool, launch->switches.workers);
   pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
+  pool_limit(cpu->pool, 0);
   if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);
 }
 
@@ -108,6 +120,7 @@ static void run_task(RtContext *context, int32_t number) {
   int64_t total = count_positions(launch, task);
   if (total > 0) {
     launch->runs++;
+    launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
     races_begin(cpu);
     run_positions(cpu, launch, number, total);
     races_end(cpu, launch);

@@ -100,6 +100,15 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
 } DeviceTask;
 
+/* How a launch is run, where its results leave a choice (order of iterations); 0: the device
+ * decides. */
+typedef enum DeviceCopies { COPIES_IF_WORTH, COPIES_ALWAYS, COPIES_NEVER } DeviceCopies;
+typedef struct DeviceSwitches {
+  int32_t workers;            /* at most so many */
+  int32_t chunks;             /* so many per worker, unless the user asked for blocks */
+  DeviceCopies copies;        /* private ones, where a task can have them */
+} DeviceSwitches;
+
 typedef struct DeviceLaunch {
   /* -- given by the caller */
   const DeviceCode *code;
@@ -119,12 +128,14 @@ typedef struct DeviceLaunch {
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   bool says;                  /* it may print; then nothing is queued before it */
   int32_t stream;             /* where order is that of launches; 0: the default */
+  DeviceSwitches switches;
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
    * may set it to 1 */
   RtContext context;
   uint64_t runs, collections; /* tasks run, collections that freed something */
   uint64_t ticks;             /* how long it took (base/clock.h); 0: not known */
+  uint64_t work;              /* positions of its tasks, by what they cost; 0: not known */
   bool is_skipped;            /* one before it, on its stream, has failed: it did not run */
   RtOutside outside;          /* the first of the first worker that has one; the count is of all */
   /* What the kernel said, as records of llvm_bc/message.c: task after task, in a task by the

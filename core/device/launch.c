@@ -22,6 +22,7 @@ void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
   context->run = run;
   launch->runs = launch->collections = 0;
   launch->messages_lost = launch->touches_lost = launch->ticket = launch->ticks = 0;
+  launch->work = 0;
   launch->is_skipped = false;
 }
 

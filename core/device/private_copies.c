@@ -246,7 +246,7 @@ static double count_nodes(const RtTree *tree, int32_t manager) {
 
 /* An element takes about a nanosecond to sum, split among the workers like the loop. */
 bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                bool is_one_chunk) {
+                bool is_sure) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     const RtTree *tree = context->trees[privatised->sums[i].tree];
@@ -254,7 +254,6 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
     if (!tree->private_copies) return false;
     elements += count_nodes(tree, sum.manager) * (double)elements_below(&sum, 0);
   }
-  bool is_alone = is_one_chunk || context->worker_count == 1;
-  return is_alone ||
+  return is_sure || context->worker_count == 1 ||
          elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
 }

@@ -11,10 +11,10 @@
  * budget is charged for its possible size. */
 void copies_prepare(Device *device, RtTree *tree);
 void copies_free(Device *device, RtTree *tree);
-/* Is running the privatised version over `total` positions, in one chunk or many, cheaper than
- * atomic updates? False if a tree has no private copies. */
+/* Is running the privatised version over `total` positions, for sure or perhaps, cheaper than
+ * atomic updates? In one chunk it is. False if a tree has no private copies. */
 bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                bool is_one_chunk);
+                bool is_sure);
 /* Adds the copies of the workers that took part to the trees and leaves them zero. No task is
  * running. */
 void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,

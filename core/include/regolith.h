@@ -101,6 +101,10 @@ typedef struct RgOptions {
    * 128, ratio = 0.8)": of `period` (requests), `time` (seconds) or `never`, and `ratio`, `min` or
    * `max` (bytes). NULL: what RG_POOL says, else expandable */
   const char *pool;
+  /* How launches are run (threads, sizes of chunks, private copies; results are the same, but for
+   * the order in which threads add floats): "online": tried among real launches, "cached": as was
+   * found out before, "off": by estimates. NULL: what RG_TUNE says, else online */
+  const char *tune;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -518,6 +522,22 @@ RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
 /* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_90", which need
  * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
 RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
+
+/* Row `row` of what was tried to run a kernel's launches fast, over all its variants and extents:
+ * rows of one choice follow each other. Past the last: returns 1 without a message. */
+typedef struct RgTuneRow {
+  const char *candidate;   /* "threads=1"; "default" is the first of its group */
+  const char *about;       /* of which launches: "extents up to 4096", or "" */
+  const char *state;       /* "tried", "slow": left out after some rounds, "failed" */
+  int32_t group;           /* which choice it belongs to, from 0 on */
+  int32_t is_kept;         /* 1: launches run so from now on */
+  int32_t is_recalled;     /* 1: the choice was known from disk */
+  int32_t samples;
+  double ms;               /* the least time of a launch; 0: none yet */
+} RgTuneRow;
+RgStatus rg_kernel_tuned(RgKernel *kernel, int32_t row, RgTuneRow *out);
+/* "off", "cached" or "online": see RgOptions.tune. */
+const char *rg_tune_mode(RgRuntime *runtime);
 
 /* -- the compute client ------------------------------------------------------------------------ */
 /* Work on streams: on each it is done in the order of the calls; a buffer that two of them use is

@@ -9,6 +9,7 @@
 #include "kernel/specialise.h"
 #include "kernel/lines.h"
 #include "kernel/queue.h"
+#include "kernel/tuning.h"
 
 static bool settle(void *data, Error *err) { return queue_settle(data, err); }
 static bool settle_one(void *data, int32_t stream, uint64_t ticket, Error *err) {
@@ -24,6 +25,7 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   store->device->settle = settle;
   store->device->settle_one = settle_one;
   store->device->settle_data = engine;
+  tuning_init(engine);
   engine_end_launch(engine);
 }
 
@@ -69,6 +71,7 @@ void engine_deinit(Engine *engine) {
   engine->codegen = NULL;
   cache_close(engine->cache);
   engine->cache = NULL;
+  tuning_end(engine);
   if (engine->store) lines_free(engine);
   if (engine->store) heap_free(engine->store->heap, engine->queue);
   engine->queue = NULL;

@@ -6,8 +6,13 @@
 #include "loader/cache.h"
 #include "loader/loader.h"
 #include "tree/store.h"
+#include "tune/tuner.h"
 
 typedef struct Kernel Kernel; /* kernel.h */
+
+/* Who decides how launches are run: the device; what was found out earlier, too; trials, too; these
+ * at every launch, however small, for tests. */
+typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMode;
 
 typedef struct EngineOptions {
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data is in Lua */
@@ -15,6 +20,7 @@ typedef struct EngineOptions {
   bool deterministic;         /* loops whose results depend on their order run on one worker */
   int32_t debug;              /* SemaDebug's */
   bool specialises, always_specialises; /* see specialise.h; the second for tests */
+  TuneMode tunes;             /* see tuning.h */
   bool waits;                 /* for what the device has queued, at once */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */
 } EngineOptions;
@@ -30,9 +36,17 @@ typedef enum CompileStep {
 } CompileStep;
 extern const char *const step_words[STEP_COUNT];
 
+/* A launch as the tuner sees it (tuning.h). */
+typedef struct TuneTrial {
+  struct Variant *base;       /* whose code it runs, or a variant of it */
+  struct TuneEntry *entry;    /* NULL: no trial */
+  int32_t candidate;
+} TuneTrial;
+
 typedef struct Queued {       /* queue.c: a launch that is not reported yet */
   Kernel *kernel;
   struct Variant *variant;
+  TuneTrial trial;
   uint64_t ticket;
   int32_t stream;
   uint64_t number;            /* EngineStats.launches, with it */
@@ -81,6 +95,10 @@ typedef struct Engine {
   /* by stream: a launch that was queued has failed, which nobody has been told */
   bool has_failed[RG_STREAMS];
   Error failures[RG_STREAMS];
+  uint64_t tune_from;         /* ticks: shorter launches are not tuned */
+  TuneBudget tune_budget;     /* in ticks */
+  struct TuneFile *tune_file; /* NULL: not opened yet */
+  uint64_t tunings;           /* how many there were */
   RtRandom random;
   EngineStats stats;
 } Engine;

@@ -7,6 +7,7 @@
 #include "kernel/ahead.h"
 #include "kernel/queue.h"
 #include "kernel/specialise.h"
+#include "kernel/tuning.h"
 
 static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
   return count <= 0 || !memcmp(a, b, sizeof *a * (size_t)count);
@@ -253,15 +254,19 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;
   fill_launch(engine, variant, values, launch);
+  TuneTrial trial = {.base = variant};
+  launch->switches = (DeviceSwitches){0};
+  if (tuning_wants_pick(engine, variant)) launch->switches = tuning_pick(kernel, &trial);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);
   engine->stats.launches++;
   expect_valid(kernel);
-  if (launch->ticket) return ok && queue_add(kernel, variant, values, result, err);
+  if (launch->ticket) return ok && queue_add(kernel, &trial, values, result, err);
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
+  tuning_take(kernel, &trial, launch, ok);
   if (ok) special_note(kernel, general, variant, launch->ticks);
   return ok;
 }

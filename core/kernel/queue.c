@@ -1,5 +1,6 @@
 /* queue.c - see queue.h. */
 #include "kernel/queue.h"
+#include "kernel/tuning.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,11 +35,16 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .messages_lost = engine->launch.messages_lost,
                          .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};
-  if (!device->table->finish(device, &launch, err)) return name_kernel(queued->kernel, err);
+  if (!device->table->finish(device, &launch, err)) {
+    tuning_forget(&queued->trial);
+    return name_kernel(queued->kernel, err);
+  }
   engine->stats.run_ticks += launch.ticks;
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);
-  return readback(queued->kernel, variant, &launch, values, result, err);
+  bool ok = readback(queued->kernel, variant, &launch, values, result, err);
+  tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
+  return ok;
 }
 
 /* -- which of them ----------------------------------------------------------------------------- */
@@ -81,6 +87,7 @@ static void report_one(const Reporting *how, const Queued *queued, bool is_last,
   error_clear(&failure);
   if (err && !error_is_set(err)) failure.more = err->more; /* with its notes */
   if (is_lost(engine, is_broken, queued)) {
+    tuning_forget(&queued->trial);
     engine->stats.skipped++;
   } else if (!report(queued, is_last ? how->values : NULL,
                      is_last && how->result ? how->result : &unused, &failure)) {
@@ -168,12 +175,13 @@ void queue_make_room(Engine *engine, const Variant *variant) {
   queue_have_room(engine, engine->stream);
 }
 
-bool queue_add(Kernel *kernel, Variant *variant, const RgValue *values, RgValue *result,
+bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, RgValue *result,
                Error *err) {
   Engine *engine = kernel->engine;
+  Variant *variant = kernel->ran;
   if (!engine->queue) engine->queue = heap_alloc(engine->store->heap, sizeof *engine->queue *
                                                  (size_t)engine->store->device->most_queued);
-  Queued queued = {kernel, variant, engine->launch.ticket, engine->launch.stream,
+  Queued queued = {kernel, variant, *trial, engine->launch.ticket, engine->launch.stream,
                    engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
   engine->queue[engine->queued++] = queued;

@@ -7,6 +7,7 @@
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 #include "kernel/message.h"
+#include "kernel/tuning.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
@@ -49,12 +50,42 @@ static bool writes_frame(void *data, IrInst *inst) { /* a visit: false once foun
   return inst->op != IR_REDUCE && inst->op != IR_FRAME_SET;
 }
 
+/* A visit: collects the arguments that a bound of a loop is made of. */
+typedef struct Bounds {
+  const IrTask *task;
+  uint64_t args;            /* of the first 64 */
+} Bounds;
+
+static void add_args(const IrInst *inst, int depth, uint64_t *args) {
+  enum { DEEP = 12 };
+  if (inst->op == IR_ARG && inst->imm < 64) *args |= (uint64_t)1 << inst->imm;
+  for (int k = 0; k < inst->operand_count && depth < DEEP; k++)
+    add_args(inst->operands[k], depth + 1, args);
+}
+
+static bool note_bound(void *data, IrInst *inst) {
+  Bounds *bounds = data;
+  int64_t number = inst->imm - bounds->task->bounds;
+  if (inst->op == IR_FRAME_SET && number >= 0 && number < 2 * (int64_t)bounds->task->axis_count)
+    add_args(inst->operands[0], 0, &bounds->args);
+  return true;
+}
+
+static uint64_t extents_of(const IrKernel *kernel, const IrTask *task) {
+  Bounds bounds = {.task = task};
+  if (task->kind == TASK_RANGE) ir_walk(kernel->body, note_bound, &bounds);
+  return bounds.args;
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
   const IrTask *task = kernel->tasks.items[number];
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
+  bool has_order = !ir_walk(task->body, has_no_order, NULL);
+  variant->order_shows |= has_order;
+  variant->extents |= extents_of(kernel, task);
   DeviceTask *out = &variant->tasks[number];
   *out = (DeviceTask){.kind = device_kind(task),
                       .axis_count = task->axis_count,
@@ -67,7 +98,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .spread = ir_spread(task),
                       .lists_are_ordered = compile->kernel->engine->options.deterministic,
                       .is_ordered = compile->kernel->engine->options.deterministic &&
-                                    (changes || !ir_walk(task->body, has_no_order, NULL)),
+                                    (changes || has_order),
                       .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
                                       (task->interior &&
                                        !ir_walk(task->interior, writes_frame, NULL)),
@@ -272,6 +303,7 @@ void variant_free(Engine *engine, Variant *variant) {
   Heap *heap = store->heap;
   if (!variant) return;
   ahead_drop(engine, variant);
+  tuning_drop(engine, variant);
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
   messages_drop(variant);
   for (int32_t k = 0; k < variant->site_count; k++) {

@@ -75,6 +75,9 @@ struct Variant {
   int64_t byte_count;
   char *lua;                /* arch "lua": what runs; else NULL */
   struct Special *special;  /* specialise.c: of its numbers that stay the same; NULL: nothing yet */
+  struct Tuning *tuning;    /* tuning.c: NULL: nothing yet */
+  uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */
+  bool order_shows;         /* in sums of floats: which worker adds what */
   SemaValue *given;         /* what it was compiled from: what other texts are made from */
   int32_t given_count;
 };

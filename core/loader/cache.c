@@ -57,6 +57,8 @@ typedef struct EntryHead {
   uint8_t sum[SHA256_BYTES]; /* of key and objects, which follow */
 } EntryHead;
 
+_Static_assert(CACHE_NAME_BYTES == NAME_BYTES + 1, "a name and its NUL");
+
 static const char entry_magic[8] = "RGCACHE2";
 
 /* -- where ------------------------------------------------------------------------------------- */
@@ -187,6 +189,14 @@ static bool make_key(Cache *cache, const RgCodegenRequest *request, Key *key) {
   if (make_paths(cache, request, key)) return true;
   heap_free(cache->heap, key->bytes);
   return false;
+}
+
+bool cache_name(Cache *cache, const RgCodegenRequest *request, char name[CACHE_NAME_BYTES]) {
+  Key key;
+  if (!cache || !make_key(cache, request, &key)) return false;
+  memcpy(name, strrchr(key.path, '/') + 1, CACHE_NAME_BYTES);
+  heap_free(cache->heap, key.bytes);
+  return true;
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */

@@ -25,6 +25,10 @@ uint64_t cache_limit_bytes(const Cache *cache);
  * False: not in the cache. */
 bool cache_find(Cache *cache, const RgCodegenRequest *request,
                 RgCodegenObject objects[RG_TARGET_COUNT]);
+/* A name for what a request asks for: of build, processors (this very one, if code is made for it)
+ * and bytes. False: none could be made. */
+enum { CACHE_NAME_BYTES = 33 };
+bool cache_name(Cache *cache, const RgCodegenRequest *request, char name[CACHE_NAME_BYTES]);
 void cache_store(Cache *cache, const RgCodegenRequest *request,
                  const RgCodegenObject objects[RG_TARGET_COUNT]);
 

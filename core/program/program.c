@@ -43,6 +43,19 @@ static bool find_channel(const RgOptions *options, Arch arch, ServerChannel *cha
          error_set(err, RG_ERROR_OPTION, "RG_CHANNEL is '%.60s', not inline or thread", text);
 }
 
+/* A host's job system splits work its own way. */
+static bool find_tuning(const RgOptions *options, Arch arch, TuneMode *mode, Error *err) {
+  static const char *const words[] = {"off", "cached", "online", "always"};
+  const char *text = options->tune ? options->tune : option_text("RG_TUNE");
+  *mode = TUNE_OFF;
+  while (*mode <= TUNE_ALWAYS && strcmp(text, words[*mode]) != 0) ++*mode;
+  if (*mode > TUNE_ALWAYS)
+    return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not off, cached or online",
+                     options->tune ? "tune" : "RG_TUNE", text);
+  if (arch == ARCH_LUA || options->run_tasks) *mode = TUNE_OFF;
+  return true;
+}
+
 /* Before the device: see server.h. */
 static bool create_server(Program *program, const RgOptions *given, ServerChannel channel,
                           uint64_t memory_bytes, Error *err) {
@@ -70,7 +83,9 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
   ServerChannel channel;
+  TuneMode tunes;
   if (!find_channel(&options, arch, &channel, err) ||
+      !find_tuning(&options, arch, &tunes, err) ||
       !create_server(program, &options, channel, store.memory_bytes, err))
     return false;
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,
@@ -78,6 +93,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .fast_math = options.fast_math,
                           .unchecked = options.unchecked,
                           .deterministic = options.deterministic != 0,
+                          .tunes = tunes,
                           .waits = !strcmp(option_text("RG_ASYNC"), "off"),
                           .debug = options.debug,
                           .specialises = !options.unspecialised && !options.run_tasks &&

@@ -95,6 +95,7 @@ static void take_outcome(DeviceLaunch *launch, const DeviceLaunch *own) {
   launch->runs = own->runs;
   launch->collections = own->collections;
   launch->ticks = own->ticks;
+  launch->work = own->work;
   launch->outside = own->outside;
   launch->messages = own->messages;
   launch->message_words = own->message_words;

@@ -57,6 +57,7 @@ struct Pool {
   _Atomic int64_t next;
   char pad_gate[64];
   _Atomic uint32_t gate; /* GATE_OPEN, and how many workers are inside */
+  _Atomic int32_t most;  /* who takes part has an index below it */
   char pad_end[64];
   _Atomic bool has_failed;
   Error failure;
@@ -194,6 +195,7 @@ static void *worker_main(void *argument) {
   for (;;) {
     seen = await_round(pool, seen);
     if (pool->stopping) return NULL;
+    if (worker->index >= atomic_load_explicit(&pool->most, memory_order_relaxed)) continue;
     if (!enter(pool)) continue;
     run_guarded(pool, worker->index);
     atomic_fetch_sub_explicit(&pool->gate, 1, memory_order_release);
@@ -251,6 +253,7 @@ Pool *pool_create(Heap *heap, int32_t thread_count, Error *err) {
   pool->heap = heap;
   pool->workers = workers;
   pool->worker_count = thread_count;
+  pool_limit(pool, 0);
   return pool;
 }
 
@@ -278,6 +281,10 @@ bool pool_is_within(Pool *pool) {
 }
 
 int32_t pool_worker_count(const Pool *pool) { return pool->worker_count; }
+
+void pool_limit(Pool *pool, int32_t workers) {
+  atomic_store_explicit(&pool->most, workers > 0 ? workers : MAX_WORKERS, memory_order_relaxed);
+}
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   while (b) {

@@ -71,7 +71,7 @@ return {
     { "reset()", "Ends the runtime; its handles raise errors." },
     { "sync()", "Waits for queued work." },
     { "info(): table<string, string|integer>",
-      "version, llvm, cpu, library, device, threads, memory_bytes, lua, library_file." },
+      "version, llvm, cpu, library, device, threads, memory_bytes, tune, lua, library_file." },
     { "stats(): table<string, number>",
       "launches, compiles, cache_hits, specialised, run_ms, out_of_range, .., sema_ms, .." },
     { "memory(): rg.MemoryReport", "Bytes per tree and node." },
@@ -240,6 +240,7 @@ return {
     { "ptx(gpu?: string): string",
       'PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".' },
     { "explain(): string", "What became of each loop and access, by source line." },
+    { "tuned(): rg.TuneReport", "What was tried to run its launches fast, and what is kept." },
   } },
 
   { class = "rg.Range", title = "A range", base = "fun(): integer", rows = {
@@ -307,6 +308,16 @@ return {
     { "largest_free: integer", "The largest request that needs nothing of the system." },
   } },
 
+  { class = "rg.TuneReport", title = "What was tried: a list of choices; `tostring` draws it", rows = {
+    { "[integer]: rg.TuneChoice", "One for each set of extents, of each variant." },
+  } },
+  { class = "rg.TuneChoice", title = "A choice: a list of what was tried, the default first", rows = {
+    { "[integer]: table", "`{ candidate, state, samples, ms }`; ms: the least time of a launch." },
+    { "kept: string?", "The candidate that launches run by from now on." },
+    { "recalled: boolean", "Was it known from disk?" },
+    { "about: string", "Of which launches: \"extents up to 4096\"." },
+  } },
+
   { class = "rg.Client", title = "The compute client, `rg.client()`: work on a stream", rows = {
     { "empty(type: rg.Type|string|integer, ...: integer): rg.Array",
       "A buffer of zeros: `c:empty(rg.f32, n)`, or so many bytes; extents may be 0." },
@@ -343,6 +354,7 @@ return {
     { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
     { "cache?: boolean", "false: compiled kernels are not kept on disk." },
     { "pool?: string", "How memory of arrays is reused: \"expandable\", \"caching\", \"simple\"." },
+    { "tune?: \"off\"|\"cached\"|\"online\"", "How launches are run is found out (default \"online\")." },
     { "async?: boolean", "Launches return at once, and are run by a thread." },
     { "read?: fun(name: string): string?, string?",
       "The sources of scripts in archives." },

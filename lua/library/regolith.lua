@@ -75,7 +75,7 @@ function rg.reset() end
 --- Waits for queued work.
 function rg.sync() end
 
---- version, llvm, cpu, library, device, threads, memory_bytes, lua, library_file.
+--- version, llvm, cpu, library, device, threads, memory_bytes, tune, lua, library_file.
 ---@return table<string, string|integer>
 function rg.info() end
 
@@ -1018,6 +1018,10 @@ function Kernel:ptx(gpu) end
 ---@return string
 function Kernel:explain() end
 
+--- What was tried to run its launches fast, and what is kept.
+---@return rg.TuneReport
+function Kernel:tuned() end
+
 ---@class rg.Range: fun(): integer
 local Range = {}
 
@@ -1178,6 +1182,15 @@ function Vector:select(...) end
 ---@field device_calls integer Held now; requests so far; how many of them asked the system.
 ---@field largest_free integer The largest request that needs nothing of the system.
 
+---@class rg.TuneReport
+---@field [integer] rg.TuneChoice One for each set of extents, of each variant.
+
+---@class rg.TuneChoice
+---@field [integer] table `{ candidate, state, samples, ms }`; ms: the least time of a launch.
+---@field kept string? The candidate that launches run by from now on.
+---@field recalled boolean Was it known from disk?
+---@field about string Of which launches: "extents up to 4096".
+
 ---@class rg.Client
 local Client = {}
 
@@ -1264,6 +1277,7 @@ function Ticket:wait(as) end
 ---@field memory? string|number A budget: "2GiB", or bytes.
 ---@field cache? boolean false: compiled kernels are not kept on disk.
 ---@field pool? string How memory of arrays is reused: "expandable", "caching", "simple".
+---@field tune? "off"|"cached"|"online" How launches are run is found out (default "online").
 ---@field async? boolean Launches return at once, and are run by a thread.
 ---@field read? fun(name: string): string?, string? The sources of scripts in archives.
 ---@field default_float? string|rg.Type "f32" or "f64".

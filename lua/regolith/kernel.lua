@@ -19,6 +19,7 @@ local called = require "regolith.called"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 local suggest = require "regolith.suggest"
+local tune = require "regolith.tune"
 local say = require "regolith.oracle_say"
 
 local debug, getfenv, loadstring = debug, getfenv, loadstring
@@ -252,7 +253,7 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "compile", "ptx", unpack(text_names) }
+local method_names = { "compile", "ptx", "tuned", unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the variant launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
@@ -270,6 +271,9 @@ end
 
 --- What the tasks are for a GPU, of the variant launched or compiled last.
 function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
+
+--- What was tried to run its launches fast, and what is kept.
+function methods.tuned(self) return lib.quiet(tune.rows, self.pointer, self.runtime) end
 
 local function add_metatable(self, launcher)
   return setmetatable(self, {

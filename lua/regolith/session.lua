@@ -74,6 +74,12 @@ local set = {
     if type(v) ~= "string" then return refuse("pool", v, "a strategy such as \"caching\"") end
     o.pool = v
   end,
+  tune = function(o, v)
+    if v ~= "off" and v ~= "cached" and v ~= "online" then
+      return refuse("tune", v, "\"off\", \"cached\" or \"online\"")
+    end
+    o.tune = v
+  end,
   arch = function(_, v)
     for _, name in ipairs(type(v) == "table" and v or { v }) do
       if type(name) ~= "string" then refuse("arch", v, "\"cpu\", or a list of names") end
@@ -284,7 +290,7 @@ function session:stats()
 end
 
 local info_names = { "version", "llvm", "cpu", "library", "device", "threads", "memory_bytes",
-  "lua", "library_file" }
+  "tune", "lua", "library_file" }
 local cache_names = { "folder", "entries", "bytes", "limit_bytes" }
 
 function session:info()
@@ -295,6 +301,7 @@ function session:info()
     t[name] = i[name] ~= nil and ffi.string(i[name]) or ""
   end
   t.threads, t.memory_bytes = i.threads, tonumber(i.memory_bytes)
+  t.tune = ffi.string(C.rg_tune_mode(c))
   return printable(t, info_names)
 end
 

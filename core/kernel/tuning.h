@@ -1,0 +1,46 @@
+/* tuning.h - how a kernel's launches are run, where several ways have the same results: more or
+ * fewer threads, larger or smaller chunks, private copies or atomic updates (candidate.def).
+ *
+ *     launches --some time in all--> watched --each launch a trial, in turn--> kept, on disk, too
+ *
+ * Trials are real launches: nothing runs twice. What is kept belongs to a kernel's code, the
+ * anchors of its extents, the device, and how many threads it has; the next process finds it there
+ * and tries nothing. Launches below 20 us pay one comparison and are left alone, and trials take
+ * 5 % of what all launches take at most. For the room alone. */
+#ifndef RG_KERNEL_TUNING_H
+#define RG_KERNEL_TUNING_H
+
+#include "kernel/variant.h"
+
+void tuning_init(Engine *engine);
+void tuning_end(Engine *engine);
+/* Before a launch of `trial->base`, whose frame and trees are filled: how to run it. */
+DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
+/* After it. */
+void tuning_note(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work);
+/* It did not run, or failed. */
+void tuning_forget(const TuneTrial *trial);
+void tuning_drop(Engine *engine, Variant *variant);
+
+/* Has a launch anything to pick, or to note? */
+static inline bool tuning_wants_pick(const Engine *engine, const Variant *variant) {
+  return variant->tuning || engine->options.tunes == TUNE_ALWAYS;
+}
+static inline bool tuning_wants_note(const Engine *engine, const TuneTrial *trial,
+                                     uint64_t ticks) {
+  return ticks >= engine->tune_from || trial->entry;
+}
+
+/* Once it has ended; not `ok`: it failed, or did not run. */
+static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch,
+                               bool ok) {
+  if (!ok) tuning_forget(trial);
+  else if (tuning_wants_note(kernel->engine, trial, launch->ticks))
+    tuning_note(kernel, trial, launch->ticks, launch->work);
+}
+
+/* What was tried: row `row` over all of a kernel's variants and extents; false past the last. See
+ * rg_kernel_tuned. */
+bool tuning_row(Kernel *kernel, int32_t row, RgTuneRow *out);
+
+#endif

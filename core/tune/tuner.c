@@ -1,0 +1,182 @@
+/* tuner.c - see tuner.h. Invariant: `turn` is below `count` while trials go on; the leader is a
+ * candidate that is still tried. */
+#include "tune/tuner.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+enum { DROP_ROUNDS = 3, KEEP_ROUNDS = 3, LEAD_ROUNDS = 5, MOST_ROUNDS = 10, LEAST_TRIED = 2 };
+static const double gain = 0.95, too_slow = 1.5, even = 1.3;
+
+void tuner_begin(Tuner *tuner, int32_t count) {
+  ASSERT(count > 0 && count <= TUNE_MOST, "a tuner has a default, and room for its candidates");
+  *tuner = (Tuner){.count = count, .kept = count == 1 ? 0 : TUNE_UNDECIDED};
+}
+
+void tuner_recall(Tuner *tuner, int32_t candidate) {
+  tuner->kept = tuner->leader = candidate;
+  tuner->is_recalled = true;
+}
+
+static bool waits(const TuneRow *row) {
+  return row->state == TUNE_TRIED && !row->is_asked && !row->is_done;
+}
+
+int32_t tuner_next(const Tuner *tuner) {
+  if (tuner->kept != TUNE_UNDECIDED) return TUNE_UNDECIDED;
+  for (int32_t k = 0; k < tuner->count; k++) {
+    int32_t candidate = (tuner->turn + k) % tuner->count;
+    if (waits(&tuner->rows[candidate])) return candidate;
+  }
+  return TUNE_UNDECIDED;
+}
+
+static int32_t first_left(const Tuner *tuner) {
+  for (int32_t k = 0; k < tuner->count; k++)
+    if (tuner->rows[k].state != TUNE_FAILED) return k;
+  return TUNE_UNDECIDED;
+}
+
+int32_t tuner_choice(const Tuner *tuner) {
+  if (tuner->kept != TUNE_UNDECIDED) return tuner->kept;
+  int32_t first = first_left(tuner);
+  return first == TUNE_UNDECIDED ? 0 : first;
+}
+
+void tuner_ask(Tuner *tuner, int32_t candidate) {
+  tuner->rows[candidate].is_asked = true;
+  tuner->turn = (candidate + 1) % tuner->count;
+}
+
+/* -- rounds ------------------------------------------------------------------------------------ */
+
+static bool is_tried(const Tuner *tuner, int32_t k) { return tuner->rows[k].state == TUNE_TRIED; }
+
+static int32_t count_tried(const Tuner *tuner) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < tuner->count; k++) count += is_tried(tuner, k);
+  return count;
+}
+
+static int32_t find_fastest(const Tuner *tuner) {
+  int32_t fastest = first_left(tuner);
+  for (int32_t k = 0; k < tuner->count; k++)
+    if (is_tried(tuner, k) && tuner->rows[k].best < tuner->rows[fastest].best) fastest = k;
+  return fastest;
+}
+
+static bool is_faster(const Tuner *tuner, int32_t candidate, int32_t than) {
+  return tuner->rows[candidate].best <= gain * tuner->rows[than].best;
+}
+
+/* Whoever leads must be faster than the default, or what stands for it. */
+static void find_leader(Tuner *tuner) {
+  int32_t before = tuner->leader, base = first_left(tuner), fastest = find_fastest(tuner);
+  if (!is_tried(tuner, before) || (before != base && !is_faster(tuner, before, base)))
+    tuner->leader = base;
+  if (is_faster(tuner, fastest, tuner->leader)) tuner->leader = fastest;
+  tuner->streak = tuner->leader == before ? tuner->streak + 1 : 1;
+}
+
+static void drop_slow(Tuner *tuner) {
+  double best = tuner->rows[find_fastest(tuner)].best;
+  for (int32_t k = 1; k < tuner->count; k++) {
+    TuneRow *row = &tuner->rows[k];
+    if (row->state == TUNE_TRIED && k != tuner->leader && row->best > too_slow * best &&
+        count_tried(tuner) > LEAST_TRIED)
+      row->state = TUNE_TOO_SLOW;
+  }
+}
+
+static void end_round(Tuner *tuner) {
+  tuner->rounds++;
+  find_leader(tuner);
+  if (tuner->rounds >= DROP_ROUNDS) drop_slow(tuner);
+  for (int32_t k = 0; k < tuner->count; k++) tuner->rows[k].is_done = false;
+  bool is_default = tuner->leader == first_left(tuner);
+  int32_t least = is_default ? KEEP_ROUNDS : LEAD_ROUNDS;
+  if (tuner->rounds >= least && tuner->streak >= KEEP_ROUNDS) tuner->kept = tuner->leader;
+  else if (tuner->rounds >= MOST_ROUNDS) tuner->kept = first_left(tuner);
+}
+
+static void look(Tuner *tuner) {
+  if (tuner->kept != TUNE_UNDECIDED || !count_tried(tuner)) return;
+  for (int32_t k = 0; k < tuner->count; k++)
+    if (is_tried(tuner, k) && !tuner->rows[k].is_done) return;
+  end_round(tuner);
+}
+
+void tuner_note(Tuner *tuner, int32_t candidate, double time, double work) {
+  TuneRow *row = &tuner->rows[candidate];
+  row->is_asked = false;
+  if (tuner->kept != TUNE_UNDECIDED || row->state != TUNE_TRIED) return;
+  double cost = work > 0 ? time / work : time;
+  row->ring[row->samples++ % TUNE_RING] = cost;
+  if (!(row->best > 0) || cost < row->best) row->best = cost;
+  row->is_done = true;
+  look(tuner);
+}
+
+void tuner_forget(Tuner *tuner, int32_t candidate) { tuner->rows[candidate].is_asked = false; }
+
+bool tuner_fail(Tuner *tuner, int32_t candidate) {
+  TuneRow *row = &tuner->rows[candidate];
+  row->is_asked = false;
+  row->state = TUNE_FAILED;
+  int32_t left = first_left(tuner);
+  if (left == TUNE_UNDECIDED) {
+    tuner->kept = 0;
+    return false;
+  }
+  if (tuner->kept == candidate) tuner->kept = left;
+  if (tuner->leader == candidate) tuner->leader = left, tuner->streak = 0;
+  if (tuner->kept == TUNE_UNDECIDED && count_tried(tuner) == 1) tuner->kept = left;
+  look(tuner);
+  return true;
+}
+
+/* -- what it costs, and how good it is --------------------------------------------------------- */
+
+double tuner_excess(const Tuner *tuner, int32_t candidate) {
+  double usual = tuner->rows[tuner_choice(tuner)].best, own = tuner->rows[candidate].best;
+  if (candidate == tuner_choice(tuner)) return 0;
+  if (!(usual > 0) || !(own > 0)) return 1;
+  return own > usual ? own / usual - 1 : 0;
+}
+
+static double middle(const TuneRow *row) {
+  double sorted[TUNE_RING];
+  int32_t count = row->samples < TUNE_RING ? row->samples : TUNE_RING;
+  memcpy(sorted, row->ring, sizeof sorted);
+  for (int32_t k = 1; k < count; k++)
+    for (int32_t i = k; i > 0 && sorted[i] < sorted[i - 1]; i--) {
+      double other = sorted[i];
+      sorted[i] = sorted[i - 1];
+      sorted[i - 1] = other;
+    }
+  return count ? sorted[count / 2] : 0;
+}
+
+static bool is_even(const TuneRow *row) { return row->samples && middle(row) <= even * row->best; }
+
+bool tuner_is_sure(const Tuner *tuner) {
+  int32_t kept = tuner->kept, base = first_left(tuner);
+  return kept != TUNE_UNDECIDED && base != TUNE_UNDECIDED && is_even(&tuner->rows[kept]) &&
+         is_even(&tuner->rows[base]);
+}
+
+bool budget_allows(const TuneBudget *budget, double excess, double total) {
+  return !(budget->share > 0) || excess <= 0 || budget->spent + excess <= budget->share * total;
+}
+
+void budget_spend(TuneBudget *budget, double time) {
+  if (time > 0) budget->spent += time;
+}
+
+uint64_t tune_anchor(uint64_t number) {
+  uint64_t anchor = 1;
+  if (number == 0) return 0;
+  while (anchor < number && anchor < (uint64_t)1 << 63) anchor <<= 1;
+  return anchor;
+}

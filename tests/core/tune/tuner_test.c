@@ -1,0 +1,203 @@
+/* tuner_test.c - the choice among candidates, with times that the test makes up. */
+#include <stdlib.h>
+
+#include "check.h"
+#include "tune/tuner.h"
+
+static uint64_t state;
+static double noise(void) { /* 0 .. 1 */
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(state >> 40) / (double)(1 << 24);
+}
+
+/* A run on a busy machine: one in eight is held up. */
+static double time_of(double own) {
+  double held = noise() < 0.125 ? 0.5 * noise() : 0;
+  return own * (1 + 0.02 * noise() + held);
+}
+
+/* Until a choice is made, with these times; how many runs that took, 1000 at most. */
+static int settle(Tuner *tuner, const double *times) {
+  int runs = 0;
+  for (; tuner->kept == TUNE_UNDECIDED && runs < 1000; runs++) {
+    int32_t candidate = tuner_next(tuner);
+    tuner_ask(tuner, candidate);
+    tuner_note(tuner, candidate, time_of(times[candidate]), 1);
+  }
+  return runs;
+}
+
+static void choosing(void) {
+  TEST("a candidate three times as fast is kept in 20 of 20 trials") {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      Tuner tuner;
+      state = seed * 977;
+      tuner_begin(&tuner, 4);
+      double times[] = {3, 3.1, 1, 6};
+      CHECK(settle(&tuner, times) < 40);
+      CHECK_INT(2, tuner.kept);
+      CHECK_INT(TUNE_TOO_SLOW, tuner.rows[3].state);
+    }
+  }
+  TEST("of equal candidates the default is kept in at least 19 of 20 trials") {
+    int kept = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      Tuner tuner;
+      double times[] = {1, 1, 1, 1};
+      state = seed * 1313;
+      tuner_begin(&tuner, 4);
+      settle(&tuner, times);
+      kept += tuner.kept == 0;
+    }
+    CHECK(kept >= 19);
+  }
+  TEST("less than five percent does not move the default") {
+    Tuner tuner;
+    tuner_begin(&tuner, 2);
+    for (int k = 0; k < 3; k++) {
+      tuner_note(&tuner, 0, 100, 1);
+      tuner_note(&tuner, 1, 96, 1);
+    }
+    CHECK_INT(0, tuner.kept);
+  }
+  TEST("who leads must lead for three rounds in a row") {
+    Tuner tuner;
+    tuner_begin(&tuner, 2);
+    for (int k = 0; k < 4; k++) {
+      CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+      tuner_note(&tuner, 0, 100, 1);
+      tuner_note(&tuner, 1, k < 2 ? 100 : 50, 1); /* leads from the third round on */
+    }
+    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(2, tuner.streak);
+    tuner_note(&tuner, 0, 100, 1);
+    tuner_note(&tuner, 1, 50, 1);
+    CHECK_INT(1, tuner.kept);
+  }
+  TEST("candidates take turns, the slow ones less often") {
+    Tuner tuner;
+    tuner_begin(&tuner, 3);
+    double times[] = {1, 1, 9};
+    int asked[3] = {0};
+    for (int k = 0; k < 9; k++) {
+      int32_t candidate = tuner_next(&tuner);
+      CHECK_INT(k % 3, candidate);
+      asked[candidate]++;
+      tuner_ask(&tuner, candidate);
+      tuner_note(&tuner, candidate, times[candidate], 1);
+    }
+    CHECK_INT(3, asked[2]);
+    CHECK_INT(0, tuner.kept);
+  }
+}
+
+static void running(void) {
+  TEST("several runs may be under way") {
+    Tuner tuner;
+    tuner_begin(&tuner, 3);
+    for (int k = 0; k < 3; k++) {
+      CHECK_INT(k, tuner_next(&tuner));
+      tuner_ask(&tuner, k);
+    }
+    CHECK_INT(TUNE_UNDECIDED, tuner_next(&tuner));
+    tuner_note(&tuner, 1, 1, 1);
+    CHECK_INT(TUNE_UNDECIDED, tuner_next(&tuner));
+    tuner_forget(&tuner, 2); /* it did not run */
+    CHECK_INT(2, tuner_next(&tuner));
+    tuner_note(&tuner, 2, 1, 1);
+    CHECK_INT(0, tuner.rounds);
+    tuner_note(&tuner, 0, 1, 1);
+    CHECK_INT(1, tuner.rounds);
+  }
+  TEST("times are per unit of work, so a growing simulation is no matter") {
+    Tuner tuner;
+    tuner_begin(&tuner, 2);
+    double work = 1000;
+    for (int k = 0; k < 5; k++, work *= 1.1) {
+      tuner_note(&tuner, 0, 2 * work, work);
+      work *= 1.1;
+      tuner_note(&tuner, 1, work, work);
+    }
+    CHECK_INT(1, tuner.kept);
+  }
+  TEST("a candidate that fails is out, and the last one that is left is kept") {
+    Tuner tuner;
+    tuner_begin(&tuner, 3);
+    CHECK(tuner_fail(&tuner, 0));
+    CHECK_INT(1, tuner_choice(&tuner));
+    CHECK_INT(1, tuner_next(&tuner));
+    CHECK(tuner_fail(&tuner, 1));
+    CHECK_INT(2, tuner.kept);
+    CHECK(!tuner_fail(&tuner, 2));
+    CHECK_INT(0, tuner.kept);
+  }
+  TEST("what was kept and fails makes room for another") {
+    Tuner tuner;
+    tuner_begin(&tuner, 2);
+    tuner_recall(&tuner, 1);
+    CHECK_INT(1, tuner_choice(&tuner));
+    CHECK(tuner_fail(&tuner, 1));
+    CHECK_INT(0, tuner_choice(&tuner));
+  }
+  TEST("a known choice needs no samples") {
+    Tuner tuner;
+    tuner_begin(&tuner, 3);
+    tuner_recall(&tuner, 2);
+    CHECK_INT(2, tuner_choice(&tuner));
+    CHECK_INT(TUNE_UNDECIDED, tuner_next(&tuner));
+    CHECK_INT(0, tuner.rows[2].samples);
+  }
+}
+
+static void bounds(void) {
+  TEST("trials take no more than their share of the time") {
+    TuneBudget budget = {.share = 0.05};
+    Tuner tuner;
+    double total = 0, lost = 0, times[] = {1, 3, 5};
+    int runs = 0;
+    tuner_begin(&tuner, 3);
+    for (; runs < 5000 && tuner.kept == TUNE_UNDECIDED; runs++) {
+      int32_t wanted = tuner_next(&tuner);
+      double excess = tuner_excess(&tuner, wanted);
+      bool may = budget_allows(&budget, excess, total);
+      int32_t candidate = may ? wanted : tuner_choice(&tuner);
+      if (may) tuner_ask(&tuner, candidate);
+      total += times[candidate];
+      lost += times[candidate] - 1;
+      if (!may) continue;
+      tuner_note(&tuner, candidate, times[candidate], 1);
+      budget_spend(&budget, times[candidate] - 1);
+      /* a first trial may be worse than was expected: then others wait */
+      CHECK(lost <= 0.05 * total + 4);
+    }
+    CHECK_INT(0, tuner.kept);
+    CHECK(runs > 100);
+  }
+  TEST("a choice among uneven times is not sure") {
+    Tuner tuner;
+    tuner_begin(&tuner, 2);
+    for (int k = 0; k < 3; k++) {
+      tuner_note(&tuner, 0, k ? 100 : 50, 1);
+      tuner_note(&tuner, 1, 100, 1);
+    }
+    CHECK_INT(0, tuner.kept);
+    CHECK(!tuner_is_sure(&tuner));
+    tuner_begin(&tuner, 2);
+    for (int k = 0; k < 6; k++) tuner_note(&tuner, k % 2, 100 + k, 1);
+    CHECK(tuner_is_sure(&tuner));
+  }
+  TEST("an anchor is the next power of two") {
+    CHECK_INT(0, (int64_t)tune_anchor(0));
+    CHECK_INT(1, (int64_t)tune_anchor(1));
+    CHECK_INT(1024, (int64_t)tune_anchor(1000));
+    CHECK_INT(1024, (int64_t)tune_anchor(1024));
+    CHECK_INT(2048, (int64_t)tune_anchor(1025));
+  }
+}
+
+int main(void) {
+  choosing();
+  running();
+  bounds();
+  return check_report();
+}
