@@ -12,8 +12,8 @@
 void queue_make_room(Engine *engine, const Variant *variant);
 /* Room for a copy on the stream. */
 void queue_have_room(Engine *engine, int32_t stream);
-/* The engine's launch of kernel->ran, which has a ticket. One whose outcome is waited for is reported now, with
- * all before it. */
+/* The engine's launch of kernel->ran, which has a ticket. One whose outcome is waited for is
+ * reported now, with all before it. */
 bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, RgValue *result,
                Error *err);
 /* Reports all. Without err a failure is kept. */

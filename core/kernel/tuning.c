@@ -9,7 +9,6 @@
 #include "base/bits.h"
 #include "base/map.h"
 #include "kernel/compile.h"
-#include "tune/record.h"
 
 enum { WORTH_MS = 100, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
 static const double least_ms = 0.02, share = 0.05;
@@ -126,40 +125,55 @@ static uint64_t extents_of(const Kernel *kernel, const Variant *variant, uint64_
 
 /* -- what is on disk --------------------------------------------------------------------------- */
 
-static void open_file(Engine *engine) {
+static TuneFile *file_of(Engine *engine) {
   char path[1300] = "", name[CACHE_NAME_BYTES];
-  if (engine->tune_file) return;
+  if (engine->tune_file) return engine->tune_file;
   RgCodegenRequest request = compile_request(engine, NULL, 0);
   if (cache_name(engine->cache, &request, name))
     snprintf(path, sizeof path, "%s/tune-%.16s.txt", cache_folder(engine->cache), name);
-  engine->tune_file = tune_file_open(engine->store->heap, path);
+  return engine->tune_file = tune_file_open(engine->store->heap, path);
 }
 
-/* Of the code, the device, what is tried, and the extents. */
+bool tuning_key(Engine *engine, const uint8_t *bytes, int64_t length, const void *rest,
+                size_t rest_bytes, char key[TUNE_KEY_BYTES]) {
+  const Device *device = engine->store->device;
+  char name[CACHE_NAME_BYTES];
+  RgCodegenRequest request = compile_request(engine, bytes, length);
+  if (engine->options.tunes == TUNE_ALWAYS || !cache_name(engine->cache, &request, name))
+    return false;
+  uint64_t hash = hash_bytes(1, rest, rest_bytes);
+  hash = hash_bytes(hash, &device->worker_count, sizeof device->worker_count);
+  if (device->name) hash = hash_bytes(hash, device->name, strlen(device->name));
+  snprintf(key, TUNE_KEY_BYTES, "%s.%016" PRIx64, name, hash);
+  return true;
+}
+
+const char *tuning_recall(Engine *engine, const char *key) {
+  return engine->options.tunes == TUNE_OFF ? NULL : tune_file_find(file_of(engine), key);
+}
+
+void tuning_record(Engine *engine, const char *key, const char *choice, double usual_ms,
+                   double kept_ms) {
+  tune_file_add(file_of(engine), key, choice, usual_ms, kept_ms);
+}
+
+/* Of the code, the extents, and what is tried. */
 static bool make_key(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
                      char key[TUNE_KEY_BYTES]) {
-  Engine *engine = kernel->engine;
-  const Device *device = engine->store->device;
   const Tuning *tuning = variant->tuning;
-  char name[CACHE_NAME_BYTES];
-  RgCodegenRequest request = compile_request(engine, variant->bytes, variant->byte_count);
-  if (!cache_name(engine->cache, &request, name)) return false;
-  uint64_t rest = hash_bytes(entry->extents, &device->worker_count, sizeof device->worker_count);
-  if (device->name) rest = hash_bytes(rest, device->name, strlen(device->name));
+  uint64_t rest = entry->extents;
   for (int32_t k = 0; k < tuning->count; k++) {
     const char *word = candidates[tuning->rows[k]].word;
     rest = hash_bytes(rest, word, strlen(word));
   }
-  snprintf(key, TUNE_KEY_BYTES, "%s.%016" PRIx64, name, rest);
-  return true;
+  return tuning_key(kernel->engine, variant->bytes, variant->byte_count, &rest, sizeof rest, key);
 }
 
 static void recall(Kernel *kernel, const Variant *variant, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   const Tuning *tuning = variant->tuning;
-  if (is_always(kernel) || tuning->count == 1 || !make_key(kernel, variant, entry, key)) return;
-  open_file(kernel->engine);
-  const char *word = tune_file_find(kernel->engine->tune_file, key);
+  if (tuning->count == 1 || !make_key(kernel, variant, entry, key)) return;
+  const char *word = tuning_recall(kernel->engine, key);
   for (int32_t k = 0; word && k < tuning->count; k++)
     if (!strcmp(word, candidates[tuning->rows[k]].word)) tuner_recall(&entry->tuner, k);
 }
@@ -172,10 +186,8 @@ static void record(Kernel *kernel, const Variant *variant, const TuneEntry *entr
   char key[TUNE_KEY_BYTES];
   Engine *engine = kernel->engine;
   int32_t kept = entry->tuner.kept;
-  if (is_always(kernel) || !tuner_is_sure(&entry->tuner) || !make_key(kernel, variant, entry, key))
-    return;
-  open_file(engine);
-  tune_file_add(engine->tune_file, key, candidates[variant->tuning->rows[kept]].word,
+  if (!tuner_is_sure(&entry->tuner) || !make_key(kernel, variant, entry, key)) return;
+  tuning_record(engine, key, candidates[variant->tuning->rows[kept]].word,
                 row_ms(engine, entry, 0), row_ms(engine, entry, kept));
 }
 
@@ -281,17 +293,19 @@ void tuning_drop(Engine *engine, Variant *variant) {
 static const char *const state_words[] = {
     [TUNE_TRIED] = "tried", [TUNE_TOO_SLOW] = "slow", [TUNE_FAILED] = "failed"};
 
+void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out) {
+  out->state = state_words[tuner->rows[k].state];
+  out->is_kept = tuner->kept == k;
+  out->is_recalled = tuner->is_recalled;
+  out->samples = tuner->rows[k].samples;
+}
+
 static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entry, int32_t k,
                      RgTuneRow *out) {
-  const Tuner *tuner = &entry->tuner;
-  *out = (RgTuneRow){.candidate = candidates[tuning->rows[k]].word,
-                     .about = entry->about,
-                     .state = state_words[tuner->rows[k].state],
-                     .group = out->group,
-                     .is_kept = tuner->kept == k,
-                     .is_recalled = tuner->is_recalled,
-                     .samples = tuner->rows[k].samples,
-                     .ms = row_ms(engine, entry, k)};
+  tuning_fill_row(&entry->tuner, k, out);
+  out->candidate = candidates[tuning->rows[k]].word;
+  out->about = entry->about;
+  out->ms = row_ms(engine, entry, k);
 }
 
 /* Is there anything to tell of it? */

@@ -6,11 +6,13 @@
  * Trials are real launches: nothing runs twice. What is kept belongs to a kernel's code, the
  * anchors of its extents, the device, and how many threads it has; the next process finds it there
  * and tries nothing. Launches below 20 us pay one comparison and are left alone, and trials take
- * 5 % of what all launches take at most. For the room alone. */
+ * 5 % of what all launches take at most. For the room, and for sets of
+ * kernels (client/autotune.h). */
 #ifndef RG_KERNEL_TUNING_H
 #define RG_KERNEL_TUNING_H
 
 #include "kernel/variant.h"
+#include "tune/record.h"
 
 void tuning_init(Engine *engine);
 void tuning_end(Engine *engine);
@@ -38,6 +40,21 @@ static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const Dev
   else if (tuning_wants_note(kernel->engine, trial, launch->ticks))
     tuning_note(kernel, trial, launch->ticks, launch->work);
 }
+
+/* -- for other tuners of the runtime ----------------------------------------------------------- */
+
+/* Of build, processors, device, number of threads, and of what is given. False: nothing is kept on
+ * disk. */
+bool tuning_key(Engine *engine, const uint8_t *bytes, int64_t length, const void *rest,
+                size_t rest_bytes, char key[TUNE_KEY_BYTES]);
+/* What was chosen, borrowed until the next call; NULL: nothing is known. */
+const char *tuning_recall(Engine *engine, const char *key);
+void tuning_record(Engine *engine, const char *key, const char *choice, double usual_ms,
+                   double kept_ms);
+/* All of a row but names, group and time. */
+void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out);
+
+/* -- reports ----------------------------------------------------------------------------------- */
 
 /* What was tried: row `row` over all of a kernel's variants and extents; false past the last. See
  * rg_kernel_tuned. */

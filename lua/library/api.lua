@@ -57,6 +57,8 @@ return {
     { "field(type: rg.Type|string|rg.FieldOptions, ...: integer): rg.Field",
       "`rg.field(T)` is to be placed in a tree; `rg.field(T, n, m)` is dense." },
     { "tree(options?: { name?: string }): rg.Tree", "A root that is one tree." },
+    { "tune(options: rg.TuneOptions): rg.Set",
+      "Several kernels or functions that do the same, called as one: the fastest is found out." },
     { "client(): rg.Client", "The compute client: buffers, launches and copies on streams." },
     { "kernel(text: string, captures?: table, options?: rg.KernelOptions): rg.Kernel",
       "Compiles a Lua function, or the text of one with its captures.",
@@ -308,10 +310,21 @@ return {
     { "largest_free: integer", "The largest request that needs nothing of the system." },
   } },
 
-  { class = "rg.TuneReport", title = "What was tried: a list of choices; `tostring` draws it", rows = {
+  { class = "rg.Set", title = "A set of candidates", overload = "fun(...): ...", rows = {
+    { "tuned(): rg.TuneReport", "What was tried, and what is kept." },
+  } },
+  { class = "rg.TuneOptions", title = "Options of `rg.tune{..}`", rows = {
+    { "key: string", "What no other set is called." },
+    { "candidates: any[]", "Kernels or functions that do the same; the first is the default." },
+    { "names?: string[]", "What reports call them." },
+    { "budget?: number", "The share of the time that may go into trials: 0.05; 1: all." },
+  } },
+  { class = "rg.TuneReport", title = "What was tried: a list of choices; `tostring` draws it",
+    rows = {
     { "[integer]: rg.TuneChoice", "One for each set of extents, of each variant." },
   } },
-  { class = "rg.TuneChoice", title = "A choice: a list of what was tried, the default first", rows = {
+  { class = "rg.TuneChoice", title = "A choice: a list of what was tried, the default first",
+    rows = {
     { "[integer]: table", "`{ candidate, state, samples, ms }`; ms: the least time of a launch." },
     { "kept: string?", "The candidate that launches run by from now on." },
     { "recalled: boolean", "Was it known from disk?" },
@@ -328,6 +341,8 @@ return {
       "All its elements, when the work that uses it is done; or their bytes." },
     { "read_async(buffer: rg.Array): rg.Ticket", "What a read would see after the work so far." },
     { "execute(kernel: rg.Kernel, arguments?: any[]): any ...", "A launch on this stream." },
+    { "execute_autotune(set: rg.Set, arguments?: any[]): any ...",
+      "The same of one of the candidates of `rg.tune`." },
     { "sync(what?: \"all\")", "Waits for this stream, or all; raises what failed there." },
     { "profile(f: function, ...: any): table, any ...",
       "Calls f and waits: `{ ms, run_ms, launches, compiles }`, then what f returned." },
@@ -354,7 +369,8 @@ return {
     { "memory?: string|number", "A budget: \"2GiB\", or bytes." },
     { "cache?: boolean", "false: compiled kernels are not kept on disk." },
     { "pool?: string", "How memory of arrays is reused: \"expandable\", \"caching\", \"simple\"." },
-    { "tune?: \"off\"|\"cached\"|\"online\"", "How launches are run is found out (default \"online\")." },
+    { "tune?: \"off\"|\"cached\"|\"online\"",
+      "How launches are run is found out (default \"online\")." },
     { "async?: boolean", "Launches return at once, and are run by a thread." },
     { "read?: fun(name: string): string?, string?",
       "The sources of scripts in archives." },

@@ -33,6 +33,11 @@ function rg.field(type, ...) end
 ---@return rg.Tree
 function rg.tree(options) end
 
+--- Several kernels or functions that do the same, called as one: the fastest is found out.
+---@param options rg.TuneOptions
+---@return rg.Set
+function rg.tune(options) end
+
 --- The compute client: buffers, launches and copies on streams.
 ---@return rg.Client
 function rg.client() end
@@ -1182,6 +1187,20 @@ function Vector:select(...) end
 ---@field device_calls integer Held now; requests so far; how many of them asked the system.
 ---@field largest_free integer The largest request that needs nothing of the system.
 
+---@class rg.Set
+---@overload fun(...): ...
+local Set = {}
+
+--- What was tried, and what is kept.
+---@return rg.TuneReport
+function Set:tuned() end
+
+---@class rg.TuneOptions
+---@field key string What no other set is called.
+---@field candidates any[] Kernels or functions that do the same; the first is the default.
+---@field names? string[] What reports call them.
+---@field budget? number The share of the time that may go into trials: 0.05; 1: all.
+
 ---@class rg.TuneReport
 ---@field [integer] rg.TuneChoice One for each set of extents, of each variant.
 
@@ -1228,6 +1247,12 @@ function Client:read_async(buffer) end
 ---@param arguments? any[]
 ---@return any ...
 function Client:execute(kernel, arguments) end
+
+--- The same of one of the candidates of `rg.tune`.
+---@param set rg.Set
+---@param arguments? any[]
+---@return any ...
+function Client:execute_autotune(set, arguments) end
 
 --- Waits for this stream, or all; raises what failed there.
 ---@param what? "all"

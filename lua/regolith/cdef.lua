@@ -547,6 +547,34 @@ RgStatus rg_client_sync(RgRuntime *runtime, int32_t stream);
 /* From now on rg_kernel_launch is on this stream; by default on 0. */
 RgStatus rg_client_use(RgRuntime *runtime, int32_t stream);
 
+/* A set of 1 to 16 candidates that do the same: which of them is fastest is found out by the calls
+ * themselves, each of which runs one, once. What is kept, on disk, too, belongs to `key` (with
+ * whatever identifies the candidates' code), to the names, to the device, and to what a call is
+ * about. The first candidate is the default. `share` of the time may go into trials, beyond what
+ * the best takes: 0: 5 %; 1: all. */
+typedef struct RgTuner RgTuner;
+RgStatus rg_tuner_create(RgRuntime *runtime, const char *key, const char *const *names,
+                         int32_t count, double share, RgTuner **tuner);
+void rg_tuner_release(RgTuner *tuner);
+/* A call begins: *candidate is the one to run. `about`: what it depends on, in words of the host's
+ * ("f32 1024x1024"). A trial waits for what is queued, here and at its end. */
+RgStatus rg_tuner_begin(RgTuner *tuner, const char *about, int32_t *candidate);
+/* It has ended. outcome 0: well. 1: it could not run and has changed nothing: *candidate is another
+ * one to run before the next rg_tuner_end, or -1; candidates that cannot run are left out once
+ * another could. 2: it failed. */
+RgStatus rg_tuner_end(RgTuner *tuner, int32_t outcome, int32_t *candidate);
+RgStatus rg_tuner_row(RgTuner *tuner, int32_t row, RgTuneRow *out); /* as rg_kernel_tuned */
+/* The same for launches on a stream: one for each candidate, of which one runs. Compile kernels
+ * first (rg_kernel_compile): one that cannot be launched is passed over. */
+typedef struct RgTunerLaunch {
+  RgKernel *kernel;
+  const RgValue *values;
+  int32_t value_count;
+} RgTunerLaunch;
+RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner *tuner,
+                                    const char *about, const RgTunerLaunch *launches,
+                                    int32_t launch_count, RgValue *result);
+
 /* Memory in bytes. kind 0 "persistent": of trees, where `reserved` are addresses; 1 "transient": of
  * arrays and buffers, reused by `strategy`; 2 "staging": on its way. The peaks are each by
  * itself. */

@@ -181,18 +181,28 @@ local function on_stream(self, f, ...)
   return finish(self, before, pcall(f, ...))
 end
 
---- `c:execute(kernel, { a, b })`: a launch on the client's stream.
-local function execute(self, kernel, arguments)
-  local meta = getmetatable(kernel)
-  if type(meta) ~= "table" or rawget(meta, "__regolith") ~= "a kernel" then
-    return fail.argument("c:execute takes a kernel, not " .. fail.describe(kernel))
+-- Calls what is called `wanted` with a list of arguments.
+local function run(self, callee, wanted, arguments, what)
+  local meta = getmetatable(callee)
+  if type(meta) ~= "table" or rawget(meta, "__regolith") ~= wanted then
+    return fail.argument(("%s takes %s, not %s"):format(what, wanted, fail.describe(callee)))
   end
   if arguments ~= nil and type(arguments) ~= "table" then
-    return fail.argument("c:execute takes the arguments as a list, not "
-      .. fail.describe(arguments), "c:execute(k, { a, b })")
+    return fail.argument(what .. " takes the arguments as a list, not "
+      .. fail.describe(arguments), what .. "(k, { a, b })")
   end
   arguments = arguments or {}
-  return on_stream(self, kernel, unpack(arguments, 1, arguments.n or #arguments))
+  return on_stream(self, callee, unpack(arguments, 1, arguments.n or #arguments))
+end
+
+--- `c:execute(kernel, { a, b })`: a launch on the client's stream.
+local function execute(self, kernel, arguments)
+  return run(self, kernel, "a kernel", arguments, "c:execute")
+end
+
+--- `c:execute_autotune(set, { a, b })`: the same of one of the candidates of rg.tune.
+local function execute_autotune(self, set, arguments)
+  return run(self, set, "a set of candidates", arguments, "c:execute_autotune")
 end
 
 --- Waits for the stream; `c:sync "all"`: for all of them. Raises what failed there.
@@ -241,7 +251,8 @@ local function memory_cleanup(self)
 end
 
 local methods = { empty = empty, create = create, write = write, read = read,
-  read_async = read_async, execute = execute, sync = sync, profile = profile, stream = stream,
+  read_async = read_async, execute = execute,
+  execute_autotune = execute_autotune, sync = sync, profile = profile, stream = stream,
   memory_usage = memory_usage, memory_cleanup = memory_cleanup }
 
 local function index_of(members, what)

@@ -273,7 +273,9 @@ end
 function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
 --- What was tried to run its launches fast, and what is kept.
-function methods.tuned(self) return lib.quiet(tune.rows, self.pointer, self.runtime) end
+function methods.tuned(self)
+  return lib.quiet(tune.rows, C.rg_kernel_tuned, self.pointer, self.runtime)
+end
 
 local function add_metatable(self, launcher)
   return setmetatable(self, {

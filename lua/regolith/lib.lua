@@ -29,6 +29,7 @@ local function declare_handles()
       RgKernel *rg_kernel;
       int32_t rg_runtime, rg_number;
     } RgKernelHandle;
+    typedef struct RgTunerHandle { RgTuner *rg_tuner; int32_t rg_runtime; } RgTunerHandle;
     typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
     typedef struct RgShape { int32_t rg_count; double rg_values[8]; } RgShape;
     ]],

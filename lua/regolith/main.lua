@@ -52,6 +52,8 @@ local function open(own)
 
   function rg.client() return require("regolith.client").create(own) end
 
+  function rg.tune(options) return require("regolith.tune").create(own, options) end
+
   function rg.init(options) own:init(options, "rg.init") end
   function rg.reset() own:reset() end
   function rg.sync() own:sync() end

@@ -1,10 +1,15 @@
---- What the core's tuner tried, as a report.
+--- `rg.tune{ key = .., candidates = { .. } }`: several kernels or functions that do the same,
+--- called as one: each call runs one of them, and so finds out which is fastest. And what the
+--- core's tuner tried, as a report.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
+local fail = require "regolith.error"
 
 local tune = {}
 
-local C = lib.C
+local C, check = lib.C, lib.check
+
+-- -- reports --------------------------------------------------------------------------------------
 
 local Report = { __regolith = "a report of tuning" }
 function Report.__tostring(self)
@@ -22,13 +27,14 @@ function Report.__tostring(self)
 end
 function Report.__concat(a, b) return tostring(a) .. tostring(b) end
 
---- `{ { kept, recalled, about, { candidate, state, samples, ms }, .. }, .. }`
-function tune.rows(pointer, runtime)
+--- `{ { kept, recalled, about, { candidate, state, samples, ms }, .. }, .. }`; `read` is
+--- rg_kernel_tuned, or rg_tuner_row.
+function tune.rows(read, pointer, runtime)
   local out, report, number = ffi.new "RgTuneRow", {}, 0
   while true do
-    local status = C.rg_kernel_tuned(pointer, number, out)
+    local status = read(pointer, number, out)
     if status == 1 then return setmetatable(report, Report) end
-    lib.check(status, runtime)
+    check(status, runtime)
     local choice = report[out.group + 1]
     if not choice then
       choice = { about = ffi.string(out.about), recalled = out.is_recalled ~= 0 }
@@ -40,6 +46,203 @@ function tune.rows(pointer, runtime)
     choice[#choice + 1] = row
     number = number + 1
   end
+end
+
+-- -- what a call is about -------------------------------------------------------------------------
+
+local function anchor(n)
+  local power = 1
+  while power < n and power < 2 ^ 62 do power = power * 2 end
+  return n <= 0 and 0 or power
+end
+
+local function shaped(kind, t, shape)
+  local parts = { kind .. " " .. t }
+  for _, n in ipairs(shape) do parts[#parts + 1] = ("%.0f"):format(anchor(n)) end
+  return table.concat(parts, " ")
+end
+
+local function field_shape(v)
+  local list = {}
+  for axis = 0, v.rg_rank - 1 do list[axis + 1] = v.shape[axis] end
+  return list
+end
+
+-- Its type, and extents rounded up to powers of two.
+local function describe_argument(v)
+  if type(v) == "number" then
+    return v % 1 == 0 and ("%.0f"):format(anchor(math.abs(v))) or "number"
+  elseif type(v) == "boolean" then
+    return tostring(v)
+  elseif type(v) == "cdata" and ffi.istype("RgArrayHandle", v) then
+    return shaped("array", v.type.name, require("regolith.array").extents(v))
+  elseif type(v) == "cdata" and ffi.istype("RgFieldHandle", v) then
+    if C.rg_field_node(v.rg_field) == nil then return "a field" end
+    if v.rg_rank < 0 then require("regolith.field").settle(v) end
+    return shaped("field", ffi.string(C.rg_field_type(v.rg_field)), field_shape(v))
+  end
+  return (fail.describe(v):gsub("%s*%(.*", ""))
+end
+
+-- The words of the last call, while its arguments are the same.
+local function about(self, ...)
+  local count, last = select("#", ...), self.last
+  local is_same = last.n == count
+  for k = 1, is_same and count or 0 do is_same = is_same and rawequal(last[k], (select(k, ...))) end
+  if is_same then return self.about end
+  local words = {}
+  self.last = setmetatable({ n = count, ... }, { __mode = "v" })
+  for k = 1, count do words[k] = describe_argument((select(k, ...))) end
+  self.about = table.concat(words, ", ")
+  return self.about
+end
+
+-- -- calls ----------------------------------------------------------------------------------------
+
+local RAN, CANNOT, FAILED = 0, 1, 2
+local candidate_out = ffi.new "int32_t[1]"
+
+local function launches(self)
+  local stats = ffi.new "RgStats"
+  C.rg_stats(self.c, stats)
+  return stats.launches
+end
+
+local function end_call(self, outcome)
+  check(C.rg_tuner_end(self.pointer, outcome, candidate_out), self.number)
+  return candidate_out[0]
+end
+
+local try
+
+-- Nothing was launched by a candidate that failed: then the next one may run in its place. If none
+-- can, the first one's error is that of the call.
+local function finish(self, first, before, ok, ...)
+  if ok then
+    end_call(self, RAN)
+    return ...
+  end
+  local err = ...
+  if launches(self) ~= before then
+    end_call(self, FAILED)
+    error(err, 0)
+  end
+  first = first or { err }
+  local candidate = end_call(self, CANNOT)
+  if candidate < 0 then error(first[1], 0) end
+  return try(self, first, candidate, unpack(self.arguments, 1, self.arguments.n))
+end
+
+function try(self, first, candidate, ...)
+  self.arguments = { n = select("#", ...), ... }
+  return finish(self, first, launches(self), pcall(self.candidates[candidate + 1], ...))
+end
+
+local function call(self, ...)
+  check(C.rg_tuner_begin(self.pointer, about(self, ...), candidate_out), self.number)
+  return try(self, nil, candidate_out[0], ...)
+end
+
+-- -- sets -----------------------------------------------------------------------------------------
+
+local TunerHandle = ffi.metatype("RgTunerHandle", {
+  __gc = lib.finalizer(function(self)
+    C.rg_tuner_release(self.rg_tuner)
+    self.rg_tuner = nil
+    lib.drop_handle(self.rg_runtime)
+  end),
+})
+
+local methods = {}
+
+--- What was tried, and what is kept.
+function methods.tuned(self)
+  return lib.quiet(tune.rows, C.rg_tuner_row, self.pointer, self.number)
+end
+
+local Set = { __regolith = "a set of candidates", __call = fail.border(call) }
+function Set.__index(_, name)
+  if methods[name] then return methods[name] end
+  return fail.argument(("a set of candidates has no '%s'"):format(tostring(name)),
+    fail.nearest(name, { "tuned" }))
+end
+function Set.__tostring(self) return "candidates of " .. self.key end
+
+function tune.is(v) return getmetatable(v) == Set end
+fail.guard(methods, tune.is, "set")
+
+local function is_kernel(v)
+  local meta = getmetatable(v)
+  return type(v) == "table" and type(meta) == "table" and rawget(meta, "__regolith") == "a kernel"
+end
+
+local hint = "rg.tune{ key = \"blur\", candidates = { plain, tiled } }"
+
+local function check_candidates(list)
+  if type(list) ~= "table" or #list == 0 or is_kernel(list) then
+    return fail.argument("rg.tune takes a list of candidates, not " .. fail.describe(list), hint)
+  end
+  for k, v in ipairs(list) do
+    if type(v) ~= "function" and not is_kernel(v) then
+      return fail.argument(("candidate %d of rg.tune is %s, not a kernel or a function"):format(k,
+        fail.describe(v)), hint)
+    end
+  end
+end
+
+local function check_names(names, count)
+  if type(names) ~= "table" or #names ~= count then
+    return fail.argument(("rg.tune needs a name for each of its %d candidates"):format(count))
+  end
+  for k, name in ipairs(names) do
+    if type(name) ~= "string" then
+      return fail.argument(("name %d of rg.tune is %s, not a string"):format(k,
+        fail.describe(name)))
+    end
+  end
+  return names
+end
+
+local function number_names(count)
+  local names = {}
+  for k = 1, count do names[k] = k == 1 and "default" or "candidate " .. k end
+  return names
+end
+
+local option_names = { "key", "candidates", "names", "budget" }
+
+local function check_options(options)
+  if type(options) ~= "table" then
+    return fail.argument("rg.tune takes a table, not " .. fail.describe(options), hint)
+  end
+  fail.check_options(options, option_names, "rg.tune")
+  if type(options.key) ~= "string" or options.key == "" then
+    return fail.argument("rg.tune needs a key, a name that no other set has, and this is "
+      .. fail.describe(options.key), hint)
+  end
+  local budget = options.budget
+  if budget ~= nil and (type(budget) ~= "number" or not (budget > 0 and budget <= 1)) then
+    return fail.argument("the budget of rg.tune is a share of the time, more than 0 and up to 1, "
+      .. "not " .. fail.describe(budget))
+  end
+  check_candidates(options.candidates)
+end
+
+--- `candidates`: kernels or functions, the default first; `names`: what reports call them;
+--- `budget`: the share of the time that may go into trials.
+function tune.create(session, options)
+  check_options(options)
+  local list, count = { unpack(options.candidates) }, #options.candidates
+  local names = options.names and check_names(options.names, count) or number_names(count)
+  local texts = { options.key }
+  for _, v in ipairs(list) do texts[#texts + 1] = is_kernel(v) and v:source() or "" end
+  local number, c = session:get()
+  local c_names, out = ffi.new("const char *[?]", count, names), ffi.new "RgTuner *[1]"
+  check(C.rg_tuner_create(c, table.concat(texts, "\n"), c_names, count, options.budget or 0, out),
+    number)
+  lib.count_handle(number)
+  return setmetatable({ key = options.key, candidates = list, pointer = out[0], c = c,
+    number = number, handle = TunerHandle(out[0], number), last = {}, about = "" }, Set)
 end
 
 return tune

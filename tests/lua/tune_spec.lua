@@ -204,3 +204,196 @@ describe("a report of tuning", function()
     assert.is_string(rg.info().tune)
   end)
 end)
+
+-- -- sets of candidates ---------------------------------------------------------------------------
+
+-- Kernels that add 1 to all numbers of x, in about `work[k]` steps each.
+local function adders(other, work)
+  local list = {}
+  for k, steps in ipairs(work) do
+    list[k] = other.kernel(([=[function(x)
+      for i in rg.range(64) do
+        local s = 0.0
+        for k = 1, %d do s = s + math.sin(k * 1.0) end
+        x[i] = x[i] + (s > 1e9 and 2 or 1)
+      end
+    end]=]):format(steps))
+  end
+  return list
+end
+
+describe("a set of candidates", function()
+  it("is called like one of them, each call counts once", function()
+    local x = rg.array(rg.i32, 64)
+    local set = rg.tune { key = "spec: once", candidates = adders(rg, { 1, 50 }), budget = 1 }
+    for _ = 1, 100 do set(x) end
+    assert.equal(100, x[0])
+    assert.equal(100, x[63])
+    local c = rg.client():stream(2)
+    c:execute_autotune(set, { x })
+    c:sync()
+    assert.equal(101, x[5])
+  end)
+
+  it("finds the one that is three times as fast, in 20 of 20 trials #compiled", function()
+    local other = rg.new { tune = "online", cache = false, threads = 1 }
+    local x, right = other.array(other.i32, 64), 0
+    local list = adders(other, { 300, 900, 100, 1500 })
+    for trial = 1, 20 do
+      local set = other.tune { key = "spec: planted " .. trial, candidates = list, budget = 1,
+        names = { "a", "b", "c", "d" } }
+      local calls = 0
+      repeat
+        set(x)
+        calls = calls + 1
+      until set:tuned()[1].kept or calls == 200
+      right = right + (set:tuned()[1].kept == "c" and 1 or 0)
+    end
+    other.reset()
+    assert.equal(20, right)
+  end)
+
+  it("returns what the candidate returns, and takes functions", function()
+    local seen = {}
+    local function one(a, b) seen[1] = true return a + b, a - b end
+    local function two(a, b) seen[2] = true return a + b, a - b end
+    local set = rg.tune { key = "spec: functions", candidates = { one, two }, budget = 1 }
+    for _ = 1, 12 do
+      assert.same({ 7, 3 }, { set(5, 2) })
+      assert.same({ 1, nil, n = 2 }, { n = 2, rg.tune { key = "spec: nil",
+        candidates = { function(...) return ... end } }(1, nil) })
+    end
+    assert.is_true(seen[1])
+  end)
+
+  it("passes over a candidate that cannot run; if none can, raises the default's error", function()
+    local x = rg.array(rg.i32, 8)
+    local bad = rg.kernel [=[function(x) for i in rg.range(8) do x[i] = x[i] + nothing end end]=]
+    local good = rg.kernel [=[function(x) for i in rg.range(8) do x[i] = x[i] + 1 end end]=]
+    local set = rg.tune { key = "spec: failing", candidates = { bad, good }, budget = 1 }
+    for _ = 1, 10 do set(x) end
+    assert.equal(10, x[3])
+    assert.equal("failed", set:tuned()[1][1].state)
+    assert.equal("candidate 2", set:tuned()[1].kept)
+    local worse = rg.tune { key = "spec: all fail", candidates = { bad, bad },
+      names = { "p", "q" } }
+    local e = failure(worse, x)
+    assert.matches("nothing", e.message)
+    assert.matches("nothing", failure(worse, x).message)
+  end)
+
+  it("raises what fails while it runs, and runs nothing else for it", function()
+    local x = rg.array(rg.i32, 8)
+    local list = {}
+    for k = 1, 2 do
+      list[k] = rg.kernel [=[function(x, most)
+        for i in rg.range(8) do
+          x[i] = x[i] + 1
+          assert(x[i] <= most, "too much")
+        end
+      end]=]
+    end
+    local set = rg.tune { key = "spec: asserts", candidates = list, budget = 1 }
+    for _ = 1, 5 do set(x, 100) end
+    assert.matches("too much", failure(set, x, 5).message)
+    assert.is_true(x[0] <= 6)
+    for _ = 1, 5 do set(x, 100) end
+    assert.is_true(x[0] >= 10 and x[0] <= 11)
+  end)
+
+  it("may be called within a call of itself", function()
+    local set
+    local function f(n) return n == 0 and 0 or n + set(n - 1) end
+    set = rg.tune { key = "spec: within", candidates = { f, f }, names = { "a", "b" } }
+    for _ = 1, 10 do assert.equal(55, set(10)) end
+  end)
+
+  it("has a choice for each size and type", function()
+    local set = rg.tune { key = "spec: sizes", budget = 1,
+      candidates = { function(x) return x end, function(x) return x end } }
+    set(rg.array(rg.i32, 100))
+    set(rg.array(rg.i32, 120))
+    set(rg.array(rg.i32, 130))
+    set(rg.array(rg.f32, 120))
+    set(rg.field(rg.f32, 7))
+    set(0.5)
+    local words = {}
+    for _, choice in ipairs(set:tuned()) do words[choice.about] = true end
+    assert.same({ ["array i32 128"] = true, ["array i32 256"] = true, ["array f32 128"] = true,
+      ["field f32 8"] = true, ["number"] = true }, words)
+  end)
+
+  it("is kept on disk #compiled", function()
+    local folder = new_folder()
+    local function settle_set()
+      local other = keeping(folder, { threads = 1 })
+      local x = other.array(other.i32, 64)
+      local set = other.tune { key = "spec: kept", candidates = adders(other, { 900, 100 }),
+        budget = 1 }
+      local calls = 0
+      repeat
+        set(x)
+        calls = calls + 1
+      until set:tuned()[1].kept or calls == 200
+      local choice = set:tuned()[1]
+      other.reset()
+      return choice
+    end
+    local first, second = settle_set(), settle_set()
+    assert.equal("candidate 2", first.kept)
+    assert.equal("candidate 2", second.kept)
+    if second.recalled then assert.equal(0, second[1].samples) end
+  end)
+
+  it("goes on while other threads' work is queued #compiled", function()
+    local other = rg.new { async = true, threads = 2 }
+    local c, x = other.client():stream(1), other.array(other.i32, 64)
+    local y = other.array(other.i32, 64)
+    local list = adders(other, { 50, 100 })
+    local set = other.tune { key = "spec: queued", candidates = list, budget = 1 }
+    for step = 1, 60 do
+      c:execute(list[1], { y })
+      set(x)
+      c:execute_autotune(set, { y })
+      if step % 20 == 0 then c:read_async(y):wait() end
+      if step % 30 == 0 then other.gc() end
+    end
+    other.sync()
+    local counts = { x[0], y[63] }
+    other.reset()
+    assert.same({ 60, 120 }, counts)
+  end)
+
+  it("refuses what is none", function()
+    local function f() end
+    local wrong = {
+      { { candidates = { f } }, "needs a key" },
+      { { key = "", candidates = { f } }, "needs a key" },
+      { { key = "a" }, "takes a list of candidates, not nothing" },
+      { { key = "a", candidates = {} }, "list of candidates" },
+      { { key = "a", candidates = { f, 3 } }, "candidate 2 of rg.tune is a number" },
+      { { key = "a", candidates = { f, f }, names = { "x" } }, "a name for each of its 2" },
+      { { key = "a", candidates = { f, f }, names = { "x", "x" } }, "two .* are called 'x'" },
+      { { key = "a", candidates = { f }, budget = 2 }, "share of the time" },
+      { { key = "a", candidate = { f } }, "has no option 'candidate'" },
+      { "a", "takes a table" },
+    }
+    for _, row in ipairs(wrong) do assert.matches(row[2], failure(rg.tune, row[1]).message) end
+    local many = {}
+    for k = 1, 17 do many[k] = f end
+    assert.matches("1 to 16 candidates, not 17",
+      failure(rg.tune, { key = "a", candidates = many }).message)
+    local set = rg.tune { key = "spec: wrong", candidates = { f } }
+    assert.matches("a set of candidates has no 'tune'",
+      failure(function() return set.tune end).message)
+    assert.matches("takes a set of candidates, not a function",
+      failure(function() rg.client():execute_autotune(f) end).message)
+  end)
+
+  it("ends with its runtime", function()
+    local other = rg.new {}
+    local set = other.tune { key = "spec: ended", candidates = { function() end } }
+    other.reset()
+    assert.equal("handle.destroyed", failure(set).code)
+  end)
+end)

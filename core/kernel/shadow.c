@@ -1,0 +1,187 @@
+/* shadow.c - see shadow.h. Of a sparse tree all its memory is copied; which nodes it has is no part
+ * of that, so kernels that may change it are not run here. */
+#include "kernel/shadow.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "kernel/queue.h"
+#include "kernel/tuning.h"
+
+enum { PAGE = 4096 };
+
+typedef struct Saved {
+  uint8_t *from;
+  uint64_t size_bytes;
+  Block copy;
+} Saved;
+
+typedef struct Shadow {
+  Kernel *kernel;
+  Variant *variant;
+  const RgValue *values;
+  Saved *saved;             /* one per tree; nothing of those that it only reads */
+  uint64_t *frame;
+  RtRandom random;
+  uint64_t usual;           /* hash of the default's outcome */
+} Shadow;
+
+/* -- copies ------------------------------------------------------------------------------------ */
+
+static bool is_written(const Variant *variant, int32_t k) {
+  return (k >= 64 || variant->written >> k & 1) &&
+         variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
+}
+
+static bool save_tree(Shadow *shadow, int32_t k, Error *err) {
+  const RtTree *tree = shadow->variant->trees[k];
+  Saved *saved = &shadow->saved[k];
+  saved->from = tree->manager_count ? tree->base : tree->root;
+  saved->size_bytes = tree->manager_count ? tree->top : tree->root_size;
+  if (!saved->size_bytes) return true;
+  Store *store = shadow->kernel->engine->store;
+  if (!block_take(store, &saved->copy, saved->size_bytes, "a copy for kernel:tune()", err))
+    return false;
+  memcpy(saved->copy.memory, saved->from, saved->size_bytes);
+  return true;
+}
+
+static bool save(Shadow *shadow, Error *err) {
+  const Variant *variant = shadow->variant;
+  Heap *heap = shadow->kernel->engine->store->heap;
+  size_t frame_bytes = sizeof *shadow->frame * (size_t)variant->frame_slots;
+  shadow->saved = heap_alloc(heap, sizeof *shadow->saved * (size_t)variant->tree_count);
+  shadow->frame = heap_alloc(heap, frame_bytes);
+  if (!shadow->saved || !shadow->frame)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for kernel:tune()");
+  memcpy(shadow->frame, variant->frame, frame_bytes);
+  shadow->random = shadow->kernel->engine->random;
+  for (int32_t k = 0; k < variant->tree_count; k++)
+    if (is_written(variant, k) && !save_tree(shadow, k, err)) return false;
+  return true;
+}
+
+/* Pages that are as they were stay untouched, so that none is made present. */
+static void put_back(const Saved *saved) {
+  for (uint64_t at = 0; at < saved->size_bytes; at += PAGE) {
+    size_t count = (size_t)min_i64(PAGE, (int64_t)(saved->size_bytes - at));
+    if (memcmp(saved->from + at, saved->copy.memory + at, count) != 0)
+      memcpy(saved->from + at, saved->copy.memory + at, count);
+  }
+}
+
+static void restore(Shadow *shadow) {
+  const Variant *variant = shadow->variant;
+  for (int32_t k = 0; k < variant->tree_count; k++)
+    if (shadow->saved[k].copy.memory) put_back(&shadow->saved[k]);
+  memcpy(variant->frame, shadow->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
+  shadow->kernel->engine->random = shadow->random;
+}
+
+static void end(Shadow *shadow) {
+  Heap *heap = shadow->kernel->engine->store->heap;
+  for (int32_t k = 0; shadow->saved && k < shadow->variant->tree_count; k++)
+    block_give(&shadow->saved[k].copy);
+  heap_free(heap, shadow->saved);
+  heap_free(heap, shadow->frame);
+}
+
+/* -- outcomes ---------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t word) {
+  hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+  return hash ^ hash >> 29;
+}
+
+static uint64_t hash_memory(uint64_t hash, const uint8_t *at, uint64_t size_bytes) {
+  uint64_t word;
+  for (; size_bytes >= sizeof word; at += sizeof word, size_bytes -= sizeof word) {
+    memcpy(&word, at, sizeof word);
+    hash = mix(hash, word);
+  }
+  for (; size_bytes; size_bytes--) hash = mix(hash, *at++);
+  return hash;
+}
+
+/* Of all that it wrote, and of its results. */
+static uint64_t outcome(const Shadow *shadow, const DeviceLaunch *launch) {
+  const Variant *variant = shadow->variant;
+  uint64_t hash = 1;
+  for (int32_t k = 0; k < variant->tree_count; k++)
+    if (shadow->saved[k].copy.memory)
+      hash = hash_memory(hash, shadow->saved[k].from, shadow->saved[k].size_bytes);
+  int32_t slot = variant->arg_count;
+  for (int32_t k = 0; k < variant->result_count; k++)
+    for (int32_t part = type_parts(variant->results[k]); part > 0; part--)
+      hash = mix(hash, launch->frame[slot++]);
+  return hash;
+}
+
+/* -- runs -------------------------------------------------------------------------------------- */
+
+static bool run(Shadow *shadow, DeviceSwitches switches, Error *err) {
+  Engine *engine = shadow->kernel->engine;
+  Device *device = engine->store->device;
+  DeviceLaunch *launch = &engine->launch;
+  RgValue unused;
+  launch->frame = shadow->variant->frame;
+  launch->switches = switches;
+  uint64_t begin = clock_ticks();
+  bool ok = device->table->launch(device, launch, err);
+  if (ok && launch->ticket) ok = device->table->finish(device, launch, err);
+  if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;
+  if (ok && launch->context.error.kind == RT_OK) return true;
+  return ok && readback(shadow->kernel, shadow->variant, launch, shadow->values, &unused, err);
+}
+
+static bool try_all(Shadow *shadow, Tuner *tuner, uint32_t *differ, Error *err) {
+  Kernel *kernel = shadow->kernel;
+  Variant *variant = shadow->variant;
+  const DeviceLaunch *launch = &kernel->engine->launch;
+  bool is_first = true;
+  while (tuner->kept == TUNE_UNDECIDED) {
+    int32_t candidate = is_first ? 0 : tuner_next(tuner);
+    tuner_ask(tuner, candidate);
+    bool ok = run(shadow, tuning_switches(kernel, variant, candidate), err);
+    uint64_t hash = ok && !variant->order_shows ? outcome(shadow, launch) : 0;
+    restore(shadow);
+    if (!ok) return false;
+    if (is_first) shadow->usual = hash;
+    is_first = false;
+    if (hash == shadow->usual) {
+      tuner_note(tuner, candidate, (double)launch->ticks, launch->work ? (double)launch->work : 1);
+    } else {
+      *differ |= (uint32_t)1 << candidate;
+      tuner_fail(tuner, candidate);
+    }
+  }
+  return true;
+}
+
+static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
+  const Device *device = kernel->engine->store->device;
+  if (device->processors[RG_TARGET_PTX])
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "kernel:tune() tries kernels of a processor; on a GPU there is nothing to try");
+  if (!variant->reshapes) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "kernel '%.100s' may activate or deactivate cells, which kernel:tune() cannot undo",
+            kernel->name);
+  return error_hint(err, "launch it: with tune = \"online\" launches themselves are the trials");
+}
+
+bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
+  Shadow shadow = {.kernel = kernel, .variant = variant, .values = values};
+  Tuner tuner;
+  uint32_t differ = 0;
+  int32_t count = tuning_count(kernel, variant);
+  if (!may_run(kernel, variant, err)) return false;
+  if (count < 2) return true;
+  tuner_begin(&tuner, count);
+  kernel->engine->store->changes++;
+  bool ok = save(&shadow, err) && try_all(&shadow, &tuner, &differ, err);
+  end(&shadow);
+  if (ok) tuning_keep(kernel, variant, &tuner, differ);
+  return ok;
+}
