@@ -176,6 +176,8 @@ static void append_staged(RtContext *context, const RtTree *tree) {
       const RtStage *stage = tree->managers[m].locals[w].stage;
       if (stage && stage->list) rt_dynamic_unstage(context, &context->workers[w], index, m, 0);
     }
+  for (int32_t m = 0; m < tree->manager_count && index < context->tree_count; m++)
+    if (tree->managers[m].chunk) rt_dynamic_unlog(context, index, m);
 }
 
 void rt_tree_refresh(RtContext *context, RtTree *tree) {

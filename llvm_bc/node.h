@@ -137,6 +137,11 @@ static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager
   return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
 }
 
+/* The piece of a log that has the rows of a list. */
+static inline RtLogPiece *log_piece(RtLog *log, const uint32_t *list) {
+  return &log->pieces[((uint64_t)list >> log->shift) % RT_LOG_PIECES];
+}
+
 /* -- coordinates: what a place tells by the rows of RtLevel -- */
 
 static inline void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
@@ -195,6 +200,8 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
 uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                           uint32_t *list, uint32_t wanted, uint32_t *first);
 
+/* node_dynamic_log.c; no task may be running: appends what the workers have logged. */
+void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);
 /* hash_table.c; no task may be running. After a refresh, or after a parent's nodes were freed: */
 /* nodes under dead ones are deactivated */
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);

@@ -14,7 +14,8 @@
  * worker collects elements in rows of its own, and appends them together, which is one
  * compare-and-swap for RT_STAGE_ROWS of them (lanes of a GPU's warp that append to one list do the
  * same at once, without rows). The rest follows after the task (rt_tree_refresh), so
- * a list is dense whenever somebody looks, and the elements of one worker keep their order. */
+ * a list is dense whenever somebody looks, and the elements of one worker keep their order. Where
+ * the list is mostly another one, several workers log what they append: node_dynamic_log.c. */
 #include "atomic.h"
 #include "node.h"
 
@@ -65,6 +66,21 @@ uint8_t *rt_dynamic_stage(RtContext *context, RtWorker *worker, int32_t tree, in
   if (__builtin_expect(stage->list != list || stage->count == RT_STAGE_ROWS, 0))
     rt_dynamic_unstage(context, worker, tree, manager, list);
   return stage->rows + stage->count++ * (uint64_t)width;
+}
+
+/* One worker appends faster at once, since nobody takes a list's memory out of its caches. */
+int32_t rt_dynamic_is_logged(RtContext *context) { return !rt_is_alone(context); }
+
+uint8_t *rt_dynamic_log(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                        uint32_t *list, int32_t width) {
+  RtLog *log = &local_of(&context->trees[tree]->managers[manager], worker)->stage->log;
+  RtLogPiece *piece = log_piece(log, list);
+  uint8_t *row = piece->at;
+  if (__builtin_expect(row == piece->end, 0))
+    return rt_dynamic_log_on(context, worker, tree, manager, list, width);
+  *(uint32_t **)(void *)row = list;
+  piece->at = row + sizeof list + width;
+  return row + sizeof list;
 }
 
 /* -1: the list is empty. Its container may be the ambient, which is read-only. */

@@ -129,12 +129,33 @@ typedef struct RtListEntry {
   const int64_t *coordinates; /* RtNodeInfo.coordinates: valid as long as the tree */
 } RtListEntry;
 
+/* What a worker appends to many lists, until the loop ends: see node_dynamic_log.c. A row is the
+ * address of its list, then 8 bytes per number of an element. */
+enum { RT_LOG_PIECES = 64, RT_LOG_SLABS = 64 };
+typedef struct RtLogBlock {
+  struct RtLogBlock *next;
+  uint8_t *end;             /* of its rows; of the last block: the piece's `at` */
+} RtLogBlock;               /* rows follow */
+typedef struct RtLogPiece { /* the rows of some of the lists */
+  uint8_t *at, *end;        /* where the next row goes, and the place after the last that fits */
+  RtLogBlock *first, *last;
+} RtLogPiece;
+typedef struct RtLog {
+  uint32_t shift;           /* lists whose addresses agree past so many bits are in one piece */
+  uint32_t block_count;     /* in use, of the first slabs */
+  uint32_t locks[RT_LOG_PIECES]; /* of worker 0: of the lists of a piece */
+  RtLogPiece pieces[RT_LOG_PIECES];
+  /* blocks; from RtContext.grow, the tree's owner frees them */
+  uint8_t *slabs[RT_LOG_SLABS];
+} RtLog;
+
 /* What a worker appends to one list, until there are enough of them or the loop ends: see
  * node_dynamic.c. */
 enum { RT_STAGE_ROWS = 128 };
 typedef struct RtStage {
   uint32_t *list;           /* to which the rows will be appended; NULL: none */
   uint64_t count;
+  RtLog log;
   uint8_t rows[];           /* RT_STAGE_ROWS, each 8 bytes per number of an element */
 } RtStage;
 

@@ -150,7 +150,7 @@ static bool is_far_list(Found *found, const IrInst *append) {
   const SNode *list = list_of(found->l, append);
   return is_found_by_steps(list->parent) &&
          is_computed(found->body, append->operands, list->rank - 1) &&
-         !lists_stage(found->l, append);
+         lists_way(found->l, append) != LIST_STAGED;
 }
 
 static bool find_place(void *data, IrInst *inst) {
@@ -179,9 +179,13 @@ static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indi
   return true;
 }
 
-/* Where the tree is large, and the indices are inside. */
+/* Where the tree is large, the indices are inside, and the list is not logged. */
 static IrBuilder begin_fetch(Ahead *a, int tree, IrInst *inside, const IrInst *before) {
   IrInst *goes = ir_call(&a->b, RT_TREE_LARGE, tree, 0, 0, NULL);
+  if (before->op == IR_APPEND && lists_way(a->l, before) == LIST_LOGGED) {
+    IrInst *logs = ir_call(&a->b, RT_DYNAMIC_IS_LOGGED, 0, 0, 0, NULL);
+    goes = ir_binary(&a->b, IR_BAND, goes, ir_emit(&a->b, IR_BNOT, TYPE(BOOL), 1, &logs));
+  }
   IrInst *branch = ir_if(&a->b, inside ? ir_binary(&a->b, IR_BAND, goes, inside) : goes);
   return rewrite_inside(a->l->kernel, branch->regions[0], before);
 }

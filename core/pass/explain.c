@@ -62,6 +62,17 @@ static void note_place(Row *row, const IrInst *place, const SNode *node) {
   *(is_own ? &row->own : &row->near) = true;
 }
 
+static const char *append_text(ListWay way) {
+  switch (way) {
+  case LIST_STAGED:
+    return "appends to '%s': each worker collects elements, and appends many at once";
+  case LIST_LOGGED:
+    return "appends to '%s': workers collect elements, which are appended after the loop; one "
+           "worker appends at once";
+  default: return "appends to '%s': iterations that share a list take turns";
+  }
+}
+
 /* Ops on cells and lists of a level look them up at each call; many iterations may do so at
  * once. */
 static void note_call(const Explain *x, const EffectCall *call) {
@@ -69,7 +80,7 @@ static void note_call(const Explain *x, const EffectCall *call) {
       {IR_ACTIVATE, "activates cells of '%s': one of the competing iterations creates each"},
       {IR_DEACTIVATE, "deactivates cells of '%s': freed after the loop"},
       {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
-      {IR_APPEND, "appends to '%s': iterations that share a list take turns"},
+      {IR_APPEND, NULL},
       {IR_POP, "pops from '%s': iterations that share a list take turns"},
       {IR_LENGTH, "asks for lengths of '%s': looked up from the root at each call"},
       {IR_COUNT, "counts '%s': from its list of active nodes, once"},
@@ -80,8 +91,7 @@ static void note_call(const Explain *x, const EffectCall *call) {
         !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
     const char *name = x->kernel->levels.items[call->inst->level].name, *text = texts[i].text;
-    if (call->op == IR_APPEND && lists_stage(x->lower, call->inst))
-      text = "appends to '%s': each worker collects elements, and appends many at once";
+    if (call->op == IR_APPEND) text = append_text(lists_way(x->lower, call->inst));
     ir_note(x->kernel, call->inst->line, text, name && name[0] ? name : "an SNode");
   }
 }

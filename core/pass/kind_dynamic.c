@@ -8,7 +8,7 @@
  * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
  * a body both removes and adds elements, each op holds the list's lock from its claim to its last
  * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops. The
- * host region is one thread. Which appends are staged, and which ops lock: lists.c. */
+ * host region is one thread. Which appends are collected, and which ops lock: lists.c. */
 #include "pass/kind.h"
 #include "pass/places.h"
 
@@ -117,37 +117,57 @@ static IrBuilder if_there(ListOp *op, IrInst *slot) {
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
-/* The numbers go to the worker's stage, each in 8 bytes. */
-static void lower_staged_append(Lower *l, IrInst *inst) {
-  ListOp op = begin(l, inst, false);
-  IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
-  IrInst *width = constant(&op, 8 * (int64_t)op.node->component_count);
-  IrInst *row = call(&op, RT_DYNAMIC_STAGE, 2, (IrInst *[]){list, width});
-  for (int k = 0; k < op.node->component_count; k++) {
-    IrInst *address = address_offset(&op.b, row, NULL, 0, 8 * k);
-    ir_emit(&op.b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
+/* The numbers go to the worker's stage, or its log, each in 8 bytes. */
+static void collect(ListOp *op, RtEntry entry, IrInst *list) {
+  IrInst **values = op->inst->operands + op->indices;
+  IrInst *width = constant(op, 8 * (int64_t)op->node->component_count);
+  IrInst *row = call(op, entry, 2, (IrInst *[]){list, width});
+  for (int k = 0; k < op->node->component_count; k++) {
+    IrInst *address = address_offset(&op->b, row, NULL, 0, 8 * k);
+    ir_emit(&op->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
-  ir_remove(inst);
 }
 
-static void lower_append(Lower *l, IrInst *inst) {
-  if (lists_stage(l, inst)) return lower_staged_append(l, inst);
-  ListOp op = begin(l, inst, false);
-  IrInst **values = inst->operands + op.indices, *list = list_of(&op, inst->operands, true);
-  bool locks = lists_lock(l, op.node);
-  IrInst *chunk = constant(&op, (int64_t)op.node->chunk);
-  IrInst *capacity = constant(&op, op.node->sizes[0]), *lock = constant(&op, locks);
-  IrInst *slot = call(&op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, lock});
-  IrBuilder arm = if_there(&op, slot);
-  IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
-  for (int k = 0; k < op.node->component_count; k++) {
-    IrInst *address = element_in_chunk(&arm, op.node, node, slot, k);
+/* Returns its slot. */
+static IrInst *append_at_once(ListOp *op, IrInst *list, bool locks) {
+  IrInst **values = op->inst->operands + op->indices;
+  IrInst *chunk = constant(op, (int64_t)op->node->chunk);
+  IrInst *capacity = constant(op, op->node->sizes[0]), *lock = constant(op, locks);
+  IrInst *slot = call(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, lock});
+  IrBuilder arm = if_there(op, slot);
+  IrInst *node = find_chunk(&arm, op->level->tree, op->node, list, slot);
+  for (int k = 0; k < op->node->component_count; k++) {
+    IrInst *address = element_in_chunk(&arm, op->node, node, slot, k);
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
   if (locks) unlock(&arm, list);
-  places_keep_active(l, &op.walk, inst);
-  rewrite_become(l->kernel, inst, IR_ADD, 2, (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
-  finish(&op);
+  return slot;
+}
+
+static void collect_or_append(ListOp *op, IrInst *list) {
+  IrInst *collects = ir_call(&op->b, RT_DYNAMIC_IS_LOGGED, 0, 0, 0, NULL);
+  IrInst *branch = ir_if(&op->b, collects);
+  op->b = rewrite_inside(op->l->kernel, branch->regions[0], op->inst);
+  collect(op, RT_DYNAMIC_LOG, list);
+  op->b = rewrite_inside(op->l->kernel, branch->regions[1], op->inst);
+  append_at_once(op, list, false);
+}
+
+static void lower_append(Lower *l, IrInst *inst) {
+  ListWay way = lists_way(l, inst);
+  ListOp op = begin(l, inst, false);
+  IrInst *list = list_of(&op, inst->operands, true);
+  if (way == LIST_AT_ONCE) {
+    IrInst *slot = append_at_once(&op, list, lists_lock(l, op.node));
+    places_keep_active(l, &op.walk, inst);
+    rewrite_become(l->kernel, inst, IR_ADD, 2,
+                   (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
+    finish(&op);
+    return;
+  }
+  if (way == LIST_STAGED) collect(&op, RT_DYNAMIC_STAGE, list);
+  else collect_or_append(&op, list);
+  ir_remove(inst);
 }
 
 static IrInst *zero_of(IrBuilder *b, Type type) {

@@ -1,16 +1,20 @@
 /* lists.c - what a body does to lists of dynamic SNodes as a whole decides how its ops run.
  *
  *   locks    it both removes and adds elements: each op holds the list's lock (kind_dynamic.c)
- *   stages   append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
- *            It appends, and neither reads the lists nor changes them in another way, nobody uses
- *            the slot, and many appends in a row are to one list: the list is that of all
- *            iterations, or of all those of the innermost serial loop around. That holds of every
- *            append to the level, as elements of one iteration keep their order. Then nobody can
- *            tell when elements are appended before the task's end, so a worker collects them and
- *            appends many at once (llvm_bc/node_dynamic.c). */
+ *   waits    append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
+ *            It appends, and neither reads the lists nor changes them in another way, and nobody
+ *            uses the slot. That holds of every append to the level, as elements of one iteration
+ *            keep their order. Then nobody can tell when elements are appended before the task's
+ *            end, so a worker collects them first.
+ *
+ * Many in a row that are to one list are staged: the list is that of all iterations, or of all
+ * those of the innermost serial loop around (llvm_bc/node_dynamic.c). Others go into the worker's
+ * log, which is appended after the task; where there is one worker alone, they are appended at once
+ * (node_dynamic_log.c): the code has both. */
 #include "pass/places.h"
 
-enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16, STAGES = 32, ACTS = 64 };
+enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16, DECIDED = 32 };
+enum { WAY_SHIFT = 6 }; /* from there on, a ListWay */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -52,7 +56,7 @@ bool lists_lock(Lower *l, const SNode *dynamic) {
   return (done & (TAKES | EMPTIES)) && done != TAKES;
 }
 
-/* -- staging ----------------------------------------------------------------------------------- */
+/* -- waiting ----------------------------------------------------------------------------------- */
 
 static bool is_param(const IrInst *inst, const IrRegion *body) {
   for (int k = 0; k < body->params.count; k++)
@@ -76,41 +80,46 @@ static const IrRegion *innermost_body(const IrRegion *region) {
   return region;
 }
 
-static bool may_wait(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
+static ListWay way_of(const IrKernel *kernel, const IrInst *append, const IrRegion *whole) {
   const SNode *node = kernel->levels.items[append->level].node;
   const IrRegion *body = innermost_body(append->region);
+  if (ir_use_count((IrRegion *)whole, append)) return LIST_AT_ONCE;
   for (int k = 0; k < node->rank - 1; k++)
-    if (!is_uniform(append->operands[k], body)) return false;
-  return !ir_use_count((IrRegion *)whole, append);
+    if (!is_uniform(append->operands[k], body)) return LIST_LOGGED;
+  return LIST_STAGED;
 }
 
 typedef struct Appends {
   const IrKernel *kernel;
   const SNode *node;
   const IrRegion *whole;
+  ListWay way; /* of all those seen */
 } Appends;
 
-static bool is_no_obstacle(void *data, IrInst *inst) {
-  const Appends *a = data;
-  return inst->op != IR_APPEND || a->kernel->levels.items[inst->level].node != a->node ||
-         may_wait(a->kernel, inst, a->whole);
+static bool add_append(void *data, IrInst *inst) {
+  Appends *a = data;
+  if (inst->op != IR_APPEND || a->kernel->levels.items[inst->level].node != a->node) return true;
+  ListWay way = way_of(a->kernel, inst, a->whole);
+  if (way < a->way) a->way = way;
+  return a->way != LIST_AT_ONCE;
 }
 
 /* Found at the first append, when none is lowered yet. */
-static bool all_may_wait(Lower *l, const SNode *node) {
+static ListWay way_of_all(Lower *l, const SNode *node) {
   IrRegion *bodies[] = {l->task->body, l->task->interior};
+  Appends a = {.kernel = l->kernel, .node = node, .way = LIST_STAGED};
   for (int i = 0; i < 2; i++) {
-    Appends a = {l->kernel, node, bodies[i]};
-    if (bodies[i] && !ir_walk(bodies[i], is_no_obstacle, &a)) return false;
+    a.whole = bodies[i];
+    if (bodies[i]) ir_walk(bodies[i], add_append, &a);
   }
-  return true;
+  return a.way;
 }
 
-bool lists_stage(Lower *l, const IrInst *append) {
+ListWay lists_way(Lower *l, const IrInst *append) {
   const SNode *node = l->kernel->levels.items[append->level].node;
-  if (!l->task || l->is_called || l->ctx->for_cuda) return false;
-  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), decided = STAGES | ACTS;
-  if ((done & ~decided) != (GIVES | APPENDS)) return false;
-  if (!(done & decided)) note(l, node, all_may_wait(l, node) ? STAGES : ACTS);
-  return noted(l, node) & STAGES;
+  if (!l->task || l->is_called || l->ctx->for_cuda) return LIST_AT_ONCE;
+  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), flags = DECIDED - 1;
+  if ((done & flags) != (GIVES | APPENDS)) return LIST_AT_ONCE;
+  if (!(done & DECIDED)) note(l, node, DECIDED | (intptr_t)way_of_all(l, node) << WAY_SHIFT);
+  return (ListWay)(noted(l, node) >> WAY_SHIFT);
 }

@@ -43,7 +43,8 @@ void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, 
 /* lists.c */
 void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL: nothing */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
-bool lists_stage(Lower *l, const IrInst *append); /* is it collected by the worker first? */
+typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
+ListWay lists_way(Lower *l, const IrInst *append); /* how is it appended? */
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 

@@ -220,6 +220,13 @@ static void free_orders(Store *store, RtManager *manager) {
   heap_free(store->heap, manager->orders);
 }
 
+static void free_logs(Store *store, const RtManager *manager) {
+  for (int w = 0; w < store->device->worker_count; w++) {
+    const RtStage *stage = manager->locals[w].stage;
+    for (int k = 0; stage && k < RT_LOG_SLABS; k++) heap_free(store->heap, stage->log.slabs[k]);
+  }
+}
+
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
   Store *store = tree->store;
@@ -230,6 +237,7 @@ void storage_free(Tree *tree) {
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);
     free_orders(store, &tree->rt.managers[m]);
+    free_logs(store, &tree->rt.managers[m]);
   }
   release_ranges(tree);
   tree->has_storage = false;

@@ -3,6 +3,7 @@
  * behind it there is nothing. The tree is a pointer SNode's whose first two slots are a list's
  * length and lock. */
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -14,6 +15,7 @@ enum {
   CHUNKS = 300,
   CAPACITY = CHUNK * CHUNKS - 3,
   STEPS = 1500,
+  LONG = 3 << 19, /* rows: past RT_LOG_SLABS of blocks */
   SHIFT = 26
 };
 
@@ -48,6 +50,9 @@ static void create(uint64_t limit) {
 }
 
 static void destroy(void) {
+  for (int w = 0; w < FOREST_WORKERS; w++)
+    for (int k = 0; k < RT_LOG_SLABS; k++)
+      free(trees->rt.managers[0].locals[w].stage->log.slabs[k]);
   forest_context_destroy(context);
   forest_destroy(trees);
 }
@@ -75,6 +80,11 @@ static int32_t append(int worker, int i, uint32_t value, int32_t locks) {
 static void stage(int worker, int i, uint32_t value) {
   RtWorker *own = &context->workers[worker];
   *(uint32_t *)(void *)rt_dynamic_stage(context, own, 0, 0, list_at(i), ROW) = value;
+}
+
+static void log_one(int worker, int i, uint32_t value) {
+  RtWorker *own = &context->workers[worker];
+  *(uint32_t *)(void *)rt_dynamic_log(context, own, 0, 0, list_at(i), ROW) = value;
 }
 
 static uint32_t pop(int i) {
@@ -138,6 +148,10 @@ static void *thread_main(void *argument) {
   return NULL;
 }
 
+static void *refuse(RtContext *of, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  return NULL;
+}
+
 static Thread run_all(void (*run)(Thread *)) {
   Thread threads[FOREST_WORKERS], sum = {0};
   for (int w = 0; w < FOREST_WORKERS; w++) {
@@ -170,6 +184,19 @@ static void only_stage(Thread *thread) {
   }
 }
 
+static void only_log(Thread *thread) {
+  for (int k = 0; k < STEPS; k++) {
+    uint32_t value = (uint32_t)(thread->worker * STEPS + k + 1);
+    log_one(thread->worker, k % LISTS, value);
+    thread->put += value;
+  }
+}
+
+/* More than a log holds, so it is appended while others run. */
+static void log_much(Thread *thread) {
+  for (int k = 0; k < LONG; k++) log_one(thread->worker, k % LISTS, (uint32_t)k + 1);
+}
+
 static void append_and_pop(Thread *thread) {
   for (int k = 0; k < STEPS; k++) {
     put(thread, k, 1);
@@ -181,6 +208,58 @@ static void append_and_empty(Thread *thread) {
   for (int k = 0; k < STEPS; k++) {
     put(thread, k, 1);
     if (k % 97 == 0) empty(thread->worker, k % LISTS);
+  }
+}
+
+static void check_order(int i) {
+  uint32_t last[FOREST_WORKERS] = {0};
+  for (int32_t k = 0; k < (int32_t)list_at(i)[RT_LIST_LENGTH]; k++) {
+    uint32_t value = *element(list_at(i), k), worker = (value - 1) / STEPS;
+    CHECK(value > last[worker]);
+    last[worker] = value;
+  }
+}
+
+static void test_logs(void) {
+  TEST("what threads log is appended after the task, once, and in each one's order") {
+    create(1 << 24);
+    for (int round = 1; round <= 2; round++) {
+      Thread sum = run_all(only_log);
+      CHECK_INT(check_all(), sum.put);
+      CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
+      for (int i = 0; i < LISTS; i++) check_order(i);
+      rt_tree_clear(context, 0, 0);
+    }
+    destroy();
+  }
+  TEST("a log that is as long as it may be is appended meanwhile") {
+    create(1 << 24);
+    log_much(&(Thread){.worker = 1});
+    CHECK(list_at(0)[RT_LIST_LENGTH] == CAPACITY);
+    for (int32_t k = 0; k < CAPACITY; k++)
+      CHECK_INT(*element(list_at(1), k), (uint32_t)(k * LISTS + 2));
+    run_all(log_much);
+    check_all();
+    CHECK_INT(rt_dynamic_count(context, 0, 0), LISTS * CAPACITY);
+    CHECK_INT(context->error.kind, RT_ERROR_FULL);
+    destroy();
+  }
+  TEST("a worker for whom there is no log appends one by one") {
+    create(1 << 24);
+    void *(*grow)(RtContext *, void *, uint64_t, uint64_t) = context->grow;
+    context->grow = refuse;
+    Thread sum = run_all(only_log);
+    context->grow = grow;
+    CHECK_INT(check_all(), sum.put);
+    for (int i = 0; i < LISTS; i++) check_order(i);
+    destroy();
+  }
+  TEST("where memory ends, logged elements end before it") {
+    create(RT_SEGMENT);
+    run_all(only_log);
+    check_all();
+    CHECK_INT(context->error.kind, RT_ERROR_BUDGET);
+    destroy();
   }
 }
 
@@ -197,12 +276,7 @@ static void test_threads(void) {
     Thread sum = run_all(only_stage);
     CHECK_INT(check_all(), sum.put);
     CHECK_INT(rt_dynamic_count(context, 0, 0), FOREST_WORKERS * STEPS);
-    uint32_t last[FOREST_WORKERS] = {0};
-    for (int32_t k = 0; k < (int32_t)list_at(1)[RT_LIST_LENGTH]; k++) {
-      uint32_t value = *element(list_at(1), k), worker = (value - 1) / STEPS;
-      CHECK(value > last[worker]);
-      last[worker] = value;
-    }
+    check_order(1);
     destroy();
   }
   TEST("what threads append and pop meanwhile is there or was taken, once") {
@@ -301,6 +375,7 @@ static void test_lengths(void) {
 
 int main(void) {
   test_threads();
+  test_logs();
   test_ends();
   test_staged_ends();
   test_lengths();

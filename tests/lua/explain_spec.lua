@@ -167,6 +167,8 @@ end]=], { x = x, y = y }, 1)
     local v = rg.field(rg.i32)
     local list = rg.root:dense("i", 8):dynamic("j", 64)
     list:place(v)
+    local bins = rg.root:dense("i", 8):dynamic("j", 64)
+    bins:place(rg.field(rg.i32))
     local all = rg.root:dynamic("i", 64)
     all:place(rg.field(rg.i32))
     local notes = notes_of(text_of [=[function()
@@ -178,8 +180,9 @@ end]=], { x = x, y = y }, 1)
   for i in block:active() do if i > 3 then block:deactivate(i) end end
   for i in block:active() do block:deactivate(i) end
   for i in rg.range(8) do all:append(i) end
+  for i in rg.range(8) do bins:append(7 - i, i) end
   return block:count()
-end]=], { x = x, block = block, v = v, list = list, all = all })
+end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
     assert.matches("activates cells of 'block': one of the competing iterations creates each",
       notes[4])
     assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
@@ -192,7 +195,9 @@ end]=], { x = x, block = block, v = v, list = list, all = all })
     assert.matches("empties 'block' as a whole, once", notes[9])
     assert.matches("appends to 'all': each worker collects elements, and appends many at once",
       notes[10])
-    assert.matches("counts 'block': from its list of active nodes, once", notes[11])
+    assert.matches("appends to 'bins': workers collect elements, which are appended after the loop"
+      .. "; one worker appends at once", notes[11])
+    assert.matches("counts 'block': from its list of active nodes, once", notes[12])
   end)
 end)
 

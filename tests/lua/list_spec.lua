@@ -709,6 +709,83 @@ describe("appends of one iteration", function()
   end)
 end)
 
+describe("appends of workers that compete for lists", function()
+  local own
+  before_each(function() own = rg.new { threads = 3, memory = "256MiB" } end)
+
+  local function under(make, count)
+    local a, b, c = own.field(own.u8), own.field(own.vec2), own.field(own.f64)
+    local list = make(own.root):dynamic("j", 1000, { chunk = 12, layout = "aos" })
+    list:place(a, b, c)
+    own.kernel([=[function()
+      for i in rg.range(40000) do
+        local at = i * 7 % count
+        if at % 2 == 0 then list:append(at, i, rg.vec2(i, 1), i + 0.5) end
+        list:append(at, -i, rg.vec2(i, 2), i - 0.5)
+      end
+    end]=], { list = list, rg = own, count = count })()
+    local expected, seen = 40000, 0
+    for i = 0, 39999 do if i * 7 % count % 2 == 0 then expected = expected + 1 end end
+    for i = 0, count - 1 do
+      local k, length = 0, list:length(i)
+      while k < length do
+        local v = b[i][k]
+        assert.equal(i, v.x * 7 % count)
+        local sign = v.y == 1 and 1 or -1
+        assert.same({ sign * v.x % 256, v.x + sign / 2 }, { a[i][k], c[i][k] })
+        seen, k = seen + 1, k + 1
+      end
+      assert.equal(0, b[i][length].y)
+    end
+    assert.same({ expected, expected }, { seen, list:count() })
+  end
+
+  it("are all there, once, of every kind, and what follows is zero", function()
+    under(function(root) return root:dense("i", 100) end, 100)
+    under(function(root) return root:pointer("i", 64):dense("i", 4) end, 99)
+    under(function(root) return root:hash("i") end, 101)
+  end)
+
+  it("keep the order of each iteration", function()
+    local x = own.field(own.i32)
+    own.root:dense("i", 32):dynamic("j", 4096, { chunk = 8 }):place(x)
+    own.kernel([=[function()
+      for i in rg.range(20000) do
+        x:append(i % 32, 2 * i)
+        if i % 3 > 0 then x:append(i * 5 % 32, 2 * i + 1) end
+      end
+    end]=], { x = x, rg = own })()
+    local total = 0
+    for i = 0, 31 do
+      local seen = {}
+      total = total + x:length(i)
+      for _, v in x:items(i) do
+        local first = i * 5 % 32 == i
+        if v % 2 == 0 then seen[v / 2] = true
+        elseif first then assert.is_true(seen[(v - 1) / 2]) end
+      end
+    end
+    assert.equal(33333, total)
+  end)
+
+  it("end where a list is full, and say so; the others go on", function()
+    local x = own.field(own.i32)
+    local list = own.root:dense("i", 8):dynamic("j", 100, { chunk = 8, name = "bin" })
+    list:place(x)
+    local fill = own.kernel([=[function()
+      for i in rg.range(1000) do
+        if i % 8 ~= 5 or i < 80 then x:append(i % 8, i) end
+      end
+    end]=], { x = x, rg = own })
+    local e = failure(fill)
+    assert.equal("list.full", e.code)
+    assert.matches("bin", e.message)
+    for i = 0, 7 do assert.equal(i == 5 and 10 or 100, x:length(i)) end
+    list:clear()
+    assert.equal(0, x[3][0])
+  end)
+end)
+
 describe("memory of lists #compiled", function()
   it("is used again after they were emptied", function()
     local x, node = lists(rg.i32, 16, 512, { chunk = 16 })
