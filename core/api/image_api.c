@@ -1,24 +1,45 @@
-/* image_api.c - a field or array as a picture: x to the right, y upward, low..high through a
- * palette. */
+/* image_api.c - fields, arrays and numbers as pictures: x to the right, y upward; and pictures as
+ * arrays. */
 #include <math.h>
+#include <string.h>
 
 #include "api/api.h"
 #include "api/word.h"
 #include "array/array.h"
 #include "io/image.h"
 
+enum { LARGEST_SIDE = 65535 };
+
+/* What has the numbers: one of the three. */
+typedef struct Subject {
+  Field *field;
+  Array *array;
+  const double *values;
+  const int64_t *shape;
+  int rank, parts;
+  char label[100];
+} Subject;
+
 typedef struct Picture {
-  const char *path;
+  Heap *heap;
+  Subject subject;
   Palette palette;
-  double low, high;
+  double low, high, gamma;
+  int32_t width, height;
+  const double *values; /* (x * height + y) * parts + part */
+  double *own;          /* their memory; NULL: the caller's */
 } Picture;
 
-static void find_range(const double *values, int64_t count, Picture *picture) {
-  picture->low = INFINITY;
-  picture->high = -INFINITY;
-  for (int64_t k = 0; k < count; k++) {
-    if (values[k] < picture->low) picture->low = values[k];
-    if (values[k] > picture->high) picture->high = values[k];
+/* -- numbers to colours ------------------------------------------------------------------------ */
+
+static void find_range(Picture *picture) {
+  int64_t count = (int64_t)picture->width * picture->height;
+  if (picture->low != picture->high) return;
+  picture->low = picture->subject.parts == 1 ? INFINITY : 0;
+  picture->high = picture->subject.parts == 1 ? -INFINITY : 1;
+  for (int64_t k = 0; picture->subject.parts == 1 && k < count; k++) {
+    if (picture->values[k] < picture->low) picture->low = picture->values[k];
+    if (picture->values[k] > picture->high) picture->high = picture->values[k];
   }
 }
 
@@ -26,62 +47,92 @@ static void find_range(const double *values, int64_t count, Picture *picture) {
 static double scaled(double value, const Picture *picture) {
   double span = picture->high - picture->low, at = (value - picture->low) / span;
   if (!(span > 0) || at != at) return 0;
-  return at < 0 ? 0 : at > 1 ? 1 : at;
+  at = at < 0 ? 0 : at > 1 ? 1 : at;
+  return picture->gamma == 1 ? at : pow(at, 1 / picture->gamma);
 }
 
-static void paint(const double *values, const int64_t *shape, const Picture *picture,
-                  uint8_t *pixels) {
-  int64_t width = shape[0], height = shape[1];
-  for (int64_t row = 0; row < height; row++)
-    for (int64_t x = 0; x < width; x++) {
-      double value = scaled(values[x * height + (height - 1 - row)], picture);
-      image_palette(picture->palette, value, pixels + (row * width + x) * 3);
+/* Opacity is what it is, whatever gamma. */
+static void paint_pixel(const Picture *picture, const double *values, uint8_t *rgba) {
+  rgba[3] = 255;
+  if (picture->subject.parts == 1) {
+    image_palette(picture->palette, scaled(values[0], picture), rgba);
+    return;
+  }
+  for (int k = 0; k < 3; k++) rgba[k] = (uint8_t)(scaled(values[k], picture) * 255 + 0.5);
+  Picture plain = *picture;
+  plain.gamma = 1;
+  if (picture->subject.parts == 4) rgba[3] = (uint8_t)(scaled(values[3], &plain) * 255 + 0.5);
+}
+
+static const double *at_pixel(const Picture *picture, int64_t x, int64_t row) {
+  int64_t y = picture->height - 1 - row;
+  return picture->values + (x * picture->height + y) * picture->subject.parts;
+}
+
+/* `channels` 3 or 4. */
+static void paint(const Picture *picture, uint8_t *pixels, int channels) {
+  uint8_t rgba[4];
+  for (int64_t row = 0; row < picture->height; row++)
+    for (int64_t x = 0; x < picture->width; x++, pixels += channels) {
+      paint_pixel(picture, at_pixel(picture, x, row), rgba);
+      memcpy(pixels, rgba, (size_t)channels);
     }
 }
 
-/* Three numbers are red, green, blue, and a fourth the opacity; low..high, else 0..1, becomes
- * 0..255. */
-static void paint_colours(const double *values, const int64_t *shape, int parts,
-                          const Picture *picture, uint8_t *pixels) {
-  int64_t width = shape[0], height = shape[1];
-  for (int64_t row = 0; row < height; row++)
-    for (int64_t x = 0; x < width; x++)
-      for (int k = 0; k < parts; k++) {
-        double value = values[(x * height + (height - 1 - row)) * parts + k];
-        pixels[(row * width + x) * parts + k] = (uint8_t)(scaled(value, picture) * 255 + 0.5);
-      }
+static bool write_bytes(Picture *picture, const char *path, Error *err) {
+  int channels = picture->subject.parts == 4 ? 4 : 3;
+  uint8_t *pixels = heap_alloc(picture->heap, (size_t)picture->width * (size_t)picture->height *
+                                                  (size_t)channels);
+  if (!pixels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+  paint(picture, pixels, channels);
+  bool ok = image_write(path, pixels, picture->width, picture->height, channels, err);
+  heap_free(picture->heap, pixels);
+  return ok;
 }
 
-/* What has the numbers: one of the two. */
-typedef struct Subject {
-  Field *field;
-  Array *array;
-  const int64_t *shape;
-  int rank, parts;
-  char label[100];
-} Subject;
-
-static bool read_numbers(const Subject *subject, double *values, int64_t count, Error *err) {
-  return subject->field ? field_read(subject->field, values, count, err)
-                        : array_read(subject->array, values, count, err);
+static bool write_floats(Picture *picture, const char *path, Error *err) {
+  size_t parts = (size_t)picture->subject.parts;
+  float *pixels = heap_alloc(picture->heap, sizeof *pixels * parts * (size_t)picture->width *
+                                                (size_t)picture->height);
+  if (!pixels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+  float *to = pixels;
+  for (int64_t row = 0; row < picture->height; row++)
+    for (int64_t x = 0; x < picture->width; x++)
+      for (size_t k = 0; k < parts; k++) *to++ = (float)at_pixel(picture, x, row)[k];
+  bool ok = image_write_floats(picture->heap, path, pixels, picture->width, picture->height,
+                               (int32_t)parts, err);
+  heap_free(picture->heap, pixels);
+  return ok;
 }
 
-static bool write_pixels(const Subject *subject, Picture *picture, double *values, uint8_t *pixels,
-                         Error *err) {
-  const int64_t *shape = subject->shape;
-  int64_t count = shape[0] * shape[1];
-  int channels = subject->parts == 1 ? 3 : subject->parts;
-  bool has_range = picture->low != picture->high;
-  if (!read_numbers(subject, values, count * subject->parts, err)) return false;
-  if (!has_range && subject->parts == 1) find_range(values, count, picture);
-  if (!has_range && subject->parts > 1) picture->low = 0, picture->high = 1;
-  if (subject->parts == 1) paint(values, shape, picture, pixels);
-  else paint_colours(values, shape, subject->parts, picture, pixels);
-  return image_write(picture->path, pixels, (int32_t)shape[0], (int32_t)shape[1], channels, err);
+/* -- what is shown ----------------------------------------------------------------------------- */
+
+static bool find_subject(Program *program, const RgPicture *from, Subject *subject, Error *err) {
+  Field *field = (Field *)from->field;
+  Array *array = (Array *)from->array;
+  *subject = (Subject){.field = field, .array = array, .values = from->values};
+  if (field) {
+    if (!field_settle(field, NULL, err)) return false;
+    subject->shape = field->node->snode->shape;
+    subject->rank = field->node->snode->rank;
+    subject->parts = type_parts(field->type);
+    field_label(field, subject->label);
+  } else if (array) {
+    if (!array_check(array, err)) return false;
+    subject->shape = array->shape;
+    subject->rank = array->rank;
+    subject->parts = type_parts(array->type);
+    array_label(array, subject->label);
+  } else {
+    subject->shape = from->shape;
+    subject->rank = 2;
+    subject->parts = from->parts;
+    strcpy(subject->label, "a table of numbers");
+  }
+  return owner_check(&program->owner, err);
 }
 
-static bool write_subject(Heap *heap, const Subject *subject, Picture *picture, Error *err) {
-  enum { LARGEST_SIDE = 65535 };
+static bool check_subject(const Subject *subject, Error *err) {
   if (subject->rank != 2)
     return error_set(err, RG_ERROR_ARGUMENT, "a picture shows two axes, %s has %d", subject->label,
                      subject->rank);
@@ -94,73 +145,114 @@ static bool write_subject(Heap *heap, const Subject *subject, Picture *picture, 
     return error_set(err, RG_ERROR_ARGUMENT,
                      "%s is too large for a picture: %d pixels per side at most", subject->label,
                      LARGEST_SIDE);
-  size_t count = (size_t)(subject->shape[0] * subject->shape[1]);
-  double *values = heap_alloc(heap, sizeof *values * count * (size_t)subject->parts);
-  uint8_t *pixels = heap_alloc(heap, count * 4);
-  bool ok = values && pixels
-                ? write_pixels(subject, picture, values, pixels, err)
-                : error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
-  heap_free(heap, values);
-  heap_free(heap, pixels);
+  if (subject->shape[0] < 1 || subject->shape[1] < 1)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no pixels", subject->label);
+  return true;
+}
+
+static bool read_numbers(Picture *picture, Error *err) {
+  const Subject *subject = &picture->subject;
+  int64_t count = subject->shape[0] * subject->shape[1] * subject->parts;
+  picture->values = subject->values;
+  if (subject->values) return true;
+  picture->values = picture->own = heap_alloc(picture->heap, sizeof(double) * (size_t)count);
+  if (!picture->own)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+  return subject->field ? field_read(subject->field, picture->own, count, err)
+                        : array_read(subject->array, picture->own, count, err);
+}
+
+static bool begin(Program *program, const RgPicture *from, Picture *picture, Error *err) {
+  int palette = PALETTE_GREY;
+  *picture = (Picture){.heap = &program->owner.heap, .low = from->low, .high = from->high,
+                       .gamma = from->gamma == 0 ? 1 : from->gamma};
+  if (from->palette && from->palette[0] && !word_parse(WORD_PALETTE, from->palette, &palette, err))
+    return false;
+  if (!(picture->gamma > 0))
+    return error_set(err, RG_ERROR_ARGUMENT, "gamma of a picture is a positive number");
+  if (!find_subject(program, from, &picture->subject, err) ||
+      !check_subject(&picture->subject, err))
+    return false;
+  picture->palette = (Palette)palette;
+  picture->width = (int32_t)picture->subject.shape[0];
+  picture->height = (int32_t)picture->subject.shape[1];
+  if (!read_numbers(picture, err)) return false;
+  find_range(picture);
+  return true;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static bool write_picture(Program *program, const char *path, const RgPicture *from, Error *err) {
+  Picture picture;
+  bool ok = begin(program, from, &picture, err) &&
+            (image_keeps_floats(path) ? write_floats(&picture, path, err)
+                                      : write_bytes(&picture, path, err));
+  heap_free(&program->owner.heap, picture.own);
   return ok;
 }
 
-static bool begin_picture(Picture *picture, const char *path, double low, double high,
-                          const char *palette, Error *err) {
-  int number = PALETTE_GREY;
-  if (palette && palette[0] && !word_parse(WORD_PALETTE, palette, &number, err)) return false;
-  *picture = (Picture){path, (Palette)number, low, high};
-  return true;
-}
-static bool write_field(Field *field, const char *path, double low, double high,
-                        const char *palette, Error *err) {
+static bool paint_picture(Program *program, const RgPicture *from, uint8_t *rgba,
+                          int64_t size_bytes, Error *err) {
   Picture picture;
-  if (!begin_picture(&picture, path, low, high, palette, err) || !field_settle(field, NULL, err))
-    return false;
-  const SNode *node = field->node->snode;
-  Subject subject = {.field = field,
-                     .shape = node->shape,
-                     .rank = node->rank,
-                     .parts = type_parts(field->type)};
-  field_label(field, subject.label);
-  return write_subject(field->store->heap, &subject, &picture, err);
+  bool ok = begin(program, from, &picture, err);
+  int64_t needed = ok ? 4 * (int64_t)picture.width * picture.height : 0;
+  if (ok && needed != size_bytes)
+    ok = error_set(err, RG_ERROR_ARGUMENT, "this picture has %lld bytes, %lld given",
+                   (long long)needed, (long long)size_bytes);
+  if (ok) paint(&picture, rgba, 4);
+  heap_free(&program->owner.heap, picture.own);
+  return ok;
 }
 
-static bool write_array(Array *array, const char *path, double low, double high,
-                        const char *palette, Error *err) {
-  Picture picture;
-  if (!begin_picture(&picture, path, low, high, palette, err) || !array_check(array, err))
-    return false;
-  Subject subject = {.array = array,
-                     .shape = array->shape,
-                     .rank = array->rank,
-                     .parts = type_parts(array->type)};
-  array_label(array, subject.label);
-  return write_subject(array->store->heap, &subject, &picture, err);
+/* The picture as the caller's version has it; false: there is none in it. */
+static bool take_picture(const RgPicture *from, RgPicture *picture) {
+  *picture = (RgPicture){0};
+  if (!from || from->struct_size < (int32_t)sizeof from->struct_size) return false;
+  size_t size = (size_t)from->struct_size;
+  memcpy(picture, from, size < sizeof *picture ? size : sizeof *picture);
+  return (picture->field != NULL) + (picture->array != NULL) + (picture->values != NULL) == 1;
 }
 
-RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *handle, double low,
-                              double high, const char *palette) {
-  Field *field = (Field *)handle;
+RgStatus rg_picture_write(RgRuntime *runtime, const char *path, const RgPicture *from) {
+  Program *program = (Program *)runtime;
+  RgPicture picture;
   API_NEEDS(runtime);
   API_NEEDS(path);
+  if (!take_picture(from, &picture))
+    return api_refuse(__func__, "a picture has its struct_size, and one of field, array, values");
+  return API_CALL(program, write_picture(program, path, &picture, API_ERR(program)));
+}
+
+RgStatus rg_picture_paint(RgRuntime *runtime, const RgPicture *from, uint8_t *rgba,
+                          int64_t size_bytes) {
+  Program *program = (Program *)runtime;
+  RgPicture picture;
+  API_NEEDS(runtime);
+  API_NEEDS(rgba);
+  if (!take_picture(from, &picture))
+    return api_refuse(__func__, "a picture has its struct_size, and one of field, array, values");
+  return API_CALL(program, paint_picture(program, &picture, rgba, size_bytes, API_ERR(program)));
+}
+
+RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *field, double low,
+                              double high, const char *palette) {
   API_NEEDS(field);
-  Program *program = API_PROGRAM(field);
-  return API_CALL(program, write_field(field, path, low, high, palette, API_ERR(program)));
+  RgPicture picture = {.struct_size = sizeof picture, .field = field, .low = low, .high = high,
+                       .palette = palette};
+  return rg_picture_write(runtime, path, &picture);
 }
 
-RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *handle, double low,
+RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *array, double low,
                               double high, const char *palette) {
-  Array *array = (Array *)handle;
-  API_NEEDS(runtime);
-  API_NEEDS(path);
   API_NEEDS(array);
-  Program *program = API_PROGRAM(array);
-  return API_CALL(program, write_array(array, path, low, high, palette, API_ERR(program)));
+  RgPicture picture = {.struct_size = sizeof picture, .array = array, .low = low, .high = high,
+                       .palette = palette};
+  return rg_picture_write(runtime, path, &picture);
 }
 
-static bool write_bytes(Program *program, const char *path, const uint8_t *pixels, int32_t width,
-                        int32_t height, int32_t channels, Error *err) {
+static bool write_pixels(Program *program, const char *path, const uint8_t *pixels, int32_t width,
+                         int32_t height, int32_t channels, Error *err) {
   if (!owner_check(&program->owner, err)) return false;
   if (width < 1 || height < 1 || (channels != 1 && channels != 3 && channels != 4))
     return error_set(err, RG_ERROR_ARGUMENT,
@@ -175,5 +267,59 @@ RgStatus rg_image_write(RgRuntime *runtime, const char *path, const uint8_t *pix
   API_NEEDS(path);
   API_NEEDS(pixels);
   return API_CALL(program,
-                  write_bytes(program, path, pixels, width, height, channels, API_ERR(program)));
+                  write_pixels(program, path, pixels, width, height, channels, API_ERR(program)));
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* Top row first to x by x, upward. */
+static void turn(const Image *image, double gamma, double *values) {
+  for (int64_t x = 0; x < image->width; x++)
+    for (int64_t y = 0; y < image->height; y++) {
+      const float *from =
+          image->pixels + ((image->height - 1 - y) * image->width + x) * image->channels;
+      for (int c = 0; c < image->channels; c++) {
+        bool is_opacity = c == 3;
+        *values++ = gamma == 1 || is_opacity ? from[c] : pow(from[c], gamma);
+      }
+    }
+}
+
+static Array *array_of(Program *program, const Image *image, double gamma, Error *err) {
+  static const char *const types[] = {[1] = "f32", [3] = "vec3", [4] = "vec4"};
+  int64_t shape[] = {image->width, image->height};
+  int64_t count = shape[0] * shape[1] * image->channels;
+  double *values = heap_alloc(&program->owner.heap, sizeof *values * (size_t)count);
+  if (!values) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+    return NULL;
+  }
+  Array *array = array_create(&program->store, types[image->channels], shape, 2, NULL, err);
+  turn(image, gamma, values);
+  if (array && !array_write(array, values, count, err)) {
+    object_release(&array->object);
+    array = NULL;
+  }
+  heap_free(&program->owner.heap, values);
+  return array;
+}
+
+static bool read_picture(Program *program, const char *path, double gamma, RgArray **array,
+                         Error *err) {
+  Image image;
+  if (!owner_check(&program->owner, err)) return false;
+  if (!(gamma >= 0)) return error_set(err, RG_ERROR_ARGUMENT, "gamma is a positive number");
+  if (!image_read(&program->owner.heap, path, &image, err)) return false;
+  *array = (RgArray *)array_of(program, &image, gamma == 0 ? 1 : gamma, err);
+  heap_free(&program->owner.heap, image.pixels);
+  return *array;
+}
+
+RgStatus rg_image_read(RgRuntime *runtime, const char *path, double gamma, RgArray **array) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(path);
+  API_NEEDS(array);
+  *array = NULL;
+  return API_CALL(program, read_picture(program, path, gamma, array, API_ERR(program)));
 }

@@ -634,10 +634,29 @@ RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t c
 RgStatus rg_snapshot_text(RgRuntime *runtime, const char *path, const char **text);
 
 /* -- pictures ---------------------------------------------------------------------------------- */
-/* PNG by the path's extension. Field or array of rank 2 (first axis: x to the right; second: y
- * upward) or pixels given as bytes. low..high are mapped to black..white (or the palette "heat");
- * low == high: the field's own range. Vectors of 3 are colours, a fourth number the opacity: of
- * each, low..high, or 0..1, from none to all. */
+/* What is shown: a field or array of rank 2 (first axis: x to the right; second: y upward), or
+ * numbers laid out likewise, x by x. Numbers become colours of the palette ("grey" "heat" "viridis"
+ * "magma" "coolwarm"), low..high from its begin to its end; low == high: their own range. Vectors
+ * of 3 are colours, a fourth number the opacity: of each, low..high, or 0..1, from none to all. */
+typedef struct RgPicture {
+  int32_t struct_size;     /* sizeof(RgPicture) */
+  int32_t parts;           /* of each of `values`: 1, 3 or 4 */
+  RgField *field;          /* one of the three */
+  RgArray *array;
+  const double *values;
+  int64_t shape[2];        /* of values */
+  double low, high;
+  double gamma;            /* what is in the range, to the power of 1 / gamma; 0: 1 */
+  const char *palette;     /* NULL: grey */
+} RgPicture;
+/* The format follows from the path's extension: .png, .ppm, or .exr, which keeps the numbers. */
+RgStatus rg_picture_write(RgRuntime *runtime, const char *path, const RgPicture *picture);
+/* As bytes, red green blue opacity, top row first: 4 for each element. */
+RgStatus rg_picture_paint(RgRuntime *runtime, const RgPicture *picture, uint8_t *rgba,
+                          int64_t size_bytes);
+/* A PNG, PPM, PGM or OpenEXR file as an array of f32, vec3 or vec4, x to the right, y upward; bytes
+ * are 0..1, to the power of `gamma` (0: 1). */
+RgStatus rg_image_read(RgRuntime *runtime, const char *path, double gamma, RgArray **array);
 RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *field, double low,
                               double high, const char *palette);
 RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *array, double low,

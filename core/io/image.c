@@ -1,105 +1,77 @@
-/* image.c - PNG through libpng, opened for each picture: that costs little compared with one. Its
- * errors leave by longjmp; only the row pointer is held across it. */
+/* image.c - which format a picture has; and what all of them share. */
 #include "io/image.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
-
-#include "base/bits.h"
-#include "io/png_library.h"
-
-typedef struct Writing {
-  PngLibrary png;
-  const char *path;
-  Error *err;
-} Writing;
-
-/* a libpng error handler finds its picture through a function that we have not loaded */
-static _Thread_local Writing *current;
-
-static void on_error(png_structp png, png_const_charp why) {
-  error_set(current->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", current->path,
-            why);
-  current->png.png_longjmp(png, 1);
-}
-static void on_warning(png_structp png, png_const_charp why) {}
-
-static bool write_png(FILE *file, Writing *writing, const uint8_t *pixels, int32_t width,
-                      int32_t height, int32_t channels) {
-  static const int colors[] = {0, PNG_COLOR_TYPE_GRAY, 0, PNG_COLOR_TYPE_RGB,
-                               PNG_COLOR_TYPE_RGB_ALPHA};
-  const PngLibrary *library = &writing->png;
-  current = writing;
-  png_structp png =
-      library->png_create_write_struct(PNG_LIBPNG_VER_STRING, NULL, on_error, on_warning);
-  png_infop info = png ? library->png_create_info_struct(png) : NULL;
-  if (!info) {
-    library->png_destroy_write_struct(&png, NULL);
-    return error_set(writing->err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
-  }
-  if (setjmp(*library->png_set_longjmp_fn(png, longjmp, sizeof(jmp_buf)))) {
-    library->png_destroy_write_struct(&png, &info);
-    return false;
-  }
-  library->png_init_io(png, file);
-  library->png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, colors[channels],
-                        PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  library->png_write_info(png, info);
-  for (int32_t y = 0; y < height; y++)
-    library->png_write_row(png, pixels + (int64_t)y * width * channels);
-  library->png_write_end(png, info);
-  library->png_destroy_write_struct(&png, &info);
-  return true;
-}
 
 static bool has_ending(const char *path, const char *ending) {
   size_t length = strlen(path), tail = strlen(ending);
   return length > tail && !strcmp(path + length - tail, ending);
 }
 
-static bool write_file(Writing *writing, const uint8_t *pixels, int32_t width, int32_t height,
-                       int32_t channels) {
-  const char *path = writing->path;
-  FILE *file = fopen(path, "wb");
-  if (!file)
-    return error_set(writing->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", path,
-                     strerror(errno));
-  bool ok = write_png(file, writing, pixels, width, height, channels);
-  if (fclose(file) && ok)
-    ok = error_set(writing->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", path,
-                   strerror(errno));
-  if (!ok) remove(path);
-  return ok;
+bool image_keeps_floats(const char *path) { return has_ending(path, ".exr"); }
+
+bool image_fail(const char *path, const char *what, const char *why, Error *err) {
+  return error_set(err, RG_ERROR_IO, "picture '%.160s' cannot be %s: %s", path, what, why);
+}
+
+static bool check_size(int32_t width, int32_t height, int32_t channels, Error *err) {
+  if (width > 0 && height > 0 && (channels == 1 || channels == 3 || channels == 4)) return true;
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "a picture of %d x %d pixels with %d channels cannot be written", width, height,
+                   channels);
+}
+
+static bool refuse_name(const char *path, Error *err) {
+  error_set(err, RG_ERROR_ARGUMENT, "'%.200s' is not the name of a picture that can be written",
+            path);
+  return error_hint(err, "end the name with .png, .ppm or .exr");
 }
 
 bool image_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                  int32_t channels, Error *err) {
-  if (!has_ending(path, ".png")) {
-    error_set(err, RG_ERROR_ARGUMENT, "'%.200s' is not the name of a picture that can be written",
-              path);
-    return error_hint(err, "end the name with .png");
-  }
-  if (width < 1 || height < 1 || (channels != 1 && channels != 3 && channels != 4))
-    return error_set(err, RG_ERROR_ARGUMENT,
-                     "a picture of %d x %d pixels with %d channels cannot be written", width,
-                     height, channels);
-  Writing writing = {.path = path, .err = err};
-  if (!png_library_open(&writing.png, err)) return false;
-  bool ok = write_file(&writing, pixels, width, height, channels);
-  png_library_close(&writing.png);
-  return ok;
+  if (!check_size(width, height, channels, err)) return false;
+  if (has_ending(path, ".png")) return png_write(path, pixels, width, height, channels, err);
+  if (has_ending(path, ".ppm") || has_ending(path, ".pgm"))
+    return ppm_write(path, pixels, width, height, channels, err);
+  return refuse_name(path, err);
 }
 
-static uint8_t level(double value) {
-  if (!(value > 0)) return 0;
-  return value >= 1 ? 255 : (uint8_t)(value * 255 + 0.5);
+bool image_write_floats(Heap *heap, const char *path, const float *pixels, int32_t width,
+                        int32_t height, int32_t channels, Error *err) {
+  if (!check_size(width, height, channels, err)) return false;
+  if (!image_keeps_floats(path)) return refuse_name(path, err);
+  return exr_write(heap, path, pixels, width, height, channels, err);
 }
 
-void image_palette(Palette palette, double value, uint8_t rgb[3]) {
-  switch (palette) {
-  case PALETTE_GREY: rgb[0] = rgb[1] = rgb[2] = level(value); return;
-  case PALETTE_HEAT:
-    for (int i = 0; i < 3; i++) rgb[i] = level(3 * value - i);
-    return;
-  }
+bool image_allocate(Heap *heap, const char *path, Image *image, Error *err) {
+  enum { LARGEST_SIDE = 65535 };
+  if (image->width < 1 || image->height < 1 || image->width > LARGEST_SIDE ||
+      image->height > LARGEST_SIDE)
+    return image_fail(path, "read", "its size cannot be", err);
+  image->pixels = heap_alloc(heap, sizeof *image->pixels * (size_t)image->width *
+                                       (size_t)image->height * (size_t)image->channels);
+  return image->pixels ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+}
+
+bool image_read(Heap *heap, const char *path, Image *image, Error *err) {
+  uint8_t head[4] = {0};
+  *image = (Image){0};
+  FILE *file = fopen(path, "rb");
+  if (!file) return image_fail(path, "read", strerror(errno), err);
+  size_t count = fread(head, 1, sizeof head, file);
+  fclose(file);
+  bool ok = false;
+  if (count == 4 && !memcmp(head, "\x89PNG", 4)) ok = png_read(heap, path, image, err);
+  else if (count == 4 && !memcmp(head, "\x76\x2f\x31\x01", 4))
+    ok = exr_read(heap, path, image, err);
+  else if (head[0] == 'P' && (head[1] == '5' || head[1] == '6'))
+    ok = ppm_read(heap, path, image, err);
+  else image_fail(path, "read", "it is no PNG, PPM, PGM or OpenEXR file", err);
+  if (ok) return true;
+  heap_free(heap, image->pixels);
+  image->pixels = NULL;
+  return false;
 }

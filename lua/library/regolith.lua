@@ -103,11 +103,17 @@ function rg.time() end
 
 rg.image = {}
 
---- Writes a PNG; the first axis goes right, the second up. Vectors of 3 or 4 are colours.
+--- PNG, PPM or EXR; the first axis goes right, the second up. Vectors are colours.
 ---@param path string
----@param what rg.Field|rg.Array|number[][]
+---@param what rg.Field|rg.Array|table
 ---@param options? rg.ImageOptions
 function rg.image.write(path, what, options) end
+
+--- A picture as an array of f32, vec3 or vec4.
+---@param path string
+---@param options? { gamma?: number }
+---@return rg.Array
+function rg.image.read(path, options) end
 
 --- A snapshot: `rg.save(path, { x = x, frame = 10 })`, whole trees with what is active.
 ---@param path string
@@ -1334,8 +1340,12 @@ function Ticket:wait(as) end
 ---@field fast_math? boolean As in `rg.init`, for this kernel.
 
 ---@class rg.ImageOptions
----@field low? number What becomes black.
----@field high? number What becomes white; `low == high`: the field's own range.
----@field palette? "grey"|"heat" How numbers become colours.
+---@field low? number What becomes the palette's begin.
+---@field high? number What becomes its end; `low == high`: the field's own range.
+---@field palette? "grey"|"heat"|"viridis"|"magma"|"coolwarm" How numbers become colours.
+---@field gamma? number What is in the range, to the power of 1 / gamma.
+---@field width? integer Of an FFI buffer: pixels in a row.
+---@field height? integer Rows of it, the top one first.
+---@field channels? integer 1, 3 or 4 numbers for each.
 
 return rg

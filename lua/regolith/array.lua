@@ -345,6 +345,13 @@ function array.read_async(session, stream, buffer)
   return read_quietly(number, c, stream, buffer)
 end
 
+--- Of pictures: one that holds what a file does.
+array.read_image = lib.quietly(function(session, path, gamma)
+  local number, c = session:get()
+  check(C.rg_image_read(c, path, gamma, array_out), number)
+  return new_handle(number, 2)
+end)
+
 function array.is(what) return type(what) == "cdata" and ffi.istype(Array, what) end
 
 --- A list of its extents.

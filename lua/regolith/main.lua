@@ -25,7 +25,10 @@ local function open(own)
   local rg = builtin.members()
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
-  rg.image = { write = fail.border(function(...) return image.write(own, ...) end) }
+  rg.image = {
+    write = fail.border(function(...) return image.write(own, ...) end),
+    read = fail.border(function(...) return image.read(own, ...) end),
+  }
 
   rg.cache = {
     info = fail.border(function() return own:cache_info() end),

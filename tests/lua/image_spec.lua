@@ -61,6 +61,171 @@ describe("rg.image.write", function()
     assert.equal(2, number(file_bytes(path), 21))
   end)
 
+  -- What an independent reader finds: width, height, colour type, and bytes of pixels.
+  local function decoded(name)
+    local pipe = io.popen(([[python3 - '%s' 2>&1 <<'END'
+import struct, sys, zlib
+data = open(sys.argv[1], 'rb').read()
+if data[:2] in (b'P6', b'P5'):
+    head, rest = data.split(b'\n255\n', 1)
+    kind, size = head.split(b'\n')
+    w, h = map(int, size.split())
+    print(w, h, kind.decode(), *rest)
+elif data[:4] == b'\x76\x2f\x31\x01':
+    at, window, names, comp = 8, None, [], None
+    while data[at]:
+        end = data.index(b'\0', at); name = data[at:end]; at = end + 1
+        end = data.index(b'\0', at); at = end + 1
+        size, = struct.unpack_from('<i', data, at); at += 4
+        value = data[at:at + size]; at += size
+        if name == b'dataWindow': window = struct.unpack('<4i', value)
+        if name == b'compression': comp = value[0]
+        while name == b'channels' and len(value) > 1:
+            names.append(value[:1].decode()); value = value[18:]
+    at += 1
+    w, h = window[2] + 1, window[3] + 1
+    at += 8 * ((h + 15) // 16)
+    out = {}
+    for b in range((h + 15) // 16):
+        y, size = struct.unpack_from('<2i', data, at); at += 8
+        raw = data[at:at + size]; at += size
+        lines = min(16, h - y); full = lines * w * 4 * len(names)
+        if size < full:
+            t = bytearray(zlib.decompress(raw))
+            for k in range(1, len(t)): t[k] = (t[k] + t[k - 1] - 128) & 255
+            half = (len(t) + 1) // 2
+            raw = bytearray(len(t)); raw[0::2] = t[:half]; raw[1::2] = t[half:]
+        numbers = struct.unpack('<%%df' %% (len(raw) // 4), raw)
+        for l in range(lines):
+            for c, n in enumerate(names):
+                for x in range(w): out[x, y + l, n] = numbers[(l * len(names) + c) * w + x]
+    every = [out[x, y, n] for y in range(h) for x in range(w) for n in names]
+    print(w, h, ''.join(names), *['%%g' %% v for v in every])
+else:
+    w, h, depth, kind = struct.unpack('>IIBB', data[16:26])
+    at, raw = 8, b''
+    while at < len(data):
+        size, = struct.unpack('>I', data[at:at + 4])
+        if data[at + 4:at + 8] == b'IDAT': raw += data[at + 8:at + 8 + size]
+        at += 12 + size
+    raw = zlib.decompress(raw); n = {0: 1, 2: 3, 6: 4}[kind]; rows = []
+    for y in range(h):
+        f = raw[y * (w * n + 1)]; row = bytearray(raw[y * (w * n + 1) + 1:(y + 1) * (w * n + 1)])
+        up = rows[-1] if rows else bytes(w * n)
+        for k in range(w * n):
+            a = row[k - n] if k >= n else 0; b = up[k]; c = up[k - n] if k >= n else 0
+            p = a + b - c; q = min((abs(p - a), 0, a), (abs(p - b), 1, b), (abs(p - c), 2, c))[2]
+            row[k] = (row[k] + (0, a, b, (a + b) // 2, q)[f]) & 255
+        rows.append(row)
+    print(w, h, kind, *b''.join(rows))
+END]]):format(name))
+    local answer = pipe:read "*a"
+    pipe:close()
+    return (answer:gsub("%s+$", ""))
+  end
+  local has_python = os.execute "python3 -c '' 2>/dev/null" == 0
+
+  it("puts pixels where they belong, as an independent reader sees", function()
+    if not has_python then pending("python3 is not there") end
+    local x = rg.field(rg.vec3, 2, 2)
+    x[0][0], x[1][0], x[0][1], x[1][1] = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }, { 1, 1, 1 }
+    rg.image.write(path, x)
+    assert.equal("2 2 2 0 0 255 255 255 255 255 0 0 0 255 0", decoded(path))
+    local other = path:gsub("png$", "ppm")
+    rg.image.write(other, x)
+    assert.equal("2 2 P6 0 0 255 255 255 255 255 0 0 0 255 0", decoded(other))
+    os.remove(other)
+    other = path:gsub("png$", "exr")
+    rg.image.write(other, x)
+    assert.equal("2 2 BGR 1 0 0 1 1 1 0 0 1 0 1 0", decoded(other))
+    local y = rg.field(rg.f64, 3, 1)
+    y[0][0], y[1][0], y[2][0] = -1.5, 1e9, 0.25
+    rg.image.write(other, y)
+    assert.equal("3 1 Y -1.5 1e+09 0.25", decoded(other))
+    local wide, numbers = rg.field(rg.f32, 5, 40), {}
+    for row = 39, 0, -1 do
+      for column = 0, 4 do
+        wide[column][row] = column * 100 + row
+        numbers[#numbers + 1] = column * 100 + row
+      end
+    end
+    rg.image.write(other, wide)
+    assert.equal("5 40 Y " .. table.concat(numbers, " "), decoded(other))
+    assert.same(wide:to_table(), rg.image.read(other):to_table())
+    os.remove(other)
+  end)
+
+  it("has colour maps whose ends and middles are known", function()
+    local x, list = rg.field(rg.f32, 3, 1), {}
+    x[1][0], x[2][0] = 0.5, 1
+    for _, palette in ipairs { "grey", "heat", "viridis", "magma", "coolwarm" } do
+      rg.image.write(path, x, { palette = palette })
+      local a = rg.image.read(path)
+      for k = 0, 2 do
+        local c = a[k][0] * 255
+        list[#list + 1] = ("%d,%d,%d"):format(c.x + 0.5, c.y + 0.5, c.z + 0.5)
+      end
+    end
+    assert.equal("0,0,0 128,128,128 255,255,255 0,0,0 255,128,0 255,255,255 71,1,85 31,144,139 \z
+      252,231,33 0,0,0 183,53,119 254,249,186 59,76,192 221,221,221 180,4,38",
+      table.concat(list, " "))
+  end)
+
+  it("applies gamma, and takes it back", function()
+    local x = rg.field(rg.f32, 2, 1)
+    x[0][0], x[1][0] = 0.25, 1
+    rg.image.write(path, x, { low = 0, high = 1, gamma = 2 })
+    local a = rg.image.read(path)
+    assert.is_near(128 / 255, a[0][0].x, 1e-6)
+    assert.is_near(0.252, rg.image.read(path, { gamma = 2 })[0][0].y, 1e-3)
+  end)
+
+  it("takes FFI buffers, and tables of colours", function()
+    local ffi = require "ffi"
+    local bytes = ffi.new("uint8_t[12]", { 255, 0, 0, 0, 255, 0, 0, 0, 255, 9, 9, 9 })
+    rg.image.write(path, bytes, { width = 2, height = 2, channels = 3 })
+    local a = rg.image.read(path)
+    assert.equal(rg.vec3(1, 0, 0), a[0][1])
+    assert.equal(rg.vec3(0, 0, 1), a[0][0])
+    rg.image.write(path, ffi.new("float[4]", 0, 0.5, 1, 2), { width = 4, height = 1 })
+    assert.is_near(64 / 255, rg.image.read(path)[1][0].x, 1e-6)
+    rg.image.write(path, { { { 1, 0, 0 }, { 0, 1, 0, } }, { rg.vec3(1), { 0, 0, 0 } } })
+    assert.equal(rg.vec3(0, 1, 0), rg.image.read(path)[0][1])
+    local function refused(...) return failure(rg.image.write, path, ...).message end
+    assert.matches("needs its width", refused(bytes))
+    assert.matches("has 12 bytes, and 9 x 9 pixels 81", refused(bytes, { width = 9, height = 9 }))
+    assert.matches("column 2 has not the 2 elements", refused { { 1, 2 }, { 3 } })
+    assert.matches("not a number", refused({ { 1 } }, { gamma = "2" }))
+  end)
+
+  it("reads what others write, and refuses what is none", function()
+    local function read(bytes)
+      local file = io.open(path, "wb")
+      file:write(bytes)
+      file:close()
+      return rg.image.read(path)
+    end
+    local a = read "P5 # a comment\n2 1\n# another\n65535\n\1\0\255\255"
+    assert.is_near(256 / 65535, a[0][0], 1e-7)
+    assert.equal(1, a[1][0])
+    assert.equal("f32", a.type.name)
+    for _, bytes in ipairs { "", "P6 2 2 255 abc", "P5\n0 2 255\n", "GIF89a", "\137PNG\r\n\26\n12",
+      "\118\47\49\1\2\0\0\0", "\118\47\49\1\2\2\0\0" } do
+      assert.equal("io.failed", failure(read, bytes).code)
+    end
+    assert.equal("io.failed", failure(rg.image.read, "/nowhere/at.png").code)
+    rg.image.write(path:gsub("png$", "exr"), rg.field(rg.f32, 20, 20))
+    local file = io.open((path:gsub("png$", "exr")), "rb")
+    local whole = file:read "*a"
+    file:close()
+    os.remove((path:gsub("png$", "exr")))
+    for k = 1, #whole, 7 do
+      pcall(read, whole:sub(1, k - 1) .. string.char((whole:byte(k) + 77) % 256)
+        .. whole:sub(k + 1))
+      assert.equal("io.failed", failure(read, whole:sub(1, k)).code)
+    end
+  end)
+
   it("opens libpng for it, and not before", function()
     local pipe = io.popen(([[luajit -e 'local rg = require "regolith"
       local function has_png()

@@ -1,0 +1,159 @@
+/* exr_write.c - OpenEXR: scan lines of 32-bit floats, compressed by zlib (ZIP, 16 lines a block).
+ *
+ *     magic | version | attributes | 0 | offset of each block | blocks: first line, bytes, data
+ *
+ * In a block each line has its channels by name (A B G R, or Y), each with all its pixels. Before
+ * compression the bytes of a block are split into even and odd ones, and each becomes its
+ * difference from the one before, + 128. Written by us, as the library is C++ and this is not much:
+ * OpenEXR's own description, "OpenEXR File Layout". */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/exr.h"
+
+typedef struct Writing {
+  FILE *file;
+  const char *path;
+  const float *pixels;
+  int32_t width, height, channels;
+  ZlibLibrary zlib;
+  uint8_t *raw, *mixed, *packed; /* a block: as it is, reordered, compressed */
+  size_t line_bytes;
+} Writing;
+
+static void put_i32(FILE *file, int32_t value) { fwrite(&value, sizeof value, 1, file); }
+static void put_f32(FILE *file, float value) { fwrite(&value, sizeof value, 1, file); }
+
+static void put_attribute(FILE *file, const char *name, const char *type, int32_t size) {
+  fwrite(name, strlen(name) + 1, 1, file);
+  fwrite(type, strlen(type) + 1, 1, file);
+  put_i32(file, size);
+}
+
+/* By name; `place` is that in a pixel. */
+typedef struct Channel {
+  char name;
+  int place;
+} Channel;
+static const Channel grey[] = {{'Y', 0}}, rgb[] = {{'B', 2}, {'G', 1}, {'R', 0}},
+                     rgba[] = {{'A', 3}, {'B', 2}, {'G', 1}, {'R', 0}};
+static const Channel *channels_of(int32_t channels) {
+  return channels == 1 ? grey : channels == 3 ? rgb : rgba;
+}
+
+static void put_channels(const Writing *w) {
+  put_attribute(w->file, "channels", "chlist", w->channels * 18 + 1);
+  for (int k = 0; k < w->channels; k++) {
+    char name[2] = {channels_of(w->channels)[k].name, 0};
+    fwrite(name, 2, 1, w->file);
+    put_i32(w->file, EXR_FLOAT);
+    put_i32(w->file, 0);
+    put_i32(w->file, 1);
+    put_i32(w->file, 1);
+  }
+  putc(0, w->file);
+}
+
+static void put_window(const Writing *w, const char *name) {
+  put_attribute(w->file, name, "box2i", 16);
+  put_i32(w->file, 0);
+  put_i32(w->file, 0);
+  put_i32(w->file, w->width - 1);
+  put_i32(w->file, w->height - 1);
+}
+
+static void put_header(const Writing *w) {
+  put_i32(w->file, 20000630);
+  put_i32(w->file, 2);
+  put_channels(w);
+  put_attribute(w->file, "compression", "compression", 1);
+  putc(EXR_ZIP, w->file);
+  put_window(w, "dataWindow");
+  put_window(w, "displayWindow");
+  put_attribute(w->file, "lineOrder", "lineOrder", 1);
+  putc(0, w->file);
+  put_attribute(w->file, "pixelAspectRatio", "float", 4);
+  put_f32(w->file, 1);
+  put_attribute(w->file, "screenWindowCenter", "v2f", 8);
+  put_f32(w->file, 0);
+  put_f32(w->file, 0);
+  put_attribute(w->file, "screenWindowWidth", "float", 4);
+  put_f32(w->file, 1);
+  putc(0, w->file);
+}
+
+static void fill_raw(const Writing *w, int32_t first, int32_t lines) {
+  uint8_t *to = w->raw;
+  for (int32_t y = first; y < first + lines; y++)
+    for (int c = 0; c < w->channels; c++) {
+      int place = channels_of(w->channels)[c].place;
+      for (int32_t x = 0; x < w->width; x++, to += sizeof(float))
+        memcpy(to, &w->pixels[((int64_t)y * w->width + x) * w->channels + place], sizeof(float));
+    }
+}
+
+static void mix(const uint8_t *raw, uint8_t *mixed, size_t size) {
+  size_t half = (size + 1) / 2;
+  for (size_t k = 0; k < size; k++) mixed[k / 2 + (k % 2 ? half : 0)] = raw[k];
+  for (size_t k = size; k-- > 1;) mixed[k] = (uint8_t)(mixed[k] - mixed[k - 1] + 128);
+}
+
+/* What does not become smaller is stored as it is. */
+static void put_block(const Writing *w, int32_t first, int32_t lines) {
+  size_t size = w->line_bytes * (size_t)lines;
+  uLongf packed = w->zlib.compressBound(size);
+  fill_raw(w, first, lines);
+  mix(w->raw, w->mixed, size);
+  int failed = w->zlib.compress2(w->packed, &packed, w->mixed, size, 6);
+  bool is_smaller = failed == Z_OK && packed < size;
+  put_i32(w->file, first);
+  put_i32(w->file, (int32_t)(is_smaller ? packed : size));
+  fwrite(is_smaller ? w->packed : w->raw, is_smaller ? packed : size, 1, w->file);
+}
+
+static void put_all(const Writing *w) {
+  put_header(w);
+  long table = ftell(w->file);
+  int32_t blocks = (w->height + EXR_ZIP_LINES - 1) / EXR_ZIP_LINES;
+  for (int32_t k = 0; k < 2 * blocks; k++) put_i32(w->file, 0);
+  for (int32_t k = 0; k < blocks; k++) {
+    int32_t first = k * EXR_ZIP_LINES, left = w->height - first;
+    int64_t place = ftell(w->file);
+    fseek(w->file, table + 8L * k, SEEK_SET);
+    fwrite(&place, sizeof place, 1, w->file);
+    fseek(w->file, place, SEEK_SET);
+    put_block(w, first, left < EXR_ZIP_LINES ? left : EXR_ZIP_LINES);
+  }
+}
+
+static bool write_file(Writing *w, Error *err) {
+  w->file = fopen(w->path, "wb");
+  if (!w->file) return image_fail(w->path, "written", strerror(errno), err);
+  put_all(w);
+  bool ok = !ferror(w->file);
+  ok = fclose(w->file) == 0 && ok;
+  if (ok) return true;
+  remove(w->path);
+  return image_fail(w->path, "written", strerror(errno), err);
+}
+
+bool exr_write(Heap *heap, const char *path, const float *pixels, int32_t width, int32_t height,
+               int32_t channels, Error *err) {
+  Writing w = {.path = path, .pixels = pixels, .width = width, .height = height,
+               .channels = channels};
+  if (!zlib_library_open(&w.zlib, err)) return false;
+  w.line_bytes = sizeof(float) * (size_t)width * (size_t)channels;
+  size_t block = w.line_bytes * EXR_ZIP_LINES;
+  w.raw = heap_alloc(heap, block);
+  w.mixed = heap_alloc(heap, block);
+  w.packed = heap_alloc(heap, w.zlib.compressBound(block));
+  bool ok = w.raw && w.mixed && w.packed
+                ? write_file(&w, err)
+                : error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
+  heap_free(heap, w.raw);
+  heap_free(heap, w.mixed);
+  heap_free(heap, w.packed);
+  zlib_library_close(&w.zlib);
+  return ok;
+}

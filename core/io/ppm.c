@@ -1,0 +1,71 @@
+/* ppm.c - PPM (P6) and PGM (P5), binary. An opacity is left out. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "io/image.h"
+
+static bool put(FILE *file, const uint8_t *pixels, int64_t count, int32_t channels) {
+  if (channels != 4) return fwrite(pixels, (size_t)channels, (size_t)count, file) == (size_t)count;
+  bool ok = true;
+  for (int64_t k = 0; ok && k < count; k++) ok = fwrite(pixels + 4 * k, 3, 1, file) == 1;
+  return ok;
+}
+
+bool ppm_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
+               int32_t channels, Error *err) {
+  FILE *file = fopen(path, "wb");
+  if (!file) return image_fail(path, "written", strerror(errno), err);
+  bool ok = fprintf(file, "P%d\n%d %d\n255\n", channels == 1 ? 5 : 6, width, height) > 0 &&
+            put(file, pixels, (int64_t)width * height, channels);
+  ok = fclose(file) == 0 && ok;
+  if (ok) return true;
+  remove(path);
+  return image_fail(path, "written", strerror(errno), err);
+}
+
+/* The first character past blanks and comments. */
+static int skip(FILE *file) {
+  for (;;) {
+    int c = getc(file);
+    if (c == '#')
+      while (c != '\n' && c != EOF) c = getc(file);
+    else if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+      return c;
+    if (c == EOF) return EOF;
+  }
+}
+
+static bool read_number(FILE *file, int32_t most, int32_t *number) {
+  int c = skip(file);
+  int64_t value = 0;
+  bool ok = c >= '0' && c <= '9';
+  for (; c >= '0' && c <= '9' && value <= most; c = getc(file)) value = value * 10 + c - '0';
+  *number = (int32_t)value;
+  return ok && value <= most; /* and one blank after it is read */
+}
+
+static bool read_pixels(FILE *file, int32_t most, const Image *image) {
+  size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;
+  for (size_t k = 0; k < count; k++) {
+    int high = most > 255 ? getc(file) : 0, low = getc(file);
+    if (high == EOF || low == EOF) return false;
+    image->pixels[k] = (float)(high * 256 + low) / (float)most;
+  }
+  return true;
+}
+
+bool ppm_read(Heap *heap, const char *path, Image *image, Error *err) {
+  FILE *file = fopen(path, "rb");
+  int32_t most = 0;
+  if (!file) return image_fail(path, "read", strerror(errno), err);
+  image->channels = getc(file) == 'P' && getc(file) == '6' ? 3 : 1;
+  bool ok = read_number(file, 65535, &image->width) && read_number(file, 65535, &image->height) &&
+            read_number(file, 65535, &most) && most > 0;
+  if (!ok) image_fail(path, "read", "its first line cannot be", err);
+  ok = ok && image_allocate(heap, path, image, err);
+  if (ok && !read_pixels(file, most, image))
+    ok = image_fail(path, "read", "it ends too early", err);
+  fclose(file);
+  return ok;
+}
