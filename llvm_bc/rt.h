@@ -295,6 +295,11 @@ typedef struct RtMask {     /* one per bitmasked SNode */
  * and have it overlap with another's. */
 typedef enum RtForeign { RT_OWN, RT_FOREIGN, RT_FOREIGN_CONSTANT } RtForeign;
 
+/* Of a device whose work is queued: may the host look at a tree's memory without asking the device?
+ * Not while work uses it or may have failed; while it is STILL; never once somebody else has its
+ * address. */
+typedef enum RtStill { RT_IN_USE, RT_STILL, RT_SHOWN } RtStill;
+
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
   uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
@@ -322,6 +327,7 @@ typedef struct RtTree {
   const int64_t *private_copies;
   void *device;             /* the device's own data for the tree; initially NULL */
   uint64_t last_use;        /* the server's: the ticket of the last work that uses it; 0: none */
+  uint8_t still;            /* likewise: RtStill */
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last refresh */
   uint32_t changed;

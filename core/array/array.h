@@ -66,7 +66,7 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
                Error *err);
 /* *to: the element of the array after setting it to *from. */
 bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *err);
-bool array_view(const Array *array, RgView *view, Error *err); /* see RgView */
+bool array_view(Array *array, RgView *view, Error *err); /* see RgView */
 bool array_fill(Array *array, const RgValue *value, Error *err);
 /* Of one shape; as if all were read before any is written. */
 bool array_copy(Array *array, Array *from, Error *err);

@@ -97,14 +97,16 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-bool array_view(const Array *array, RgView *view, Error *err) {
+bool array_view(Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
-  *view = (RgView){.rank = array->rank, .alive = (const uint8_t *)&array->block.is_held,
+  Block *block = &array->block;
+  *view = (RgView){.rank = array->rank,
+                   .alive = device_alive(array->store->device, &block->rt, &block->is_held),
                    .constant = array->is_constant};
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);
-  /* else the host has to say when it looks */
-  if (type_is_struct(array->type) || array->store->device->table->reach) return true;
+  if (type_is_struct(array->type) || !view->alive) return true;
+  if (!device_reach(array->store->device, &block->rt, NULL, 0, DEVICE_READS, err)) return false;
   view->first = array->data;
   view->step = type_size(type_element(array->type));
   return true;

@@ -229,6 +229,7 @@ struct Device {
    * calls `settle`, which finishes them; false: one has failed */
   int32_t queued, most_queued;
   int64_t most_words;
+  bool keeps_still;           /* RtTree.still says when the host may look */
   bool (*settle)(void *data, Error *err);
   /* the same for one launch and those before it on its stream */
   bool (*settle_one)(void *data, int32_t stream, uint64_t ticket, Error *err);
@@ -260,6 +261,13 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
 static inline bool device_reach(Device *device, RtTree *tree, const uint8_t *from,
                                 uint64_t size_bytes, DeviceUse use, Error *err) {
   return !device->table->reach || device->table->reach(device, tree, from, size_bytes, use, err);
+}
+/* What is 1 while the host may use the tree's memory in place, without device_reach: `has_memory`
+ * itself, where work is done when its call returns; NULL: there is nothing that would say so. */
+static inline const uint8_t *device_alive(const Device *device, const RtTree *tree,
+                                          const bool *has_memory) {
+  if (!device->table->reach) return (const uint8_t *)has_memory;
+  return device->keeps_still ? &tree->still : NULL;
 }
 /* Has a queued launch ended, as far as the device knows without waiting? */
 static inline bool device_is_done(Device *device, uint64_t ticket) {

@@ -343,7 +343,8 @@ RgStatus rg_field_pointer(RgField *field, void **pointer);
 /* Elements of one type at constant distances, to be read and written in place: element i, j, .. is
  * at first + (i - start[0]) * stride[0] + (j - start[1]) * stride[1] + .., number k of a vector
  * `step` * k bytes further. Good between launches as long as *alive is 1; `alive` may be read as
- * long as the handle is held. */
+ * long as the handle is held. With RgOptions.async it is not 1 while work that uses the elements is
+ * queued, until a call looks at them: this one, too. */
 typedef struct RgView {
   uint8_t *first;          /* NULL: its elements do not lie so, or come and go */
   const uint8_t *alive;

@@ -262,7 +262,11 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   bool ok = device->table->launch(device, launch, err);
   engine->stats.launches++;
   expect_valid(kernel);
-  if (launch->ticket) return ok && queue_add(kernel, &trial, values, result, err);
+  if (launch->ticket) {
+    ok = ok && queue_add(kernel, &trial, values, result, err);
+    if (ok) special_note(kernel, general, variant, 0);
+    return ok;
+  }
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "kernel/specialise.h"
+
 /* What the device says of a launch, with the kernel's name. */
 static bool name_kernel(const Kernel *kernel, Error *err) {
   char text[sizeof err->message];
@@ -40,6 +42,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
     return name_kernel(queued->kernel, err);
   }
   engine->stats.run_ticks += launch.ticks;
+  special_took(variant, launch.ticks);
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);
   bool ok = readback(queued->kernel, variant, &launch, values, result, err);

@@ -264,6 +264,10 @@ void special_note(Kernel *kernel, Variant *general, const Variant *ran, uint64_t
   else count_try(special);
 }
 
+void special_took(Variant *ran, uint64_t ticks) {
+  if (ran->special) ran->special->ticks += ticks; /* a special variant has none */
+}
+
 const Variant *special_made(const Variant *general, Constants *constants) {
   const Special *special = general->special;
   if (!special || !special->made) return general;

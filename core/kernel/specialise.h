@@ -27,9 +27,11 @@ typedef struct Constants {
 /* The special variant of a general one if there is one whose numbers are those in `frame`, which is
  * the general's; then it has them in its own frame. Else NULL. */
 Variant *special_find(Kernel *kernel, Variant *general);
-/* After a launch of `ran`, which took `ticks`: the general variant or its special one. */
-void special_note(Kernel *kernel, Variant *general, const Variant *ran,
-                  uint64_t ticks);
+/* After a launch of `ran`, the general variant or its special one: it took `ticks`, or, with 0, is
+ * queued: */
+void special_note(Kernel *kernel, Variant *general, const Variant *ran, uint64_t ticks);
+/* .. and took `ticks`, as is known now. */
+void special_took(Variant *ran, uint64_t ticks);
 /* What runs instead of the variant, if something does; and what that was made with. */
 const Variant *special_made(const Variant *general, Constants *constants);
 /* "n = 64, m = 3" into `out`. */

@@ -5,6 +5,7 @@
  * change. */
 #include <string.h>
 
+#include "kernel/queue.h"
 #include "kernel/specialise.h"
 #include "kernel/values.h"
 #include "kernel/variant.h"
@@ -62,6 +63,7 @@ static bool widen(Heap *heap, int32_t at, Variant *variant) {
 
 void variants_widen(Kernel *kernel) {
   Heap *heap = kernel->engine->store->heap;
+  if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
   for (Variant *variant = kernel->variants; variant; variant = variant->next) {
     special_drop(kernel->engine, variant);
     if (kernel->ran && kernel->ran != variant) kernel->ran = NULL;

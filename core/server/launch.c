@@ -22,6 +22,7 @@ static void use(Server *server, Record *record, RtTree *tree, int32_t stream, ui
       record->wait[other] < cursor)
     record->wait[other] = cursor;
   tree->last_use = ticket;
+  if (tree->still == RT_STILL) tree->still = RT_IN_USE;
 }
 
 static uint64_t next_ticket(Server *server, int32_t stream) {
@@ -135,18 +136,26 @@ static bool is_alone(const RtTree *tree) {
   return !tree->manager_count && !tree->mask_count && !tree->foreign;
 }
 
-/* The runtime's own work on a sparse tree takes the workers, so nothing else may run then. */
-bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
-                  DeviceUse use, Error *err) {
-  Server *server = server_of(device);
+static bool settle_tree(Server *server, const RtTree *tree, Error *err) {
+  Device *device = server->device;
   uint64_t last = tree->last_use;
-  (void)from, (void)size_bytes;
-  if (use == DEVICE_SHOWS || tree->foreign) server->is_shared = true;
-  if (use == DEVICE_SHOWS || server->is_shared || !is_alone(tree)) return settle(server, err);
   if (!last) return true;
   bool ok = !device->settle_one ||
             device->settle_one(device->settle_data, stream_of(last), last, err);
   server_await(server, last);
+  return ok;
+}
+
+/* The runtime's own work on a sparse tree takes the workers, so nothing else may run then. */
+bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
+                  DeviceUse use, Error *err) {
+  Server *server = server_of(device);
+  (void)from, (void)size_bytes;
+  if (use == DEVICE_SHOWS) tree->still = RT_SHOWN;
+  if (use == DEVICE_SHOWS || tree->foreign) server->is_shared = true;
+  bool ok = server->is_shared || !is_alone(tree) ? settle(server, err)
+                                                 : settle_tree(server, tree, err);
+  if (ok && !tree->foreign && tree->still == RT_IN_USE) tree->still = RT_STILL;
   return ok;
 }
 

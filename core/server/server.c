@@ -36,6 +36,7 @@ static void begin_queue(Server *server) {
   table->is_within = server_is_within;
   device->most_queued = MEMORY_STREAMS * QUEUE_RECORDS;
   device->most_words = QUEUE_WORDS;
+  device->keeps_still = true;
 }
 
 bool server_attach(Device *device, const ServerOptions *options, Error *err) {

@@ -30,13 +30,19 @@ static bool find_step(const Field *field, const SNodeComponent *first, RgView *v
   return true;
 }
 
+static const uint8_t *alive(const Field *field) {
+  const Tree *tree = field->node->tree;
+  return device_alive(field->store->device, &tree->rt, &tree->has_storage);
+}
+
 bool field_view(Field *field, RgView *view, Error *err) {
   *view = (RgView){0};
   if (!field_settle(field, NULL, err)) return false;
   const SNode *level = field->node->snode;
   const SNodePath *path = level->path;
   const SNodeComponent *first = &level->components[field->component];
-  if (field->store->device->table->reach) return true; /* the host has to say when it looks */
+  view->alive = alive(field);
+  if (!view->alive) return true; /* the host has to say when it looks */
   if (path->sparse_step >= 0 || type_is_struct(field->type) || !find_step(field, first, view))
     return true;
   uint64_t offset = first->offset;
@@ -46,8 +52,8 @@ bool field_view(Field *field, RgView *view, Error *err) {
     if (!add_strides(path, k, is_last ? first->stride : path->steps[k + 1].stride, view))
       return true;
   }
+  if (!tree_reach(field->node->tree, DEVICE_READS, err)) return false;
   view->rank = level->rank;
-  view->alive = (const uint8_t *)&field->node->tree->has_storage;
   memcpy(view->start, field->offset, sizeof view->start);
   memcpy(view->extent, level->shape, sizeof(int64_t) * (size_t)level->rank);
   view->first = field->node->tree->rt.root + offset;
@@ -66,7 +72,7 @@ static bool has_bits(const SNode *level) {
 static const SNodeDigit *row_digit(const Field *field) {
   const SNode *level = field->node->snode;
   const SNodeStep *last = snode_last_step(level);
-  if (field->store->device->table->reach || last->kind != level->kind || !last->digit_count ||
+  if (!alive(field) || last->kind != level->kind || !last->digit_count ||
       (level->kind != SNODE_DENSE && level->kind != SNODE_BITMASKED))
     return NULL;
   const SNodeDigit *digit = &last->digits[last->digit_count - 1];
@@ -129,7 +135,8 @@ static void describe(Field *field, RgRun *run, Cell cell) {
   run->first = cell_element(cell, first);
   run->stride = (int64_t)first->stride;
   run->step = find_step(field, first, &view) ? view.step : 0;
-  run->alive = (const uint8_t *)&tree->has_storage;
+  run->alive = alive(field);
+  if (!run->alive) run->alive = (const uint8_t *)&tree->has_storage; /* of one cell */
   run->version = version_of(field);
   run->seen = run->version ? *run->version : 0;
   for (int k = 0; k < level->rank; k++) run->index[k] += field->offset[k];

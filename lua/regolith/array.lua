@@ -119,11 +119,14 @@ function methods.from_string(self, text)
   return self
 end
 
--- Moves a run to the next elements along the last axis.
+-- Moves a run to the next elements along the last axis: the rest of a row that a launch has
+-- interrupted, or the next row.
 local function next_row(self, c, run)
   local last = self.rg_rank - 1
   check(C.rg_array_view(self.rg_array, c), self.rg_runtime) -- raises if it is gone
-  local axis = run.has_begun == 1 and last - 1 or last
+  local is_inside = run.used < run.count
+  local axis = run.has_begun == 1 and not is_inside and last - 1 or last
+  run.index[last] = is_inside and run.index[last] + run.used or 0
   while axis >= 0 and axis < last do
     run.index[axis] = run.index[axis] + 1
     if run.index[axis] < c.extent[axis] then break end
@@ -131,7 +134,7 @@ local function next_row(self, c, run)
     axis = axis - 1
   end
   run.has_begun = 1
-  run.count = axis >= 0 and c.extent[last] or 0
+  run.count = axis >= 0 and c.extent[last] - run.index[last] or 0
   local first = c.first
   for k = 0, last do first = first + run.index[k] * c.stride[k] end
   run.first, run.alive, run.stride, run.step = first, c.alive, c.stride[last], c.step

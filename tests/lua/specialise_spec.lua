@@ -127,6 +127,33 @@ describe("a number that stays the same #compiled", function()
     assert.equal(99999 % 9, x[99999])
   end)
 
+  it("is one for launches that are queued, too", function()
+    local rg = eager { async = true }
+    local m, x = 7, rg.field(rg.i32, 100)
+    local k = rg.kernel(function() for i in rg.range(100) do x[i] = x[i] + i % m end end)
+    for n = 1, 5 do
+      m = n % 2 == 0 and 7 or 9
+      k()
+    end
+    assert.equal(3 * (99 % 9) + 2 * (99 % 7), x[99])
+    assert.is_true(rg.stats().specialised >= 2)
+    rg.reset()
+
+    rg = support.rg.new { async = true }
+    local y = rg.field(rg.i32, 100000)
+    local n = 7
+    k = rg.kernel(function() for i in rg.range(100000) do y[i] = i % n end end)
+    local until_then = rg.time() + 30
+    while rg.stats().specialised == 0 and rg.time() < until_then do k() end
+    assert.equal(1, rg.stats().specialised)
+    k()
+    assert.equal("n = 7", constants_of(k))
+    n = 9
+    k()
+    assert.equal(99999 % 9, y[99999])
+    rg.reset()
+  end)
+
   it("is watched neither with specialise = false nor with debug", function()
     for _, options in ipairs { { specialise = false }, { debug = true } } do
       local rg = eager(options)

@@ -60,6 +60,41 @@ describe("an element of dense memory", function()
     assert.equal(0, (calls_in_traces(sweep_line, rg.array(rg.f32, 200))))
   end)
 
+  it("is so where launches are queued, too, unless one uses it #compiled #cpu", function()
+    if not jit.status() then return end
+    local other = rg.new { async = true }
+    local x, y = other.field(other.f32, 10, 20), other.array(other.i32, 10, 20)
+    local z = other.array(other.f64, 4)
+    local add = other.kernel [=[function(x, n)
+      for i, j in rg.range(10, 20) do x[i, j] = x[i, j] + n end
+    end]=]
+    local slow = other.kernel([=[function(z, n)
+      for i in rg.range(4) do
+        local s = 0.0
+        for k = 1, n do s = s + math.sin(k * 1.0) end
+        z[i] = z[i] + s * 0.0 + 1.0
+      end
+    end]=])
+    for round = 1, 3 do
+      for _, a in ipairs { x, y } do
+        add(a, 1)
+        assert.equal(round * 121 - 120, a[9][19]) -- waits for it
+        for k = 1, 4 do slow(z, 1000 * k) end
+        local calls, traces = calls_in_traces(sweep, a)
+        assert.equal(0, calls)
+        assert.is_true(traces > 0)
+        a:fill(round * 121)
+      end
+      assert.equal(4 * 2 * round, z[3])
+      z[3], z[0] = z[3] + 1, 5
+      add(x, 0)
+      slow(z, 10)
+      assert.equal(6, z[0])
+      z:fill(8 * round)
+    end
+    other.reset()
+  end)
+
   it("is a number whatever its bits, also in the interpreter #compiled", function()
     for _, row in ipairs { { "float", "uint32_t", rg.f32, { 0xffffffff, 0x7fc00001, 0xffc00000 } },
       { "double", "uint64_t", rg.f64, { 0xffffffffffffffffULL, 0xfffc123456789abcULL,
@@ -155,6 +190,31 @@ describe("an element of dense memory", function()
       if count == 3 then block:clear() end
     end
     assert.equal(3, count)
+  end)
+
+  it("is visited as it is when its turn comes, whatever is launched meanwhile", function()
+    for _, options in ipairs { {}, { async = true } } do
+      local other = rg.new(options)
+      local x, t = other.array(other.i32, 3, 4), other.field(other.i32)
+      other.root:pointer("i", 4):dense("i", 4):place(t)
+      local add = other.kernel [=[function(x, t, n)
+        for i, j in rg.range(3, 4) do x[i, j] = x[i, j] + n end
+        for i in rg.range(16) do t[i] = t[i] + n end
+      end]=]
+      add(x, t, 1)
+      local seen, sums = {}, {}
+      for i, j, v in pairs(x) do
+        seen[#seen + 1] = i .. j .. v
+        if j % 2 == 1 then add(x, t, 1) end
+      end
+      assert.equal("001 011 022 032 103 113 124 134 205 215 226 236", table.concat(seen, " "))
+      for i, v in pairs(t) do
+        sums[#sums + 1] = v
+        if i % 3 == 1 then add(x, t, 1) end
+      end
+      assert.equal("7 7 8 8 8 9 9 9 10 10 10 11 11 11 12 12", table.concat(sums, " "))
+      other.reset()
+    end
   end)
 
   it("of a sparse field is what it is, whatever was looked at before", function()
