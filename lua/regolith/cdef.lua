@@ -122,6 +122,9 @@ typedef struct RgValue {
 const char *rg_version(void);           /* RG_VERSION of the library */
 int32_t rg_abi_version(void);           /* its RG_ABI_VERSION */
 const char *rg_options_help(void);      /* the environment's options, one per line */
+/* A function of Lua's, for package.loadlib: source and line of the function `level` calls up, as
+ * debug.getinfo counts. Nothing where the host's Lua is not to be found. */
+int32_t rg_lua_where(void *lua);
 
 /* -- runtime ---------------------------------------------------------------------------------- */
 /* error may be NULL; its texts are valid at least until the thread's next failed

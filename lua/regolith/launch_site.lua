@@ -3,27 +3,51 @@
 local fail = require "regolith.error"
 
 local launch_site = {}
-local getinfo = debug and debug.getinfo -- a sandbox may remove the global later
+-- a sandbox may remove the globals later
+local getinfo, loadlib = debug and debug.getinfo, package and package.loadlib
 
 local MOST = 4096 -- of the last launches; more than a device queues
 
+local function where_slowly(level)
+  local info = getinfo(level + 1, "Sl")
+  if info then return info.source, info.currentline end
+end
+
+-- where(level): source and line of a function, counted as by getinfo. Of the library, which makes
+-- no garbage; else by getinfo.
+local function find_where(path)
+  local ok, where = pcall(loadlib or error, path, "rg_lua_where")
+  local source = ok and where and where(1)
+  return source and where or where_slowly
+end
+
+local function is_users(source, line)
+  return line > 0 and source:sub(1, 10) ~= "=[builtin:" and not fail.is_ours(source)
+end
+
 --- What notes the launch about to be made, called from the function that launches before it looks
---- at anything (it allocates, so finalizers may run); `count` points to how
---- many launches there were.
-function launch_site.start(count)
-  local sites = { count = count, sources = {}, lines = {} }
+--- at anything (it may allocate, so finalizers may run); `count` points to how many launches there
+--- were, `path` is the library's.
+function launch_site.start(count, path)
+  local sites, where = { count = count, sources = {}, lines = {} }, find_where(path)
+  local known -- a source of the user's
   function sites.note(level)
-    local info = getinfo(level, "Sl")
-    local source, line
-    if info and info.currentline > 0 and not fail.is_ours(info.source) then
-      source, line = info.source, info.currentline
-    else
-      source, line = fail.caller()
+    local source, line = where(level)
+    while source and source ~= known and not is_users(source, line) do
+      level = level + 1
+      source, line = where(level)
     end
+    known = source
     local place = (tonumber(count[0]) + 1) % MOST
     sites.sources[place], sites.lines[place] = source or false, line
   end
   return sites
+end
+
+-- `@dir/file.lua` -> `dir/file.lua`; the text of a chunk -> its first line.
+local function file_of(source)
+  if source:find "^[@=]" then return source:sub(2) end
+  return ('[string "%s"]'):format(source:match "^[^\n]*")
 end
 
 --- The note on a failure that belongs to a launch before the call at hand; nil: nobody knows.
@@ -33,7 +57,7 @@ function launch_site.describe(sites, failure)
   local source = place and sites.sources[place]
   if not source then return end
   return { code = "note", message = ("kernel '%s' was launched here"):format(failure.kernel),
-    file = source:match "^@(.*)" or source, line = sites.lines[place] }
+    file = file_of(source), line = sites.lines[place] }
 end
 
 return launch_site

@@ -185,7 +185,7 @@ local function begin(self, options)
   self.runtime.lines = lines_out[0]
   local count_out = ffi.new "const uint64_t *[1]"
   C.rg_count_launches(c, count_out)
-  if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0]) end
+  if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0], lib.path) end
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end

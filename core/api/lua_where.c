@@ -1,0 +1,36 @@
+/* lua_where.c - which line of Lua called: the one function here that is a function of Lua's.
+ * `debug.getinfo` would make a table of half a KiB for each launch that is queued. Declares what it
+ * needs of Lua 5.1's interface itself, weakly: a host that exports none of it, or is no Lua, loads
+ * the library all the same. */
+#include <stddef.h>
+
+#include "regolith.h"
+
+#define OF_LUA __attribute__((weak))
+
+typedef struct lua_State lua_State;
+typedef struct lua_Debug {
+  int event;
+  const char *name, *namewhat, *what, *source;
+  int currentline, nups, linedefined, lastlinedefined;
+  char short_src[60];
+  int frame;
+} lua_Debug;
+
+OF_LUA int lua_getstack(lua_State *lua, int level, lua_Debug *found);
+OF_LUA int lua_getinfo(lua_State *lua, const char *what, lua_Debug *found);
+OF_LUA ptrdiff_t lua_tointeger(lua_State *lua, int index);
+OF_LUA void lua_pushinteger(lua_State *lua, ptrdiff_t number);
+OF_LUA void lua_pushstring(lua_State *lua, const char *text);
+
+int32_t rg_lua_where(void *state) {
+  lua_State *lua = state;
+  lua_Debug found = {0};
+  if (!lua_getstack || !lua_getinfo || !lua_tointeger || !lua_pushinteger || !lua_pushstring)
+    return 0;
+  if (!lua_getstack(lua, (int)lua_tointeger(lua, 1), &found) || !lua_getinfo(lua, "Sl", &found))
+    return 0;
+  lua_pushstring(lua, found.source);
+  lua_pushinteger(lua, found.currentline);
+  return 2;
+}
