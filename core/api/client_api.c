@@ -149,7 +149,11 @@ static bool show_memory(Program *program, int32_t kind, RgPoolMemory *memory, Er
     memory->largest_free = own.largest;
     return true;
   case 2: *memory = pool_of("staging", "expandable", &own.staging); return true;
-  default: return error_set(err, RG_ERROR_ARGUMENT, "a kind of memory is 0, 1 or 2, not %d", kind);
+  case 3:
+    *memory = (RgPoolMemory){.kind = "range", .strategy = "", .reserved = own.addresses,
+                             .blocks = (uint64_t)own.parts};
+    return true;
+  default: return error_set(err, RG_ERROR_ARGUMENT, "a kind of memory is 0 to 3, not %d", kind);
   }
 }
 

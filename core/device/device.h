@@ -25,6 +25,7 @@ typedef struct Device Device;
 typedef struct DeviceMemory { /* an address range, as the host addresses it; all zero: none */
   uint8_t *base;              /* 64 KiB aligned */
   uint64_t reserved;
+  struct MemoryBlock *block;  /* that a server took it from; NULL: it is the device's */
 } DeviceMemory;
 
 /* Memory that belongs to no tree, an array's. */

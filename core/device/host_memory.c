@@ -11,20 +11,20 @@ bool host_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes, ui
                    Error *err) {
   Arena arena = {.guard = guard_of(device)};
   if (!arena_reserve(&arena, size_bytes, least_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
+  *memory = (DeviceMemory){arena.base, arena.reserved, NULL};
   return true;
 }
 
 bool host_allocate_zeros(Device *device, DeviceMemory *memory, uint64_t size_bytes, Error *err) {
   Arena arena = {.guard = guard_of(device)};
   if (!arena_reserve_zeros(&arena, size_bytes, err)) return false;
-  *memory = (DeviceMemory){arena.base, arena.reserved};
+  *memory = (DeviceMemory){arena.base, arena.reserved, NULL};
   return true;
 }
 
 void host_free(Device *device, DeviceMemory *memory) {
   Arena arena = {memory->base, memory->reserved, guard_of(device)};
-  arena_release(&arena);
+  if (!memory->block) arena_release(&arena);
   *memory = (DeviceMemory){0};
 }
 

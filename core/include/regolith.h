@@ -604,8 +604,8 @@ RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner 
                                     int32_t launch_count, RgValue *result);
 
 /* Memory in bytes. kind 0 "persistent": of trees, where `reserved` are addresses; 1 "transient": of
- * arrays and buffers, reused by `strategy`; 2 "staging": on its way. The peaks are each by
- * itself. */
+ * arrays and buffers, reused by `strategy`; 2 "staging": on its way; 3 "range": the addresses that
+ * all three have, in one range, `blocks` parts of it. The peaks are each by itself. */
 typedef struct RgPoolMemory {
   const char *kind, *strategy;
   uint64_t live, in_use, reserved;    /* asked for; with what is lost beside it; in all */

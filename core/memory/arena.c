@@ -15,8 +15,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* TAIL: mapped past a range, where a vector's last lanes may be off but absent pages are slow */
-enum { ARENA_ALIGN = 65536, TAIL = 65536, RESIDENT_STEP = 256 };
+enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
 
 /* `size_bytes` at a multiple of the alignment: reserves more and trims both ends. */
 static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
@@ -33,7 +32,7 @@ static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
 }
 
 static uint8_t *reserve(uint64_t size_bytes, uint64_t guard, int protection) {
-  if (!guard) return map_aligned(size_bytes + TAIL, protection);
+  if (!guard) return map_aligned(size_bytes + ARENA_TAIL, protection);
   uint8_t *mapped = map_aligned(size_bytes + 2 * guard, PROT_NONE);
   if (!mapped || !mprotect(mapped + guard, size_bytes, protection))
     return mapped ? mapped + guard : NULL;
@@ -70,9 +69,27 @@ bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err) {
 }
 
 void arena_release(Arena *arena) {
-  uint64_t beyond = arena->guard ? 2 * arena->guard : TAIL;
+  uint64_t beyond = arena->guard ? 2 * arena->guard : ARENA_TAIL;
   if (arena->base) munmap(arena->base - arena->guard, arena->reserved + beyond);
   *arena = (Arena){0};
+}
+
+bool arena_reserve_closed(Arena *arena, uint64_t size_bytes) {
+  uint8_t *base = reserve(size_bytes, 0, PROT_NONE);
+  if (base) *arena = (Arena){base, size_bytes, 0};
+  return base;
+}
+
+bool arena_open(uint8_t *from, uint64_t size_bytes) {
+  return !mprotect(from, size_bytes, PROT_READ | PROT_WRITE);
+}
+
+/* What the system knew of the pages (madvise) ends, too. Where it has no memory for one more
+ * mapping, they are left without contents, but open. */
+void arena_close(uint8_t *from, uint64_t size_bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(from, size_bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED)
+    madvise(from, size_bytes, MADV_DONTNEED);
 }
 
 void arena_discard(uint8_t *from, uint64_t size_bytes) {

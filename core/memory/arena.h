@@ -21,6 +21,14 @@ typedef struct Arena {
 #define ARENA_LARGE_PAGE ((uint64_t)2 << 20)
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
+/* Addresses alone, aligned to ARENA_LARGE_PAGE: parts of them are opened, then readable, writable
+ * and zero, and closed again, which ends what is in them; of whole pages. False: the system refuses
+ * so many, or has no memory for the part. */
+bool arena_reserve_closed(Arena *arena, uint64_t size_bytes);
+bool arena_open(uint8_t *from, uint64_t size_bytes);
+void arena_close(uint8_t *from, uint64_t size_bytes);
+/* Mapped past a range, where a vector's last lanes may be off but absent pages are slow. */
+#define ARENA_TAIL ((uint64_t)65536)
 /* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
 /* Read-only zeros; arena->guard as above. */

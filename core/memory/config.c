@@ -69,8 +69,8 @@ bool memory_config_parse(const char *text, MemoryConfig *config, const char **wr
   *config = (MemoryConfig){0};
   *wrong = text = skip_spaces(text);
   int k = 0;
-  while (k < MEMORY_STRATEGY_COUNT && !take_word(&text, strategy_words[k])) k++;
-  if (k == MEMORY_STRATEGY_COUNT) return false;
+  while (k < MEMORY_EXACT && !take_word(&text, strategy_words[k])) k++;
+  if (k == MEMORY_EXACT) return false;
   config->strategy = (MemoryStrategy)k;
   *wrong = text;
   if (k == MEMORY_SIMPLE && take_word(&text, "(") && !take_rules(&text, config)) {

@@ -1,13 +1,8 @@
-/* expandable.c - one range of addresses that is used from its beginning on.
- *
- *     base |#####..####|...|####............| end of the last block         the range goes on
- *           ^ held      ^ free: in the index, best fit, lowest address of equals
- *
- * A request takes the smallest free block that holds it, or goes past the last block. Pages get
- * memory with the first block on them and count the blocks that are held there, so that what none
- * needs can go back (trim); a block that is given back leaves them as they are. So a hole of whole
- * pages costs addresses, not memory: when more is needed, their memory moves.
- * Blocks cover base .. last's end without gaps. Sizes are multiples of MEMORY_ALIGN. */
+/* expandable.c - one range of addresses that is used from its beginning on, block after block
+ * (span.c). Pages get memory with the first block on them and count the blocks that are held there,
+ * so that what none needs can go back (trim); a block that is given back leaves them as they are.
+ * So a hole of whole pages costs addresses, not memory: when more is needed, their memory moves.
+ * Sizes are multiples of MEMORY_ALIGN. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 
@@ -103,64 +98,16 @@ static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
 
 /* -- blocks ------------------------------------------------------------------------------------ */
 
-static uint64_t end_of(const MemoryPool *pool) {
-  return pool->last ? pool->last->at + pool->last->size : pool->source.base;
-}
-
-static void set_free(MemoryPool *pool, MemoryBlock *block) {
-  block->is_free = true;
-  free_index_add(&pool->free, block);
-}
-
-/* A block past the last one; where that is free, together with it. */
-static MemoryBlock *extend(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *last = pool->last;
-  bool joins = last && last->is_free;
-  uint64_t at = joins ? last->at : end_of(pool);
-  if (size > pool->source.base + pool->source.size_bytes - at) return NULL;
-  if (joins) {
-    free_index_remove(&pool->free, last);
-    last->size = size;
-    return last;
-  }
-  MemoryBlock *block = pool_record(pool, at, size);
-  if (!block) return NULL;
-  block->previous = last;
-  if (last) last->next = block;
-  else pool->first = block;
-  return pool->last = block;
-}
-
-/* Without its end that the request does not need. */
-static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
-  free_index_remove(&pool->free, block);
-  MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
-  if (!rest) return block;
-  set_free(pool, rest);
-  return block;
-}
-
 static void give(MemoryPool *pool, MemoryBlock *block) {
-  MemoryBlock *before = block->previous, *after = block->next;
   leave_pages(pool, block);
-  if (after && after->is_free) {
-    free_index_remove(&pool->free, after);
-    pool_join(pool, block);
-  }
-  if (before && before->is_free) {
-    free_index_remove(&pool->free, before);
-    pool_join(pool, before);
-    block = before;
-  }
-  set_free(pool, block);
+  span_give(pool, block);
 }
 
 static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, MEMORY_ALIGN);
   if (size > pool->source.size_bytes) return NULL;
-  if (!have_pages(pool, page_of(pool, end_of(pool)) + size / MEMORY_PAGE + 2)) return NULL;
-  MemoryBlock *block = free_index_find(&pool->free, size);
-  block = block ? cut(pool, block, size) : extend(pool, size);
+  if (!have_pages(pool, page_of(pool, span_end(pool)) + size / MEMORY_PAGE + 2)) return NULL;
+  MemoryBlock *block = span_take(pool, size);
   if (!block) return NULL;
   if (!use_pages(pool, block)) {
     give(pool, block);
@@ -181,18 +128,7 @@ static void trim(MemoryPool *pool) {
     if (past > k) drop_memory(pool, k, past);
     else past++;
   }
-  if (!pool->last || !pool->last->is_free) return;
-  MemoryBlock *last = pool->last; /* what comes next begins there anew */
-  free_index_remove(&pool->free, last);
-  pool->last = last->previous;
-  if (pool->last) pool->last->next = NULL;
-  else pool->first = NULL;
-  pool_drop_record(pool, last);
-}
-
-static uint64_t largest(const MemoryPool *pool) {
-  const MemoryBlock *block = free_index_largest(&pool->free);
-  return block ? block->size : 0;
+  span_trim(pool); /* what comes next begins there anew */
 }
 
 static bool has_pages(const MemoryPool *pool, const MemoryBlock *block) {
@@ -203,26 +139,14 @@ static bool has_pages(const MemoryPool *pool, const MemoryBlock *block) {
 }
 
 static bool is_valid(const MemoryPool *pool, const char **broken) {
-  uint64_t at = pool->source.base, in_use = 0, free_count = 0, reserved = 0;
-  const MemoryBlock *before = NULL;
-  for (const MemoryBlock *block = pool->first; block; before = block, block = block->next) {
-    *broken = "blocks follow each other without gaps";
-    if (block->at != at || !block->size || block->previous != before) return false;
-    *broken = "two neighbours are not both free";
-    if (block->is_free && before && before->is_free) return false;
-    *broken = "the index holds what is free";
-    if (block->is_free && !free_index_has(&pool->free, block)) return false;
-    *broken = "pages of blocks that are held have memory, and users";
+  uint64_t reserved = 0;
+  *broken = "pages of blocks that are held have memory, and users";
+  for (const MemoryBlock *block = pool->first; block; block = block->next)
     if (!block->is_free && !has_pages(pool, block)) return false;
-    at += block->size;
-    free_count += block->is_free;
-    if (!block->is_free) in_use += block->size;
-  }
   for (uint64_t k = 0; k < pool->page_capacity; k++)
     if (pool->pages[k].has_memory) reserved += MEMORY_PAGE;
-  *broken = "the counts are those of the blocks";
-  return pool->last == before && (uint64_t)pool->free.count == free_count &&
-         in_use == pool->usage.in_use && reserved == pool->usage.reserved;
+  *broken = "what is reserved are the pages that have memory";
+  return reserved == pool->usage.reserved && span_is_valid(pool, broken);
 }
 
 static void end(MemoryPool *pool) {
@@ -234,6 +158,6 @@ static void end(MemoryPool *pool) {
 const StrategyRow strategy_expandable = {.take = take,
                                          .give = give,
                                          .trim = trim,
-                                         .largest = largest,
+                                         .largest = span_largest,
                                          .is_valid = is_valid,
                                          .end = end};

@@ -1,21 +1,19 @@
 /* manager.c - see manager.h. */
 #include "memory/manager.h"
 
-bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource *source,
+bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource sources[MEMORY_KINDS],
                  const MemoryConfig *transient) {
   *memory = (MemoryManager){0};
-  MemoryConfig expandable = {0};
-  uint64_t half = source->size_bytes / 2 / MEMORY_PAGE * MEMORY_PAGE;
-  MemorySource low = *source, high = *source;
-  low.size_bytes = high.size_bytes = half;
-  high.base += half;
-  memory->pools[MEMORY_TRANSIENT] = memory_pool_create(heap, &low, transient);
-  memory->pools[MEMORY_STAGING] = memory_pool_create(heap, &high, &expandable);
-  return memory->pools[MEMORY_TRANSIENT] && memory->pools[MEMORY_STAGING];
+  MemoryConfig configs[MEMORY_KINDS] = {[MEMORY_PERSISTENT] = {.strategy = MEMORY_EXACT},
+                                        [MEMORY_TRANSIENT] = *transient};
+  bool ok = true;
+  for (int k = 0; k < MEMORY_KINDS; k++)
+    ok &= (memory->pools[k] = memory_pool_create(heap, &sources[k], &configs[k])) != NULL;
+  return ok;
 }
 
 void memory_deinit(MemoryManager *memory) {
-  for (int k = 0; k < MEMORY_POOLS; k++) memory_pool_destroy(memory->pools[k]);
+  for (int k = 0; k < MEMORY_KINDS; k++) memory_pool_destroy(memory->pools[k]);
   *memory = (MemoryManager){0};
 }
 
@@ -56,9 +54,9 @@ static void release(MemoryManager *memory, int kind, int32_t stream) {
 void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor) {
   if (cursor <= memory->completed[stream]) return;
   memory->completed[stream] = cursor;
-  for (int kind = 0; kind < MEMORY_POOLS; kind++) release(memory, kind, stream);
+  for (int kind = 0; kind < MEMORY_KINDS; kind++) release(memory, kind, stream);
 }
 
 void memory_trim(MemoryManager *memory) {
-  for (int k = 0; k < MEMORY_POOLS; k++) memory_pool_trim(memory->pools[k]);
+  for (int k = 0; k < MEMORY_KINDS; k++) memory_pool_trim(memory->pools[k]);
 }

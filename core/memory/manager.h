@@ -1,9 +1,8 @@
 /* manager.h - the memory of a device, in three kinds:
  *
- *   persistent  trees: ranges of their own, exactly as large as asked, which the device reserves
- *               and commits as they are touched; they are counted here
- *   transient   arrays, buffers, temporaries: a pool, by the strategy that the user chose
- *   staging     copies on their way between host and device: a pool of its own, expandable
+ *   persistent  trees: large parts of the addresses, whose memory comes as they are touched: exact
+ *   transient   arrays, buffers, temporaries: by the strategy that the user chose
+ *   staging     copies on their way between host and device: expandable
  *
  * Work on a stream has a number, its cursor, from 1 on. A block may be given back while work that
  * uses it is still to be done: it waits until that is completed, and is reused after that.
@@ -16,24 +15,26 @@
 
 #include "memory/pool.h"
 
-typedef enum MemoryKind { MEMORY_TRANSIENT, MEMORY_STAGING, MEMORY_POOLS } MemoryKind;
+typedef enum MemoryKind {
+  MEMORY_PERSISTENT,
+  MEMORY_TRANSIENT,
+  MEMORY_STAGING,
+  MEMORY_KINDS
+} MemoryKind;
 
 enum { MEMORY_STREAMS = 8 };
 
 typedef struct MemoryQueue { MemoryBlock *first, *last; } MemoryQueue;
 
 typedef struct MemoryManager {
-  MemoryPool *pools[MEMORY_POOLS];
-  MemoryQueue waiting[MEMORY_POOLS][MEMORY_STREAMS]; /* in order of their cursors */
+  MemoryPool *pools[MEMORY_KINDS];
+  MemoryQueue waiting[MEMORY_KINDS][MEMORY_STREAMS]; /* in order of their cursors */
   uint64_t completed[MEMORY_STREAMS];
   uint64_t waiting_bytes;
-  /* persistent: how many, and their addresses; a launch may take some at any time */
-  _Atomic uint64_t ranges, range_bytes;
 } MemoryManager;
 
-/* The source's range is shared among the pools. False: the host has no memory; then, too,
- * memory_deinit. */
-bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource *source,
+/* A source for each kind. False: the host has no memory; then, too, memory_deinit. */
+bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource sources[MEMORY_KINDS],
                  const MemoryConfig *transient);
 void memory_deinit(MemoryManager *memory); /* with all blocks, held or not */
 /* NULL: the device has no memory for it, until what waits is completed, or at all. */

@@ -8,7 +8,8 @@
 static const StrategyRow *const strategies[MEMORY_STRATEGY_COUNT] = {
     [MEMORY_EXPANDABLE] = &strategy_expandable,
     [MEMORY_SIMPLE] = &strategy_simple,
-    [MEMORY_CACHING] = &strategy_caching};
+    [MEMORY_CACHING] = &strategy_caching,
+    [MEMORY_EXACT] = &strategy_exact};
 
 /* -- records ----------------------------------------------------------------------------------- */
 
@@ -156,6 +157,7 @@ void memory_pool_give(MemoryPool *pool, MemoryBlock *block) {
 
 void memory_pool_trim(MemoryPool *pool) { pool->strategy->trim(pool); }
 MemoryUsage memory_pool_usage(const MemoryPool *pool) { return pool->usage; }
+uint64_t memory_pool_addresses(const MemoryPool *pool) { return pool->source.size_bytes; }
 uint64_t memory_pool_largest(const MemoryPool *pool) { return pool->strategy->largest(pool); }
 
 bool memory_pool_is_valid(const MemoryPool *pool, const char **broken) {

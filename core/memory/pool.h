@@ -5,9 +5,10 @@
  *   simple      chunks of exactly the bytes asked for, and parts of free chunks (`slice` says for
  *               which requests); free chunks go back to the device at times (`dealloc`)
  *   caching     segments of 2 MiB, 20 MiB or more, cut and joined; they stay until memory is short
+ *   exact       one range of addresses; each block has pages of its own, which go back with it
  *
- * The last two are the rules of Burn's compute crate (2023) and of PyTorch's allocator, for
- * devices without ranges of addresses and for comparison.
+ * Simple and caching are the rules of Burn's compute crate (2023) and of PyTorch's allocator, for
+ * devices without ranges of addresses and for comparison; exact is for what is large and stays.
  *
  * Invariants (memory_pool_is_valid): blocks do not overlap; two neighbours are not both free, where
  * they could be one; the index holds the free ones; asked <= size <= reserved, summed up.
@@ -82,6 +83,7 @@ void memory_pool_give(MemoryPool *pool, MemoryBlock *block);
 /* All that no block needs goes back to the device. */
 void memory_pool_trim(MemoryPool *pool);
 MemoryUsage memory_pool_usage(const MemoryPool *pool);
+uint64_t memory_pool_addresses(const MemoryPool *pool); /* of its range */
 /* The largest request that needs nothing of the device. */
 uint64_t memory_pool_largest(const MemoryPool *pool);
 bool memory_pool_is_valid(const MemoryPool *pool, const char **broken);

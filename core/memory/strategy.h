@@ -18,7 +18,8 @@ typedef struct StrategyRow {
   void (*end)(MemoryPool *pool);
 } StrategyRow;
 
-extern const StrategyRow strategy_expandable, strategy_simple, strategy_caching;
+extern const StrategyRow strategy_expandable, strategy_simple, strategy_caching,
+    strategy_exact;
 
 typedef struct MemoryPage {   /* expandable: of the range */
   uint32_t users;             /* blocks on it that are held */
@@ -33,10 +34,10 @@ struct MemoryPool {
   MemoryUsage usage;
   MemoryBlock *spare;         /* records that nothing uses, by `next` */
   void *records;              /* all of them: pieces of the heap, each beginning with a pointer */
-  /* expandable: blocks in order of addresses, without gaps from the range's base to `last`'s end;
+  /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`'s end;
    * simple: chunks, newest first; caching: segment after segment, each without gaps */
   MemoryBlock *first, *last;
-  FreeIndex free;             /* expandable; caching: of large segments */
+  FreeIndex free;             /* expandable, exact; caching: of large segments */
   FreeIndex small;            /* caching: of small ones */
   MemoryPage *pages;          /* expandable */
   uint64_t clean_from;        /* expandable: no block has been past this address */
@@ -59,5 +60,16 @@ MemoryBlock *pool_add(MemoryPool *pool, uint64_t size_bytes);
 MemoryBlock *pool_split(MemoryPool *pool, MemoryBlock *block, uint64_t size);
 /* The block and the one after it, which is in no index, become one. */
 void pool_join(MemoryPool *pool, MemoryBlock *block);
+
+/* -- span.c: blocks in one range, without gaps ------------------------------------------------- */
+/* Of exactly that size; NULL: the range has no addresses left, or the host no memory. */
+MemoryBlock *span_take(MemoryPool *pool, uint64_t size);
+/* With its neighbours that are free, too. */
+void span_give(MemoryPool *pool, MemoryBlock *block);
+/* The last block, if it is free, is none. */
+void span_trim(MemoryPool *pool);
+uint64_t span_end(const MemoryPool *pool); /* of the last block */
+uint64_t span_largest(const MemoryPool *pool);
+bool span_is_valid(const MemoryPool *pool, const char **broken);
 
 #endif

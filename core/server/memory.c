@@ -1,102 +1,59 @@
 /* memory.c - the memory manager of a device, over memory that the host addresses: the device's own,
- * or a mirror's. One range of addresses, four times as large as the budget, holds all that is
- * transient or on its way; pages of it get memory as they are touched. */
+ * or a mirror's; range.c has the addresses. A launch, on whichever thread, may take persistent
+ * memory, for private copies: hence the lock. */
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/clock.h"
 #include "server/parts.h"
 
-enum { PARTS_OF_BUDGET = 4, SETTLED = 1 << 15, LARGE = 2 * MEMORY_PAGE, PIECE = 65536 };
-static const uint64_t most_addresses = (uint64_t)1 << 42;
+enum { SETTLED = 1 << 15, PIECE = 65536 };
 
-/* -- what the manager takes from the host ------------------------------------------------------ */
+static const uint64_t most_addresses = (uint64_t)1 << 46;
 
 static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
 
-/* Small runs of pages keep the system's page size: what is in them may be small. */
-static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
-  (void)data;
-  if (size_bytes >= LARGE) arena_enlarge(pointer_to(at), size_bytes);
-  return true;
-}
-
-static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
-  (void)data;
-  arena_discard(pointer_to(at), size_bytes);
-}
-
-static uint64_t allocate_piece(void *data, uint64_t size_bytes) {
-  Arena piece = {0};
-  (void)data;
-  return arena_reserve(&piece, size_bytes, size_bytes, NULL) ? (uint64_t)(uintptr_t)piece.base : 0;
-}
-
-static void free_piece(void *data, uint64_t at, uint64_t size_bytes) {
-  Arena piece = {pointer_to(at), align_up(size_bytes, PIECE), 0};
-  (void)data;
-  arena_release(&piece);
-}
-
-static int64_t now_ns(void *data) {
-  (void)data;
-  return clock_ns();
-}
-
 /* -- persistent -------------------------------------------------------------------------------- */
 
+static MemoryBlock *take_persistent(Server *server, uint64_t size_bytes) {
+  if (server->device->guard_pages || !server_memory_begin(server, NULL)) return NULL;
+  server_lock(server);
+  MemoryBlock *block = memory_take(&server->memory, MEMORY_PERSISTENT, size_bytes + ARENA_TAIL);
+  server_unlock(server);
+  return block;
+}
+
+/* A range of its own where the part is full, or is to have guards. */
 bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err) {
   Server *server = server_of(device);
-  if (!server->inner->allocate(device, memory, size_bytes, least_bytes, err)) return false;
-  server->memory.ranges++;
-  server->memory.range_bytes += memory->reserved;
+  uint64_t size = size_bytes > least_bytes ? size_bytes : least_bytes;
+  MemoryBlock *block = size < most_addresses ? take_persistent(server, size) : NULL;
+  if (!block && !server->inner->allocate(device, memory, size_bytes, least_bytes, err))
+    return false;
+  if (block) *memory = (DeviceMemory){.base = pointer_to(block->at),
+                                      .reserved = align_up(size ? size : 1, PIECE),
+                                      .block = block};
+  server->ranges++;
+  server->range_bytes += memory->reserved;
   return true;
 }
 
 void server_free(Device *device, DeviceMemory *memory) {
   Server *server = server_of(device);
+  MemoryBlock *block = memory->block;
   if (server->is_queued) queue_wait_all(&server->queue);
   if (memory->base) {
-    server->memory.ranges--;
-    server->memory.range_bytes -= memory->reserved;
+    server->ranges--;
+    server->range_bytes -= memory->reserved;
   }
   server->inner->free(device, memory);
+  if (!block) return;
+  server_lock(server);
+  memory_give(&server->memory, MEMORY_PERSISTENT, block, 0, 0);
+  server_unlock(server);
 }
 
 /* -- transient --------------------------------------------------------------------------------- */
-
-static bool begin(Server *server, Error *err) {
-  if (server->has_memory) return true;
-  uint64_t wanted = server->options.memory_bytes;
-  wanted = wanted > most_addresses / PARTS_OF_BUDGET ? most_addresses : wanted * PARTS_OF_BUDGET;
-  if (!arena_reserve(&server->range, wanted, 2 * MEMORY_PAGE, err)) return false;
-  uint64_t base = align_up((uint64_t)(uintptr_t)server->range.base, MEMORY_PAGE);
-  uint64_t past = (uint64_t)(uintptr_t)server->range.base + server->range.reserved;
-  MemorySource source = {.data = server,
-                         .base = base,
-                         .size_bytes = (past - base) / MEMORY_PAGE * MEMORY_PAGE,
-                         .commit = commit,
-                         .decommit = decommit,
-                         .allocate = allocate_piece,
-                         .free = free_piece,
-                         .now_ns = now_ns};
-  uint64_t ranges = server->memory.ranges, range_bytes = server->memory.range_bytes;
-  server->has_memory = true;
-  bool ok = memory_init(&server->memory, server->device->heap, &source,
-                        &server->options.transient);
-  server->memory.ranges = ranges;
-  server->memory.range_bytes = range_bytes;
-  if (!ok) server_memory_end(server);
-  return ok || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a memory manager");
-}
-
-void server_memory_end(Server *server) {
-  if (!server->has_memory) return;
-  server->has_memory = false;
-  memory_deinit(&server->memory);
-  arena_release(&server->range);
-}
 
 /* Of a device that works in the host's memory: as large pages, and present if that is cheap. */
 static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
@@ -133,7 +90,7 @@ static void note_completed(Server *server) {
 }
 
 MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err) {
-  if (!begin(server, err)) return NULL;
+  if (!server_memory_begin(server, err)) return NULL;
   note_completed(server);
   MemoryBlock *block = memory_take(&server->memory, kind, size_bytes);
   if (block || !server->memory.waiting_bytes) return block;
@@ -146,7 +103,7 @@ bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error 
   Server *server = server_of(device);
   *block = (DeviceBlock){0};
   if (device->guard_pages) return take_range(server, block, size_bytes, err);
-  if (!begin(server, err)) return false;
+  if (!server_memory_begin(server, err)) return false;
   block->block = server_take_block(server, MEMORY_TRANSIENT, size_bytes, err);
   if (!block->block) return take_range(server, block, size_bytes, err);
   block->base = pointer_to(block->block->at);
@@ -180,6 +137,15 @@ void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket) {
 
 /* -- what there is ----------------------------------------------------------------------------- */
 
+/* What of it has memory, trees know. */
+static MemoryUsage usage_of_trees(Server *server) {
+  server_lock(server);
+  MemoryUsage usage = memory_pool_usage(server->memory.pools[MEMORY_PERSISTENT]);
+  server_unlock(server);
+  usage.live = usage.in_use = usage.peak_live = usage.peak_in_use = 0;
+  return usage;
+}
+
 ServerMemory server_memory(Server *server) {
   static const char *const words[MEMORY_STRATEGY_COUNT] = {
 #define STRATEGY(NAME, WORD) [MEMORY_##NAME] = WORD,
@@ -190,9 +156,15 @@ ServerMemory server_memory(Server *server) {
   if (server->has_memory) note_completed(server);
   ServerMemory report = {.strategy = words[server->options.transient.strategy],
                          .waiting = memory->waiting_bytes};
-  report.persistent.blocks = (int64_t)memory->ranges;
-  report.persistent.reserved = memory->range_bytes;
+  if (server->has_memory) report.persistent = usage_of_trees(server);
+  report.persistent.blocks = (int64_t)server->ranges; /* with those that have one of their own */
+  report.persistent.reserved = server->range_bytes;
   if (!server->has_memory) return report;
+  for (int k = 0; k < MEMORY_KINDS; k++) {
+    uint64_t bytes = memory_pool_addresses(memory->pools[k]);
+    report.addresses += bytes;
+    report.parts += bytes > 0;
+  }
   report.transient = memory_pool_usage(memory->pools[MEMORY_TRANSIENT]);
   report.staging = memory_pool_usage(memory->pools[MEMORY_STAGING]);
   report.largest = memory_pool_largest(memory->pools[MEMORY_TRANSIENT]);
@@ -202,5 +174,7 @@ ServerMemory server_memory(Server *server) {
 void server_trim(Server *server) {
   if (!server->has_memory) return;
   note_completed(server);
+  server_lock(server);
   memory_trim(&server->memory);
+  server_unlock(server);
 }

@@ -12,8 +12,10 @@ struct Server {
   Device *device;
   ServerOptions options;
   MemoryManager memory;
-  bool has_memory;            /* the manager has begun, with the first block */
+  _Atomic bool has_memory;    /* the manager has begun, with the first block */
+  atomic_flag lock;           /* of its beginning, and of persistent memory */
   Arena range;                /* its addresses */
+  _Atomic uint64_t ranges, range_bytes; /* persistent: how many, and their addresses */
   bool is_queued;             /* the channel is SERVER_THREAD: */
   Queue queue;
   bool is_shared;             /* some memory may be that of several trees */
@@ -32,7 +34,14 @@ bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
 void server_free(Device *device, DeviceMemory *memory);
 bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
 void server_give(Device *device, DeviceBlock *block, RtTree *tree);
+
+/* range.c */
+bool server_memory_begin(Server *server, Error *err);
 void server_memory_end(Server *server);
+void server_lock(Server *server);
+void server_unlock(Server *server);
+
+/* memory.c */
 /* A block of one of the pools; after work that is done, if need be. NULL: there is no memory; with
  * err if the host has none. */
 MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err);

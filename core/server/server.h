@@ -29,8 +29,10 @@ Server *server_of(const Device *device);
 /* -- memory ------------------------------------------------------------------------------------ */
 
 typedef struct ServerMemory {
-  MemoryUsage persistent;     /* reserved: addresses; what of them has memory, trees know */
+  MemoryUsage persistent;     /* reserved: addresses; what of them has memory, trees know: live 0 */
   MemoryUsage transient, staging;
+  uint64_t addresses;         /* of the one range; 0: it has not begun */
+  int32_t parts;              /* of that: kinds that have one */
   uint64_t waiting;           /* bytes given back that work still to be done uses */
   uint64_t largest;           /* the largest request that takes nothing from the system */
   const char *strategy;       /* of transient memory: "expandable" */

@@ -300,6 +300,7 @@ return {
     { "persistent: rg.Pool", "Of trees; `reserved` are addresses." },
     { "transient: rg.Pool", "Of arrays and buffers: reused." },
     { "staging: rg.Pool", "On its way." },
+    { "range: rg.Pool", "The addresses of all three: `reserved` of them in `blocks` parts." },
   } },
   { class = "rg.Pool", title = "A kind of memory: bytes, and counts", rows = {
     { "strategy: string", "How it is reused: `RG_POOL`." },

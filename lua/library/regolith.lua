@@ -1179,6 +1179,7 @@ function Vector:select(...) end
 ---@field persistent rg.Pool Of trees; `reserved` are addresses.
 ---@field transient rg.Pool Of arrays and buffers: reused.
 ---@field staging rg.Pool On its way.
+---@field range rg.Pool The addresses of all three: `reserved` of them in `blocks` parts.
 
 ---@class rg.Pool
 ---@field strategy string How it is reused: `RG_POOL`.

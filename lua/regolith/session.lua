@@ -398,6 +398,8 @@ function Pools:__tostring()
       row.strategy, row.blocks, size_text(row.live), size_text(row.reserved),
       size_text(row.peak_reserved))
   end
+  lines[#lines + 1] = ("%-10s  %s of addresses in %d parts"):format("range",
+    size_text(self.range.reserved), self.range.blocks)
   return table.concat(lines, "\n")
 end
 function Pools.__concat(a, b) return tostring(a) .. tostring(b) end
@@ -406,7 +408,7 @@ function Pools.__concat(a, b) return tostring(a) .. tostring(b) end
 function session:pools()
   local number, c = self:get()
   local row, pools = ffi.new "RgPoolMemory", {}
-  for kind = 0, 2 do
+  for kind = 0, 3 do
     lib.check(C.rg_client_memory(c, kind, row), number)
     local pool = { strategy = ffi.string(row.strategy) }
     for _, name in ipairs(pool_counts) do pool[name] = tonumber(row[name]) end

@@ -117,7 +117,7 @@ static void test_mistakes(void) {
   CHECK(rg_client_read(runtime, 0, array, &numbers, 3));
   CHECK(rg_client_sync(runtime, -2));
   CHECK(rg_client_empty(runtime, "nope", &numbers, 1, &none) && !none);
-  CHECK(rg_client_memory(runtime, 3, &(RgPoolMemory){0}));
+  CHECK(rg_client_memory(runtime, 4, &(RgPoolMemory){0}));
   CHECK(rg_client_empty(NULL, "i32", &numbers, 1, &none));
   RgRuntime *other = open_runtime(0);
   CHECK(rg_client_write(other, 0, array, &numbers, 16));

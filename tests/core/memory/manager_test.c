@@ -10,8 +10,13 @@ static MemoryManager memory;
 static void open_manager(uint64_t limit) {
   const MemoryConfig config = {0};
   fake = (FakeSource){.limit = limit};
-  MemorySource source = fake_source(&fake);
-  CHECK(memory_init(&memory, &heap, &source, &config));
+  MemorySource sources[MEMORY_KINDS];
+  for (int k = 0; k < MEMORY_KINDS; k++) {
+    sources[k] = fake_source(&fake);
+    sources[k].size_bytes /= MEMORY_KINDS + 1;
+    sources[k].base += (uint64_t)k * sources[k].size_bytes;
+  }
+  CHECK(memory_init(&memory, &heap, sources, &config));
 }
 
 static MemoryBlock *take(uint64_t size_bytes) {

@@ -8,9 +8,11 @@
 static Heap heap;
 static FakeSource fake;
 
+/* "exact", which no user writes, too. */
 static MemoryConfig config_of(const char *text) {
   MemoryConfig config;
   const char *wrong;
+  if (!strcmp(text, "exact")) return (MemoryConfig){.strategy = MEMORY_EXACT};
   CHECK(memory_config_parse(text, &config, &wrong));
   return config;
 }
@@ -311,6 +313,19 @@ static void test_all(const char *strategy, int steps) {
 }
 
 static void test_words(void) {
+  TEST("exact: a block has whole pages of its own, which go back with it") {
+    MemoryPool *pool = open_pool("exact");
+    MemoryBlock *a = memory_pool_take(pool, 1), *b = memory_pool_take(pool, 3 * MEMORY_PAGE + 1);
+    uint64_t at = b->at;
+    CHECK_INT(b->at - a->at, MEMORY_PAGE);
+    CHECK_INT(fake.bytes, 5 * MEMORY_PAGE);
+    memory_pool_give(pool, b);
+    CHECK_INT(fake.bytes, MEMORY_PAGE);
+    CHECK_INT(memory_pool_take(pool, 2 * MEMORY_PAGE)->at, at);
+    check_valid(pool);
+    memory_pool_destroy(pool);
+    CHECK_INT(fake.bytes, 0);
+  }
   TEST("a strategy is read as it is written") {
     MemoryConfig config = config_of(" simple ( period = 128 , ratio = 0.8 ) ");
     CHECK(config.strategy == MEMORY_SIMPLE && config.dealloc == DEALLOC_PERIOD);
@@ -347,6 +362,7 @@ int main(void) {
   test_all("simple(period = 128, ratio = 0.8)", 100000); /* a request looks at all chunks */
   test_all("simple(never)", 30000);
   test_all("caching", 1000000);
+  test_all("exact", 1000000);
   test_words();
   TEST("the host's memory is all given back") CHECK_INT(heap.live_bytes, 0);
   return check_report();

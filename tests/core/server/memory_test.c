@@ -74,6 +74,23 @@ int main(void) {
     CHECK_INT(server_memory(server_of(device)).persistent.reserved, 0);
     device->table->destroy(device);
   }
+  TEST("all kinds have parts of one range; a tree's is zero, and closed again with it") {
+    Device *device = open_device(&options);
+    const DeviceTable *table = device->table;
+    DeviceMemory range;
+    DeviceBlock block = take(device, 1000);
+    for (int round = 0; round < 2; round++) {
+      CHECK(table->allocate(device, &range, 5 << 20, 5 << 20, &err));
+      ServerMemory memory = server_memory(server_of(device));
+      CHECK_INT(memory.parts, 3);
+      CHECK((uint64_t)(block.base - range.base) < memory.addresses);
+      CHECK(!range.base[0] && !range.base[(5 << 20) - 1]);
+      memset(range.base, 1, 5 << 20);
+      table->free(device, &range);
+    }
+    give(device, &block);
+    table->destroy(device);
+  }
   TEST("more than the pool's addresses hold is a range of its own") {
     Device *device = open_device(&(ServerOptions){.memory_bytes = 1 << 20});
     DeviceBlock block = take(device, 64 << 20);

@@ -1,0 +1,42 @@
+/* exact.c - one range of addresses in which each block has pages of its own: it gets them when it
+ * is taken, and they go back with it. For what is large and stays: trees. What is free are
+ * addresses alone. Blocks: span.c, of whole pages. */
+#include "base/bits.h"
+#include "memory/strategy.h"
+
+static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
+  const MemorySource *source = &pool->source;
+  MemoryBlock *block = span_take(pool, align_up(size_bytes ? size_bytes : 1, MEMORY_PAGE));
+  if (!block) return NULL;
+  if (!source->commit(source->data, block->at, block->size)) {
+    span_give(pool, block);
+    return NULL;
+  }
+  pool->usage.device_calls++;
+  pool_count_reserved(pool, block->size);
+  block->dirty = 0;
+  return block;
+}
+
+static void give(MemoryPool *pool, MemoryBlock *block) {
+  pool->source.decommit(pool->source.data, block->at, block->size);
+  pool->usage.reserved -= block->size;
+  span_give(pool, block);
+}
+
+static bool is_valid(const MemoryPool *pool, const char **broken) {
+  *broken = "what is reserved is in use";
+  return pool->usage.reserved == pool->usage.in_use && span_is_valid(pool, broken);
+}
+
+static void end(MemoryPool *pool) {
+  for (MemoryBlock *block = pool->first; block; block = block->next)
+    if (!block->is_free) pool->source.decommit(pool->source.data, block->at, block->size);
+}
+
+const StrategyRow strategy_exact = {.take = take,
+                                    .give = give,
+                                    .trim = span_trim,
+                                    .largest = span_largest,
+                                    .is_valid = is_valid,
+                                    .end = end};
