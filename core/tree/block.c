@@ -1,6 +1,8 @@
 /* block.c - see block.h. */
 #include "tree/block.h"
 
+#include <stdio.h>
+
 static bool allocate(Block *block, Error *err) {
   Device *device = block->store->device;
   const DeviceTable *table = device->table;
@@ -47,6 +49,7 @@ bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size
 bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *what, Error *err) {
   if (!store_charge(store, size_bytes, what, err)) return false;
   *block = (Block){.store = store, .size_bytes = size_bytes, .next = store->blocks};
+  snprintf(block->what, sizeof block->what, "%s", what);
   if (!allocate(block, err)) {
     store_give_back(store, size_bytes);
     *block = (Block){0};

@@ -12,6 +12,7 @@ struct Block {
   Store *store;        /* NULL: nothing is held */
   uint8_t *memory;
   uint64_t size_bytes;
+  char what[48];       /* its owner, in messages */
   bool is_held;
   RtTree rt;           /* how devices see it: the root's container of a dense tree */
   DeviceBlock own;     /* of block_take */

@@ -313,13 +313,14 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
   const RtBudget *budget = &tree->store->budget;
   tree->store->is_short = true;
   const SNode *node = managed_node(tree, manager);
-  char limit[32], used[32], more[32], label[100], name[80] = "a node";
+  char limit[32], used[32], more[32], label[100], holders[320], name[80] = "a node";
   if (node && node->name[0]) snprintf(name, sizeof name, "node '%.60s'", node->name);
   if (has_outgrown_room(tree, node)) return room_error(tree, name, node, err);
   error_set(err, RG_ERROR_BUDGET,
-            "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use",
+            "the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use%s",
             bytes_text(budget->limit, limit), name, node ? snode_kind_text(node->kind) : "pointer",
-            tree_label(tree, label), bytes_text(budget->used, used));
+            tree_label(tree, label), bytes_text(budget->used, used),
+            store_holders(tree->store, holders, sizeof holders));
   return error_hint(
       err,
       "deactivate what is not needed, or allow more: rg.init{ memory = \"%s\" }, or RG_MEMORY",

@@ -86,15 +86,15 @@ const char *store_more_than(uint64_t bytes, char buffer[32]) {
 
 bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
   RtBudget *budget = &store->budget;
-  char limit[32], size[32], used[32], more[32];
+  char limit[32], size[32], used[32], more[32], holders[320];
   if (rt_budget_take(budget, needed)) return true;
   store->is_short = true;
   store_relieve(store);
   if (rt_budget_take(budget, needed)) return true;
   error_set(err, RG_ERROR_BUDGET,
-            "the memory budget of %s is exhausted: %s needs %s, %s are in use",
+            "the memory budget of %s is exhausted: %s needs %s, %s are in use%s",
             bytes_text(budget->limit, limit), what, bytes_text(needed, size),
-            bytes_text(budget->used, used));
+            bytes_text(budget->used, used), store_holders(store, holders, sizeof holders));
   return error_hint(err, "a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
                     store_more_than(budget->used + needed, more));
 }

@@ -60,6 +60,9 @@ void store_collect(Tree *tree);
 void store_collect_all(Store *store, bool trims);
 /* Takes bytes from the budget for `what`, "tree 't'"; else memory.budget. */
 bool store_charge(Store *store, uint64_t needed, const char *what, Error *err);
+/* ": tree 'grid' 2 GiB, array 'x' 40 MiB, 3 more 1 MiB": what has the most of the budget; "" where
+ * nothing has any. */
+const char *store_holders(const Store *store, char *text, size_t size);
 void store_give_back(Store *store, uint64_t bytes); /* to the budget */
 /* As rg.init takes it: the first power of two that is more than this. */
 const char *store_more_than(uint64_t bytes, char buffer[32]);

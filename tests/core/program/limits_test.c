@@ -34,7 +34,8 @@ static void budgets(void) {
     CHECK(rg_field_settle(x, "a.lua:1") == 0);
     CHECK_ERROR(
         rg_field_settle(y, "a.lua:2"), "memory.budget",
-        "the memory budget of 2 MiB is exhausted: tree 'large' needs 2 MiB, 1 MiB are in use");
+        "the memory budget of 2 MiB is exhausted: tree 'large' needs 2 MiB, 1 MiB are in use: "
+        "tree 'small' 1 MiB");
     CHECK(rg_tree_destroy(small, "a.lua:3") == 0);
     set(y, 9, 0, 1, 1);
     CHECK(get(y, 9, 0, 1) == 1);
