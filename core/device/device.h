@@ -169,6 +169,8 @@ typedef struct DeviceTable {
   bool (*take)(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
   /* `tree`: what launches knew of it. Work that uses it may still be to be done. */
   void (*give)(Device *device, DeviceBlock *block, RtTree *tree);
+  /* Now and then: blocks' memory that nobody has held for some time goes back. NULL likewise. */
+  void (*tidy)(Device *device);
   /* Decommits the whole pages in from..from + size_bytes, which then read zero again. */
   void (*discard)(Device *device, uint8_t *from, uint64_t size_bytes);
   /* The address at which the host accesses the memory between launches, until it is freed. */

@@ -238,6 +238,16 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
   return true;
 }
 
+enum { LAUNCHES_PER_TIDYING = 64 };
+
+/* What a launch is a good moment for. */
+static void tidy(Engine *engine) {
+  Device *device = engine->store->device;
+  store_relieve(engine->store);
+  if (engine->stats.launches % LAUNCHES_PER_TIDYING == 0 && device->table->tidy)
+    device->table->tidy(device);
+}
+
 static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                 Error *err) {
   Engine *engine = kernel->engine;
@@ -249,7 +259,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   kernel->ran = variant;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
-  store_relieve(engine->store);
+  tidy(engine);
   if (device->queued) queue_make_room(engine, variant);
   if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;

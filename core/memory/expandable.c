@@ -6,7 +6,7 @@
 #include "base/bits.h"
 #include "memory/strategy.h"
 
-enum { SLACK = 16 << 20, SLACK_PART = 50 };
+enum { SLACK = 16 << 20, SLACK_PART = 50, IDLE_NS = 1000000000 };
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
@@ -28,10 +28,17 @@ static bool have_pages(MemoryPool *pool, uint64_t count) {
   return true;
 }
 
+/* Bytes on pages without users. */
+static void note_idle(MemoryPool *pool) {
+  uint64_t idle = pool->usage.reserved - pool->used_pages * MEMORY_PAGE;
+  if (idle < pool->idle_least) pool->idle_least = idle;
+}
+
 static void drop_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
   pool->source.decommit(pool->source.data, page_at(pool, first), (past - first) * MEMORY_PAGE);
   pool->usage.reserved -= (past - first) * MEMORY_PAGE;
   for (uint64_t k = first; k < past; k++) pool->pages[k].has_memory = false;
+  note_idle(pool);
 }
 
 static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->users; }
@@ -84,7 +91,7 @@ static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
   MemoryPage *pages = pool->pages;
   bool have_memory = true;
   for (uint64_t k = first; k < past; k++) {
-    pages[k].users++;
+    pool->used_pages += !pages[k].users++;
     have_memory &= pages[k].has_memory;
   }
   return have_memory || fill_pages(pool, first, past);
@@ -93,7 +100,7 @@ static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
 static void leave_pages(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
   MemoryPage *pages = pool->pages;
-  for (uint64_t k = first; k < past; k++) pages[k].users--;
+  for (uint64_t k = first; k < past; k++) pool->used_pages -= !--pages[k].users;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -113,6 +120,7 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
     give(pool, block);
     return NULL;
   }
+  note_idle(pool);
   uint64_t past = block->at + block->size, clean = pool->clean_from;
   block->dirty = clean > block->at ? (clean < past ? clean : past) - block->at : 0;
   if (past > clean) pool->clean_from = past;
@@ -131,6 +139,16 @@ static void trim(MemoryPool *pool) {
   span_trim(pool); /* what comes next begins there anew */
 }
 
+/* What nothing has used since the last time goes back, but for a little: a loop that takes and
+ * gives the same each time uses all of it each time. */
+static void tick(MemoryPool *pool, int64_t now_ns) {
+  if (now_ns - pool->idle_since_ns < IDLE_NS) return;
+  if (pool->idle_least > SLACK) reclaim(pool, pool->idle_least - SLACK);
+  pool->idle_least = UINT64_MAX;
+  note_idle(pool);
+  pool->idle_since_ns = now_ns;
+}
+
 static bool has_pages(const MemoryPool *pool, const MemoryBlock *block) {
   uint64_t past = page_of(pool, block->at + block->size - 1) + 1;
   for (uint64_t k = page_of(pool, block->at); k < past; k++)
@@ -139,14 +157,16 @@ static bool has_pages(const MemoryPool *pool, const MemoryBlock *block) {
 }
 
 static bool is_valid(const MemoryPool *pool, const char **broken) {
-  uint64_t reserved = 0;
+  uint64_t reserved = 0, used = 0;
   *broken = "pages of blocks that are held have memory, and users";
   for (const MemoryBlock *block = pool->first; block; block = block->next)
     if (!block->is_free && !has_pages(pool, block)) return false;
-  for (uint64_t k = 0; k < pool->page_capacity; k++)
-    if (pool->pages[k].has_memory) reserved += MEMORY_PAGE;
-  *broken = "what is reserved are the pages that have memory";
-  return reserved == pool->usage.reserved && span_is_valid(pool, broken);
+  for (uint64_t k = 0; k < pool->page_capacity; k++) {
+    reserved += pool->pages[k].has_memory ? MEMORY_PAGE : 0;
+    used += pool->pages[k].users > 0;
+  }
+  *broken = "what is reserved are the pages that have memory; those with users are counted";
+  return reserved == pool->usage.reserved && used == pool->used_pages && span_is_valid(pool, broken);
 }
 
 static void end(MemoryPool *pool) {
@@ -158,6 +178,7 @@ static void end(MemoryPool *pool) {
 const StrategyRow strategy_expandable = {.take = take,
                                          .give = give,
                                          .trim = trim,
+                                         .tick = tick,
                                          .largest = span_largest,
                                          .is_valid = is_valid,
                                          .end = end};

@@ -57,6 +57,11 @@ void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor) {
   for (int kind = 0; kind < MEMORY_KINDS; kind++) release(memory, kind, stream);
 }
 
+void memory_tick(MemoryManager *memory) {
+  for (int k = 0; k < MEMORY_KINDS; k++)
+    if (k != MEMORY_PERSISTENT) memory_pool_tick(memory->pools[k]);
+}
+
 void memory_trim(MemoryManager *memory) {
   for (int k = 0; k < MEMORY_KINDS; k++) memory_pool_trim(memory->pools[k]);
 }

@@ -44,6 +44,8 @@ void memory_give(MemoryManager *memory, MemoryKind kind, MemoryBlock *block, int
                  uint64_t cursor);
 /* All work of the stream up to the cursor is done. */
 void memory_complete(MemoryManager *memory, int32_t stream, uint64_t cursor);
+/* Now and then: what nobody has held for some time goes back. */
+void memory_tick(MemoryManager *memory);
 /* What nobody holds goes back to the device. */
 void memory_trim(MemoryManager *memory);
 

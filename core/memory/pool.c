@@ -155,6 +155,11 @@ void memory_pool_give(MemoryPool *pool, MemoryBlock *block) {
   pool->strategy->give(pool, block);
 }
 
+void memory_pool_tick(MemoryPool *pool) {
+  if (!pool->strategy->tick) return;
+  pool->strategy->tick(pool, pool->source.now_ns(pool->source.data));
+}
+
 void memory_pool_trim(MemoryPool *pool) { pool->strategy->trim(pool); }
 MemoryUsage memory_pool_usage(const MemoryPool *pool) { return pool->usage; }
 uint64_t memory_pool_addresses(const MemoryPool *pool) { return pool->source.size_bytes; }

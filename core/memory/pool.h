@@ -1,7 +1,7 @@
 /* pool.h - memory that is taken, given back, and taken again, by one of several strategies:
  *
  *   expandable  one range of addresses; best fit; pages get memory with the first block on them,
- *               and keep it until they are asked back
+ *               and keep it until they are asked back, or until they have been idle for a second
  *   simple      chunks of exactly the bytes asked for, and parts of free chunks (`slice` says for
  *               which requests); free chunks go back to the device at times (`dealloc`)
  *   caching     segments of 2 MiB, 20 MiB or more, cut and joined; they stay until memory is short
@@ -80,6 +80,8 @@ void memory_pool_destroy(MemoryPool *pool);
  * is free has gone back to the device, it has none left, or the host has none for the record. */
 MemoryBlock *memory_pool_take(MemoryPool *pool, uint64_t size_bytes);
 void memory_pool_give(MemoryPool *pool, MemoryBlock *block);
+/* Now and then, also where nothing is requested: what has been idle for some time goes back. */
+void memory_pool_tick(MemoryPool *pool);
 /* All that no block needs goes back to the device. */
 void memory_pool_trim(MemoryPool *pool);
 MemoryUsage memory_pool_usage(const MemoryPool *pool);

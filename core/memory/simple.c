@@ -54,17 +54,25 @@ static void trim(MemoryPool *pool) {
   }
 }
 
+static bool has_time_passed(MemoryPool *pool, int64_t now) {
+  const MemoryConfig *config = &pool->config;
+  if (config->dealloc != DEALLOC_TIME || now - pool->last_ns < config->dealloc_ns) return false;
+  pool->last_ns = now;
+  return true;
+}
+
 static bool fires(MemoryPool *pool) {
   const MemoryConfig *config = &pool->config;
   if (config->dealloc == DEALLOC_PERIOD && ++pool->ticks >= config->dealloc_count) {
     pool->ticks = 0;
     return true;
   }
-  if (config->dealloc != DEALLOC_TIME) return false;
-  int64_t now = pool->source.now_ns(pool->source.data);
-  if (now - pool->last_ns < config->dealloc_ns) return false;
-  pool->last_ns = now;
-  return true;
+  return config->dealloc == DEALLOC_TIME &&
+         has_time_passed(pool, pool->source.now_ns(pool->source.data));
+}
+
+static void tick(MemoryPool *pool, int64_t now_ns) {
+  if (has_time_passed(pool, now_ns)) trim(pool);
 }
 
 static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
@@ -117,6 +125,7 @@ const StrategyRow strategy_simple = {.begin = begin,
                                      .take = take,
                                      .give = give,
                                      .trim = trim,
+                                     .tick = tick,
                                      .largest = largest,
                                      .is_valid = is_valid,
                                      .end = end};

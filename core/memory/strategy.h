@@ -13,6 +13,7 @@ typedef struct StrategyRow {
   MemoryBlock *(*take)(MemoryPool *pool, uint64_t size_bytes);
   void (*give)(MemoryPool *pool, MemoryBlock *block);
   void (*trim)(MemoryPool *pool);
+  void (*tick)(MemoryPool *pool, int64_t now_ns); /* NULL: time changes nothing */
   uint64_t (*largest)(const MemoryPool *pool);
   bool (*is_valid)(const MemoryPool *pool, const char **broken);
   void (*end)(MemoryPool *pool);
@@ -42,6 +43,9 @@ struct MemoryPool {
   MemoryPage *pages;          /* expandable */
   uint64_t clean_from;        /* expandable: no block has been past this address */
   uint64_t page_capacity;
+  uint64_t used_pages;        /* that have users */
+  uint64_t idle_least;        /* expandable: bytes on other pages, the fewest since then: */
+  int64_t idle_since_ns;
   int64_t ticks;              /* simple: requests since it gave chunks back */
   int64_t last_ns;            /* simple: when that was */
 };

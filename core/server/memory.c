@@ -171,6 +171,13 @@ ServerMemory server_memory(Server *server) {
   return report;
 }
 
+void server_tidy(Device *device) {
+  Server *server = server_of(device);
+  if (!server->has_memory) return;
+  note_completed(server);
+  memory_tick(&server->memory);
+}
+
 void server_trim(Server *server) {
   if (!server->has_memory) return;
   note_completed(server);

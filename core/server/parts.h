@@ -34,6 +34,7 @@ bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
 void server_free(Device *device, DeviceMemory *memory);
 bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err);
 void server_give(Device *device, DeviceBlock *block, RtTree *tree);
+void server_tidy(Device *device);
 
 /* range.c */
 bool server_memory_begin(Server *server, Error *err);

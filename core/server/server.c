@@ -51,6 +51,7 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
   server->table.free = server_free;
   server->table.take = server_take;
   server->table.give = server_give;
+  server->table.tidy = server_tidy;
   server->table.destroy = destroy;
   if (options->channel == SERVER_THREAD) begin_queue(server);
   device->table = &server->table;

@@ -167,6 +167,37 @@ static void test_expandable(void) {
     CHECK_INT(memory_pool_usage(pool).device_calls, 3);
     memory_pool_destroy(pool);
   }
+  TEST("expandable: what nothing has used for a second goes back, but for a little") {
+    MemoryPool *pool = open_pool("expandable");
+    MemoryBlock *small = memory_pool_take(pool, 1), *large = memory_pool_take(pool, 100 << 20);
+    memory_pool_tick(pool);
+    memory_pool_give(pool, large);
+    for (int k = 0; k < 20; k++) { /* used each time */
+      fake.now_ns += 400000000;
+      memory_pool_tick(pool);
+      CHECK(fake.bytes >= 100 << 20);
+      memory_pool_give(pool, memory_pool_take(pool, 90 << 20));
+    }
+    for (int k = 0; k < 4; k++) {
+      fake.now_ns += 700000000;
+      memory_pool_tick(pool);
+    }
+    CHECK_INT(fake.bytes, 18 << 20);
+    check_valid(pool);
+    memory_pool_give(pool, small);
+    memory_pool_destroy(pool);
+  }
+  TEST("simple: after a time free chunks go back without a request, too") {
+    MemoryPool *pool = open_pool("simple(time = 2)");
+    memory_pool_give(pool, memory_pool_take(pool, 1000));
+    fake.now_ns += 1999999999;
+    memory_pool_tick(pool);
+    CHECK_INT(fake.bytes, 1000);
+    fake.now_ns += 1;
+    memory_pool_tick(pool);
+    CHECK_INT(fake.bytes, 0);
+    memory_pool_destroy(pool);
+  }
   TEST("expandable: when memory is short, that of pages without blocks moves") {
     MemoryPool *pool = open_limited("expandable", 64 << 20);
     MemoryBlock *low = memory_pool_take(pool, 30 << 20), *high = memory_pool_take(pool, 20 << 20);
@@ -359,8 +390,8 @@ int main(void) {
   test_simple();
   test_expandable();
   test_all("expandable", 1000000);
-  test_all("simple(period = 128, ratio = 0.8)", 100000); /* a request looks at all chunks */
-  test_all("simple(never)", 30000);
+  test_all("simple(period = 128, ratio = 0.8)", 300000); /* a request looks at all chunks */
+  test_all("simple(never)", 300000);
   test_all("caching", 1000000);
   test_all("exact", 1000000);
   test_words();
