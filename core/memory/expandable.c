@@ -165,7 +165,7 @@ static bool is_valid(const MemoryPool *pool, const char **broken) {
     reserved += pool->pages[k].has_memory ? MEMORY_PAGE : 0;
     used += pool->pages[k].users > 0;
   }
-  *broken = "what is reserved are the pages that have memory; those with users are counted";
+  *broken = "what is reserved are the pages with memory; those with users are counted";
   return reserved == pool->usage.reserved && used == pool->used_pages && span_is_valid(pool, broken);
 }
 

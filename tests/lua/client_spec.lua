@@ -155,6 +155,22 @@ describe("a stream", function()
     assert.equal(5, apart_read)
     assert.is_false(was_done) -- so neither the launch nor the reads have waited for it
   end)
+  it("returns from a long launch at once, and only a read waits for it #compiled #cpu", function()
+    local other = rg.new { async = true, threads = 1 }
+    local c, slow, submitted, read = other.client(), slow_kernel(other), math.huge, 0
+    local y = c:create { 0, 0, 0, 0 }
+    local n = slow_count(other, slow, y) -- some 200 ms
+    for _ = 1, 5 do
+      local begin = other.time()
+      c:execute(slow, { y, n })
+      submitted = math.min(submitted, other.time() - begin)
+      c:read(y)
+      read = math.max(read, other.time() - begin)
+    end
+    other.reset()
+    assert.is_true(read >= 0.05, read)
+    assert.is_true(submitted <= 0.001, submitted)
+  end)
   on_both("works beside others, and a buffer of two in the order of the calls", function(other, c)
     local clients = { c, c:stream(1), c:stream(2), c:stream(7) }
     local shared = c:create({ 0, 0, 0, 0 }, other.i32)
@@ -306,6 +322,17 @@ describe("memory of buffers", function()
     assert.equal(0, c:memory_usage().transient.waiting)
     other.reset()
   end)
+  on_both("goes back by itself when it was idle for a while #compiled", function(other, c)
+    local step = other.kernel "function(x) for i in rg.range(1000) do x[i] = x[i] + 1 end end"
+    local x, large = c:empty(other.f32, 1000), c:empty(other.f32, 25e6)
+    large:destroy()
+    assert.is_true(c:memory_usage().transient.reserved >= 1e8)
+    local until_then = other.time() + 30
+    while c:memory_usage().transient.reserved > 2e7 and other.time() < until_then do
+      for _ = 1, 64 do step(x) end
+    end
+    assert.is_true(c:memory_usage().transient.reserved <= 2e7)
+  end)
   it("is reused by the strategy that was asked for #compiled", function()
     for _, pool in ipairs { "simple(period = 4, ratio = 0.8)", "caching", "expandable" } do
       local other = rg.new { pool = pool }
@@ -331,6 +358,16 @@ describe("memory of buffers", function()
     local c = small.client()
     local e = failure(c.empty, c, small.f32, 2 ^ 25)
     assert.equal("memory.budget", e.code)
+    assert.matches("0 bytes are in use$", e.message)
+    local held, t = {}, small.field { type = small.f32, shape = 2 ^ 20, name = "t" }
+    t[0] = 1
+    for k = 1, 6 do
+      held[k] = small.array { type = small.u8, shape = k * 2 ^ 20, name = "a" .. k }
+    end
+    e = failure(c.empty, c, small.f32, 2 ^ 25)
+    assert.matches("25 MiB are in use: array 'a6' 6 MiB, array 'a5' 5 MiB, .*'t'.* 4 MiB, "
+      .. "array 'a4' 4 MiB, array 'a3' 3 MiB, 2 more 3 MiB$", e.message)
+    for k = 1, 6 do held[k]:destroy() end
     assert.same({ 1 }, c:read(c:create { 1 }))
     small.reset()
   end)
