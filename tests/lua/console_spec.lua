@@ -266,7 +266,20 @@ print(pcall(half, 1, 2))
     assert.matches("\n> > >> \n> 6\n> \n> 7\n> interrupted!\n.*\n> 8\n> \n$", said)
   end)
 
-  it("says so when a loop that LuaJIT has compiled does not notice an interrupt", function()
+  it("stops at an interrupt loops that LuaJIT has compiled", function()
+    for _, body in ipairs { "local s = 0 for i = 1, 1e15 do s = s + i end",
+      "local t = {} while true do t[#t % 10 + 1] = #t end",
+      "local x = rg.field(rg.f32, 9) while true do for i = 0, 8 do x[i] = x[i] + 1 end end",
+      "local k = rg.kernel(function() return 1 end) while true do k() end" } do
+      local path = script("compiled.lua", "local rg = require 'regolith'\n" .. body)
+      local said, code = shell(("timeout --foreground -k 5 -s INT 0.5 '%s' %s"):format(program,
+        path))
+      assert.matches("interrupted!\nstack traceback:\n", said, 1, false, body)
+      assert.equal(124, code) -- of timeout: the program ended by itself, after the signal
+    end
+  end)
+
+  it("says so when a loop without any guard does not notice an interrupt", function()
     local path = script("deaf.lua", "local n = 0 while true do n = n + 1 end")
     local said = shell(("timeout --foreground -k 1.5 -s INT 0.5 '%s' %s"):format(program, path))
     assert.matches("compiled by LuaJIT and does not notice.*Ctrl%-C again ends the program", said)

@@ -173,6 +173,36 @@ describe("the prompt on a terminal #compiled", function()
     assert.matches("\nfield f32 %[4%]: 0 7 0 0\n>$", shown(p))
   end)
 
+  it("stops loops in Lua at Ctrl-C, compiled or not, and keeps the session", function()
+    local p = start()
+    enter(p, "kept, t = 5, {}")
+    for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end", "while true do t[#t % 10 + 1] = #t end",
+      "jit.off() while true do end" } do
+      p:type(loop .. "\r")
+      p:read(0.3)
+      local begin = rg.time()
+      p:type "\3"
+      assert(p:settle(), p.screen:text())
+      assert.is_true(rg.time() - begin < 0.4, loop)
+      assert.matches("interrupted!", shown(p))
+    end
+    enter(p, "kept")
+    assert.matches("\n5\n>$", shown(p))
+  end)
+
+  it("stops at a second Ctrl-C what catches the error of the first", function()
+    local p = start()
+    p:type "jit.off() while true do pcall(function() while true do end end) end\r"
+    p:read(0.3)
+    p:type "\3"
+    p:read(0.3)
+    assert.is_nil(shown(p):find "interrupted")
+    p:type "\3"
+    assert(p:settle(), p.screen:text())
+    enter(p, "1 + 1")
+    assert.matches("interrupted!.*\n2\n>$", shown(p))
+  end)
+
   it("tells the time of what took long", function()
     local p = start()
     enter(p, "local t = rg.time() while rg.time() - t < 0.15 do end")

@@ -20,9 +20,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
 #include <unistd.h>
 
+#include "interrupt.h"
 #include "regolith.h"
 
 typedef struct Host {
@@ -34,55 +34,7 @@ typedef struct Host {
   int status;
 } Host;
 
-static lua_State *interrupted; /* the state that Ctrl-C stops, while something runs */
-enum { MOST_WATCHED = 16 };
-static RgRuntime *volatile watched[MOST_WATCHED]; /* whose launches it stops */
-
 /* -- running ----------------------------------------------------------------------------------- */
-
-static void stop_hook(lua_State *lua, lua_Debug *unused) {
-  (void)unused;
-  lua_sethook(lua, NULL, 0, 0);
-  luaL_error(lua, "interrupted!");
-}
-
-/* watch(runtime's address, true when it begins and false before it ends): lua/regolith/lib.lua
- * tells. */
-static int watch(lua_State *lua) {
-  RgRuntime *runtime = (RgRuntime *)(intptr_t)luaL_checknumber(lua, 1);
-  bool begins = lua_toboolean(lua, 2);
-  for (int i = 0; i < MOST_WATCHED; i++) {
-    if (watched[i] != (begins ? NULL : runtime)) continue;
-    watched[i] = begins ? runtime : NULL;
-    break;
-  }
-  return 0;
-}
-
-/* Some time after Ctrl-C Lua runs on: a loop that LuaJIT has compiled looks at no hook. */
-static void on_alarm(int number) {
-  static const char text[] =
-      "\ninterrupt: this loop is compiled by LuaJIT and does not notice (with -joff it would); "
-      "Ctrl-C again ends the program\n";
-  (void)number;
-  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
-}
-
-static void set_alarm(int milliseconds) {
-  struct itimerval time = {.it_value = {.tv_usec = milliseconds * 1000}};
-  setitimer(ITIMER_REAL, &time, NULL);
-}
-
-/* The first Ctrl-C stops what kernels do and raises an error in Lua; a second one ends the process
- * as ever. */
-static void on_interrupt(int number) {
-  signal(number, SIG_DFL);
-  for (int i = 0; i < MOST_WATCHED; i++)
-    if (watched[i]) rg_stop(watched[i]);
-  lua_sethook(interrupted, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
-  signal(SIGALRM, on_alarm);
-  set_alarm(500);
-}
 
 /* Is this frame of a module of ours, or of code that one generated? Those modules are where
  * error.lua says. */
@@ -160,6 +112,7 @@ static void push_traceback(lua_State *lua, const char *message, bool is_failure)
 }
 
 static int add_traceback(lua_State *lua) {
+  interrupt_silence(lua);
   bool is_failure = luaL_getmetafield(lua, 1, "__regolith");
   if (is_failure) lua_pop(lua, 1);
   if (!lua_isstring(lua, 1)) {
@@ -177,13 +130,9 @@ static int call(lua_State *lua, int count, int results) {
   int base = lua_gettop(lua) - count;
   lua_pushcfunction(lua, add_traceback);
   lua_insert(lua, base);
-  interrupted = lua;
-  signal(SIGINT, on_interrupt);
+  interrupt_begin(lua);
   int status = lua_pcall(lua, count, results, base);
-  if (signal(SIGINT, SIG_DFL) == SIG_DFL) { /* there was a Ctrl-C */
-    set_alarm(0);
-    lua_sethook(lua, NULL, 0, 0);
-  }
+  interrupt_end();
   lua_remove(lua, base);
   if (status) lua_gc(lua, LUA_GCCOLLECT, 0);
   return status;
@@ -653,7 +602,7 @@ static int start(lua_State *lua) {
   lua_gc(lua, LUA_GCRESTART, -1);
   lua_newtable(lua);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
-  lua_pushcfunction(lua, watch);
+  lua_pushcfunction(lua, interrupt_watch);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.watch");
   wrap_loader(lua);
   add_searcher(lua, prefix);

@@ -1,0 +1,184 @@
+/* interrupt.c - Ctrl-C while something runs.
+ * The first one stops the launches of kernels and asks for a hook, which raises an error at Lua's
+ * next instruction. A loop that LuaJIT has compiled looks at no hook. So, every 50 ms until
+ * somebody noticed, the thread is led out of it (x86-64): it goes on in single steps, and the
+ * first guard it comes to is taken as if it had failed. Its exit restores the interpreter's state
+ * as it does at every failed guard, and the interpreter meets the hook.
+ *
+ * A second Ctrl-C, where the first one's error was caught by the script, raises at every instruction
+ * until nothing is left that could catch. Where nobody notices for half a second (a function in C,
+ * a compiled loop without a single guard) a line says so, and only then a further Ctrl-C ends the
+ * process.
+ *
+ * Exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a guard is
+ * a conditional jump to one of them, or past a jump to one; no compiler makes code of this kind. */
+#include "interrupt.h"
+
+#include <lauxlib.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "regolith.h"
+
+enum { MOST_WATCHED = 16, TICK_MS = 50, TICKS_UNTIL_TOLD = 10, MOST_STEPS = 20000 };
+
+static lua_State *running; /* what Ctrl-C stops */
+static pthread_t thread;   /* which runs it */
+static RgRuntime *volatile watched[MOST_WATCHED];
+/* since interrupt_begin: Ctrl-Cs; was the last one noticed; ticks since; was it said */
+static volatile sig_atomic_t count, noticed, ticks, told;
+static volatile sig_atomic_t stepping, steps;
+
+static void stop_hook(lua_State *lua, lua_Debug *unused) {
+  (void)unused;
+  noticed = 1;
+  stepping = 0;
+  if (count < 2) lua_sethook(lua, NULL, 0, 0);
+  luaL_error(lua, "interrupted!");
+}
+
+static void ask_to_stop(void) {
+  for (int i = 0; i < MOST_WATCHED; i++)
+    if (watched[i]) rg_stop(watched[i]);
+  lua_sethook(running, stop_hook, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+}
+
+static void set_timer(int milliseconds) {
+  struct timeval each = {.tv_usec = (suseconds_t)milliseconds * 1000};
+  struct itimerval time = {.it_interval = each, .it_value = each};
+  setitimer(ITIMER_REAL, &time, NULL);
+}
+
+/* Signals come to any thread. */
+static bool is_elsewhere(int number) {
+  if (pthread_equal(pthread_self(), thread)) return false;
+  pthread_kill(thread, number);
+  return true;
+}
+
+/* -- out of a compiled loop -------------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+
+enum { TRAP_FLAG = 0x100, PUSH_IMM8 = 0x6A, JMP_SHORT = 0xEB };
+
+static bool is_exit(const uint8_t *code) {
+  if (code[0] != PUSH_IMM8) return false;
+  if (code[2] == JMP_SHORT) return code[4] == PUSH_IMM8 && code[5] == (uint8_t)(code[1] + 1);
+  return code[2] == PUSH_IMM8 && code[-4] == PUSH_IMM8 && code[-3] == (uint8_t)(code[1] - 1);
+}
+
+static const uint8_t *jump_target(const uint8_t *past) {
+  int32_t distance;
+  memcpy(&distance, past - sizeof distance, sizeof distance);
+  return past + distance;
+}
+
+/* Where the guard at `code` goes when it fails; NULL: it is none. The guard at a loop's end jumps
+ * back when it holds, and what follows is a jump to its exit. */
+static const uint8_t *find_exit(const uint8_t *code) {
+  const uint8_t *past = NULL;
+  if (code[0] == 0x0F && (code[1] & 0xF0) == 0x80) past = code + 6;
+  else if ((code[0] & 0xF0) == 0x70) past = code + 2;
+  if (!past) return NULL;
+  if (past == code + 6 && is_exit(jump_target(past))) return jump_target(past);
+  if (past[0] == 0xE9 && is_exit(jump_target(past + 5))) return past;
+  return NULL;
+}
+
+static void on_step(int number, siginfo_t *info, void *context) {
+  greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  (void)number, (void)info;
+  const uint8_t *target = stepping ? find_exit((const uint8_t *)registers[REG_RIP]) : NULL;
+  if (target) registers[REG_RIP] = (greg_t)target;
+  if (target || ++steps > MOST_STEPS) stepping = 0;
+  if (!stepping) registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static void begin_steps(void *context) {
+  struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigaction(SIGTRAP, &action, NULL);
+  stepping = 1;
+  steps = 0;
+  ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+#else
+
+static void begin_steps(void *context) { (void)context; }
+
+#endif
+
+/* -- signals ----------------------------------------------------------------------------------- */
+
+static void on_alarm(int number, siginfo_t *info, void *context) {
+  static const char text[] =
+      "\ninterrupt: what runs is in C, or compiled by LuaJIT and does not notice (with -joff it "
+      "would); Ctrl-C again ends the program\n";
+  (void)info;
+  if (is_elsewhere(number)) return;
+  if (noticed || !running) {
+    set_timer(0);
+    return;
+  }
+  ask_to_stop();
+  if (!stepping) begin_steps(context);
+  if (++ticks != TICKS_UNTIL_TOLD) return;
+  told = 1;
+  if (write(STDERR_FILENO, text, sizeof text - 1) < 0) return;
+}
+
+static void on_interrupt(int number) {
+  if (is_elsewhere(number)) return;
+  if (told && !noticed) {
+    signal(number, SIG_DFL);
+    raise(number);
+    return;
+  }
+  struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO | SA_RESTART};
+  sigaction(SIGALRM, &action, NULL);
+  count++;
+  noticed = 0;
+  ticks = 0;
+  ask_to_stop();
+  set_timer(TICK_MS);
+}
+
+void interrupt_begin(lua_State *lua) {
+  thread = pthread_self();
+  count = noticed = told = stepping = 0;
+  running = lua;
+  signal(SIGINT, on_interrupt);
+}
+
+void interrupt_silence(lua_State *lua) {
+  if (count) lua_sethook(lua, NULL, 0, 0);
+}
+
+void interrupt_end(void) {
+  signal(SIGINT, SIG_DFL);
+  lua_State *lua = running;
+  noticed = 1;
+  stepping = 0;
+  if (!count) return;
+  set_timer(0);
+  lua_sethook(lua, NULL, 0, 0);
+  signal(SIGALRM, SIG_DFL);
+  signal(SIGTRAP, SIG_DFL);
+}
+
+int interrupt_watch(lua_State *lua) {
+  RgRuntime *runtime = (RgRuntime *)(intptr_t)luaL_checknumber(lua, 1);
+  bool begins = lua_toboolean(lua, 2);
+  for (int i = 0; i < MOST_WATCHED; i++) {
+    if (watched[i] != (begins ? NULL : runtime)) continue;
+    watched[i] = begins ? runtime : NULL;
+    break;
+  }
+  return 0;
+}
