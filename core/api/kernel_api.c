@@ -182,6 +182,14 @@ RgStatus rg_kernel_ptx(RgKernel *handle, const char *gpu, const char **text) {
   return API_CALL(program, kernel_text(kernel, TEXT_PTX, gpu, text, API_ERR(program)));
 }
 
+RgStatus rg_kernel_tune(RgKernel *handle, const RgValue *values, int32_t value_count) {
+  Kernel *kernel = (Kernel *)handle;
+  API_NEEDS(kernel);
+  if (!values_agree(values, value_count)) return api_refuse(__func__, disagreement);
+  Program *program = API_PROGRAM(kernel);
+  return API_CALL(program, kernel_tune(kernel, values, value_count, API_ERR(program)));
+}
+
 static bool find_tuned(Kernel *kernel, int32_t row, RgTuneRow *out, bool *is_there, Error *err) {
   if (!owner_check(kernel->object.owner, err)) return false;
   *is_there = tuning_row(kernel, row, out);

@@ -56,6 +56,8 @@ bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, 
                     Error *err);
 bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                    Error *err);
+/* Finds out how launches with such values are fastest, on copies of what they write. */
+bool kernel_tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err);
 /* of the last launch */
 bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err);
 /* Arch "lua": see rg_kernel_emit. */

@@ -6,6 +6,7 @@
 #include "tree/cell.h"
 #include "kernel/ahead.h"
 #include "kernel/queue.h"
+#include "kernel/shadow.h"
 #include "kernel/specialise.h"
 #include "kernel/tuning.h"
 
@@ -304,4 +305,21 @@ bool kernel_result(Kernel *kernel, int32_t number, RgValue *result, Error *err) 
   if (kernel->ran && readback_result(kernel, kernel->ran, number, result)) return true;
   return error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' has no result %d", kernel->name,
                    number);
+}
+
+static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  Engine *engine = kernel->engine;
+  Variant *general = prepare(kernel, values, value_count, err);
+  if (!general || engine->options.runs_in_lua) return general != NULL;
+  Variant *special = special_find(kernel, general), *variant = special ? special : general;
+  if (!queue_settle(engine, err)) return false;
+  fill_launch(engine, variant, values, &engine->launch);
+  return shadow_tune(kernel, variant, values, err);
+}
+
+bool kernel_tune(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
+  engine_begin_launch(kernel->engine);
+  bool ok = tune(kernel, values, value_count, err);
+  engine_end_launch(kernel->engine);
+  return ok;
 }

@@ -36,6 +36,7 @@ typedef struct TuneEntry {
   double usual_ticks;       /* of the last launch that ran as is chosen */
   double work;              /* of the last launch */
   bool is_asleep;           /* launches are too short */
+  uint32_t differ;          /* candidates that do not what the default does */
 } TuneEntry;
 
 /* Of a variant. */
@@ -154,6 +155,7 @@ const char *tuning_recall(Engine *engine, const char *key) {
 
 void tuning_record(Engine *engine, const char *key, const char *choice, double usual_ms,
                    double kept_ms) {
+  if (engine->options.tunes == TUNE_OFF) return;
   tune_file_add(file_of(engine), key, choice, usual_ms, kept_ms);
 }
 
@@ -288,6 +290,27 @@ void tuning_drop(Engine *engine, Variant *variant) {
   variant->tuning = NULL;
 }
 
+/* -- trials beside launches -------------------------------------------------------------------- */
+
+int32_t tuning_count(Kernel *kernel, Variant *variant) {
+  const Tuning *tuning = watch(kernel, variant);
+  return tuning ? tuning->count : 0;
+}
+
+DeviceSwitches tuning_switches(const Kernel *kernel, const Variant *variant, int32_t candidate) {
+  return switches_of(kernel, &candidates[variant->tuning->rows[candidate]]);
+}
+
+void tuning_keep(Kernel *kernel, Variant *variant, const Tuner *tuner, uint32_t differ) {
+  const DeviceLaunch *launch = &kernel->engine->launch;
+  TuneEntry *entry = find_entry(kernel, variant);
+  if (!entry) return;
+  entry->tuner = *tuner;
+  entry->differ = differ;
+  entry->work = launch->work ? (double)launch->work : 1;
+  record(kernel, variant, entry);
+}
+
 /* -- reports ----------------------------------------------------------------------------------- */
 
 static const char *const state_words[] = {
@@ -303,6 +326,7 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out) {
 static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entry, int32_t k,
                      RgTuneRow *out) {
   tuning_fill_row(&entry->tuner, k, out);
+  if (entry->differ >> k & 1) out->state = "differs";
   out->candidate = candidates[tuning->rows[k]].word;
   out->about = entry->about;
   out->ms = row_ms(engine, entry, k);

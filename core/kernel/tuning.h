@@ -41,6 +41,15 @@ static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const Dev
     tuning_note(kernel, trial, launch->ticks, launch->work);
 }
 
+/* -- for trials beside launches (shadow.h) ------------------------------------------------------ */
+
+/* How many candidates the variant has; candidate 0 is the default. */
+int32_t tuning_count(Kernel *kernel, Variant *variant);
+DeviceSwitches tuning_switches(const Kernel *kernel, const Variant *variant, int32_t candidate);
+/* What was found out for launches with the arguments in the frame; `differ`: bits of candidates
+ * that do not what the default does. */
+void tuning_keep(Kernel *kernel, Variant *variant, const Tuner *tuner, uint32_t differ);
+
 /* -- for other tuners of the runtime ----------------------------------------------------------- */
 
 /* Of build, processors, device, number of threads, and of what is given. False: nothing is kept on

@@ -77,6 +77,35 @@ static uint64_t extents_of(const IrKernel *kernel, const IrTask *task) {
   return bounds.args;
 }
 
+/* A visit: what an instruction may write to. */
+typedef struct Writing {
+  const IrKernel *kernel;
+  Variant *variant;
+} Writing;
+
+static uint64_t tree_of(const IrKernel *kernel, const IrInst *inst) {
+  if (inst->alias <= 0) return UINT64_MAX;
+  const IrField *field = &kernel->fields.items[inst->alias - 1];
+  int32_t tree = field->array >= 0 ? kernel->arrays.items[field->array].tree : field->tree;
+  return tree >= 0 && tree < 64 ? (uint64_t)1 << tree : UINT64_MAX;
+}
+
+static bool note_writes(void *data, IrInst *inst) {
+  const Writing *writing = data;
+  int effects = ir_effects(inst);
+  bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
+  bool reshapes = (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL);
+  if (writes || reshapes) writing->variant->written |= tree_of(writing->kernel, inst);
+  writing->variant->reshapes |= reshapes;
+  return true;
+}
+
+static void note_task_writes(Writing *writing, const IrTask *task) {
+  ir_walk(task->body, note_writes, writing);
+  if (task->interior) ir_walk(task->interior, note_writes, writing);
+  if (task->claim) ir_walk(task->claim, note_writes, writing);
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
@@ -120,8 +149,12 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   variant->task_count = ir->tasks.count;
   variant->tasks = heap_alloc(heap, sizeof *variant->tasks * (size_t)ir->tasks.count);
   if (!variant->tasks) return no_memory(err);
-  for (int32_t k = 0; k < ir->tasks.count; k++)
+  Writing writing = {ir, variant};
+  ir_walk(ir->body, note_writes, &writing);
+  for (int32_t k = 0; k < ir->tasks.count; k++) {
+    note_task_writes(&writing, ir->tasks.items[k]);
     if (!fill_task(compile, variant, k, heap, err)) return false;
+  }
   return true;
 }
 

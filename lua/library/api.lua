@@ -244,6 +244,8 @@ return {
     { "ptx(gpu?: string): string",
       'PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".' },
     { "explain(): string", "What became of each loop and access, by source line." },
+    { "tune(...: any): rg.TuneReport",
+      "Finds out at once how launches with such arguments are fastest, on copies of what it writes." },
     { "tuned(): rg.TuneReport", "What was tried to run its launches fast, and what is kept." },
   } },
 

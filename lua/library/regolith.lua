@@ -1029,6 +1029,11 @@ function Kernel:ptx(gpu) end
 ---@return string
 function Kernel:explain() end
 
+--- Finds out at once how launches with such arguments are fastest, on copies of what it writes.
+---@param ... any
+---@return rg.TuneReport
+function Kernel:tune(...) end
+
 --- What was tried to run its launches fast, and what is kept.
 ---@return rg.TuneReport
 function Kernel:tuned() end

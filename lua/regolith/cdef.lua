@@ -503,12 +503,19 @@ RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
  * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
 RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
 
+/* Finds out at once how launches with such values are fastest: runs them again and again, in each
+ * way that could be, on what they write as it is now, which is put back. Takes memory for a copy of
+ * that, and some dozens of launches' time. A way whose outcome differs from the default's is left
+ * out and reported ("differs"); outcomes are compared to the last bit, but where floats are added
+ * in any order. argument.invalid: the kernel may activate or deactivate cells, which is not put
+ * back. */
+RgStatus rg_kernel_tune(RgKernel *kernel, const RgValue *values, int32_t value_count);
 /* Row `row` of what was tried to run a kernel's launches fast, over all its variants and extents:
  * rows of one choice follow each other. Past the last: returns 1 without a message. */
 typedef struct RgTuneRow {
   const char *candidate;   /* "threads=1"; "default" is the first of its group */
   const char *about;       /* of which launches: "extents up to 4096", or "" */
-  const char *state;       /* "tried", "slow": left out after some rounds, "failed" */
+  const char *state;       /* "tried", "slow": left out after some rounds, "failed", "differs" */
   int32_t group;           /* which choice it belongs to, from 0 on */
   int32_t is_kept;         /* 1: launches run so from now on */
   int32_t is_recalled;     /* 1: the choice was known from disk */

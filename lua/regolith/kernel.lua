@@ -174,7 +174,7 @@ local ends = {
   need_compiled = [[
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
 }
-ends.need_begun = ends.need_compiled
+ends.need_begun, ends.need_tuned = ends.need_compiled, ends.need_compiled
 
 -- The upvalue of `f` called `name`: its number.
 local function find_upvalue(f, name)
@@ -253,7 +253,7 @@ local function read_text(self, what)
 end
 
 local text_names = { "source", "explain", "ir", "llvm", "asm" }
-local method_names = { "compile", "ptx", "tuned", unpack(text_names) }
+local method_names = { "compile", "ptx", "tune", "tuned", unpack(text_names) }
 for _, what in ipairs(text_names) do
   --- The text of this compile step, for the variant launched or compiled last.
   methods[what] = function(self) return lib.quiet(read_text, self, what) end
@@ -368,7 +368,7 @@ local function renew(self)
   self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
   self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
   local launcher = make_launcher(self, "need")
-  self.compiler, self.beginner = false, false -- made when one is needed
+  self.compiler, self.beginner, self.tuner = false, false, false -- made when one is needed
   for number = 0, self.value_count - 1 do
     self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1
   end
@@ -471,6 +471,20 @@ function kernel.all()
   return list
 end
 
+--- `kernel:tune(..)`: finds out how launches with such arguments are fastest, at once, on copies of
+--- what it writes; returns what kernel:tuned() does.
+function methods.tune(self, ...)
+  self.tuner = self.tuner or make_launcher(self, "need_tuned")
+  self.tuner(self, ...)
+  return methods.tuned(self)
+end
+
+local need_tuned = setmetatable({
+  compile = C.rg_kernel_tune,
+  again = function(self, ...) return begin_again(methods.tune, self, ...) end,
+  refuse = function(self, ...) return refuse(methods.tune, self, ...) end,
+}, { __index = need })
+
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
 
 -- A value like those that a parameter will get: a type stands for a value of it, and nothing for a
@@ -544,6 +558,7 @@ local function new_kernel(session, found, options)
   local self = {
     handle = KernelHandle(out[0], number, last_number), pointer = out[0], runtime = number,
     need = need, need_compiled = need_compiled, need_begun = need_begun,
+    need_tuned = need_tuned,
     parameter_count = C.rg_kernel_parameter_count(out[0]),
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",

@@ -397,3 +397,82 @@ describe("a set of candidates", function()
     assert.equal("handle.destroyed", failure(set).code)
   end)
 end)
+
+describe("kernel:tune #compiled", function()
+  it("finds out at once, and leaves no trace", function()
+    local n = 20000
+    local x, y, a = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.array(rg.i64, 8)
+    local k = rg.kernel(function(m)
+      local sum = 0
+      for i in rg.range(m) do
+        x[i] = rg.random(rg.f32)
+        y[i] = y[i] + 1
+        a[i % 8] = a[i % 8] + i
+        sum = sum + i
+      end
+      return sum
+    end)
+    y:fill(7)
+    local launches = rg.stats().launches
+    local report = k:tune(n)
+    assert.equal(launches, rg.stats().launches)
+    assert.equal(0, x[3])
+    assert.equal(7, y[19999])
+    assert.equal(0LL, a[1])
+    if rg.info().threads > 1 then
+      assert.is_string(report[1].kept)
+      for _, row in ipairs(report[1]) do assert.is_true(row.samples >= 3) end
+    end
+    rg.seed(5)
+    k(n)
+    local first = x[100]
+    rg.seed(5)
+    k:tune(n)
+    k(n)
+    assert.equal(first, x[100])
+    assert.equal(9, y[0])
+  end)
+
+  it("compares outcomes also where iterations race, and comes to an end", function()
+    local other = rg.new { threads = 4 }
+    local x = other.field(other.i32, 100000)
+    local k = other.kernel([=[function()
+      for i in rg.range({ 1000, 100000 }) do x[i] = x[i - 999] + 1 end
+    end]=], { x = x })
+    local report = k:tune()
+    other.reset()
+    for _, row in ipairs(report[1] or {}) do
+      assert.is_true(row.state == "differs" or row.samples > 0)
+    end
+  end)
+
+  it("runs on what a sparse tree has, and not where cells may come or go", function()
+    local x = rg.field(rg.i32)
+    rg.root:pointer("i", 64):dense("i", 64):place(x)
+    for i = 0, 4095, 3 do x[i] = i end
+    local add = rg.kernel(function() for i in x:active() do x[i] = x[i] + 1 end end)
+    add:tune()
+    assert.equal(3, x[3])
+    add()
+    assert.equal(4, x[3])
+    local grow = rg.kernel(function() for i in rg.range(4096) do x[i] = x[i] + 1 end end)
+    local e = failure(grow.tune, grow)
+    assert.matches("may activate or deactivate cells", e.message)
+    grow()
+    assert.equal(5, x[3])
+  end)
+
+  it("raises what fails, with all as it was", function()
+    local x = rg.field(rg.i32, 1000)
+    local k = rg.kernel(function(bad)
+      for i in rg.range(1000) do
+        x[i] = 5
+        assert(i ~= bad, "this one")
+      end
+    end)
+    assert.matches("this one", failure(k.tune, k, 700).message)
+    assert.equal(0, x[3])
+    k:tune(-1)
+    assert.equal(0, x[3])
+  end)
+end)
