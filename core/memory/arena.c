@@ -96,7 +96,10 @@ void arena_discard(uint8_t *from, uint64_t size_bytes) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t begin = align_up((uint64_t)from, page),
            end = ((uint64_t)from + size_bytes) / page * page;
-  if (begin < end) madvise((void *)begin, end - begin, MADV_DONTNEED);
+  if (begin >= end) return;
+  /* of memory that others share the file has to go, too */
+  if (madvise((void *)begin, end - begin, MADV_REMOVE))
+    madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 void arena_enlarge(uint8_t *from, uint64_t size_bytes) {

@@ -179,6 +179,8 @@ rg.kernel(function()
   for i in y:active() do y[i] = 1 / (i - 3) end
 end)()]] },
   { "launch.stopped", said = "The host requested it." },
+  { "rank.failed", said = "Ranks that `regolith run` started make different calls together, or \z
+    one of them ended, failed or did not come in time; the message names it." },
   { "ir.invalid", said = "They came from another part of Regolith, or from a damaged file." },
   { "codegen.failed", said = "The kernel itself is valid, so this is a bug in Regolith: please \z
     report it." },

@@ -1,0 +1,49 @@
+/* boot.c - which way a process finds its ranks; and a process alone. */
+#include "comm/boot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm/hub.h"
+
+static bool gather_alone(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
+  (void)boot, (void)err;
+  memcpy(all, mine, size_bytes);
+  return true;
+}
+static bool check_alone(Boot *boot, Error *err) {
+  (void)boot, (void)err;
+  return true;
+}
+static void abort_alone(Boot *boot, const char *why) { (void)boot, (void)why; }
+static void close_alone(Boot *boot) { heap_free(boot->heap, boot); }
+
+static const BootTable alone = {gather_alone, check_alone, abort_alone, close_alone};
+
+Boot *boot_alone(Heap *heap, Error *err) {
+  Boot *boot = heap_alloc(heap, sizeof *boot);
+  if (boot) *boot = (Boot){.table = &alone, .heap = heap, .size = 1};
+  else error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+  return boot;
+}
+
+/* A whole number of the environment; -1: it is none. */
+static int32_t number_of(const char *name) {
+  const char *text = getenv(name);
+  if (!text || !*text) return -1;
+  char *end;
+  long number = strtol(text, &end, 10);
+  return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
+}
+
+Boot *boot_open(Heap *heap, Error *err) {
+  if (!getenv(HUB_SOCKET)) return boot_alone(heap, err);
+  int32_t rank = number_of(HUB_RANK), size = number_of(HUB_RANKS), socket = number_of(HUB_SOCKET);
+  if (rank < 0 || size <= rank || socket < 0) {
+    error_set(err, RG_ERROR_RANK, "%s, %s and %s are not those of a rank", HUB_RANK, HUB_RANKS,
+              HUB_SOCKET);
+    error_hint(err, "start ranks by `regolith run -n 4 script.lua`");
+    return NULL;
+  }
+  return boot_local(heap, rank, size, socket, err);
+}

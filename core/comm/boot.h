@@ -1,0 +1,35 @@
+/* boot.h - how ranks reach each other before they share memory, and learn that one is gone: one
+ * table, which a launcher of our own (local.c), MPI, or a process alone fills in.
+ * A rank calls these from one thread. */
+#ifndef RG_COMM_BOOT_H
+#define RG_COMM_BOOT_H
+
+#include "base/error.h"
+#include "base/heap.h"
+
+typedef struct Boot Boot;
+
+typedef struct BootTable {
+  /* Each rank's `size_bytes` bytes (as many on every rank), in the order of ranks. Returns on all
+   * ranks, or fails on all that wait: when one has ended, failed or does not come in time. */
+  bool (*gather)(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err);
+  /* False: a rank has failed or ended without farewell. Never waits. */
+  bool (*check)(Boot *boot, Error *err);
+  /* This rank fails, and so do the others, with this sentence. */
+  void (*abort)(Boot *boot, const char *why);
+  void (*close)(Boot *boot); /* says farewell, and frees it */
+} BootTable;
+
+struct Boot {
+  const BootTable *table;
+  Heap *heap;
+  int32_t rank, size;
+};
+
+/* What the environment says: a rank of `regolith run`; else a process alone, rank 0 of 1. */
+Boot *boot_open(Heap *heap, Error *err);
+Boot *boot_alone(Heap *heap, Error *err);
+/* The rank at the other end of this socket, which it closes: see hub.h. */
+Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err);
+
+#endif

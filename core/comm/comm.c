@@ -1,0 +1,219 @@
+/* comm.c - begin and end, and calls together through the boot. */
+#include "comm/comm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "comm/header.h"
+#include "comm/share.h"
+#include "comm/window.h"
+
+#define STRIDE_ROUND ((uint64_t)4 << 30)
+#define STRIDE ((uint64_t)256 << 30)
+
+const char *const call_words[CALL_COUNT] = {
+    [CALL_NONE] = "nothing",
+#define CALL(NAME, WORD) [CALL_##NAME] = WORD,
+    CALLS(CALL)
+#undef CALL
+};
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+enum { DROPS = 8 };
+
+typedef struct Record {       /* what each rank brings to a call */
+  uint64_t call;              /* number * CALL_COUNT + which */
+  uint64_t size_bytes, declared;
+  uint64_t dropped[DROPS];    /* windows, by number; 0: none */
+  int32_t failed_code;
+  char failed[188];
+  uint8_t mine[CALL_BYTES];
+} Record;
+
+void comm_begin(Comm *comm, CommCall call) {
+  comm->number++;
+  if (comm->own)
+    atomic_store_explicit(&comm->own->call, comm->number * CALL_COUNT + (uint64_t)call,
+                          memory_order_relaxed);
+}
+
+static bool lose(Comm *comm, const Error *err) {
+  if (!comm->is_lost) comm->lost = *err;
+  comm->is_lost = true;
+  comm->lost.more = NULL;
+  return false;
+}
+
+static bool lost(const Comm *comm, Error *err) {
+  if (err) error_add(err, &comm->lost);
+  return false;
+}
+
+void comm_abort(Comm *comm, const char *why) {
+  Error err = {0};
+  if (!comm->is_lost) comm->boot->table->abort(comm->boot, why);
+  error_set(&err, RG_ERROR_RANK, "%s", why);
+  lose(comm, &err);
+}
+
+static void fill(Comm *comm, const CallOptions *options, Record *record) {
+  *record = (Record){.call = comm->number * CALL_COUNT + (uint64_t)options->call,
+                     .size_bytes = options->size_bytes,
+                     .declared = options->declared};
+  int told = 0;
+  for (Window *window = comm->windows; window && told < DROPS; window = window->next) {
+    if (!window->is_dropped || window->is_told) continue;
+    window->is_told = true;
+    record->dropped[told++] = window->number;
+  }
+  if (options->mine_bytes) memcpy(record->mine, options->mine, options->mine_bytes);
+  if (!options->failed || !error_is_set(options->failed)) return;
+  record->failed_code = (int32_t)options->failed->code;
+  snprintf(record->failed, sizeof record->failed, "%.*s", (int)sizeof record->failed - 1,
+           options->failed->message);
+}
+
+static const char *word_of(uint64_t call) { return call_words[call % CALL_COUNT]; }
+
+/* Compared with rank 0's, so that all ranks find the same. */
+static bool agree(Comm *comm, const Record *records, Error *err) {
+  const Record *first = &records[0];
+  for (int32_t k = 1; k < comm->size; k++) {
+    const Record *other = &records[k];
+    if (other->call == first->call) continue;
+    error_set(err, RG_ERROR_RANK,
+              "ranks do not make the same calls: call %llu of rank 0 is '%s', call %llu of rank %d "
+              "is '%s'",
+              (unsigned long long)(first->call / CALL_COUNT), word_of(first->call),
+              (unsigned long long)(other->call / CALL_COUNT), k, word_of(other->call));
+    return lose(comm, err);
+  }
+  for (int32_t k = 0; k < comm->size; k++)
+    if (records[k].failed_code)
+      return error_set(err, (ErrorCode)records[k].failed_code, "%s%.*s",
+                       k == comm->rank ? "" : "on another rank: ", (int)sizeof records[k].failed,
+                       records[k].failed);
+  for (int32_t k = 1; k < comm->size; k++) {
+    if (records[k].size_bytes != first->size_bytes)
+      return error_set(err, RG_ERROR_RANK, "'%s' is of %llu bytes on rank 0, and of %llu on rank %d",
+                       word_of(first->call), (unsigned long long)first->size_bytes,
+                       (unsigned long long)records[k].size_bytes, k);
+    if (records[k].declared != first->declared)
+      return error_set(err, RG_ERROR_RANK, "what '%s' is about is declared differently on rank %d "
+                       "than on rank 0", word_of(first->call), k);
+  }
+  return true;
+}
+
+static void note_drops(Comm *comm, const Record *records) {
+  for (int32_t k = 0; k < comm->size; k++)
+    for (int j = 0; j < DROPS; j++)
+      if (records[k].dropped[j]) window_dropped(comm, records[k].dropped[j]);
+}
+
+bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err) {
+  if (comm->is_lost) return lost(comm, err);
+  comm_begin(comm, options->call);
+  Record mine;
+  fill(comm, options, &mine);
+  Record *records = heap_alloc(comm->heap, (size_t)comm->size * sizeof *records);
+  if (!records) {
+    comm_abort(comm, "the host has no memory left");
+    return lost(comm, err);
+  }
+  Error why = {0};
+  bool ok = comm->boot->table->gather(comm->boot, &mine, sizeof mine, records, &why);
+  if (!ok) lose(comm, &why);
+  if (ok) note_drops(comm, records);
+  ok = ok && agree(comm, records, &why);
+  for (int32_t k = 0; ok && all && k < comm->size; k++)
+    memcpy(all + (size_t)k * CALL_BYTES, records[k].mine, CALL_BYTES);
+  heap_free(comm->heap, records);
+  if (!ok && err) error_add(err, &why);
+  return ok;
+}
+
+bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, Error *err) {
+  CallOptions call = {.call = CALL_GATHER, .size_bytes = size_bytes};
+  if (!comm_call(comm, &call, NULL, err)) return false;
+  Error why = {0};
+  if (comm->boot->table->gather(comm->boot, mine, size_bytes, all, &why)) return true;
+  if (err) error_add(err, &why);
+  return why.code != RG_ERROR_ARGUMENT && lose(comm, &why);
+}
+
+/* -- teams ------------------------------------------------------------------------------------- */
+
+static uint64_t gcd(uint64_t a, uint64_t b) { return b ? gcd(b, a % b) : a; }
+
+int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most) {
+  uint64_t size = most > 0 ? (uint64_t)most : 0, run = 0;
+  for (int32_t k = 0; k < count; k++) {
+    run++;
+    if (k + 1 < count && hosts[k + 1] == hosts[k]) continue;
+    size = gcd(size, run);
+    run = 0;
+  }
+  return size ? (int32_t)size : 1;
+}
+
+static bool find_team(Comm *comm, Error *err) {
+  uint64_t host = share_host(), *hosts = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  if (!hosts) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+  const char *most = getenv("RG_LSA_SIZE");
+  CallOptions call = {.call = CALL_GATHER, .declared = comm->stride, .mine = &host,
+                      .mine_bytes = sizeof host};
+  bool ok = comm_call(comm, &call, (uint8_t *)hosts, err);
+  for (int32_t k = 0; ok && k < comm->size; k++)
+    hosts[k] = hosts[(size_t)k * CALL_BYTES / sizeof *hosts];
+  if (ok) {
+    comm->team_size = comm_team_size(hosts, comm->size, most ? atoi(most) : 0);
+    comm->team_first = comm->rank / comm->team_size * comm->team_size;
+  }
+  heap_free(comm->heap, hosts);
+  return ok;
+}
+
+/* -- begin and end ----------------------------------------------------------------------------- */
+
+/* The header is the first window: all others come after it. */
+static bool share_header(Comm *comm, Error *err) {
+  uint64_t size = align_up(sizeof(Header), ARENA_LARGE_PAGE);
+  comm->range.base = NULL;
+  Error why = {0};
+  bool ok = share_reserve(&comm->range, (uint64_t)comm->team_size * comm->stride, &why);
+  CallOptions call = {.call = CALL_WINDOW, .size_bytes = size, .failed = &why};
+  if (!comm_call(comm, &call, NULL, err)) return false;
+  ok = ok && window_open_header(comm, size, err);
+  if (ok) comm->own = comm_header(comm, comm->rank);
+  return ok;
+}
+
+Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
+  Comm *comm = heap_alloc(heap, sizeof *comm);
+  if (!comm) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+    boot->table->close(boot);
+    return NULL;
+  }
+  *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
+                 .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
+                 .patience_ns = 60LL * 1000000000};
+  space_init(&comm->space, heap, comm->stride);
+  if (find_team(comm, err) && share_header(comm, err)) return comm;
+  comm_close(comm);
+  return NULL;
+}
+
+void comm_close(Comm *comm) {
+  if (!comm) return;
+  windows_close(comm);
+  share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);
+  space_deinit(&comm->space);
+  comm->boot->table->close(comm->boot);
+  heap_free(comm->heap, comm);
+}

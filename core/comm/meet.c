@@ -1,0 +1,170 @@
+/* meet.c - barriers, and what is passed on through the headers' buffers.
+ *
+ * A barrier is NCCL's: each rank writes the epoch into its slot of every peer, and waits until all
+ * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns: who
+ * writes one again has been through the barrier after which all had read it. */
+#include <sched.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/clock.h"
+#include "comm/header.h"
+
+enum { SPINS = 50, LOOK_EVERY = 10000 };
+
+static uint64_t came_of(const Comm *comm, int32_t rank) {
+  return atomic_load_explicit(&comm->own->slots[rank].came, memory_order_acquire);
+}
+
+static bool has_come(const Comm *comm, int32_t rank) {
+  return (int32_t)((uint32_t)(came_of(comm, rank) >> 32) - comm->epoch) >= 0;
+}
+
+static bool call_is_other(Comm *comm, CommCall call, int32_t rank, CommCall theirs, Error *err) {
+  Error why = {0};
+  error_set(&why, RG_ERROR_RANK,
+            "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
+            (unsigned long long)comm->number, comm->rank, call_words[call], rank,
+            call_words[theirs]);
+  comm_abort(comm, why.message);
+  if (err) error_add(err, &why);
+  return false;
+}
+
+/* One that came to another call. Who is a barrier ahead has found that ours was the same. */
+static bool came_for_this(Comm *comm, CommCall call, int32_t rank, Error *err) {
+  uint64_t came = came_of(comm, rank);
+  return (uint32_t)(came >> 32) != comm->epoch || (uint32_t)came == (uint32_t)call ||
+         call_is_other(comm, call, rank, (CommCall)(uint32_t)came, err);
+}
+
+/* Does everybody that has begun this call, and has not come, mean the same? */
+static bool is_same_call(Comm *comm, CommCall call, Error *err) {
+  for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
+    uint64_t theirs = atomic_load_explicit(&comm_header(comm, k)->call, memory_order_relaxed);
+    if (theirs / CALL_COUNT != comm->number || theirs % CALL_COUNT == (uint64_t)call) continue;
+    return call_is_other(comm, call, k, (CommCall)(theirs % CALL_COUNT), err);
+  }
+  return true;
+}
+
+static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, Error *err) {
+  Error why = {0};
+  if (!comm->boot->table->check(comm->boot, &why)) {
+    comm->is_lost = true;
+    comm->lost = why;
+    if (err) error_add(err, &why);
+    return true;
+  }
+  if (!is_same_call(comm, call, err)) return true;
+  if (clock_ns() - began < comm->patience_ns) return false;
+  error_set(&why, RG_ERROR_RANK, "rank %d did not come within %.3g s to '%s'", rank,
+            (double)comm->patience_ns * 1e-9, call_words[call]);
+  comm_abort(comm, why.message);
+  if (err) error_add(err, &why);
+  return true;
+}
+
+static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
+  int64_t began = 0;
+  for (uint64_t k = 1; !has_come(comm, rank); k++) {
+    if (k > SPINS) sched_yield();
+    if (k % LOOK_EVERY) continue;
+    if (!began) began = clock_ns();
+    if (is_hopeless(comm, call, rank, began, err)) return false;
+  }
+  return came_for_this(comm, call, rank, err);
+}
+
+bool comm_meet(Comm *comm, CommCall call, Error *err) {
+  comm->epoch++;
+  atomic_thread_fence(memory_order_release);
+  for (int32_t k = 0; k < comm->team_size; k++)
+    atomic_store_explicit(&comm_header(comm, comm->team_first + k)->slots[comm->rank].came,
+                          (uint64_t)comm->epoch << 32 | (uint64_t)call, memory_order_release);
+  for (int32_t k = 0; k < comm->team_size; k++)
+    if (!await(comm, call, comm->team_first + k, err)) return false;
+  atomic_thread_fence(memory_order_seq_cst);
+  return true;
+}
+
+static bool begin(Comm *comm, CommCall call, Error *err) {
+  if (comm->is_lost) {
+    if (err) error_add(err, &comm->lost);
+    return false;
+  }
+  comm_begin(comm, call);
+  return true;
+}
+
+bool comm_barrier(Comm *comm, Error *err) {
+  if (!comm_is_one_team(comm)) {
+    CallOptions call = {.call = CALL_BARRIER};
+    return comm_call(comm, &call, NULL, err);
+  }
+  return begin(comm, CALL_BARRIER, err) && comm_meet(comm, CALL_BARRIER, err);
+}
+
+/* -- passing on -------------------------------------------------------------------------------- */
+
+bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
+  comm->own->about[comm->turns & 1] = about;
+  if (!comm_meet(comm, call, err)) return false;
+  for (int32_t k = 1; k < comm->size; k++) {
+    if (comm_header(comm, k)->about[comm->turns & 1] == comm_header(comm, 0)->about[comm->turns & 1])
+      continue;
+    return error_set(err, RG_ERROR_RANK,
+                     "'%s' is of other numbers, or of more, on rank %d than on rank 0",
+                     call_words[call], k);
+  }
+  return true;
+}
+
+bool comm_pass_begin(Comm *comm, CommCall call, Error *err) {
+  comm->turns++;
+  return begin(comm, call, err);
+}
+
+bool comm_gather_part(Comm *comm, const void *bytes, uint64_t size_bytes, uint8_t **all,
+                      Error *err) {
+  *all = heap_alloc(comm->heap, (size_t)comm->size * size_bytes);
+  if (!*all) comm_abort(comm, "the host has no memory left");
+  if (comm_gather(comm, bytes, size_bytes, *all, err)) return true;
+  heap_free(comm->heap, *all);
+  return false;
+}
+
+/* -- broadcast --------------------------------------------------------------------------------- */
+
+static bool broadcast_near(Comm *comm, int32_t root, uint8_t *bytes, uint64_t size_bytes,
+                           Error *err) {
+  if (!comm_pass_begin(comm, CALL_BROADCAST, err)) return false;
+  if (comm->rank == root) memcpy(comm_buffer(comm, root), bytes, size_bytes);
+  if (!comm_pass(comm, CALL_BROADCAST, size_bytes << 9 | (uint64_t)root, err)) return false;
+  if (comm->rank != root) memcpy(bytes, comm_buffer(comm, root), size_bytes);
+  return true;
+}
+
+static bool broadcast_far(Comm *comm, int32_t root, uint8_t *bytes, uint64_t size_bytes,
+                          Error *err) {
+  uint8_t *all;
+  if (!comm_gather_part(comm, bytes, size_bytes, &all, err)) return false;
+  memcpy(bytes, all + (uint64_t)root * size_bytes, size_bytes);
+  heap_free(comm->heap, all);
+  return true;
+}
+
+bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, Error *err) {
+  if (root < 0 || root >= comm->size)
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", root,
+                     comm->size - 1);
+  uint64_t at = 0;
+  do { /* an empty one, too, is a call */
+    uint64_t part = comm_part(size_bytes - at);
+    if (!(comm_is_one_team(comm) ? broadcast_near : broadcast_far)(comm, root,
+                                                                   (uint8_t *)bytes + at, part, err))
+      return false;
+    at += part;
+  } while (at < size_bytes);
+  return true;
+}

@@ -1,0 +1,121 @@
+/* reduce.c - numbers of all ranks, combined in the order of ranks. Few at a time each rank combines
+ * by itself (one-shot); of many, each combines its part of them, and reads the others' (two-shot). */
+#include <string.h>
+
+#include "base/bits.h"
+#include "comm/header.h"
+
+enum { TWO_SHOTS = 32 << 10 };
+
+/* -- numbers ----------------------------------------------------------------------------------- */
+
+#define SUM(a, b) ((a) + (b))
+#define PRODUCT(a, b) ((a) * (b))
+#define MIN(a, b) ((b) < (a) ? (b) : (a))
+#define MAX(a, b) ((b) > (a) ? (b) : (a))
+
+/* `as`: what it is computed in, so that integers wrap. */
+#define COMBINE(NAME, OP, TYPE, AS)                                                            \
+  static void NAME(void *to, const void *from, uint64_t count) {                                \
+    TYPE *a = to;                                                                               \
+    const TYPE *b = from;                                                                       \
+    for (uint64_t k = 0; k < count; k++) a[k] = (TYPE)OP((AS)a[k], (AS)b[k]);                   \
+  }
+COMBINE(sum_of_i32, SUM, int32_t, uint32_t)
+COMBINE(sum_of_i64, SUM, int64_t, uint64_t)
+COMBINE(sum_of_f32, SUM, float, float)
+COMBINE(sum_of_f64, SUM, double, double)
+COMBINE(product_of_i32, PRODUCT, int32_t, uint32_t)
+COMBINE(product_of_i64, PRODUCT, int64_t, uint64_t)
+COMBINE(product_of_f32, PRODUCT, float, float)
+COMBINE(product_of_f64, PRODUCT, double, double)
+COMBINE(min_of_i32, MIN, int32_t, int32_t)
+COMBINE(min_of_i64, MIN, int64_t, int64_t)
+COMBINE(min_of_f32, MIN, float, float)
+COMBINE(min_of_f64, MIN, double, double)
+COMBINE(max_of_i32, MAX, int32_t, int32_t)
+COMBINE(max_of_i64, MAX, int64_t, int64_t)
+COMBINE(max_of_f32, MAX, float, float)
+COMBINE(max_of_f64, MAX, double, double)
+
+typedef void Combine(void *to, const void *from, uint64_t count);
+static Combine *const table[COMM_OP_COUNT][COMM_TYPE_COUNT] = {
+    [COMM_SUM] = {sum_of_i32, sum_of_i64, sum_of_f32, sum_of_f64},
+    [COMM_PRODUCT] = {product_of_i32, product_of_i64, product_of_f32, product_of_f64},
+    [COMM_MIN] = {min_of_i32, min_of_i64, min_of_f32, min_of_f64},
+    [COMM_MAX] = {max_of_i32, max_of_i64, max_of_f32, max_of_f64}};
+static const uint64_t bytes_of[COMM_TYPE_COUNT] = {4, 8, 4, 8};
+
+/* -- in a team --------------------------------------------------------------------------------- */
+
+typedef struct Reduction {
+  Comm *comm;
+  Combine *combine;
+  uint64_t number_bytes;
+  uint64_t about;
+} Reduction;
+
+/* Numbers first .. first + count of all ranks' buffers. */
+static void combine_all(const Reduction *r, uint8_t *to, uint64_t first, uint64_t count) {
+  uint64_t at = first * r->number_bytes;
+  memcpy(to, comm_buffer(r->comm, 0) + at, count * r->number_bytes);
+  for (int32_t k = 1; k < r->comm->size; k++)
+    r->combine(to, comm_buffer(r->comm, k) + at, count);
+}
+
+static uint64_t slice_at(const Comm *comm, uint64_t count, int32_t rank) {
+  return count * (uint64_t)rank / (uint64_t)comm->size;
+}
+
+/* The second shot: my slice goes out, the others' come in. */
+static bool share_slices(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
+  Comm *comm = r->comm;
+  uint64_t first = slice_at(comm, count, comm->rank), past = slice_at(comm, count, comm->rank + 1);
+  uint8_t *mine = comm->own->buffer[(comm->turns + 1) & 1] + first * r->number_bytes;
+  combine_all(r, mine, first, past - first);
+  if (!comm_pass_begin(comm, CALL_REDUCE, err) || !comm_pass(comm, CALL_REDUCE, r->about, err))
+    return false;
+  for (int32_t k = 0; k < comm->size; k++) {
+    uint64_t from = slice_at(comm, count, k), to = slice_at(comm, count, k + 1);
+    memcpy(numbers + from * r->number_bytes, comm_buffer(comm, k) + from * r->number_bytes,
+           (to - from) * r->number_bytes);
+  }
+  return true;
+}
+
+static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
+  Comm *comm = r->comm;
+  if (!comm_pass_begin(comm, CALL_REDUCE, err)) return false;
+  memcpy(comm_buffer(comm, comm->rank), numbers, count * r->number_bytes);
+  if (!comm_pass(comm, CALL_REDUCE, r->about, err)) return false;
+  if (count * r->number_bytes > TWO_SHOTS) return share_slices(r, numbers, count, err);
+  combine_all(r, numbers, 0, count);
+  return true;
+}
+
+/* -- past it ----------------------------------------------------------------------------------- */
+
+static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
+  uint8_t *all;
+  uint64_t size = count * r->number_bytes;
+  if (!comm_gather_part(r->comm, numbers, size, &all, err)) return false;
+  memcpy(numbers, all, size);
+  for (int32_t k = 1; k < r->comm->size; k++)
+    r->combine(numbers, all + (uint64_t)k * size, count);
+  heap_free(r->comm->heap, all);
+  return true;
+}
+
+bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err) {
+  Reduction reduction = {.comm = comm, .combine = table[op][type], .number_bytes = bytes_of[type],
+                         .about = (count << 8) + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type};
+  uint64_t at = 0;
+  do {
+    uint64_t part = comm_part((count - at) * reduction.number_bytes) / reduction.number_bytes;
+    if (!(comm_is_one_team(comm) ? reduce_near : reduce_far)(
+            &reduction, (uint8_t *)numbers + at * reduction.number_bytes, part, err))
+      return false;
+    at += part;
+  } while (at < count);
+  return true;
+}

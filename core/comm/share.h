@@ -1,0 +1,23 @@
+/* share.h - what the system does for windows: ranges of addresses, and memory in files. For the
+ * room alone. */
+#ifndef RG_COMM_SHARE_H
+#define RG_COMM_SHARE_H
+
+#include "memory/arena.h"
+
+/* Of processes that can reach each other's memory: the same number. */
+uint64_t share_host(void);
+/* Addresses without memory, which may not be touched. */
+bool share_reserve(Arena *range, uint64_t size_bytes, Error *err);
+void share_release(Arena *range, uint64_t size_bytes);
+/* A file of memory; -1. */
+int share_create(uint64_t size_bytes, Error *err);
+/* Moves pages of this process, and what they hold, to the file: nobody may use them meanwhile. */
+bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
+/* The file of another process of this host, by its number there; -1. */
+int share_fetch(int32_t process, int32_t file, Error *err);
+bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
+uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);
+void share_unmap(uint8_t *at, uint64_t size_bytes); /* addresses without memory again */
+
+#endif

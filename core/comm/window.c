@@ -1,0 +1,276 @@
+/* window.c - see window.h. Everything that decides which offset a window gets happens in calls
+ * together, in the same order on all ranks; so the ranks' spaces stay the same. */
+#include "comm/window.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/bits.h"
+#include "comm/header.h"
+#include "comm/share.h"
+
+/* -- memories ---------------------------------------------------------------------------------- */
+
+static uint8_t *place_of(const Comm *comm, const Shared *shared, int32_t rank) {
+  return comm->range.base + (uint64_t)(rank - comm->team_first) * comm->stride + shared->offset;
+}
+
+static void unmap_all(Comm *comm, const Shared *shared) {
+  for (int32_t k = 0; k < comm->team_size; k++)
+    share_unmap(place_of(comm, shared, comm->team_first + k), shared->size_bytes);
+}
+
+static void forget_shared(Comm *comm, Shared *shared) {
+  Shared **link = &comm->shared;
+  while (*link && *link != shared) link = &(*link)->next;
+  if (*link) *link = shared->next;
+  if (shared->offset != SPACE_NONE) {
+    unmap_all(comm, shared);
+    space_give(&comm->space, shared->offset, shared->size_bytes);
+  }
+  if (shared->file >= 0) close(shared->file);
+  heap_free(comm->heap, shared);
+}
+
+static Shared *find_shared(const Comm *comm, const uint8_t *here, uint64_t size_bytes) {
+  for (Shared *shared = comm->shared; shared; shared = shared->next)
+    if (shared->here && here >= shared->here &&
+        here + size_bytes <= shared->here + shared->size_bytes)
+      return shared;
+  return NULL;
+}
+
+static bool overlaps_shared(const Comm *comm, uint64_t from, uint64_t past) {
+  for (const Shared *shared = comm->shared; shared; shared = shared->next)
+    if (shared->here && from < (uint64_t)shared->here + shared->size_bytes &&
+        (uint64_t)shared->here < past)
+      return true;
+  return false;
+}
+
+/* Of a rank: where its file is. */
+typedef struct Origin { int32_t process, file; } Origin;
+
+static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *origins, Error *err) {
+  for (int32_t k = 0; k < comm->team_size; k++) {
+    int32_t rank = comm->team_first + k;
+    Origin origin;
+    memcpy(&origin, origins + (size_t)rank * CALL_BYTES, sizeof origin);
+    int file = rank == comm->rank ? shared->file : share_fetch(origin.process, origin.file, err);
+    bool ok = file >= 0 && share_map(place_of(comm, shared, rank), shared->size_bytes, file, err);
+    if (file >= 0 && rank != comm->rank) close(file);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+static bool make_shared(Shared *shared, Error *err) {
+  shared->file = share_create(shared->size_bytes, err);
+  return shared->file >= 0 &&
+         (!shared->here || share_move(shared->here, shared->size_bytes, shared->file, err));
+}
+
+/* Together: finds out what failed on any rank, and gives everybody the files. */
+static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
+  uint8_t *origins = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  if (!origins) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
+  Origin mine = {(int32_t)getpid(), shared ? shared->file : -1};
+  CallOptions call = {.call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine,
+                      .failed = failed};
+  bool ok = comm_call(comm, &call, origins, err);
+  Error why = {0};
+  if (ok) map_peers(comm, shared, origins, &why);
+  CallOptions done = {.call = CALL_WINDOW, .failed = &why};
+  ok = ok && comm_call(comm, &done, NULL, err); /* now all have what they need of the files */
+  heap_free(comm->heap, origins);
+  return ok;
+}
+
+/* Together: what `here` holds, or if that is NULL zeros, at the next offset. NULL: an error, on all
+ * ranks. */
+static Shared *add_shared(Comm *comm, uint8_t *here, uint64_t size_bytes, Error *err) {
+  Error why = {0};
+  Shared *shared = heap_alloc(comm->heap, sizeof *shared);
+  uint64_t offset = space_take(&comm->space, size_bytes, ARENA_LARGE_PAGE);
+  if (!shared) {
+    error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
+  } else {
+    *shared = (Shared){.here = here, .size_bytes = size_bytes, .offset = offset, .file = -1};
+    if (offset == SPACE_NONE)
+      error_set(&why, RG_ERROR_MEMORY, "a window of %llu bytes does not fit into the addresses of "
+                "a rank, %llu bytes", (unsigned long long)size_bytes,
+                (unsigned long long)comm->stride);
+    else make_shared(shared, &why);
+  }
+  if (exchange(comm, shared, &why, err)) {
+    shared->next = comm->shared;
+    return comm->shared = shared;
+  }
+  if (shared) forget_shared(comm, shared);
+  else if (offset != SPACE_NONE) space_give(&comm->space, offset, size_bytes);
+  return NULL;
+}
+
+bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err) {
+  return add_shared(comm, NULL, size_bytes, err);
+}
+
+/* -- windows ----------------------------------------------------------------------------------- */
+
+static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
+
+/* Together: is this memory shared already on all ranks, or on none? The number of Shared; 0. */
+typedef struct Plan { uint64_t shared, within; } Plan;
+static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t declared,
+                 const Error *failed, Error *err) {
+  uint8_t *plans = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  Error no_memory = {0};
+  if (!plans) {
+    error_set(&no_memory, RG_ERROR_MEMORY, "the host has no memory left");
+    failed = &no_memory;
+  }
+  CallOptions call = {.call = CALL_WINDOW, .size_bytes = size_bytes, .declared = declared,
+                      .mine = mine, .mine_bytes = sizeof *mine, .failed = failed};
+  bool ok = comm_call(comm, &call, plans, err);
+  for (int32_t k = 1; ok && k < comm->size; k++)
+    if (memcmp(plans, plans + (size_t)k * CALL_BYTES, sizeof(Plan)))
+      ok = error_set(err, RG_ERROR_RANK, "a window lies elsewhere in the memory of rank %d than in "
+                     "that of rank 0", k);
+  heap_free(comm->heap, plans);
+  return ok;
+}
+
+static Window *add_window(Comm *comm, Shared *shared, uint8_t *here, uint64_t size_bytes,
+                          Error *err) {
+  Window *window = heap_alloc(comm->heap, sizeof *window);
+  if (!window) {
+    comm_abort(comm, "the host has no memory left");
+    error_add(err, &comm->lost);
+    return NULL;
+  }
+  *window = (Window){.next = comm->windows, .number = ++comm->window_count, .comm = comm,
+                     .shared = shared, .here = here, .size_bytes = size_bytes,
+                     .offset = shared->offset + (uint64_t)(here - shared->here)};
+  shared->windows++;
+  return comm->windows = window;
+}
+
+Window *window_open(Comm *comm, void *memory, uint64_t size_bytes, uint64_t declared, Error *err) {
+  uint8_t *here = memory;
+  uint64_t page = page_bytes(), from = (uint64_t)here / page * page,
+           past = align_up((uint64_t)here + size_bytes, page);
+  Error why = {0};
+  if (!size_bytes) error_set(&why, RG_ERROR_ARGUMENT, "a window of no bytes");
+  Shared *shared = find_shared(comm, here, size_bytes);
+  Plan mine = {shared ? shared->number : 0,
+               (uint64_t)here - (shared ? (uint64_t)shared->here : from)};
+  if (!shared && overlaps_shared(comm, from, past))
+    error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
+  if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
+  if (!shared) {
+    shared = add_shared(comm, (uint8_t *)from, past - from, err);
+    if (!shared) return NULL;
+    shared->number = comm->number; /* of a call that was together */
+  }
+  return add_window(comm, shared, here, size_bytes, err);
+}
+
+Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err) {
+  uint64_t bytes = align_up(size_bytes ? size_bytes : 1, page_bytes());
+  Plan none = {0};
+  if (!plan(comm, &none, size_bytes, declared, NULL, err)) return NULL;
+  Shared *shared = add_shared(comm, NULL, bytes, err);
+  if (!shared) return NULL;
+  shared->number = comm->number;
+  shared->here = share_map_anywhere(bytes, shared->file, err);
+  Error why = {0};
+  if (!shared->here) why = *err;
+  CallOptions call = {.call = CALL_WINDOW, .failed = &why};
+  if (comm_call(comm, &call, NULL, err)) return add_window(comm, shared, shared->here, size_bytes, err);
+  if (shared->here) window_unmap(shared->here, bytes);
+  forget_shared(comm, shared);
+  return NULL;
+}
+
+void window_unmap(void *here, uint64_t size_bytes) {
+  munmap(here, align_up(size_bytes ? size_bytes : 1, page_bytes()));
+}
+
+static void remove_window(Window *window) {
+  Comm *comm = window->comm;
+  Window **link = &comm->windows;
+  while (*link != window) link = &(*link)->next;
+  *link = window->next;
+  if (!--window->shared->windows) forget_shared(comm, window->shared);
+  heap_free(comm->heap, window);
+}
+
+bool window_free(Window *window, Error *err) {
+  Comm *comm = window->comm;
+  CallOptions call = {.call = CALL_FREE, .declared = window->number};
+  if (!comm_call(comm, &call, NULL, err)) return false;
+  remove_window(window);
+  return true;
+}
+
+void window_drop(Window *window) { window->is_dropped = true; }
+
+void window_dropped(Comm *comm, uint64_t number) {
+  for (Window *window = comm->windows; window; window = window->next) {
+    if (window->number != number) continue;
+    if (++window->drops == comm->size) remove_window(window);
+    return;
+  }
+}
+
+void windows_close(Comm *comm) {
+  while (comm->windows) remove_window(comm->windows);
+  while (comm->shared) forget_shared(comm, comm->shared);
+}
+
+/* -- looking ----------------------------------------------------------------------------------- */
+
+void *window_peer(const Window *window, int32_t rank) {
+  const Comm *comm = window->comm;
+  if (!comm_is_peer(comm, rank)) return NULL;
+  return comm->range.base + (uint64_t)(rank - comm->team_first) * comm->stride + window->offset;
+}
+
+Window *window_find(const Comm *comm, const void *address) {
+  const uint8_t *at = address;
+  Window *found = NULL;
+  for (Window *window = comm->windows; window; window = window->next) /* the newest first */
+    if (!window->is_dropped && at >= window->here && at < window->here + window->size_bytes &&
+        (!found || window->size_bytes < found->size_bytes))
+      found = window;
+  return found;
+}
+
+static uint8_t *reach(const Window *window, int32_t rank, uint64_t at, uint64_t size_bytes,
+                      Error *err) {
+  uint8_t *peer = window_peer(window, rank);
+  if (!peer)
+    error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d", rank,
+              window->comm->rank);
+  else if (at > window->size_bytes || size_bytes > window->size_bytes - at)
+    error_set(err, RG_ERROR_ARGUMENT, "%llu bytes from %llu on are not all in a window of %llu",
+              (unsigned long long)size_bytes, (unsigned long long)at,
+              (unsigned long long)window->size_bytes);
+  else return peer + at;
+  return NULL;
+}
+
+bool window_put(Window *window, int32_t rank, uint64_t at, const void *bytes, uint64_t size_bytes,
+                Error *err) {
+  uint8_t *to = reach(window, rank, at, size_bytes, err);
+  if (to) memcpy(to, bytes, size_bytes);
+  return to;
+}
+
+bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,
+                Error *err) {
+  const uint8_t *from = reach(window, rank, at, size_bytes, err);
+  if (from) memcpy(bytes, from, size_bytes);
+  return from;
+}

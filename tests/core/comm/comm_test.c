@@ -1,0 +1,243 @@
+/* comm_test.c - what ranks call together, and what becomes of them when they do not. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "comm/header.h"
+#include "team.h"
+
+/* -- gather, broadcast, reduce ----------------------------------------------------------------- */
+
+static int gather_numbers(Comm *comm, Error *err) {
+  for (uint64_t count = 0; count <= 3000; count = count * 3 + 1) {
+    int64_t *mine = calloc(count + 1, sizeof *mine);
+    int64_t *all = calloc((size_t)comm->size * count + 1, sizeof *all);
+    for (uint64_t k = 0; k < count; k++) mine[k] = comm->rank * 100000 + (int64_t)k;
+    RANK_OK(comm, err, comm_gather(comm, mine, count * sizeof *mine, all, err));
+    for (uint64_t k = 0; k < count * (uint64_t)comm->size; k++)
+      RANK_CHECK(comm, all[k] == (int64_t)(k / count) * 100000 + (int64_t)(k % count));
+    free(mine);
+    free(all);
+  }
+  return 0;
+}
+
+static int broadcast_bytes(Comm *comm, Error *err) {
+  for (uint64_t size = 0; size < 3 * HEADER_BUFFER; size = size * 7 + 1)
+    for (int32_t root = 0; root < comm->size; root++) {
+      uint8_t *bytes = malloc(size + 1);
+      memset(bytes, comm->rank + 1, size);
+      RANK_OK(comm, err, comm_broadcast(comm, root, bytes, size, err));
+      for (uint64_t k = 0; k < size; k++) RANK_CHECK(comm, bytes[k] == root + 1);
+      free(bytes);
+    }
+  return 0;
+}
+
+static int reduce_whole_numbers(Comm *comm, Error *err) {
+  for (uint64_t count = 0; count < 200000; count = count * 11 + 1) {
+    int32_t *numbers = calloc(count + 1, sizeof *numbers);
+    for (uint64_t k = 0; k < count; k++) numbers[k] = (int32_t)k + comm->rank;
+    RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_I32, numbers, count, err));
+    int32_t ranks = comm->size, extra = ranks * (ranks - 1) / 2;
+    for (uint64_t k = 0; k < count; k++)
+      RANK_CHECK(comm, numbers[k] == (int32_t)k * ranks + extra);
+    free(numbers);
+  }
+  int64_t most = comm->rank, least = comm->rank, product = comm->rank + 1, factorial = 1;
+  for (int32_t k = 0; k < comm->size; k++) factorial *= k + 1;
+  RANK_OK(comm, err, comm_reduce(comm, COMM_MAX, COMM_I64, &most, 1, err));
+  RANK_OK(comm, err, comm_reduce(comm, COMM_MIN, COMM_I64, &least, 1, err));
+  RANK_OK(comm, err, comm_reduce(comm, COMM_PRODUCT, COMM_I64, &product, 1, err));
+  RANK_CHECK(comm, most == comm->size - 1 && least == 0 && product == factorial);
+  return 0;
+}
+
+/* In the order of ranks, whoever is first: 1e8 is added before what it swallows. */
+static int reduce_in_order(Comm *comm, Error *err) {
+  for (int turn = 0; turn < 200; turn++)
+    for (uint64_t count = 1; count <= 20000; count *= 20000) {
+      float *numbers = calloc(count, sizeof *numbers), expected = 0;
+      for (int32_t k = 0; k < comm->size; k++) expected += k == 1 ? 1e8f : 1.25f * (float)(k + 1);
+      for (uint64_t k = 0; k < count; k++)
+        numbers[k] = comm->rank == 1 ? 1e8f : 1.25f * (float)(comm->rank + 1);
+      if ((turn + comm->rank) % 3 == 0) usleep(50);
+      RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_F32, numbers, count, err));
+      for (uint64_t k = 0; k < count; k++) RANK_CHECK(comm, numbers[k] == expected);
+      free(numbers);
+    }
+  return 0;
+}
+
+/* -- barriers ---------------------------------------------------------------------------------- */
+
+/* Each writes its turn where the others see it, before the barrier; after it all have. */
+static int pass_messages(Comm *comm, Error *err) {
+  enum { TURNS = 20000 };
+  comm->epoch = UINT32_MAX - TURNS / 2; /* epochs wrap on the way */
+  for (int32_t k = 0; k < comm->size; k++)
+    atomic_store(&comm->own->slots[k].came, (uint64_t)comm->epoch << 32);
+  RANK_OK(comm, err, comm_gather(comm, NULL, 0, NULL, err));
+  for (uint32_t turn = 1; turn <= TURNS; turn++) {
+    *(volatile uint32_t *)comm_header(comm, comm->rank)->buffer[turn & 1] = turn;
+    RANK_OK(comm, err, comm_barrier(comm, err));
+    for (int32_t k = 0; k < comm->size; k++)
+      RANK_CHECK(comm, *(volatile uint32_t *)comm_header(comm, k)->buffer[turn & 1] == turn);
+  }
+  return 0;
+}
+
+/* -- what goes wrong --------------------------------------------------------------------------- */
+
+static bool says(const Error *err, const char *part) { return strstr(err->message, part) != NULL; }
+
+static int call_differently(Comm *comm, Error *err) {
+  int32_t number = 0;
+  bool ok = comm->rank == 1 ? comm_reduce(comm, COMM_SUM, COMM_I32, &number, 1, err)
+                            : comm_barrier(comm, err);
+  RANK_CHECK(comm, !ok && says(err, "the same calls") && says(err, "'barrier'"));
+  *err = (Error){0};
+  RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "the same calls"));
+  return 0;
+}
+
+static int gather_while_others_wait(Comm *comm, Error *err) {
+  bool ok = comm->rank == 0 ? comm_gather(comm, NULL, 0, NULL, err) : comm_barrier(comm, err);
+  RANK_CHECK(comm, !ok && says(err, "the same calls") && says(err, "'gather'"));
+  return 0;
+}
+
+static int gather_other_sizes(Comm *comm, Error *err) {
+  int64_t mine[4] = {0}, all[16];
+  bool ok = comm_gather(comm, mine, comm->rank == 1 ? 8 : 16, all, err);
+  RANK_CHECK(comm, !ok && says(err, "16 bytes on rank 0") && says(err, "8 on rank 1"));
+  *err = (Error){0};
+  RANK_OK(comm, err, comm_gather(comm, mine, 8, all, err)); /* and all goes on */
+  return 0;
+}
+
+static int reduce_other_counts(Comm *comm, Error *err) {
+  int32_t numbers[8] = {0};
+  bool ok = comm_reduce(comm, COMM_SUM, COMM_I32, numbers, comm->rank ? 8 : 4, err);
+  RANK_CHECK(comm, !ok && says(err, "rank 1"));
+  *err = (Error){0};
+  RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_I32, numbers, 8, err));
+  return 0;
+}
+
+static int die_before_a_barrier(Comm *comm, Error *err) {
+  if (comm->rank == 1) raise(SIGKILL);
+  RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "rank 1 ended"));
+  return 0;
+}
+
+static int die_before_a_gather(Comm *comm, Error *err) {
+  if (comm->rank == 1) raise(SIGKILL);
+  RANK_CHECK(comm, !comm_gather(comm, NULL, 0, NULL, err) && says(err, "rank 1 ended"));
+  return 0;
+}
+
+static int leave_before_a_gather(Comm *comm, Error *err) {
+  if (comm->rank == 1) return 0;
+  RANK_CHECK(comm, !comm_gather(comm, NULL, 0, NULL, err) && says(err, "rank 1 ended"));
+  return 0;
+}
+
+static int stay_away(Comm *comm, Error *err) {
+  if (comm->rank == 1) usleep(600000);
+  bool ok = comm_gather(comm, NULL, 0, NULL, err);
+  RANK_CHECK(comm, !ok && says(err, "rank 1 did not come"));
+  return 0;
+}
+
+static int stay_away_from_a_barrier(Comm *comm, Error *err) {
+  if (comm->rank == 1) {
+    usleep(600000);
+    comm_barrier(comm, err); /* all have been there; and then nobody goes on */
+  }
+  RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "rank 1 did not come"));
+  return 0;
+}
+
+static int give_up(Comm *comm, Error *err) {
+  if (comm->rank == 2) {
+    comm_abort(comm, "the pressure is not finite");
+    return 0;
+  }
+  RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "rank 2 failed: the pressure is not"));
+  return 0;
+}
+
+/* -- the list ---------------------------------------------------------------------------------- */
+
+static void run(int32_t ranks, RankWork *work, int64_t patience_ms) {
+  TeamRun run = team_run(ranks, work, patience_ms);
+  CHECK(team_is_well(&run, ranks));
+}
+
+/* On one team of all, on teams of two, and on teams of one. */
+static void run_in_teams(RankWork *work) {
+  run(2, work, 0);
+  run(4, work, 0);
+  setenv("RG_LSA_SIZE", "2", 1);
+  run(4, work, 0);
+  setenv("RG_LSA_SIZE", "1", 1);
+  run(3, work, 0);
+  unsetenv("RG_LSA_SIZE");
+}
+
+static void check_one_dead(RankWork *work) {
+  TeamRun run = team_run(3, work, 0);
+  CHECK_INT(run.codes[0], 0);
+  CHECK_INT(run.codes[1], 128 + SIGKILL);
+  CHECK_INT(run.codes[2], 0);
+  CHECK(run.ms < 5000);
+}
+
+static int32_t team_of(const char *hosts, int32_t most) {
+  uint64_t numbers[16];
+  int32_t count = (int32_t)strlen(hosts);
+  for (int32_t k = 0; k < count; k++) numbers[k] = (uint64_t)hosts[k];
+  return comm_team_size(numbers, count, most);
+}
+
+int main(void) {
+  TEST("a team is as large as divides every run of ranks on one host") {
+    CHECK_INT(team_of("aaaabbbb", 0), 4);
+    CHECK_INT(team_of("aaaabb", 0), 2);
+    CHECK_INT(team_of("aaabb", 0), 1);
+    CHECK_INT(team_of("ab", 0), 1);
+    CHECK_INT(team_of("abab", 0), 1);
+    CHECK_INT(team_of("aaaa", 2), 2);
+    CHECK_INT(team_of("a", 0), 1);
+  }
+  TEST("each rank gets the parts of all, in order") run_in_teams(gather_numbers);
+  TEST("one rank's bytes reach all") run_in_teams(broadcast_bytes);
+  TEST("whole numbers of all ranks are combined") run_in_teams(reduce_whole_numbers);
+  TEST("floats are added in the order of ranks, each time") run_in_teams(reduce_in_order);
+  TEST("what was written before a barrier is seen after it, also where epochs wrap") {
+    run(2, pass_messages, 0);
+    run(4, pass_messages, 0);
+  }
+  TEST("ranks that make different calls all get an error") run(3, call_differently, 0);
+  TEST("so they do when one asks the hub, and the others wait") {
+    run(3, gather_while_others_wait, 0);
+  }
+  TEST("other sizes are an error on all ranks, after which they go on") {
+    run(2, gather_other_sizes, 0);
+    run(3, reduce_other_counts, 0);
+  }
+  TEST("a rank that is killed ends the others' waiting") {
+    check_one_dead(die_before_a_barrier);
+    check_one_dead(die_before_a_gather);
+  }
+  TEST("one that leaves, too") run(3, leave_before_a_gather, 0);
+  TEST("a rank that is late is named") {
+    run(3, stay_away, 200);
+    run(3, stay_away_from_a_barrier, 200);
+  }
+  TEST("a rank that gives up tells the others why") run(3, give_up, 0);
+  return check_report();
+}

@@ -1,0 +1,72 @@
+/* team.c - see team.h. */
+#include "team.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "comm/hub.h"
+
+static int be_rank(int32_t rank, int32_t ranks, int socket, RankWork *work, int64_t patience_ms) {
+  Heap heap;
+  Error err = {0};
+  heap_init(&heap, 0);
+  Boot *boot = boot_local(&heap, rank, ranks, socket, &err);
+  Comm *comm = boot ? comm_open(&heap, boot, (uint64_t)4 << 30, &err) : NULL;
+  if (!comm) {
+    fprintf(stderr, "  rank %d: %s\n", rank, err.message);
+    return 2;
+  }
+  if (patience_ms) comm->patience_ns = patience_ms * 1000000;
+  int code = work(comm, &err);
+  comm_close(comm);
+  if (heap.live_bytes && !code) {
+    fprintf(stderr, "  rank %d: %lld bytes are left\n", rank, (long long)heap.live_bytes);
+    return 3;
+  }
+  return code;
+}
+
+TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms) {
+  TeamRun run = {0};
+  int sockets[16];
+  pid_t children[16];
+  int64_t began = clock_ns();
+  fflush(NULL);
+  for (int32_t k = 0; k < ranks; k++) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) abort();
+    children[k] = fork();
+    if (!children[k]) {
+      close(pair[0]);
+      for (int32_t j = 0; j < k; j++) close(sockets[j]);
+      int code = be_rank(k, ranks, pair[1], work, patience_ms);
+      fflush(NULL);
+      _exit(code);
+    }
+    close(pair[1]);
+    sockets[k] = pair[0];
+  }
+  Heap heap;
+  heap_init(&heap, 0);
+  static Hub hub;
+  hub_init(&hub, &heap, sockets, ranks, patience_ms);
+  while (!hub_is_over(&hub)) hub_step(&hub, NULL, 0, 1000);
+  hub_deinit(&hub);
+  for (int32_t k = 0; k < ranks; k++) {
+    int status = 0;
+    waitpid(children[k], &status, 0);
+    run.codes[k] = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+  run.ms = (double)(clock_ns() - began) * 1e-6;
+  return run;
+}
+
+bool team_is_well(const TeamRun *run, int32_t ranks) {
+  for (int32_t k = 0; k < ranks; k++)
+    if (run->codes[k]) return false;
+  return true;
+}
