@@ -218,6 +218,21 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
   return NULL;
 }
 
+bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
+                Error *err) {
+  uint64_t bytes = (uint64_t)(array->past - array->first);
+  if (!device_reach(array->store->device, &array->block.rt, NULL, 0, DEVICE_WRITES, err))
+    return false;
+  memcpy(to, array->first, bytes);
+  block_give(&array->block);
+  array->data = to;
+  array->first = to;
+  array->past = to + bytes;
+  array->release = release;
+  array->context = context;
+  return show(array, err); /* which cannot fail on the CPU */
+}
+
 /* -- its end ----------------------------------------------------------------------------------- */
 
 bool array_check(const Array *array, Error *err) {

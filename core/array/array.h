@@ -48,6 +48,11 @@ Array *array_create_buffer(Store *store, const char *type, const int64_t *shape,
                            Error *err);
 /* See RgWrap. On failure `release` is not called. */
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
+/* Its elements move to `to`, which has room for them, is aligned to 64 bytes, and is from then on
+ * wrapped memory: `release(context)` is called once. Pointers to where they were are stale. It has
+ * memory of its own, and the device is the CPU. On failure `release` is not called. */
+bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
+                Error *err);
 /* Gives its memory back; later uses report `where` that was. */
 bool array_destroy(Array *array, const char *where, Error *err);
 /* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */

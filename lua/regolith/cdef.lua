@@ -586,6 +586,50 @@ RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner 
                                     const char *about, const RgTunerLaunch *launches,
                                     int32_t launch_count, RgValue *result);
 
+/* -- ranks: processes that run one simulation together ----------------------------------------- */
+/* What is said here to be called together, all ranks call, in the same order and with the same
+ * arguments. If they do not, or one of them ends, fails or does not come within a minute, all that
+ * wait get rank.failed, which says which rank and why. A process that nobody started as a rank is
+ * rank 0 of 1. A rank calls these from one thread at a time. */
+typedef struct RgComm RgComm;
+typedef struct RgWindow RgWindow;
+
+/* Starts `ranks` processes (1 to 256) of argv (NULL at its end; argv[0] is a path), waits until all
+ * have ended, and says in *exit_code how: that of the first that failed, 128 + number for one that a
+ * signal ended, 0 if none failed. Passes on SIGINT, SIGTERM and SIGHUP. The calling process has one
+ * thread, no children, and has not used a runtime. */
+RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code);
+
+/* Together. The ranks that this process belongs to. */
+RgStatus rg_comm_open(RgRuntime *runtime, RgComm **comm);
+void rg_comm_release(RgComm *comm);      /* not together; leaves when its windows are gone, too */
+int32_t rg_comm_rank(const RgComm *comm);
+int32_t rg_comm_size(const RgComm *comm);
+/* The ranks whose memory is reached from here: `count` of them from `first` on. */
+void rg_comm_team(const RgComm *comm, int32_t *first, int32_t *count);
+/* Together: what any rank wrote before is seen by all after it. */
+RgStatus rg_comm_barrier(RgComm *comm);
+/* Together: the bytes of each rank, as many on all, in the order of ranks. */
+RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void *all);
+/* Together: rank root's bytes on all. */
+RgStatus rg_comm_broadcast(RgComm *comm, int32_t root, void *bytes, int64_t size_bytes);
+/* Together: numbers of all ranks, element by element, in the order of ranks, so that all get the
+ * same to the last bit. op: "sum" "product" "min" "max"; type: "i32" "i64" "f32" "f64". */
+RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *numbers,
+                        int64_t count);
+/* This rank cannot go on: the others get `why` at their next call together. */
+RgStatus rg_comm_abort(RgComm *comm, const char *why);
+
+/* Together: an array of one type and shape on all ranks becomes a window: the ranks of a team read
+ * and write each other's directly. Its elements move, so pointers to them are stale; arrays that
+ * wrap memory of others are refused. */
+RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
+/* Together. The array stays. */
+RgStatus rg_window_free(RgWindow *window);
+/* Not together, from any thread: it is freed at a call together after all ranks have released it. */
+void rg_window_release(RgWindow *window);
+/* The first element as rank `rank` has it, in this process's addresses; 0 <= rank. */
+RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer);
 /* Memory in bytes. kind 0 "persistent": of trees, where `reserved` are addresses; 1 "transient": of
  * arrays and buffers, reused by `strategy`; 2 "staging": on its way; 3 "range": the addresses that
  * all three have, in one range, `blocks` parts of it. The peaks are each by itself. */

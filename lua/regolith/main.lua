@@ -53,6 +53,7 @@ local function open(own)
     rg[name] = function(...) return require("regolith.snapshot")[name](own, ...) end
   end
 
+  function rg.comm() return require("regolith.comm").open(own) end
   function rg.client() return require("regolith.client").create(own) end
 
   function rg.tune(options) return require("regolith.tune").create(own, options) end

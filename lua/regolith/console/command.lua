@@ -7,7 +7,7 @@ local io, os, table = io, os, table
 
 local command = {}
 local commands = {} -- name -> function(place, words..): exit code
-local names = { "info", "examples", "new", "cache", "help" }
+local names = { "run", "info", "examples", "new", "cache", "help" }
 
 local function complain(message, hint)
   io.stderr:write("regolith: ", message, "\n")
@@ -26,6 +26,24 @@ local function is_there(path)
   local file = io.open(path, "rb")
   if file then file:close() end
   return file ~= nil
+end
+
+-- -- run ------------------------------------------------------------------------------------------
+
+--- `regolith run -n 4 script.lua ..`: this program, so many times, each a rank.
+function commands.run(place, option, count, ...)
+  local ffi = require "ffi"
+  local words = { ... }
+  if option == "-n" and (count or ""):match "^%d+$" and words[1] then
+    local C = require("regolith.lib").C
+    local argv = ffi.new("const char *[?]", #words + 2, { place.prefix .. "/bin/regolith" })
+    for k, word in ipairs(words) do argv[k] = word end
+    local code = ffi.new "int32_t[1]"
+    if C.rg_ranks_run(tonumber(count), argv, code) == 0 then return code[0] end
+    return complain(ffi.string(C.rg_error(nil).message))
+  end
+  return complain("regolith run starts so many ranks of a script",
+    "regolith run -n 4 script.lua ..")
 end
 
 -- -- info -----------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
  * the two). What it adds: the module is found beside the program wherever that lies, `rg` is there
- * in -e and at the prompt, and a first word that is no file but a command (info, examples, new,
+ * in -e and at the prompt, and a first word that is no file but a command (run, info, examples, new,
  * cache) runs lua/regolith/console/command.lua.
  *
  * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
@@ -383,7 +383,7 @@ static bool is_command(const char *word) {
 }
 
 static bool is_own_command(const char *word) {
-  static const char *const words[] = {"info", "examples", "new", "cache", "help"};
+  static const char *const words[] = {"run", "info", "examples", "new", "cache", "help"};
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)
     if (!strcmp(word, words[i])) return true;
   return false;
@@ -481,6 +481,7 @@ static const char usage[] =
     "  --        Stop handling options.\n"
     "  -         Execute stdin and stop handling options.\n"
     "commands:\n"
+    "  run -n N SCRIPT   Start N ranks of a script, which share windows: rg.comm().\n"
     "  info              Versions, devices and paths, for a bug report.\n"
     "  examples [NAME]   List the examples, or run one; -p NAME prints it.\n"
     "  new NAME          Write NAME.lua, a script to start from.\n"

@@ -1,0 +1,266 @@
+/* comm_api.c - ranks and their windows: regolith.h's calls, argument by argument. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "array/array.h"
+#include "comm/comm.h"
+#include "comm/hub.h"
+#include "comm/window.h"
+
+struct RgComm {
+  Object object;
+  Comm *comm;
+};
+
+struct RgWindow {
+  Object object;
+  RgComm *ranks;              /* held */
+  Window *window;             /* NULL: freed */
+};
+
+/* A word's place in a list. */
+static int find_word(const char *const *words, int count, const char *word) {
+  for (int k = 0; k < count; k++)
+    if (!strcmp(words[k], word)) return k;
+  return -1;
+}
+
+/* -- the processes ----------------------------------------------------------------------------- */
+
+RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code) {
+  API_NEEDS(argv);
+  API_NEEDS(argv[0]);
+  API_NEEDS(exit_code);
+  Heap heap;
+  Error err = {0};
+  heap_init(&heap, 0);
+  HubLaunch launch = {.ranks = ranks};
+  *exit_code = 1;
+  if (hub_launch(&heap, &launch, (char *const *)argv, exit_code, &err)) return 0;
+  return api_refuse(__func__, err.message);
+}
+
+/* -- ranks ------------------------------------------------------------------------------------- */
+
+static void comm_end(Object *object) {
+  RgComm *ranks = (RgComm *)object;
+  comm_close(ranks->comm);
+  object_free(object);
+}
+
+static bool open_comm(Program *program, RgComm **out, Error *err) {
+  if (!owner_check(&program->owner, err)) return false;
+  RgComm *ranks = object_create(&program->owner, comm_end, sizeof *ranks, err);
+  if (!ranks) return false;
+  Boot *boot = boot_open(&program->owner.heap, err);
+  ranks->comm = boot ? comm_open(&program->owner.heap, boot, 0, err) : NULL;
+  if (ranks->comm) *out = ranks;
+  else object_release(&ranks->object);
+  return ranks->comm;
+}
+
+RgStatus rg_comm_open(RgRuntime *runtime, RgComm **comm) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(comm);
+  *comm = NULL;
+  return API_CALL(program, open_comm(program, comm, API_ERR(program)));
+}
+
+void rg_comm_release(RgComm *comm) { object_release((Object *)comm); }
+int32_t rg_comm_rank(const RgComm *comm) { return comm ? comm->comm->rank : 0; }
+int32_t rg_comm_size(const RgComm *comm) { return comm ? comm->comm->size : 0; }
+
+void rg_comm_team(const RgComm *comm, int32_t *first, int32_t *count) {
+  if (first) *first = comm ? comm->comm->team_first : 0;
+  if (count) *count = comm ? comm->comm->team_size : 0;
+}
+
+/* Device work of this rank comes before what it calls together. */
+static bool settle(Program *program, Error *err) {
+  Device *device = program->store.device;
+  return owner_check(&program->owner, err) && device->table->sync(device, err);
+}
+
+#define COMM_CALL(comm, call)                                                \
+  do {                                                                       \
+    Program *program = API_PROGRAM(comm);                                    \
+    Error *err = API_ERR(program);                                           \
+    return API_CALL(program, settle(program, err) && (call));                \
+  } while (0)
+
+RgStatus rg_comm_barrier(RgComm *comm) {
+  API_NEEDS(comm);
+  COMM_CALL(comm, comm_barrier(comm->comm, err));
+}
+
+RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void *all) {
+  API_NEEDS(comm);
+  if (size_bytes < 0) return api_refuse(__func__, "size_bytes is negative");
+  if (size_bytes) API_NEEDS(mine);
+  if (size_bytes) API_NEEDS(all);
+  COMM_CALL(comm, comm_gather(comm->comm, mine, (uint64_t)size_bytes, all, err));
+}
+
+RgStatus rg_comm_broadcast(RgComm *comm, int32_t root, void *bytes, int64_t size_bytes) {
+  API_NEEDS(comm);
+  if (size_bytes < 0) return api_refuse(__func__, "size_bytes is negative");
+  if (size_bytes) API_NEEDS(bytes);
+  COMM_CALL(comm, comm_broadcast(comm->comm, root, bytes, (uint64_t)size_bytes, err));
+}
+
+static bool reduce(Comm *comm, const char *op, const char *type, void *numbers, int64_t count,
+                   Error *err) {
+#define WORD(NAME, TEXT) TEXT,
+  static const char *const ops[] = {COMM_REDUCE_OPS(WORD)};
+#undef WORD
+  static const char *const types[COMM_TYPE_COUNT] = {"i32", "i64", "f32", "f64"};
+  int which = find_word(ops, COMM_OP_COUNT, op), of = find_word(types, COMM_TYPE_COUNT, type);
+  if (which < 0)
+    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers by 'sum', 'product', 'min' or "
+                     "'max', not by '%s'", op);
+  if (of < 0)
+    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers of i32, i64, f32 or f64, not "
+                     "of '%s'", type);
+  return comm_reduce(comm, (CommOp)which, (CommType)of, numbers, (uint64_t)count, err);
+}
+
+RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *numbers,
+                        int64_t count) {
+  API_NEEDS(comm);
+  API_NEEDS(op);
+  API_NEEDS(type);
+  if (count < 0) return api_refuse(__func__, "count is negative");
+  if (count) API_NEEDS(numbers);
+  COMM_CALL(comm, reduce(comm->comm, op, type, numbers, count, err));
+}
+
+static bool give_up(Comm *comm, const char *why) {
+  comm_abort(comm, why);
+  return true;
+}
+
+RgStatus rg_comm_abort(RgComm *comm, const char *why) {
+  API_NEEDS(comm);
+  API_NEEDS(why);
+  COMM_CALL(comm, give_up(comm->comm, why));
+}
+
+/* -- windows ----------------------------------------------------------------------------------- */
+
+typedef struct Moved { void *here; uint64_t size_bytes; } Moved; /* an array's memory in a window */
+
+static void unmap_moved(void *context) {
+  Moved *moved = context;
+  window_unmap(moved->here, moved->size_bytes);
+  free(moved);
+}
+
+/* What it is, as a number. */
+static uint64_t declared_as(const Array *array) {
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+  for (const char *at = array->type_name; *at; at++)
+    hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+  for (int k = 0; k < array->rank; k++) hash = (hash ^ (uint64_t)array->shape[k]) * 0x100000001b3u;
+  return hash;
+}
+
+static bool is_moved(const Array *array) { return array->release == unmap_moved; }
+
+static bool can_be_window(const Array *array, Error *err) {
+  char label[100];
+  if (!array_check(array, err)) return false;
+  if (array->store->device->memory_bytes)
+    return error_set(err, RG_ERROR_NOT_YET, "windows of a GPU's memory are not there yet");
+  return block_is_own(&array->block) || is_moved(array) ||
+         error_set(err, RG_ERROR_ARGUMENT, "%s wraps memory that is not its own: it cannot become a "
+                   "window", array_label(array, label));
+}
+
+/* Its elements go to the window's memory. */
+static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
+  Moved *moved = malloc(sizeof *moved);
+  if (!moved) {
+    window_unmap(window->here, window->size_bytes);
+    comm_abort(comm, "the host has no memory left");
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+  }
+  *moved = (Moved){window->here, window->size_bytes};
+  return array_move(array, window->here, unmap_moved, moved, err);
+}
+
+static Window *open_window(Comm *comm, Array *array, Error *err) {
+  uint64_t bytes = (uint64_t)(array->past - array->first), declared = declared_as(array);
+  if (is_moved(array)) return window_open(comm, array->data, bytes, declared, err);
+  Window *window = window_create(comm, bytes, declared, err);
+  return window && move_in(comm, array, window, err) ? window : NULL;
+}
+
+/* The last release may come from a finalizer: it says nothing to the others. */
+static void window_end(Object *object) {
+  RgWindow *handle = (RgWindow *)object;
+  if (handle->window) window_drop(handle->window);
+  object_release(&handle->ranks->object);
+  object_free(object);
+}
+
+static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
+  if (!settle(program, err) || !can_be_window(array, err)) return false;
+  RgWindow *handle = object_create(&program->owner, window_end, sizeof *handle, err);
+  if (!handle) return false;
+  object_retain(&ranks->object);
+  handle->ranks = ranks;
+  handle->window = open_window(ranks->comm, array, err);
+  bool ok = handle->window && comm_barrier(ranks->comm, err); /* peers' elements are there */
+  if (ok) *out = handle;
+  else object_release(&handle->object);
+  return ok;
+}
+
+RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
+  API_NEEDS(comm);
+  API_NEEDS(array);
+  API_NEEDS(window);
+  *window = NULL;
+  Program *program = API_PROGRAM(comm);
+  if (program_of(&((Array *)array)->object) != program)
+    return api_refuse(__func__, "the array is another runtime's");
+  return API_CALL(program, make_window(program, comm, (Array *)array, window, API_ERR(program)));
+}
+
+static bool has_window(const RgWindow *handle, Error *err) {
+  return handle->window || error_set(err, RG_ERROR_HANDLE, "the window was freed");
+}
+
+static bool free_window(RgWindow *handle, Error *err) {
+  if (!has_window(handle, err) || !window_free(handle->window, err)) return false;
+  handle->window = NULL;
+  return true;
+}
+
+RgStatus rg_window_free(RgWindow *window) {
+  API_NEEDS(window);
+  COMM_CALL(window, free_window(window, err));
+}
+
+void rg_window_release(RgWindow *window) { object_release((Object *)window); }
+
+static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Error *err) {
+  if (!has_window(handle, err)) return false;
+  const Comm *comm = handle->ranks->comm;
+  *pointer = window_peer(handle->window, rank);
+  if (*pointer) return true;
+  if (rank < 0 || rank >= comm->size)
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
+                     comm->size - 1);
+  return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d", rank,
+                   comm->rank);
+}
+
+RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer) {
+  API_NEEDS(window);
+  API_NEEDS(pointer);
+  *pointer = NULL;
+  COMM_CALL(window, find_peer(window, rank, pointer, err));
+}

@@ -1,0 +1,272 @@
+--- Ranks: `rg.comm()`, the processes that `regolith run` started together; windows, arrays that
+--- each has and that the others read and write directly. What is called together, all ranks call,
+--- in the same order and with the same arguments.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local array = require "regolith.array"
+
+local comm = {}
+
+local C, check = lib.C, lib.check
+
+local function show_comm(self) return ("rank %d of %d"):format(self.rank, self.size) end
+local function show_window(self) return ("window of %s"):format(tostring(self.array)) end
+local Comm = { __regolith = "ranks", __tostring = show_comm }
+local Window = { __regolith = "a window", __tostring = show_window }
+
+-- `pointer`, released by `release` when nothing refers to it any more.
+local function hold(pointer, number, release)
+  lib.count_handle(number)
+  return ffi.gc(pointer, lib.finalizer(function(held)
+    release(held)
+    lib.drop_handle(number)
+  end))
+end
+
+-- -- values ---------------------------------------------------------------------------------------
+
+-- The element types that ranks combine; a vector's numbers are its elements.
+local plain = { i32 = true, i64 = true, f32 = true, f64 = true }
+
+local function is_array(v) return array.is(v) end
+
+local function numbers_of(a, what)
+  local t, count = a.type, 1
+  for _, extent in pairs(a.shape) do count = count * extent end
+  local scalar = t.element or t
+  if not plain[scalar.name] then
+    return fail.argument(("%s takes arrays of i32, i64, f32, f64 and their vectors, not of %s")
+      :format(what, t.name))
+  end
+  return a:pointer(), scalar.name, count * (t.size / scalar.size)
+end
+
+local function check_rank(self, rank, what)
+  if type(rank) ~= "number" or rank % 1 ~= 0 or rank < 0 or rank >= self.size then
+    return fail.argument(("%s takes a rank from 0 to %d, not %s"):format(what, self.size - 1,
+      fail.describe(rank)))
+  end
+  return rank
+end
+
+-- -- together -------------------------------------------------------------------------------------
+
+local methods = {}
+
+--- What any rank wrote before, to windows too, is seen by all after it.
+function methods.barrier(self) check(C.rg_comm_barrier(self.pointer), self.number) end
+
+local ops = { sum = true, product = true, min = true, max = true }
+
+--- `comm:all_reduce(v, "sum")`: a number of each rank, combined; an array is combined in place,
+--- element by element, and returned. In the order of ranks: all get the same to the last bit.
+function methods.all_reduce(self, v, op)
+  op = op == nil and "sum" or op
+  if not ops[op] then
+    return fail.argument(("comm:all_reduce combines by \"sum\", \"product\", \"min\" or \"max\", \z
+      not by %s"):format(fail.describe(op)), type(op) == "string" and fail.nearest(op, { "sum",
+      "product", "min", "max" }) or nil)
+  end
+  if type(v) == "number" then
+    local number = ffi.new("double[1]", v)
+    check(C.rg_comm_reduce(self.pointer, op, "f64", number, 1), self.number)
+    return number[0]
+  elseif not is_array(v) then
+    return fail.argument("comm:all_reduce takes a number or an array, not " .. fail.describe(v))
+  end
+  local pointer, scalar, count = numbers_of(v, "comm:all_reduce")
+  check(C.rg_comm_reduce(self.pointer, op, scalar, pointer, count), self.number)
+  return v
+end
+
+local function gather_bytes(self, bytes, size)
+  local all = ffi.new("uint8_t[?]", math.max(size * self.size, 1))
+  check(C.rg_comm_gather(self.pointer, bytes, size, all), self.number)
+  return all
+end
+
+local function gather_numbers(self, v)
+  local all = ffi.cast("double *", gather_bytes(self, ffi.new("double[1]", v), 8))
+  local list = {}
+  for rank = 0, self.size - 1 do list[rank] = all[rank] end
+  return list
+end
+
+--- The value of each rank, a number or a string: `list[rank]`, from 0 on.
+function methods.gather(self, v)
+  if type(v) == "number" then return gather_numbers(self, v) end
+  if type(v) ~= "string" then
+    return fail.argument("comm:gather takes a number or a string, not " .. fail.describe(v))
+  end
+  local lengths, most = gather_numbers(self, #v), 0
+  for rank = 0, self.size - 1 do most = math.max(most, lengths[rank]) end
+  local mine = ffi.new("uint8_t[?]", most + 1)
+  ffi.copy(mine, v, #v)
+  local all, list = gather_bytes(self, mine, most), {}
+  for rank = 0, self.size - 1 do list[rank] = ffi.string(all + rank * most, lengths[rank]) end
+  return list
+end
+
+local function send_bytes(self, root, bytes, size)
+  check(C.rg_comm_broadcast(self.pointer, root, bytes, size), self.number)
+end
+
+local function send_string(self, root, text)
+  local length = ffi.new("int64_t[1]", self.rank == root and #text or 0)
+  send_bytes(self, root, length, 8)
+  local bytes = ffi.new("uint8_t[?]", tonumber(length[0]) + 1)
+  if self.rank == root then ffi.copy(bytes, text, #text) end
+  send_bytes(self, root, bytes, length[0])
+  return ffi.string(bytes, length[0])
+end
+
+--- `comm:broadcast(v, root)`: what rank `root` (0 if it is omitted) has, on all: a number or a
+--- string, of which the others may give any; an array is filled, and returned.
+function methods.broadcast(self, v, root)
+  root = check_rank(self, root == nil and 0 or root, "comm:broadcast")
+  if type(v) == "number" then
+    local number = ffi.new("double[1]", v)
+    send_bytes(self, root, number, 8)
+    return number[0]
+  elseif type(v) == "string" then
+    return send_string(self, root, v)
+  elseif not is_array(v) then
+    return fail.argument("comm:broadcast takes a number, a string or an array, not "
+      .. fail.describe(v))
+  end
+  local pointer, _, count = numbers_of(v, "comm:broadcast")
+  local t = v.type
+  send_bytes(self, root, pointer, count * (t.element or t).size)
+  return v
+end
+
+--- This rank cannot go on: all others get `why` at their next call together.
+function methods.abort(self, why)
+  check(C.rg_comm_abort(self.pointer, tostring(why)), self.number)
+end
+
+-- -- windows --------------------------------------------------------------------------------------
+
+local window_out = ffi.new "RgWindow *[1]"
+local open_window = lib.quietly(function(self, a)
+  check(C.rg_comm_window(self.pointer, a.rg_array, window_out), self.number)
+  return hold(window_out[0], self.number, C.rg_window_release)
+end)
+
+--- Together: an array of one type and shape on all ranks, which the others reach by win:peer(r).
+--- Its elements move: pointers to them are stale.
+function methods.window(self, a)
+  if not is_array(a) then
+    return fail.argument("comm:window takes an array, not " .. fail.describe(a),
+      "rg.array(rg.f32, n, m)")
+  end
+  local window = setmetatable({ comm = self, array = a, peers = {}, number = self.number }, Window)
+  window.pointer = open_window(self, a)
+  self.windows[window] = true
+  return window
+end
+
+local function bytes_of(a)
+  local extents, size = a.shape, a.type.size
+  for _, extent in pairs(extents) do size = size * extent end
+  return ffi.cast("uint8_t *", a:pointer()), size
+end
+
+--- The innermost open window that holds the address, an FFI pointer; nil: none does.
+function methods.find(self, pointer)
+  local is_pointer, at = pcall(ffi.cast, "uint8_t *", pointer)
+  if type(pointer) ~= "cdata" or not is_pointer then
+    return fail.argument("comm:find takes an FFI pointer, not " .. fail.describe(pointer))
+  end
+  local best, least
+  for window in pairs(self.windows) do
+    local from, size = bytes_of(window.array)
+    if at >= from and at < from + size and (not best or size < least) then
+      best, least = window, size
+    end
+  end
+  return best
+end
+
+local window = {}
+
+local function check_open(self)
+  if not self.pointer then
+    return fail.argument("the window was freed", nil, "handle.destroyed")
+  end
+end
+
+local peer_out = ffi.new "void *[1]"
+
+--- The array as rank `r` of this rank's team has it: read and written in place, here and in
+--- kernels.
+function window.peer(self, rank)
+  check_open(self)
+  check_rank(self.comm, rank, "win:peer")
+  if not self.peers[rank] then
+    check(C.rg_window_peer(self.pointer, rank, peer_out), self.number)
+    local a, extents = self.array, {}
+    for axis, extent in pairs(a.shape) do extents[axis + 1] = extent end
+    local t = a.type
+    self.peers[rank] = rank == self.comm.rank and a or array.wrap(self.comm.session,
+      ffi.cast("uint8_t *", peer_out[0]), t, extents, { owner = self })
+  end
+  return self.peers[rank]
+end
+
+--- Together: peers cannot reach it any more. The array stays.
+function window.free(self)
+  check_open(self)
+  check(C.rg_window_free(self.pointer), self.number)
+  for rank, peer in pairs(self.peers) do
+    if rank ~= self.comm.rank then peer:destroy() end
+  end
+  self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
+end
+
+-- -- the module -----------------------------------------------------------------------------------
+
+local function index_of(members, what)
+  local names = {}
+  for name, f in pairs(members) do
+    names[#names + 1] = name
+    members[name] = fail.border(f)
+  end
+  return function(_, name)
+    if members[name] then return members[name] end
+    return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
+      fail.nearest(name, names))
+  end
+end
+Comm.__index = index_of(methods, "rg.comm()")
+local find_window_member = index_of(window, "a window")
+function Window.__index(self, name)
+  if name ~= "pointer" then return find_window_member(self, name) end -- it was freed
+end
+
+local comm_out = ffi.new "RgComm *[1]"
+local open_comm = lib.quietly(function(number, c)
+  check(C.rg_comm_open(c, comm_out), number)
+  return hold(comm_out[0], number, C.rg_comm_release)
+end)
+
+--- The ranks of this process, which the session keeps: the first call is made together.
+function comm.open(session)
+  local number, c = session:get()
+  local open = session.ranks
+  if open and open.number == number then return open end
+  if lib.oracle_of(number) then
+    return fail.argument("ranks of arch = \"lua\" are not there", "arch = \"cpu\"")
+  end
+  local pointer = open_comm(number, c)
+  local first, count = ffi.new "int32_t[1]", ffi.new "int32_t[1]"
+  C.rg_comm_team(pointer, first, count)
+  session.ranks = setmetatable({ session = session, number = number, pointer = pointer,
+    rank = C.rg_comm_rank(pointer), size = C.rg_comm_size(pointer),
+    team = { first = first[0], count = count[0] },
+    windows = setmetatable({}, { __mode = "k" }) }, Comm)
+  return session.ranks
+end
+
+return comm
