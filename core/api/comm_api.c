@@ -174,8 +174,9 @@ static bool can_be_window(const Array *array, Error *err) {
   if (array->store->device->memory_bytes)
     return error_set(err, RG_ERROR_NOT_YET, "windows of a GPU's memory are not there yet");
   return block_is_own(&array->block) || is_moved(array) ||
-         error_set(err, RG_ERROR_ARGUMENT, "%s wraps memory that is not its own: it cannot become a "
-                   "window", array_label(array, label));
+         error_set(err, RG_ERROR_ARGUMENT,
+                   "%s wraps memory that is not its own: it cannot become a window",
+                   array_label(array, label));
 }
 
 /* Its elements go to the window's memory. */

@@ -99,9 +99,10 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
 
 bool array_view(Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
-  Block *block = &array->block;
+  Block *block = &array->block; /* one that moves (array_move) is not held any more */
+  const bool *here = block_is_own(block) ? &block->is_held : &block->is_shown;
   *view = (RgView){.rank = array->rank,
-                   .alive = device_alive(array->store->device, &block->rt, &block->is_held),
+                   .alive = device_alive(array->store->device, &block->rt, here),
                    .constant = array->is_constant};
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);

@@ -180,7 +180,8 @@ void hub_step(Hub *hub, struct pollfd *others, int other_count, int64_t wait_ms)
   int64_t left = hub->began_ms ? hub->began_ms + hub->patience_ms - now_ms() : wait_ms;
   int32_t wait = (int32_t)min_i64(wait_ms, left > 0 ? left : 0);
   int ready = poll(waits, (nfds_t)(count + other_count), wait);
-  for (int k = 0; k < other_count; k++) others[k].revents = ready > 0 ? waits[count + k].revents : 0;
+  for (int k = 0; k < other_count; k++)
+    others[k].revents = ready > 0 ? waits[count + k].revents : 0;
   for (int32_t k = 0; k < count && ready > 0; k++)
     if (waits[k].revents) serve(hub, ranks[k]);
   look(hub);

@@ -1,8 +1,8 @@
 /* meet.c - barriers, and what is passed on through the headers' buffers.
  *
  * A barrier is NCCL's: each rank writes the epoch into its slot of every peer, and waits until all
- * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns: who
- * writes one again has been through the barrier after which all had read it. */
+ * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns:
+ * who writes one again has been through the barrier after which all had read it. */
 #include <sched.h>
 #include <string.h>
 
@@ -110,9 +110,9 @@ bool comm_barrier(Comm *comm, Error *err) {
 bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
   comm->own->about[comm->turns & 1] = about;
   if (!comm_meet(comm, call, err)) return false;
+  uint64_t first = comm_header(comm, 0)->about[comm->turns & 1];
   for (int32_t k = 1; k < comm->size; k++) {
-    if (comm_header(comm, k)->about[comm->turns & 1] == comm_header(comm, 0)->about[comm->turns & 1])
-      continue;
+    if (comm_header(comm, k)->about[comm->turns & 1] == first) continue;
     return error_set(err, RG_ERROR_RANK,
                      "'%s' is of other numbers, or of more, on rank %d than on rank 0",
                      call_words[call], k);
@@ -161,9 +161,9 @@ bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, 
   uint64_t at = 0;
   do { /* an empty one, too, is a call */
     uint64_t part = comm_part(size_bytes - at);
-    if (!(comm_is_one_team(comm) ? broadcast_near : broadcast_far)(comm, root,
-                                                                   (uint8_t *)bytes + at, part, err))
-      return false;
+    uint8_t *from = (uint8_t *)bytes + at;
+    bool is_near = comm_is_one_team(comm);
+    if (!(is_near ? broadcast_near : broadcast_far)(comm, root, from, part, err)) return false;
     at += part;
   } while (at < size_bytes);
   return true;

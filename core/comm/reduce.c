@@ -1,5 +1,5 @@
 /* reduce.c - numbers of all ranks, combined in the order of ranks. Few at a time each rank combines
- * by itself (one-shot); of many, each combines its part of them, and reads the others' (two-shot). */
+ * by itself (one-shot); of many, each combines a part, and reads the others' (two-shot). */
 #include <string.h>
 
 #include "base/bits.h"

@@ -58,8 +58,8 @@ void share_release(Arena *range, uint64_t size_bytes) {
 }
 
 static uint8_t *map(uint8_t *at, uint64_t size_bytes, int file, int how, Error *err) {
-  void *mapped = mmap(at, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | how, file,
-                      0);
+  int flags = MAP_SHARED | MAP_NORESERVE | how;
+  void *mapped = mmap(at, size_bytes, PROT_READ | PROT_WRITE, flags, file, 0);
   if (mapped != MAP_FAILED) return mapped;
   error_set(err, RG_ERROR_MEMORY, "the system refuses to map %llu shared bytes (%s)",
             (unsigned long long)size_bytes, strerror(errno));

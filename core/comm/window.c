@@ -187,7 +187,8 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
   Error why = {0};
   if (!shared->here) why = *err;
   CallOptions call = {.call = CALL_WINDOW, .failed = &why};
-  if (comm_call(comm, &call, NULL, err)) return add_window(comm, shared, shared->here, size_bytes, err);
+  if (comm_call(comm, &call, NULL, err))
+    return add_window(comm, shared, shared->here, size_bytes, err);
   if (shared->here) window_unmap(shared->here, bytes);
   forget_shared(comm, shared);
   return NULL;

@@ -33,10 +33,10 @@ struct Window {
   bool is_told;               /* said so in a call together */
 };
 
-/* Together: [here, here + size_bytes), writable memory of this process, of whose first and last page
- * nobody else uses the rest; or memory of which a part, or all, is a window already. `declared` is a
- * number that must be the same on all ranks (a hash of what it is). Until it is freed no other part
- * of the process may map those pages anew. */
+/* Together: [here, here + size_bytes), writable memory of this process, of whose first and last
+ * page nobody else uses the rest; or memory that lies in a window's already. `declared` is a number
+ * that must be the same on all ranks (a hash of what it is). Until it is freed no other part of the
+ * process may map those pages anew. */
 Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared, Error *err);
 /* Together: a window of new memory, zero, at window->here, which stays when the window is freed:
  * window_unmap gives it back. */

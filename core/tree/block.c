@@ -29,7 +29,6 @@ static void link(Store *store, Block *block) {
   rt_tree_init(&block->rt, store->device->worker_count);
   if (store->blocks) store->blocks->previous = block;
   store->blocks = block;
-  block->is_held = true;
 }
 
 bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size_bytes,
@@ -40,6 +39,7 @@ bool block_show(Store *store, Block *block, const uint8_t *memory, uint64_t size
                    .size_bytes = size_bytes,
                    .next = store->blocks};
   link(store, block);
+  block->is_shown = true;
   block->rt.foreign = is_constant ? RT_FOREIGN_CONSTANT : RT_FOREIGN;
   if (!table->adopt || table->adopt(store->device, &block->rt, err)) return true;
   block_give(block);
@@ -56,6 +56,7 @@ bool block_take(Store *store, Block *block, uint64_t size_bytes, const char *wha
     return false;
   }
   link(store, block);
+  block->is_held = true;
   return true;
 }
 

@@ -13,7 +13,7 @@ struct Block {
   uint8_t *memory;
   uint64_t size_bytes;
   char what[48];       /* its owner, in messages */
-  bool is_held;
+  bool is_held, is_shown; /* by which call; views look at them (array/element.c) */
   RtTree rt;           /* how devices see it: the root's container of a dense tree */
   DeviceBlock own;     /* of block_take */
   Block *next, *previous; /* in store->blocks */

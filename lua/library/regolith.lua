@@ -38,6 +38,10 @@ function rg.tree(options) end
 ---@return rg.Set
 function rg.tune(options) end
 
+--- The ranks that `regolith run -n 4 script.lua` started; the first call is made together.
+---@return rg.Comm
+function rg.comm() end
+
 --- The compute client: buffers, launches and copies on streams.
 ---@return rg.Client
 function rg.client() end
@@ -1221,6 +1225,58 @@ function Set:tuned() end
 ---@field kept string? The candidate that launches run by from now on.
 ---@field recalled boolean Was it known from disk?
 ---@field about string Of which launches: "extents up to 4096".
+
+---@class rg.Comm
+---@field rank integer This process's number, from 0 on.
+---@field size integer How many there are.
+---@field team { first: integer, count: integer } The ranks whose windows are reached from here.
+local Comm = {}
+
+--- What any rank wrote before is seen by all after it.
+function Comm:barrier() end
+
+--- By "sum", "product", "min" or "max", in the order of ranks; an array in place.
+---@param value number|rg.Array
+---@param op? string
+---@return number|rg.Array
+function Comm:all_reduce(value, op) end
+
+--- That of each rank, by rank.
+---@param value number|string
+---@return table<integer, number|string>
+function Comm:gather(value) end
+
+--- What rank `root`, or 0, has, on all; an array is filled.
+---@param value number|string|rg.Array
+---@param root? integer
+---@return number|string|rg.Array
+function Comm:broadcast(value, root) end
+
+--- An array of one type and shape on all ranks; its elements move.
+---@param array rg.Array
+---@return rg.Window
+function Comm:window(array) end
+
+--- The innermost window that holds the address. Not together.
+---@param pointer any
+---@return rg.Window?
+function Comm:find(pointer) end
+
+--- All others get `why` at their next call. Not together.
+---@param why string
+function Comm:abort(why) end
+
+---@class rg.Window
+---@field array rg.Array This rank's.
+local Window = {}
+
+--- That of a rank of the team, in place, in kernels too.
+---@param rank integer
+---@return rg.Array
+function Window:peer(rank) end
+
+--- Together: nobody reaches the others' any more; each keeps its array.
+function Window:free() end
 
 ---@class rg.Client
 local Client = {}

@@ -595,9 +595,9 @@ typedef struct RgComm RgComm;
 typedef struct RgWindow RgWindow;
 
 /* Starts `ranks` processes (1 to 256) of argv (NULL at its end; argv[0] is a path), waits until all
- * have ended, and says in *exit_code how: that of the first that failed, 128 + number for one that a
- * signal ended, 0 if none failed. Passes on SIGINT, SIGTERM and SIGHUP. The calling process has one
- * thread, no children, and has not used a runtime. */
+ * have ended, and says in *exit_code how: that of the first that failed, 128 + number for one that
+ * a signal ended, 0 if none failed. Passes on SIGINT, SIGTERM and SIGHUP. The calling process has
+ * one thread, no children, and has not used a runtime. */
 RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code);
 
 /* Together. The ranks that this process belongs to. */
@@ -626,7 +626,7 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
 /* Together. The array stays. */
 RgStatus rg_window_free(RgWindow *window);
-/* Not together, from any thread: it is freed at a call together after all ranks have released it. */
+/* Not together, from any thread: it is freed at a call together, once all have released it. */
 void rg_window_release(RgWindow *window);
 /* The first element as rank `rank` has it, in this process's addresses; 0 <= rank. */
 RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer);

@@ -36,8 +36,9 @@ function commands.run(place, option, count, ...)
   local words = { ... }
   if option == "-n" and (count or ""):match "^%d+$" and words[1] then
     local C = require("regolith.lib").C
-    local argv = ffi.new("const char *[?]", #words + 2, { place.prefix .. "/bin/regolith" })
-    for k, word in ipairs(words) do argv[k] = word end
+    table.insert(words, 1, place.prefix .. "/bin/regolith")
+    local argv = ffi.new("const char *[?]", #words + 1) -- the last is NULL
+    for k, word in ipairs(words) do argv[k - 1] = word end
     local code = ffi.new "int32_t[1]"
     if C.rg_ranks_run(tonumber(count), argv, code) == 0 then return code[0] end
     return complain(ffi.string(C.rg_error(nil).message))

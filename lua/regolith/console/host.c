@@ -1,8 +1,8 @@
 /* host.c - the `regolith` program: LuaJIT with Regolith at hand.
  * Options, scripts, `arg`, chunk names and exit codes are those of `luajit` (tests/install compares
  * the two). What it adds: the module is found beside the program wherever that lies, `rg` is there
- * in -e and at the prompt, and a first word that is no file but a command (run, info, examples, new,
- * cache) runs lua/regolith/console/command.lua.
+ * in -e and at the prompt, and a first word that is no file but a command (run, info, examples,
+ * new, cache) runs lua/regolith/console/command.lua.
  *
  * Where things are, relative to the program's own file:  ../share/lua/5.1/regolith  the Lua modules
  *                                                        ../share/regolith/examples  the examples

@@ -1,4 +1,4 @@
-/* team.h - runs a function on several ranks: forked children of this process, which is their hub. */
+/* team.h - runs a function on several ranks: forked children of this process, their hub. */
 #ifndef RG_TESTS_TEAM_H
 #define RG_TESTS_TEAM_H
 

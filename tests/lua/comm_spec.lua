@@ -1,0 +1,195 @@
+--- Ranks from Lua: scripts run by `regolith run -n N`; what goes wrong on one is an error on all.
+local rg = require "regolith"
+
+local root = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
+
+-- What the ranks of a script print, line by line in any order, and the program's exit code.
+local function run(ranks, script)
+  local path = os.tmpname()
+  local file = assert(io.open(path, "w"))
+  file:write('local rg = require "regolith"\nlocal comm = rg.comm()\n', script)
+  file:close()
+  local pipe = assert(io.popen(("%s/bin/regolith run -n %d %s 2>&1; echo code $?"):format(root,
+    ranks, path)))
+  local text = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  local code = tonumber(text:match "code (%d+)\n$")
+  local lines = {}
+  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do lines[#lines + 1] = line end
+  table.sort(lines)
+  return lines, code
+end
+
+-- All ranks assert what the script says.
+local function holds(ranks, script)
+  local lines, code = run(ranks, script)
+  assert.are.same({}, lines)
+  assert.are.equal(0, code)
+end
+
+local function says(lines, part)
+  for _, line in ipairs(lines) do
+    if line:find(part, 1, true) then return true end
+  end
+  return false
+end
+
+local function fails(ranks, script, part)
+  local lines, code = run(ranks, script)
+  assert.is_true(says(lines, part), table.concat(lines, "\n"))
+  return lines, code
+end
+
+describe("ranks", function()
+  it("are one where nobody started more", function()
+    local comm = rg.comm()
+    assert.are.equal(0, comm.rank)
+    assert.are.equal(1, comm.size)
+    assert.are.equal(5, comm:all_reduce(5))
+    assert.are.same({ [0] = "x" }, comm:gather "x")
+    assert.are.equal("rank 0 of 1", tostring(comm))
+    comm:barrier()
+  end)
+
+  it("gather, broadcast and reduce values", function()
+    holds(3, [[
+      assert(comm.size == 3)
+      local all = comm:gather(comm.rank * 10)
+      assert(all[0] == 0 and all[1] == 10 and all[2] == 20)
+      local words = comm:gather(("x"):rep(comm.rank))
+      assert(words[0] == "" and words[1] == "x" and words[2] == "xx")
+      assert(comm:broadcast(comm.rank + 0.5, 2) == 2.5)
+      assert(comm:broadcast("rank " .. comm.rank) == "rank 0")
+      assert(comm:all_reduce(comm.rank + 1) == 6)
+      assert(comm:all_reduce(comm.rank + 1, "product") == 6)
+      assert(comm:all_reduce(comm.rank, "max") == 2 and comm:all_reduce(comm.rank, "min") == 0)
+    ]])
+  end)
+
+  it("combine arrays, and numbers of vectors, in place", function()
+    holds(2, [[
+      local a, v = rg.array(rg.i32, 5), rg.array(rg.vec3, 4)
+      a:fill(comm.rank + 1)
+      v:fill(rg.vec3(comm.rank, 1, 2))
+      assert(comm:all_reduce(a) == a and a[4] == 3)
+      comm:all_reduce(v, "max")
+      assert(v[3].x == 1 and v[3].z == 2)
+      local b = rg.array(rg.f32, 3)
+      b:fill(comm.rank + 7)
+      comm:broadcast(b, 1)
+      assert(b[0] == 8 and b[2] == 8)
+    ]])
+  end)
+
+  it("read and write each other's windows, in kernels too", function()
+    holds(4, [[
+      local a = rg.array(rg.f32, 8, 3)
+      for i = 0, 7 do for j = 0, 2 do a[i][j] = 100 * comm.rank + 10 * i + j end end
+      local win = comm:window(a)
+      assert(win.array == a and a[7][2] == 100 * comm.rank + 72)
+      local next_rank = (comm.rank + 1) % 4
+      local peer = win:peer(next_rank)
+      assert(peer[7][2] == 100 * next_rank + 72)
+      assert(win:peer(comm.rank) == a)
+      comm:barrier()
+      local add = rg.kernel(function(p)
+        for i, j in rg.range(8, 3) do p[i][j] = p[i][j] + 0.5 end
+      end)
+      add(peer)
+      comm:barrier()
+      assert(a[7][2] == 100 * comm.rank + 72.5)
+      assert(comm:find(a:pointer() + 5) == win and comm:find(peer:pointer()) == nil)
+      win:free()
+      assert(a[7][2] == 100 * comm.rank + 72.5)
+      local ok, problem = pcall(win.peer, win, 0)
+      assert(not ok and problem.code == "handle.destroyed")
+      win = comm:window(a) -- once more
+      assert(win:peer(next_rank)[0][1] == 100 * next_rank + 1.5)
+      comm:barrier()
+    ]])
+  end)
+
+  it("may forget a window: it is freed when all have", function()
+    holds(2, [[
+      for k = 1, 50 do
+        comm:window(rg.array(rg.f32, 1000))
+        collectgarbage()
+        collectgarbage()
+        comm:barrier()
+      end
+    ]])
+  end)
+
+  it("give one result, whatever their number", function()
+    local sums = {}
+    for k, ranks in ipairs { 1, 2, 4 } do
+      local command = "%s/bin/regolith run -n %d examples/ranks.lua /tmp"
+      local pipe = assert(io.popen(command:format(root, ranks)))
+      sums[k] = pipe:read("*a"):match "checksum (%d+)"
+      pipe:close()
+    end
+    assert.is_truthy(sums[1])
+    assert.are.same({ sums[1], sums[1], sums[1] }, sums)
+  end)
+end)
+
+describe("a mistake of a rank", function()
+  it("is an error on all that wait", function()
+    local lines, code = fails(3, [[
+      if comm.rank == 1 then error "the pressure is not finite" end
+      comm:barrier()
+    ]], "the pressure is not finite")
+    assert.is_true(says(lines, "rank 1 ended with exit code 1"))
+    assert.are.equal(1, code)
+  end)
+
+  it("is told by abort", function()
+    fails(2, [[
+      if comm.rank == 1 then comm:abort "no water is left" return end
+      comm:barrier()
+    ]], "rank 1 failed: no water is left")
+  end)
+
+  it("may be that a signal ends it", function()
+    local _, code = fails(2, [[
+      if comm.rank == 1 then
+        require("ffi").cdef "int raise(int)"
+        require("ffi").C.raise(9)
+      end
+      comm:gather(1)
+    ]], "rank 1 was ended by signal 9")
+    assert.is_true(code == 1 or code == 137) -- whichever ended first
+  end)
+
+  it("may be another call, or another array", function()
+    fails(2, "if comm.rank == 0 then comm:barrier() else comm:all_reduce(1) end",
+      "ranks do not make the same calls")
+    fails(2, "comm:window(rg.array(rg.f32, 10 + comm.rank))", "of 40 bytes on rank 0, and of 44")
+    fails(2, "comm:window(rg.array(rg.f32, 6 + comm.rank * 6, 12 - comm.rank * 6))",
+      "declared differently")
+    fails(2, "comm:window(rg.array(comm.rank == 0 and rg.f32 or rg.i32, 10))",
+      "declared differently")
+  end)
+
+  it("is named where it calls", function()
+    local comm = rg.comm()
+    local function problem(...) return select(2, pcall(...)).message end
+    assert.is_truthy(problem(comm.window, comm, 5):find "takes an array")
+    assert.is_truthy(problem(comm.all_reduce, comm, 5, "mean"):find "combines by")
+    assert.is_truthy(problem(comm.broadcast, comm, 5, 1):find "rank from 0 to 0")
+    assert.is_truthy(problem(comm.gather, comm, {}):find "a number or a string")
+    assert.is_truthy(problem(comm.all_reduce, comm, rg.array(rg.u8, 4)):find "not of u8")
+    assert.is_truthy(problem(comm.find, comm, 5):find "FFI pointer")
+    assert.is_truthy(problem(function() return comm.bariere end):find "no 'bariere'")
+    local text = require("ffi").new "float[4]"
+    assert.is_truthy(problem(comm.window, comm, rg.wrap(text, rg.f32, { 4 })):find "not its own")
+  end)
+
+  it("of the one who starts them is explained", function()
+    local pipe = io.popen(root .. "/bin/regolith run -n 2 2>&1")
+    local text = pipe:read "*a"
+    pipe:close()
+    assert.is_truthy(text:find("regolith run -n 4 script.lua", 1, true))
+  end)
+end)
