@@ -6,7 +6,15 @@ local debug = debug
 
 local suggest = {}
 
+-- The names of a prompt's session: locals of earlier lines, and globals.
+local function scope_of(environment)
+  local meta = getmetatable(environment)
+  return type(meta) == "table" and rawget(meta, "__regolith_scope") or nil
+end
+
 local function add_keys(names, t)
+  local scope = type(t) == "table" and scope_of(t)
+  for _, name in ipairs(scope and scope:names() or {}) do names[#names + 1] = name end
   for key in next, type(t) == "table" and t or {} do
     if type(key) == "string" then names[#names + 1] = key end
   end
@@ -21,6 +29,8 @@ local function root_of(self, name)
     if not upvalue then break end
     if upvalue == name then return value end
   end
+  local scope = scope_of(self.environment)
+  if scope then return scope:find(name) end
   return rawget(self.environment, name)
 end
 

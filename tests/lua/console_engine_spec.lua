@@ -277,6 +277,37 @@ tree                                          64 B
     assert.equal(before, drawn)
   end)
 
+  it("guesses at names of its own in kernels, too", function()
+    local c = new()
+    local _, wrong = ask(c, "local pixel = rg.field(rg.f32, 4)",
+      "rg.kernel(function() pixl[0] = 1 end)()")
+    assert.matches("did you mean 'pixel'", wrong)
+  end)
+
+  it("declares globals where somebody watches over them", function()
+    local globals = setmetatable({ rg = rg }, {
+      __newindex = function(_, name) error("undeclared: " .. name) end,
+      __index = function(_, name) error("undeclared: " .. name) end })
+    local c = new { globals = globals }
+    assert.equal("complete", c:feed "x = 3")
+    assert.equal("3\n", ask(c, "x"))
+    assert.equal("error", c:feed "y")
+    assert.same({}, (c:complete "yy"))
+  end)
+
+  it("keeps what is named in a file, and makes variables of it again", function()
+    local c, path = new(), os.tmpname()
+    ask(c, "local x, n = rg.field(rg.f32, 3), 7", "x:fill(2)")
+    assert.equal("2 in " .. path .. "\n", ask(c, ":save " .. path .. " x n"))
+    assert.equal("loaded n, x\n", ask(c, "x = nil n = nil", ":load " .. path))
+    assert.equal("field f32 [3]: 2 2 2\t7\n", ask(c, "x, n"))
+    os.remove(path)
+    local _, wrong = ask(c, ":load " .. path)
+    assert.is_truthy(wrong:find(path, 1, true), wrong)
+    _, wrong = ask(c, ":save " .. path .. " x nothing")
+    assert.equal("'nothing' is nil\n", wrong)
+  end)
+
   it("paints what it says", function()
     local c = new { paint = function(kind, text) return "<" .. kind .. ":" .. text .. ">" end }
     assert.equal('<number:3>\t<string:"a">\t<nil:nil>\n', ask(c, "3, 'a', nil"))

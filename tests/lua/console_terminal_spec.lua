@@ -131,6 +131,10 @@ describe("the prompt on a terminal #compiled", function()
     p:wait "sum     19701\n>$"
     enter(p, "v198")
     assert.matches("\n198\n>$", shown(p))
+    p:type "\27[200~6 * 7\nfor i = 1, 1 do\27[201~\r" -- the last of them is open
+    p:wait "\n42\n> for i = 1, 1 do\n>>$"
+    p:type "print 'once' end\r"
+    p:wait "\nonce\n>$"
     p:type "\27[A\27[A\27[A"                         -- in what is pasted: lines, not history
     p:type "\3"
     p:type(table.concat(lines, "\r") .. "\r")       -- without brackets: line by line
@@ -176,8 +180,8 @@ describe("the prompt on a terminal #compiled", function()
   it("stops loops in Lua at Ctrl-C, compiled or not, and keeps the session", function()
     local p = start()
     enter(p, "kept, t = 5, {}")
-    for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end", "while true do t[#t % 10 + 1] = #t end",
-      "jit.off() while true do end" } do
+    for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end",
+      "while true do t[#t % 10 + 1] = #t end", "jit.off() while true do end" } do
       p:type(loop .. "\r")
       p:read(0.3)
       local begin = rg.time()

@@ -71,7 +71,9 @@ local function complete_members(scope, owner, is_colon, prefix)
   if type(v) == "table" or type(v) == "string" then
     if not (class and kind ~= "module" and kind ~= "client") then
       path.members(v, function(name, member)
-        if not is_colon or type(member) == "function" then add_value(add, name, member) end
+        local row = kind == "module" and class.rows[name]
+        if row then add(name, path.kind(member), row.meaning)
+        elseif not is_colon or type(member) == "function" then add_value(add, name, member) end
       end)
     end
   end

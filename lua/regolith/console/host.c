@@ -480,6 +480,7 @@ static const char usage[] =
     "  -h        Show this help.\n"
     "  --        Stop handling options.\n"
     "  -         Execute stdin and stop handling options.\n"
+    "Without script and options a prompt starts, where '?' helps.\n"
     "commands:\n"
     "  run -n N SCRIPT   Start N ranks of a script, which share windows: rg.comm().\n"
     "  info              Versions, devices and paths, for a bug report.\n"

@@ -27,6 +27,8 @@ function scope.with_locals(text, drops_result)
   return text .. "\nreturn {" .. table.concat(rows, ", ") .. "}", true
 end
 
+local function assign(t, name, value) t[name] = value end
+
 ---@param globals table
 function scope.create(globals)
   local cells = {} -- name -> { get, set }
@@ -40,7 +42,9 @@ function scope.create(globals)
     end,
     __newindex = function(_, name, value)
       local cell = cells[name]
-      if cell then cell[2](value) else globals[name] = value end
+      if cell then return cell[2](value) end
+      -- a table that wants its globals declared: what is typed declares them
+      if not pcall(assign, globals, name, value) then rawset(globals, name, value) end
     end,
   })
   return self

@@ -67,6 +67,11 @@ end
 local function read_input(self)
   local edit = self.editor
   edit:begin()
+  if self.engine.pending then -- the last of several inputs that came at once is not whole
+    edit.text = self.engine.pending .. "\n"
+    edit.cursor = #edit.text + 1
+    self.engine:drop()
+  end
   self.drawn = 1
   tty.write(PASTE_ON)
   draw(self)
@@ -79,7 +84,7 @@ local function read_input(self)
       return what == "submit" and edit.text or nil
     end
     if what then others[what](self) end
-    draw(self)
+    if not tty.is_waiting() then draw(self) end
   end
 end
 

@@ -104,6 +104,9 @@ function tty.byte(timeout)
   return waiting:byte(taken)
 end
 
+--- Has a byte come that nobody took?
+function tty.is_waiting() return taken < #waiting end
+
 --- Takes in what is on its way: a terminal that is no longer raw keeps 4096 bytes, and a paste
 --- without brackets may be longer.
 function tty.gather()
