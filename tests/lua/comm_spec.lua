@@ -41,7 +41,7 @@ local function fails(ranks, script, part)
   return lines, code
 end
 
-describe("ranks", function()
+describe("ranks #compiled #cpu", function()
   it("are one where nobody started more", function()
     local comm = rg.comm()
     assert.are.equal(0, comm.rank)
@@ -134,7 +134,7 @@ describe("ranks", function()
   end)
 end)
 
-describe("a mistake of a rank", function()
+describe("a mistake of a rank #compiled #cpu", function()
   it("is an error on all that wait", function()
     local lines, code = fails(3, [[
       if comm.rank == 1 then error "the pressure is not finite" end
