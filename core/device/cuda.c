@@ -58,12 +58,6 @@ bool cuda_settle(CudaDevice *cuda, Error *err) {
   return !device->settle || device->settle(device->settle_data, err);
 }
 
-bool cuda_wait(CudaDevice *cuda, Error *err) {
-  int result = cuda->driver.cuStreamSynchronize(cuda->stream);
-  cuda->staging.used = 0;
-  return cuda_check(cuda, result, "finish its work", err);
-}
-
 /* -- memory, as the host sees it: that of the mirror ------------------------------------------- */
 
 /* The mirror of memory that the host never looks at takes none. */
@@ -76,7 +70,7 @@ static bool is_within(Device *device) { return false; }
 static bool sync_cuda(Device *device, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
-  bool ok = cuda_external_sync(cuda, err) && cuda_wait(cuda, err);
+  bool ok = cuda_external_sync(cuda, err) && cuda_wait_all(cuda, err);
   cuda_leave(cuda);
   return ok;
 }
@@ -88,13 +82,12 @@ static void free_all(CudaDevice *cuda) {
     heap_free(cuda->device.heap, at);
   }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
-  CudaRange *ranges[] = {&cuda->budget,   &cuda->ambient, &cuda->block,
-                         &cuda->messages, &cuda->races,   &cuda->shadow};
+  CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
+                         &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
-  cuda_staging_free(cuda);
+  cuda_streams_free(cuda);
   if (cuda_is_lost(cuda)) return;
   if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
-  if (cuda->stream) cuda->driver.cuStreamDestroy_v2(cuda->stream);
 }
 
 static void destroy_cuda(Device *device) {
@@ -132,6 +125,7 @@ static const DeviceTable cuda_table = {
     .unload = cuda_unload,
     .launch = cuda_launch,
     .finish = cuda_finish,
+    .is_done = cuda_is_done,
     .is_within = is_within,
     .sync = sync_cuda,
     .forget = cuda_forget,
@@ -144,7 +138,7 @@ static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   if (!cuda_check(cuda, result, "be used by this process", err)) return false;
   cuda->has_context = true;
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = cuda_check(cuda, driver->cuStreamCreate(&cuda->stream, 1), "queue work", err) &&
+  bool ok = cuda_select(cuda, 0, err) &&
             cuda_allocate(cuda, &cuda->budget, sizeof(RtBudget), err) &&
             cuda_allocate(cuda, &cuda->ambient, RT_SEGMENT, err) &&
             (!finds_races || cuda_races_create(cuda, err));

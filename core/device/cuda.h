@@ -6,8 +6,8 @@
  *     host's mirror --cuda_push, before a launch: what the host changed--> the GPU's memory
  *     host's mirror <--cuda_reach, before the host looks: what tasks may have changed-- the GPU's
  *
- * Every call of the driver is on one stream, in order, with the device's context current:
- * cuda_enter, cuda_leave. */
+ * Calls of the driver are made with the device's context current (cuda_enter, cuda_leave), and
+ * queue work on the current stream: cuda_stream.c. */
 #ifndef RG_DEVICE_CUDA_H
 #define RG_DEVICE_CUDA_H
 
@@ -41,6 +41,12 @@ typedef struct CudaList {     /* what a manager has on the GPU alone */
   uint64_t order_count;
 } CudaList;
 
+/* The last work that uses something: a stream, and a launch's number there; all zero: none. */
+typedef struct CudaUse {
+  int32_t stream;
+  uint64_t launch;
+} CudaUse;
+
 enum { CUDA_KNOWN = 32 };
 
 typedef struct CudaTree {     /* RtTree.device */
@@ -50,6 +56,7 @@ typedef struct CudaTree {     /* RtTree.device */
   CudaRange memory;           /* that memory on the GPU: mirrors `first` on */
   uint8_t *pages;             /* CudaPage, of `first` on; past the end: SAME */
   uint64_t page_count;
+  CudaUse use;
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool host_has_some;         /* some are, perhaps */
   bool counts_are_read;       /* since a task may have changed them */
@@ -81,10 +88,11 @@ typedef struct CudaForeign {
   int32_t tree_count;         /* that lie in it */
   bool is_constant;           /* of all of them */
   bool is_used;               /* by the running launch */
+  CudaUse use;
   CudaRange memory;
 } CudaForeign;
 
-enum { CUDA_MOST_QUEUED = 64 };
+enum { CUDA_MOST_QUEUED = 64, CUDA_STREAMS = 8 };
 
 /* A ring of pinned memory, through which every copy goes. */
 typedef struct CudaStaging {
@@ -92,29 +100,53 @@ typedef struct CudaStaging {
   uint64_t used, size_bytes;
 } CudaStaging;
 
+typedef struct CudaStream {
+  void *handle, *event;       /* NULL: nobody has used it yet */
+  CudaStaging staging;
+  CudaRange messages;         /* of one launch that is queued, as none runs after a failure */
+  /* launches, and what the host has queued between them, so far; how many of these are done */
+  uint64_t launched, finished;
+  uint64_t seen[CUDA_STREAMS]; /* launches of others, which what comes next runs after */
+  int32_t queued, last;       /* launches without a report; the newest one's place, or -1 */
+  bool is_broken;             /* one of them has failed; those after it have not run */
+} CudaStream;
+
+/* A place for a launch that is queued. */
+typedef struct CudaPlace {
+  bool is_taken, is_read;     /* its block has been read into `reports` */
+  int32_t stream;
+  uint64_t number;            /* the launch's, on its stream */
+  RtError host_error;         /* of its host region */
+} CudaPlace;
+
 typedef struct CudaDevice {
   Device device;
   Driver driver;
   DriverDevice about;
   char processor[16];         /* "sm_80" */
-  void *context, *stream;
+  void *context;
+  CudaStream streams[CUDA_STREAMS];
+  int32_t open_streams;
+  CudaStream *now;            /* the current one: streams[number], */
+  int32_t number;
+  void *stream;               /* and its handle */
   bool has_context, is_lost, is_relieving;
   bool has_faulted;           /* this runtime saw the fault that it is lost by */
   uint32_t faults_before;     /* of the process, when the context was retained */
   uint64_t stack_bytes;       /* of a thread, if it was asked for */
   RtWorker worker;            /* of native calls, and of host regions */
-  CudaStaging staging;
   CudaTree *trees;
   CudaForeign *foreign;
   CudaRange budget;           /* an RtBudget */
   uint64_t budget_used, budget_limit; /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
+  CudaUse budget_use;
   CudaRange ambient;          /* zeros */
-  CudaRange block;            /* of launches: cuda_launch.c; by their number in the queue */
+  CudaRange block;            /* of launches: cuda_launch.c; by their place */
+  CudaPlace places[CUDA_MOST_QUEUED];
+  int32_t place, last_place;  /* of the running launch; of the one that ran last */
   uint64_t block_now;         /* of the running launch */
   bool block_is_there;        /* and has been written */
-  RtError host_errors[CUDA_MOST_QUEUED]; /* of their host regions */
-  CudaRange messages;
   CudaRange races, shadow;    /* of the race detector: an RtRaces, its table */
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
@@ -133,9 +165,22 @@ bool cuda_enter(CudaDevice *cuda, Error *err);
 void cuda_leave(CudaDevice *cuda);
 /* driver_check, which notes a lost device. */
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err);
-bool cuda_wait(CudaDevice *cuda, Error *err);
 /* Has the context had a fault, by whomever? Then nothing of it may be used or freed. */
 bool cuda_is_lost(CudaDevice *cuda);
+
+/* cuda_stream.c */
+/* Makes it the current one. */
+bool cuda_select(CudaDevice *cuda, int32_t number, Error *err);
+/* By what is queued on the current stream from now on, and by the running launch. */
+CudaUse cuda_use_now(const CudaDevice *cuda);
+/* What is queued on the current stream from now on comes after that. */
+bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err);
+/* For the current stream; for all of them. */
+bool cuda_wait(CudaDevice *cuda, Error *err);
+bool cuda_wait_all(CudaDevice *cuda, Error *err);
+/* As far as is known without waiting. */
+bool cuda_is_idle(CudaDevice *cuda, int32_t number);
+void cuda_streams_free(CudaDevice *cuda);
 
 /* cuda_memory.c: device memory and copies; the context is current. */
 /* Zeros. */
@@ -146,7 +191,7 @@ bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint6
 /* At least `size_bytes` can be used; what comes new is zero. False: the device has no memory, or
  * the range is too small. */
 bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
-/* Gives back whole pieces past `size_bytes`; false: there were none. The stream is idle. */
+/* Gives back whole pieces past `size_bytes`; false: there were none. All streams are idle. */
 bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
@@ -155,7 +200,7 @@ void cuda_free(CudaDevice *cuda, CudaRange *range);
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
 /* Waits for what is queued. */
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
-void cuda_staging_free(CudaDevice *cuda);
+void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging);
 
 /* cuda_tree.c */
 /* The GPU's side of a tree; NULL with err. */
@@ -232,6 +277,7 @@ void cuda_unload(Device *device, DeviceCode *code);
 /* cuda_launch.c */
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
+bool cuda_is_done(Device *device, uint64_t ticket);
 /* What is queued, and its reports: device->settle. */
 bool cuda_settle(CudaDevice *cuda, Error *err);
 

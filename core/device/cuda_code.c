@@ -165,7 +165,7 @@ void cuda_unload(Device *device, DeviceCode *kernel) {
   CudaCode *code = (CudaCode *)kernel;
   if (!code) return;
   if (code->module && cuda_enter(cuda, NULL)) {
-    cuda_wait(cuda, NULL);
+    cuda_wait_all(cuda, NULL);
     cuda->driver.cuModuleUnload(code->module);
     cuda_leave(cuda);
   }

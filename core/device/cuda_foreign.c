@@ -110,9 +110,10 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
   CudaForeign *foreign = find(cuda, tree);
   ASSERT(foreign, "a foreign tree is adopted before it is used");
   uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both are aligned alike */
-  if (!foreign->memory.at &&
-      !cuda_allocate(cuda, &foreign->memory, foreign->size_bytes + past, err))
-    return false;
+  if (!foreign->memory.at) {
+    if (!cuda_allocate(cuda, &foreign->memory, foreign->size_bytes + past, err)) return false;
+    foreign->use = cuda_use_now(cuda);
+  }
   *address = foreign->memory.at + past + (uint64_t)(at - foreign->first);
   return true;
 }
@@ -124,6 +125,8 @@ bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
     uint64_t address;
     if (!foreign || foreign->is_used) continue;
     foreign->is_used = true;
+    if (!cuda_join(cuda, foreign->use, err)) return false;
+    foreign->use = cuda_use_now(cuda);
     if (!cuda_locate_foreign(cuda, tree, foreign->first, &address, err) ||
         !cuda_write(cuda, address, foreign->first, foreign->size_bytes, err))
       return false;

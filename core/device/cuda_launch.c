@@ -4,10 +4,11 @@
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
  * The block is what tasks see of their launch: a place of CudaDevice.block, from the launch until
- * its report. Before a task the host's frame goes there if it has changed. A task that writes slots
- * which the host reads is waited for; else the launch is queued, and its block says later what
- * became of it: the first error, what was said, how much was written outside. A block begins with
- * the error of the one before, so that nothing runs after a failure.
+ * its report. It runs on the launch's stream, after what other streams do with the same trees.
+ * Before a task the host's frame goes there if it has changed. A task that writes slots which the
+ * host reads is waited for; else the launch is queued, and its block says later what became of it:
+ * the first error, what was said, how much was written outside. A block begins with the error of
+ * the one before on its stream, so that nothing runs there after a failure.
  * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
  * and no more than there are positions; one where the order shows. */
 #include <stddef.h>
@@ -51,7 +52,7 @@ static uint64_t block_bytes(const CudaDevice *cuda) {
                   RT_GRANULE);
 }
 
-/* Of launch number `k` in the queue. */
+/* Of place `k`. */
 static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
   return cuda->block.at + (uint64_t)k * block_bytes(cuda);
 }
@@ -64,9 +65,17 @@ static uint64_t most_said(const DeviceLaunch *launch) {
 /* Nothing that is queued has anything there but one that failed, before which there is room. */
 static bool have_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   uint64_t size_bytes = sizeof(uint64_t) * most_said(launch);
-  ASSERT(size_bytes <= cuda->messages.mapped || !cuda->device.queued,
+  CudaRange *messages = &cuda->now->messages;
+  ASSERT(size_bytes <= messages->mapped || !cuda->now->queued,
          "messages move while none is in use");
-  return cuda_enlarge(cuda, &cuda->messages, size_bytes, false, err);
+  return cuda_enlarge(cuda, messages, size_bytes, false, err);
+}
+
+static int32_t find_place(const CudaDevice *cuda) {
+  int32_t k = 0;
+  while (k < CUDA_MOST_QUEUED && cuda->places[k].is_taken) k++;
+  ASSERT(k < CUDA_MOST_QUEUED, "no more is queued than has places");
+  return k;
 }
 
 /* A launch with more words than any before waits for an empty queue: its caller sees to that. */
@@ -76,12 +85,21 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
     ASSERT(!device->queued, "blocks move while none is in use");
     device->most_words = (int64_t)words_of(launch) + LEAST_WORDS;
   }
-  cuda->block_now = block_at(cuda, device->queued);
+  cuda->place = find_place(cuda);
+  cuda->block_now = block_at(cuda, cuda->place);
   cuda->block_is_there = false;
   return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
          have_messages(cuda, launch, err) &&
-         (cuda->block_now = block_at(cuda, device->queued));
+         (cuda->block_now = block_at(cuda, cuda->place));
 }
+
+/* -- tickets: a launch's number on its stream, and its place ----------------------------------- */
+
+static uint64_t ticket_of(uint64_t number, int32_t place) {
+  return number * CUDA_MOST_QUEUED + (uint64_t)place;
+}
+static int32_t place_of(uint64_t ticket) { return (int32_t)(ticket % CUDA_MOST_QUEUED); }
+static uint64_t number_of(uint64_t ticket) { return ticket / CUDA_MOST_QUEUED; }
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -100,7 +118,7 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                                          : NULL};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .most_calls = ((const CudaCode *)launch->code)->most_calls,
-      .messages = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)}};
+      .messages = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)}};
   for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
     const CudaTree *own = launch->trees[k]->device;
     trees[k] = own ? cuda_tree_address(own) : 0;
@@ -112,8 +130,8 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
 static bool inherit_error(CudaDevice *cuda, Error *err) {
   const uint64_t at = offsetof(RtContext, stop),
                  size_bytes = offsetof(RtContext, error) + sizeof(RtError) - at;
-  if (!cuda->device.queued) return true;
-  uint64_t before = block_at(cuda, cuda->device.queued - 1);
+  if (cuda->now->last < 0) return true;
+  uint64_t before = block_at(cuda, cuda->now->last);
   int result = cuda->driver.cuMemcpyDtoDAsync_v2(cuda->block_now + at, before + at, size_bytes,
                                                  cuda->stream);
   return cuda_check(cuda, result, "queue a launch", err);
@@ -166,7 +184,7 @@ static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMe
     if (!words) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
     messages->words = words;
     messages->capacity = said.used;
-    if (!cuda_read(cuda, words, cuda->messages.at, 8 * said.used, err)) return false;
+    if (!cuda_read(cuda, words, cuda->now->messages.at, 8 * said.used, err)) return false;
     messages->used = said.used;
   }
   messages_gather(to, &cuda->worker, 1, launch);
@@ -194,18 +212,29 @@ static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   return keep_frame(cuda, launch, err);
 }
 
-/* The blocks of all launches that are finished now, with the first of them. */
+static int32_t count_places(const CudaDevice *cuda) {
+  int32_t count = CUDA_MOST_QUEUED;
+  while (count && !cuda->places[count - 1].is_taken) count--;
+  return count;
+}
+
+/* The blocks of all launches on the current stream, with the first of them that is finished. Those
+ * of others are read, too, and may be anything. */
 static bool pull_reports(CudaDevice *cuda, Error *err) {
-  uint64_t size_bytes = block_bytes(cuda) * (uint64_t)cuda->device.queued;
+  int32_t count = count_places(cuda);
+  uint64_t size_bytes = block_bytes(cuda) * (uint64_t)count;
   uint8_t *reports = heap_resize(cuda->device.heap, cuda->reports, size_bytes);
   if (!reports) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
   cuda->reports = reports;
-  return cuda_read(cuda, reports, cuda->block.at, size_bytes, err);
+  if (!cuda_read(cuda, reports, cuda->block.at, size_bytes, err)) return false;
+  for (int32_t k = 0; k < count; k++)
+    cuda->places[k].is_read |= cuda->places[k].is_taken && cuda->places[k].stream == cuda->number;
+  return true;
 }
 
-static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int64_t k,
+static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int32_t k,
                         Error *err) {
-  if (k == 0 && !pull_reports(cuda, err)) return false;
+  if (!cuda->places[k].is_read && !pull_reports(cuda, err)) return false;
   Places places = find_places(launch);
   const uint8_t *bytes = cuda->reports + (uint64_t)k * block_bytes(cuda);
   const RtContext *context = (const RtContext *)(const void *)bytes;
@@ -218,27 +247,65 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int6
 
 /* Between tasks of a launch that prints: the order of what host region and tasks say shows. */
 static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  RtMessages said, none = {.words = pointer_to(cuda->messages.at), .capacity = most_said(launch)};
+  RtMessages said, none = {.words = pointer_to(cuda->now->messages.at),
+                          .capacity = most_said(launch)};
   uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
   return cuda_read(cuda, &said, at, sizeof said, err) &&
          pull_messages(cuda, &cuda->said, launch, said, err) &&
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 
-bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
-  CudaDevice *cuda = (CudaDevice *)device;
-  int64_t k = (int64_t)launch->ticket - 1;
-  bool is_last = k + 1 == device->queued;
-  if (!launch->says) launch->messages_lost = 0;
-  launch->message_words = 0;
-  if (!cuda_enter(cuda, err)) return false;
+/* Of one that has not run nothing is told but that. */
+static void note_outcome(CudaDevice *cuda, DeviceLaunch *launch, const CudaPlace *place) {
+  CudaStream *stream = cuda->now;
+  RtError *error = &launch->context.error;
+  if (error->kind == RT_OK) *error = place->host_error;
+  launch->is_skipped = stream->is_broken;
+  if (launch->is_skipped) *error = (RtError){0};
+  stream->is_broken |= error->kind != RT_OK;
+}
+
+static void leave_place(CudaDevice *cuda, int32_t k) {
+  CudaStream *stream = &cuda->streams[cuda->places[k].stream];
+  cuda->places[k] = (CudaPlace){0};
+  cuda->device.queued--;
+  if (--stream->queued) return;
+  stream->last = -1; /* what comes next begins anew */
+  stream->is_broken = false;
+}
+
+static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err) {
+  bool is_last = k == cuda->last_place;
   Said *said = is_last ? &cuda->said : &cuda->reported; /* the last has said something already */
   if (!is_last) messages_begin(said);
-  bool ok = take_report(cuda, said, launch, k, err);
+  if (!take_report(cuda, said, launch, k, err)) return false;
+  note_outcome(cuda, launch, &cuda->places[k]);
+  return true;
+}
+
+bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  int32_t k = place_of(launch->ticket);
+  if (!launch->says) launch->messages_lost = 0;
+  launch->message_words = 0;
+  bool is_entered = cuda_enter(cuda, err);
+  bool ok = is_entered && cuda_select(cuda, cuda->places[k].stream, err) &&
+            report(cuda, launch, k, err);
+  leave_place(cuda, k);
+  if (!is_entered) return false;
+  cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
-  if (is_last) device->queued = 0;
-  if (launch->context.error.kind == RT_OK) launch->context.error = cuda->host_errors[k];
   return ok;
+}
+
+bool cuda_is_done(Device *device, uint64_t ticket) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  const CudaPlace *place = &cuda->places[place_of(ticket)];
+  if (!place->is_taken || place->number != number_of(ticket)) return true;
+  if (!cuda_enter(cuda, NULL)) return true;
+  bool is_done = cuda_is_idle(cuda, place->stream);
+  cuda_leave(cuda);
+  return is_done;
 }
 
 /* -- a task ------------------------------------------------------------------------------------ */
@@ -412,11 +479,50 @@ static uint64_t largest_node(const DeviceLaunch *launch) {
 
 /* What it left comes with its report. */
 static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
-  int32_t k = cuda->device.queued++;
-  launch->ticket = (uint64_t)k + 1;
-  cuda->host_errors[k] = launch->context.error;
+  CudaStream *stream = cuda->now;
+  CudaPlace *place = &cuda->places[cuda->place];
+  *place = (CudaPlace){.is_taken = true,
+                       .stream = cuda->number,
+                       .number = stream->launched,
+                       .host_error = launch->context.error};
   if (rt_stopped(&launch->context) && launch->context.error.kind == RT_OK)
-    cuda->host_errors[k].kind = RT_ERROR_STOPPED;
+    place->host_error.kind = RT_ERROR_STOPPED;
+  launch->ticket = ticket_of(stream->launched, cuda->place);
+  stream->last = cuda->last_place = cuda->place;
+  stream->queued++;
+  cuda->device.queued++;
+}
+
+/* -- what it shares with launches on other streams --------------------------------------------- */
+
+static CudaUse *use_of(CudaDevice *cuda, const RtTree *tree) {
+  CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
+  return own ? &own->use : NULL;
+}
+
+/* What trees may take, if it has some that may take it. */
+static CudaUse *budget_of(CudaDevice *cuda, const DeviceLaunch *launch) {
+  for (int32_t k = 0; k < launch->tree_count; k++)
+    if (launch->trees[k]->manager_count) return &cuda->budget_use;
+  return NULL;
+}
+
+static bool join_uses(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  const CudaUse *budget = budget_of(cuda, launch);
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
+    const CudaUse *use = use_of(cuda, launch->trees[k]);
+    if (use && !cuda_join(cuda, *use, err)) return false;
+  }
+  return !budget || cuda_join(cuda, *budget, err);
+}
+
+static void note_uses(CudaDevice *cuda, const DeviceLaunch *launch) {
+  CudaUse *budget = budget_of(cuda, launch);
+  for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
+    CudaUse *use = use_of(cuda, launch->trees[k]);
+    if (use) *use = cuda_use_now(cuda);
+  }
+  if (budget) *budget = cuda_use_now(cuda);
 }
 
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
@@ -428,7 +534,8 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   cuda->launch = launch;
   cuda->err = &failed;
   if (!cuda_enter(cuda, err)) return false;
-  if (have_block(cuda, launch, &failed) &&
+  if (cuda_select(cuda, launch->stream, &failed) && join_uses(cuda, launch, &failed) &&
+      have_block(cuda, launch, &failed) &&
       cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
     cuda_pull_foreign(cuda, &failed);
@@ -436,8 +543,10 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
     if (!cuda->block_is_there && !error_is_set(&failed)) push_block(cuda, launch, &failed);
   }
+  note_uses(cuda, launch);
+  cuda->now->launched++;
+  if (!error_is_set(&failed)) enqueue(cuda, launch);
+  cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
-  if (error_is_set(&failed)) return error_add(err, &failed), false;
-  enqueue(cuda, launch);
-  return true;
+  return !error_is_set(&failed) || (error_add(err, &failed), false);
 }

@@ -7,7 +7,7 @@
  * each as large as all before it, so that most of what is not used can be given back. Where the
  * driver cannot map, all of a range is there from the beginning.
  * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
- * ring is used again when the stream has been waited for. */
+ * ring is used again when the stream has been waited for; each stream has one. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -49,7 +49,8 @@ bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool 
                          : DRIVER_OK;
   cuda_free(cuda, range);
   *range = larger;
-  return cuda_check(cuda, result, "move memory", err);
+  if (!cuda_check(cuda, result, "move memory", err)) return false;
+  return cuda->open_streams == 1 || cuda_wait(cuda, err); /* others may be the first to use it */
 }
 
 static DriverMemoryKind kind_of(const CudaDevice *cuda) {
@@ -156,7 +157,7 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
-    driver->cuStreamSynchronize(cuda->stream);
+    cuda_wait_all(cuda, NULL);
     while (range->piece_count) drop_piece(cuda, range);
     if (range->is_plain) driver->cuMemFree_v2(range->at);
     else driver->cuMemAddressFree(range->at, range->reserved);
@@ -170,7 +171,7 @@ void cuda_free(CudaDevice *cuda, CudaRange *range) {
 
 /* Up to `size_bytes` of the ring, at least one; *size_bytes says how many. */
 static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
-  CudaStaging *staging = &cuda->staging;
+  CudaStaging *staging = &cuda->now->staging;
   if (!staging->memory) {
     void *memory = NULL;
     int result = cuda->driver.cuMemHostAlloc(&memory, STAGING, 0);
@@ -216,8 +217,7 @@ bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, E
   return true;
 }
 
-void cuda_staging_free(CudaDevice *cuda) {
-  if (cuda->staging.memory && !cuda_is_lost(cuda))
-    cuda->driver.cuMemFreeHost(cuda->staging.memory);
-  cuda->staging = (CudaStaging){0};
+void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging) {
+  if (staging->memory && !cuda_is_lost(cuda)) cuda->driver.cuMemFreeHost(staging->memory);
+  *staging = (CudaStaging){0};
 }

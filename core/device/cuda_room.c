@@ -76,6 +76,7 @@ static bool trim(CudaDevice *cuda, CudaTree *tree) {
   if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) return false;
   if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) return false;
   tree->interval = 1; /* the next launch makes room again */
+  tree->use = cuda_use_now(cuda); /* all streams are idle; this one gets more */
   if (tree->image_state != CUDA_HOST_IS_NEWER) cuda_grow_image(cuda, tree, NULL);
   return true;
 }
@@ -84,7 +85,7 @@ bool cuda_relieve(CudaDevice *cuda) {
   bool any = false;
   if (cuda->is_relieving) return false; /* its own tables */
   cuda->is_relieving = true;
-  if (cuda_wait(cuda, NULL))
+  if (cuda_wait_all(cuda, NULL))
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
   cuda->is_relieving = false;
   return any;

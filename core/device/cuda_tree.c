@@ -81,6 +81,7 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
                           .image_state = CUDA_HOST_IS_NEWER,
                           .host_has_some = true,
                           .most_bytes = cuda_most_bytes(tree),
+                          .use = cuda_use_now(cuda),
                           .interval = 1,
                           .next = cuda->trees};
   if (cuda->trees) cuda->trees->previous = cuda_tree;
@@ -243,16 +244,22 @@ static void note_others(CudaTree *tree) {
     if (tree->pages[k] == CUDA_SAME) tree->pages[k] = CUDA_GPU_IS_NEWER;
 }
 
+static bool pull_some(CudaDevice *cuda, CudaTree *tree, const Pages *pages, DeviceUse use,
+                      Error *err) {
+  note_others(tree);
+  if (use == DEVICE_COUNTS) return pull_counts(cuda, tree, err);
+  if (use == DEVICE_TABLES) return pull_chunks(cuda, tree, err);
+  return pages ? pull_pages(cuda, tree, *pages, err) : pull_all(cuda, tree, err);
+}
+
 static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                  DeviceUse use, Error *err) {
   Pages pages = from ? pages_of(tree, from, size_bytes) : (Pages){0};
   if (from && host_has(tree, pages) && !cuda_is_lost(cuda)) return true;
   if (!cuda_enter(cuda, err)) return false;
-  note_others(tree);
-  bool ok = use == DEVICE_COUNTS   ? pull_counts(cuda, tree, err)
-            : use == DEVICE_TABLES ? pull_chunks(cuda, tree, err)
-            : from                 ? pull_pages(cuda, tree, pages, err)
-                                   : pull_all(cuda, tree, err);
+  bool ok = cuda_select(cuda, tree->use.stream, err) &&
+            pull_some(cuda, tree, from ? &pages : NULL, use, err);
+  cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return ok;
 }
@@ -278,12 +285,20 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   return ok;
 }
 
+/* What is queued with the tree. A sparse one has its memory from the budget that all share. */
+static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
+  Device *device = &cuda->device;
+  if (!own || own->is_shown || is_sparse(own->tree)) return cuda_settle(cuda, err);
+  return !device->settle_one ||
+         device->settle_one(device->settle_data, own->use.stream, UINT64_MAX, err);
+}
+
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
   if (use == DEVICE_SHOWS) return show((CudaDevice *)device, tree, err);
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
-  if ((own || tree->foreign) && !cuda_settle(cuda, err)) return false;
+  if ((own || tree->foreign) && !settle_tree(cuda, own, err)) return false;
   if (!own) return true; /* no task has seen it; or its memory is the host's own */
   if (!own->is_current && !pull(cuda, own, from, size_bytes, use, err)) return false;
   if (use == DEVICE_WRITES) note_host(own, from, size_bytes);
@@ -298,6 +313,7 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
   if (!own && !is_foreign) own = cuda_tree(cuda, tree, err);
   if (own) *address = own->memory.at + (uint64_t)(at - own->first);
   bool ok = is_foreign ? cuda_locate_foreign(cuda, tree, at, address, err) : own != NULL;
+  cuda->now->launched++; /* it may have begun to clear memory */
   cuda_leave(cuda);
   return ok;
 }

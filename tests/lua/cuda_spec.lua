@@ -101,6 +101,85 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("runs streams beside each other, and what two of them share in the order of the calls",
+    function()
+    local program = [[
+      rg.init { arch = "cuda" }
+      local c, sparse = rg.client(), rg.field(rg.i32)
+      rg.root:pointer("i", 32):dense("i", 8):place(sparse)
+      local mix = rg.kernel(function(to, from, n)
+        for i in rg.range(8) do to[i] = to[i] * 3 % 1000 + from[i] + n end
+      end)
+      local touch = rg.kernel(function(n, x)
+        for i in rg.range(8) do sparse[n * 8 + i] = sparse[n * 8 + i] + x[i] end
+      end)
+      local streams, buffers, numbers, cells = {}, {}, {}, {}
+      for k = 1, 4 do
+        streams[k], buffers[k], numbers[k] = c:stream(k - 1), c:empty(rg.i32, 8), k
+        buffers[k]:fill(k)
+      end
+      local state = 7
+      local function draw(n)
+        state = state * 16807 % 2147483647
+        return state % n + 1
+      end
+      local wrong = 0
+      for step = 1, 150 do
+        local on, to, from, kind = streams[draw(4)], draw(4), draw(4), draw(10)
+        if shared == false then to, from = on.number + 1, on.number + 1 end
+        if kind <= 6 then
+          on:execute(mix, { buffers[to], buffers[from], step })
+          numbers[to] = numbers[to] * 3 % 1000 + numbers[from] + step
+        elseif kind <= 8 and shared then
+          on:execute(touch, { to, buffers[from] })
+          cells[to] = (cells[to] or 0) + numbers[from]
+        elseif kind == 9 and buffers[to][step % 8] ~= numbers[to] then
+          wrong = wrong + 1
+        elseif kind == 10 and shared and sparse[to * 8 + 3] ~= (cells[to] or 0) then
+          wrong = wrong + 1
+        end
+      end
+      for k = 1, 4 do
+        wrong = wrong + (streams[k]:read(buffers[k])[8] == numbers[k] and 0 or 1)
+        wrong = wrong + (sparse[k * 8] == (cells[k] or 0) and 0 or 1)
+      end
+      print(wrong, "wrong")
+    ]]
+    for seed = 1, 4 do
+      assert.equal("0 wrong", run("PTX_SEED=" .. seed, "shared = true " .. program))
+    end
+    local said = run("PTX_TRACE=1", "shared = false " .. program)
+    assert.matches("0 wrong", said)
+    local _, created = said:gsub("create a stream", "")
+    local _, waits = said:gsub("a stream waits for an event", "")
+    assert.equal("4 0", created .. " " .. waits)
+    _, waits = run("PTX_TRACE=1", "shared = true " .. program):gsub("a stream waits", "")
+    assert.is_true(waits > 20)
+  end)
+
+  it("stops one stream at a failure, and no other", function()
+    assert.equal("1,1,1,1 nil three 5 3,3,3,3 0 7,7,7,7 true", run("", [[
+      rg.init { arch = "cuda" }
+      local c = rg.client()
+      local bad, good = c:stream(1), c:stream(2)
+      local x, y = c:create({ 0, 0, 0, 0 }, rg.i32), c:create({ 0, 0, 0, 0 }, rg.i32)
+      local add = rg.kernel(function(x, n)
+        for i in rg.range(4) do
+          assert(n ~= 3, "three")
+          x[i] = x[i] + n
+        end
+      end)
+      for n = 1, 8 do bad:execute(add, { x, n }) end
+      good:execute(add, { y, 1 })
+      local first, told = table.concat(good:read(y), ","), select(2, pcall(good.sync, good))
+      local ok, e = pcall(bad.sync, bad)
+      local skipped, after = rg.stats().skipped, table.concat(bad:read(x), ",")
+      bad:execute(add, { x, 4 })
+      print(first, told, e.message:match "three", skipped, after, rg.stats().skipped - skipped,
+        table.concat(bad:read(x), ","), pcall(bad.sync, bad))
+    ]]))
+  end)
+
   it("tells of a queued launch what failed, where and in which iteration", function()
     assert.equal("script:12 0, 3\nscript:17: note: kernel 'check' was launched here\n"
       .. "true\n21 4", run("", [[
