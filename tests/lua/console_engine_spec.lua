@@ -169,6 +169,7 @@ tree                                          64 B
   it("shows the module, reports and kernels in words", function()
     local c = new()
     assert.matches("^regolith .*'%?rg' lists them\n$", ask(c, "rg"))
+    assert.equal("function rg.field\n", ask(c, "rg.field"))
     assert.matches("^launches +%d", ask(c, "rg.stats()"))
     assert.matches("^version ", ask(c, "rg.info()"))
     assert.matches("^kernel k%(a, b%) %(prompt%(%d+%):1%)\n$",

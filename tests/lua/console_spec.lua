@@ -224,7 +224,8 @@ print(pcall(half, 1, 2))
   it("prints expressions at its prompt, asks for more input, goes on after a mistake", function()
     local said = run("-i", [[1 + 1\nk = rg.kernel(function()\nreturn 40 + 2\nend)\nk()\n]]
       .. [[error("oops")\n= 3, 4\nx = = 2\nrg.feild\nif x\n]])
-    for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n", "prompt%(4%):1: oops",
+    for _, answer in ipairs { "> 2\n", "> >> >> > 42\n", "> 3\t4\n",
+      "prompt%(4%):1: oops\nstack traceback:\n.*\n\tprompt%(4%):1: in main chunk\n",
       "unexpected symbol", "did you mean 'field'",
       "'then' expected near '<eof>'" } do
       assert.matches(answer, said)

@@ -163,18 +163,21 @@ describe("the prompt on a terminal #compiled", function()
     assert.matches("\n6\n>$", shown(p))
   end)
 
-  it("stops a kernel within 0.2 s at Ctrl-C, with fields valid", function()
-    local p = start()
-    enter(p, "x = rg.field(rg.f32, 4) x[1] = 7")
-    p:type "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()\r"
-    p:read(0.6)
-    local begin = rg.time()
-    p:type "\3"
-    p:wait "interrupted"
-    assert.is_true(p:settle())
-    assert.is_true(rg.time() - begin < 0.4)          -- 0.2 s, and our own waiting
-    enter(p, "x")
-    assert.matches("\nfield f32 %[4%]: 0 7 0 0\n>$", shown(p))
+  it("stops a kernel within 0.2 s at Ctrl-C, with fields valid, queued or not", function()
+    for _, channel in ipairs { "inline", "thread" } do
+      local p = start({}, { environment = { RG_CHANNEL = channel } })
+      enter(p, "x = rg.field(rg.f32, 4) x[1] = 7")
+      p:type "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()\r"
+      p:read(0.6)
+      local begin = rg.time()
+      p:type "\3"
+      p:wait "interrupted"
+      assert.is_true(p:settle())
+      assert.is_true(rg.time() - begin < 0.4)        -- 0.2 s, and our own waiting
+      enter(p, "x")
+      assert.matches("\nfield f32 %[4%]: 0 7 0 0\n>$", shown(p))
+      p:finish(0)
+    end
   end)
 
   it("stops loops in Lua at Ctrl-C, compiled or not, and keeps the session", function()

@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
+local builtin = require "regolith.builtin"
 
 local describe = {}
 
@@ -32,6 +33,7 @@ local function describe_string(s)
 end
 
 local function describe_function(f)
+  if builtin.names[f] then return "function " .. builtin.names[f] end
   local info = debug and debug.getinfo(f, "S")
   if not info or info.what == "C" then
     return (tostring(f):gsub("^function: builtin.*", "function (built in)"))

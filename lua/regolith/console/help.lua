@@ -3,6 +3,7 @@ local names = require "regolith.console.names"
 local path = require "regolith.console.path"
 local describe = require "regolith.console.describe"
 local fail = require "regolith.error"
+local builtin = require "regolith.builtin"
 
 local help = {}
 
@@ -143,6 +144,8 @@ function help.source(v)
   if type(v) ~= "function" then
     return nil, ("%s has no source: ??f is for functions and kernels"):format(fail.describe(v))
   end
+  local own = builtin.names[v]
+  if own then return nil, own .. " is Regolith's own", ("?%s tells what it does"):format(own) end
   local info = debug and debug.getinfo(v, "S") or { what = "C" }
   if info.what == "C" then return nil, "this function is built in, or written in C" end
   local kept = debug.getregistry()["regolith.texts"] or {}

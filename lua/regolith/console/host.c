@@ -68,8 +68,8 @@ static void add_frame(lua_State *lua, luaL_Buffer *out, int level) {
     snprintf(line, sizeof line, "%d:", frame.currentline);
     luaL_addstring(out, line);
   }
-  if (frame.namewhat[0]) snprintf(line, sizeof line, " in function '%.80s'", frame.name);
-  else if (frame.what[0] == 'm') snprintf(line, sizeof line, " in main chunk");
+  if (frame.what[0] == 'm') snprintf(line, sizeof line, " in main chunk");
+  else if (frame.namewhat[0]) snprintf(line, sizeof line, " in function '%.80s'", frame.name);
   else if (frame.what[0] == 'C') snprintf(line, sizeof line, " at %p", function);
   else snprintf(line, sizeof line, " in function <%s:%d>", frame.short_src, frame.linedefined);
   luaL_addstring(out, line);
@@ -453,6 +453,7 @@ static int read_line(lua_State *lua) {
 
 static bool run_prompt(Host *host) {
   if (!preset(host) || !get_console(host, "regolith.console.prompt", "run")) return false;
+  signal(SIGINT, SIG_IGN); /* between inputs it would end the session by surprise */
   lua_createtable(host->lua, 0, 4);
   lua_pushcfunction(host->lua, call_from_lua);
   lua_setfield(host->lua, -2, "call");

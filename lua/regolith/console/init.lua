@@ -83,6 +83,7 @@ function Console:complain(problem, hint)
     problem = "an error that is no text: " .. describe.value(problem, { width = self.width })
   end
   local said = tostring(problem):gsub("\n\t%[C%]: at [^\n]*$", "") -- the program's own frame
+    :gsub("\nstack traceback:$", "")
   self.write_error(self.paint("error", said) .. "\n" .. (hint and "hint: " .. hint .. "\n" or ""))
   return "error"
 end
@@ -128,12 +129,20 @@ end
 
 local function pack(...) return { n = select("#", ...), ... } end
 
--- Calls in the session's surroundings, and tells the time it took: true and results, or false.
+-- Whatever waits for kernels does so inside `call`, where it can be stopped.
+local function measured(self, before, f, ...)
+  local results = pack(f(...))
+  self.last = meter.since(before)
+  return unpack(results, 1, results.n)
+end
+
+-- Calls f, and notes the time it took: true and results, or false.
 local function run(self, f, ...)
   local before = meter.read()
+  self.last = nil
   self:watch_begins()
-  local results = pack(self.call(f, ...))
-  self.last = meter.since(before)
+  local results = pack(self.call(measured, self, before, f, ...))
+  self.last = self.last or meter.since(before)
   self:watch_ends()
   if not results[1] then self:complain(results[2]) end
   return results
@@ -284,7 +293,7 @@ end
 function Console:watch_ends()
   meter.on_launch(nil)
   if self.redraw and #self.watched > 0 and self.last.launches > 0 then
-    pcall(self.tick, self, true)
+    self.call(self.tick, self, true)
   end
 end
 

@@ -29,6 +29,7 @@ enum { MOST_WATCHED = 16, TICK_MS = 50, TICKS_UNTIL_TOLD = 10, MOST_STEPS = 2000
 
 static lua_State *running; /* what Ctrl-C stops */
 static pthread_t thread;   /* which runs it */
+static void (*before)(int); /* what Ctrl-C did before */
 static RgRuntime *volatile watched[MOST_WATCHED];
 /* since interrupt_begin: Ctrl-Cs; was the last one noticed; ticks since; was it said */
 static volatile sig_atomic_t count, noticed, ticks, told;
@@ -153,7 +154,7 @@ void interrupt_begin(lua_State *lua) {
   thread = pthread_self();
   count = noticed = told = stepping = 0;
   running = lua;
-  signal(SIGINT, on_interrupt);
+  before = signal(SIGINT, on_interrupt);
 }
 
 void interrupt_silence(lua_State *lua) {
@@ -161,7 +162,7 @@ void interrupt_silence(lua_State *lua) {
 }
 
 void interrupt_end(void) {
-  signal(SIGINT, SIG_DFL);
+  signal(SIGINT, before);
   lua_State *lua = running;
   noticed = 1;
   stepping = 0;

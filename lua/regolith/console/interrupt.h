@@ -5,7 +5,8 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* From here to interrupt_end Ctrl-C stops what this thread runs in `lua`. */
+/* From here to interrupt_end, after which it does what it did before, Ctrl-C stops what this thread
+ * runs in `lua`. */
 void interrupt_begin(lua_State *lua);
 void interrupt_end(void);
 
