@@ -119,6 +119,44 @@ function rg.image.write(path, what, options) end
 ---@return rg.Array
 function rg.image.read(path, options) end
 
+rg.points = {}
+
+--- Points as PLY: `{ pos = x, velocity = v, color = c }`.
+---@param path string
+---@param attributes table<string, rg.Field|rg.Array>
+function rg.points.write(path, attributes) end
+
+--- The attributes of a PLY's points as arrays, and how many there are.
+---@param path string
+---@return table<string, rg.Array>, integer
+function rg.points.read(path) end
+
+--- The surface on which a field of three axes has a value, as triangles.
+---@param field rg.Field|rg.Array
+---@param options? rg.MeshOptions
+---@return rg.Mesh
+function rg.mesh(field, options) end
+
+rg.volume = {}
+
+--- A field, or several by name, as VTI (ParaView) or VDB (Blender, Houdini).
+---@param path string
+---@param what rg.Field|rg.Array|table
+---@param options? rg.VolumeOptions
+function rg.volume.write(path, what, options) end
+
+rg.numpy = {}
+
+--- A .npy; of a table a .npz.
+---@param path string
+---@param what rg.Field|rg.Array|table<string, rg.Field|rg.Array>
+function rg.numpy.write(path, what) end
+
+--- A .npy as an array, a .npz as a table of them.
+---@param path string
+---@return rg.Array|table<string, rg.Array>
+function rg.numpy.read(path) end
+
 --- A snapshot: `rg.save(path, { x = x, frame = 10 })`, whole trees with what is active.
 ---@param path string
 ---@param things table
@@ -1400,6 +1438,27 @@ function Ticket:wait(as) end
 ---@class rg.KernelOptions
 ---@field name? string Used in messages.
 ---@field fast_math? boolean As in `rg.init`, for this kernel.
+
+---@class rg.Mesh
+---@field vertices ffi.cdata* Three floats for each.
+---@field triangles ffi.cdata* Three numbers of vertices for each, from 0.
+---@field vertex_count integer How many.
+---@field triangle_count integer How many.
+local Mesh = {}
+
+--- PLY or OBJ, by the path's ending.
+---@param path string
+---@return self
+function Mesh:write(path) end
+
+---@class rg.MeshOptions
+---@field level? number The value, 0; what is below is inside.
+---@field spacing? number|number[] Of the elements, 1.
+---@field origin? number[] Where element 0, 0, 0 is.
+
+---@class rg.VolumeOptions
+---@field spacing? number|number[] Of the elements, 1.
+---@field origin? number[] Where element 0, 0, 0 is.
 
 ---@class rg.ImageOptions
 ---@field low? number What becomes the palette's begin.

@@ -53,6 +53,15 @@ local function open(own)
     rg[name] = function(...) return require("regolith.snapshot")[name](own, ...) end
   end
 
+  -- files, each format loaded when it is used
+  local function file(name, f)
+    return fail.border(function(...) return require("regolith.file." .. name)[f](own, ...) end)
+  end
+  rg.points = { write = file("points", "write"), read = file("points", "read") }
+  rg.numpy = { write = file("numpy", "write"), read = file("numpy", "read") }
+  rg.volume = { write = file("volume", "write") }
+  function rg.mesh(...) return require("regolith.file.mesh").create(own, ...) end
+
   function rg.comm() return require("regolith.comm").open(own) end
   function rg.client() return require("regolith.client").create(own) end
 

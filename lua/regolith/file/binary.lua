@@ -1,0 +1,203 @@
+--- What the writers and readers of files share: a file that is there as a whole or not at all,
+--- numbers of fields and arrays, and little-endian bytes.
+local ffi = require "ffi"
+local lib = require "regolith.lib"
+local fail = require "regolith.error"
+local field = require "regolith.field"
+local array = require "regolith.array"
+local types = require "regolith.type"
+
+local binary = {}
+
+local C, check = lib.C, lib.check
+local io, os = io, os
+
+function binary.fail(what, path, verb, why)
+  return fail.argument(("%s '%s' cannot be %s: %s"):format(what, path, verb,
+    (tostring(why):gsub("^.*: ", ""))), nil, "io.failed")
+end
+
+function binary.check_path(path, caller)
+  if type(path) == "string" and path ~= "" then return end
+  return fail.argument(("%s takes a path first, not %s"):format(caller, fail.describe(path)))
+end
+
+function binary.check_options(options, names, caller)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    return fail.argument("options are a table, not " .. fail.describe(options))
+  end
+  fail.check_options(options, names, caller)
+  return options
+end
+
+--- The handler of a path's ending among `formats`; raises with the endings.
+function binary.format_of(path, formats, caller)
+  local ending, names = path:match "%.(%w+)$", {}
+  if ending and formats[ending:lower()] then return formats[ending:lower()] end
+  for name in pairs(formats) do names[#names + 1] = "." .. name end
+  table.sort(names)
+  return fail.argument(("%s: '%s' does not end with %s"):format(caller, path,
+    table.concat(names, " or ")))
+end
+
+--- Calls put(write), where write(..) takes strings; what is written appears under its name at the
+--- end.
+function binary.write(what, path, put)
+  local temporary = path .. ".tmp"
+  local file, why = io.open(temporary, "wb")
+  if not file then return binary.fail(what, path, "written", why) end
+  local problem
+  local ok, err = pcall(put, function(...)
+    local done, reason = file:write(...)
+    if not done then
+      problem = reason
+      error(problem, 0)
+    end
+  end, file)
+  local closed, reason = file:close()
+  if ok and not closed then ok, problem = false, reason end
+  if ok then ok, problem = os.rename(temporary, path) end
+  if ok then return end
+  os.remove(temporary)
+  if problem then return binary.fail(what, path, "written", problem) end
+  return error(err, 0)
+end
+
+--- All bytes of a file.
+function binary.read(what, path)
+  local file, why = io.open(path, "rb")
+  if not file then return binary.fail(what, path, "read", why) end
+  local bytes, reason = file:read "*a"
+  file:close()
+  return bytes or binary.fail(what, path, "read", reason)
+end
+
+-- -- numbers --------------------------------------------------------------------------------------
+
+local is = ffi.istype
+function binary.is_field(v) return type(v) == "cdata" and is("RgFieldHandle", v) end
+function binary.is_array(v) return type(v) == "cdata" and is("RgArrayHandle", v) end
+
+--- A field's or array's type, extents (a list), and where its indices start.
+function binary.look(x, caller)
+  if binary.is_field(x) then
+    field.settle(x)
+  elseif not binary.is_array(x) then
+    return fail.argument(("%s takes a field or an array, not %s"):format(caller,
+      fail.describe(x)))
+  end
+  local extents, starts, shape = {}, {}, x.shape
+  for axis = 0, #shape - 1 do extents[axis + 1] = shape[axis] end
+  local offset = binary.is_field(x) and x.offset
+  for axis = 0, #extents - 1 do starts[axis + 1] = offset and offset[axis] or 0 end
+  return x.type, extents, starts
+end
+
+local function element_of(t) return t.element or t end
+binary.element_of = element_of
+
+--- Is its element one that numbers make: no struct?
+function binary.parts_of(t, caller)
+  if t.members then
+    return fail.argument(("%s takes numbers, vectors and matrices, not structs"):format(caller))
+  end
+  return t.count or 1
+end
+
+--- All elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers; their
+--- count.
+function binary.numbers(x, caller)
+  local t, extents = binary.look(x, caller)
+  local count = binary.parts_of(t, caller)
+  for axis = 1, #extents do
+    if extents[axis] == 0 then
+      return fail.argument(("%s: %s has an axis without an end"):format(caller, tostring(x)))
+    end
+    count = count * extents[axis]
+  end
+  local name = element_of(t).name
+  local wide = name == "i64" or name == "u64"
+  local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
+  local own, number = lib.oracle_of(x.rg_runtime), x.rg_runtime
+  if own then
+    own:read(x, values)
+  elseif binary.is_field(x) then
+    check((wide and C.rg_field_read_i64 or C.rg_field_read)(x.rg_field, values, count), number)
+  else
+    check((wide and C.rg_array_read_i64 or C.rg_array_read)(x.rg_array, values, count), number)
+  end
+  return values, count
+end
+
+local c_types = { bool = "uint8_t", i8 = "int8_t", u8 = "uint8_t", i16 = "int16_t",
+  u16 = "uint16_t", i32 = "int32_t", u32 = "uint32_t", i64 = "int64_t", u64 = "uint64_t",
+  f32 = "float", f64 = "double", f16 = "float" }
+
+--- `count` numbers from `values` as bytes of a type ("f32"; f16 as f32).
+function binary.bytes(values, first, count, name)
+  local out = ffi.new(c_types[name] .. "[?]", count)
+  for k = 0, count - 1 do out[k] = values[first + k] end
+  return ffi.string(out, ffi.sizeof(out))
+end
+
+--- Bytes as FFI numbers of a type.
+function binary.cast(bytes, at, name)
+  return ffi.cast("const " .. c_types[name] .. " *", ffi.cast("const char *", bytes) + at)
+end
+
+function binary.pointer(name) return ffi.typeof("const " .. c_types[name] .. " *") end
+function binary.c_type(name) return c_types[name] end
+function binary.size_of(name) return ffi.sizeof(c_types[name]) end
+
+local function ordered(n, size)
+  local bytes = {}
+  for k = 1, size do
+    bytes[k] = string.char(n % 256)
+    n = math.floor(n / 256)
+  end
+  return table.concat(bytes)
+end
+--- Little-endian; of negative numbers the two's complement.
+function binary.u16(n) return ordered(n, 2) end
+function binary.u32(n) return ordered(n % 2 ^ 32, 4) end
+function binary.u64(n) return ordered(n, 8) end
+local single, double = ffi.new "float[1]", ffi.new "double[1]"
+function binary.f32(v)
+  single[0] = v
+  return ffi.string(single, 4)
+end
+function binary.f64(v)
+  double[0] = v
+  return ffi.string(double, 8)
+end
+function binary.read_u16(s, at)
+  local a, b = s:byte(at, at + 1)
+  return a + b * 256
+end
+function binary.read_u32(s, at)
+  local a, b, c, d = s:byte(at, at + 3)
+  return a + b * 256 + c * 65536 + d * 2 ^ 24
+end
+
+--- A new array whose elements are set from `values`, an FFI array of numbers, row-major.
+function binary.array(session, t, extents, values, count)
+  local x = array.create(session, t, unpack(extents))
+  local name = element_of(t).name
+  local wide = name == "i64" or name == "u64"
+  local own = ffi.new(wide and "int64_t[?]" or "double[?]", count)
+  for k = 0, count - 1 do own[k] = values[k] end
+  local oracle = lib.oracle_of(x.rg_runtime)
+  if oracle then oracle:write(x, own)
+  else
+    check((wide and C.rg_array_write_i64 or C.rg_array_write)(x.rg_array, own, count),
+      x.rg_runtime)
+  end
+  return x
+end
+
+function binary.vector_type(element, count)
+  return count == 1 and types.by_name[element] or types.shaped(types.by_name[element], count, 1)
+end
+
+return binary

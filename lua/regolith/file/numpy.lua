@@ -1,0 +1,181 @@
+--- `.npy` and `.npz`, both ways: `rg.numpy.write(path, x)`, `rg.numpy.write(path, { x = x })`,
+--- `rg.numpy.read(path)`. Numbers are little-endian and row-major; those of a vector or matrix are
+--- last axes. An .npz is a ZIP of .npy files, which are stored as they are.
+local ffi = require "ffi"
+local bit = require "bit"
+local fail = require "regolith.error"
+local binary = require "regolith.file.binary"
+local types = require "regolith.type"
+
+local numpy = {}
+
+local codes = { bool = "|b1", i8 = "|i1", u8 = "|u1", i16 = "<i2", u16 = "<u2", i32 = "<i4",
+  u32 = "<u4", i64 = "<i8", u64 = "<u8", f32 = "<f4", f64 = "<f8", f16 = "<f4" }
+local names = {}
+for name, code in pairs(codes) do
+  if name ~= "f16" then names[code] = name end
+end
+names["|u1"], names["<i1"], names["<u1"] = "u8", "i8", "u8"
+
+-- -- .npy -----------------------------------------------------------------------------------------
+
+local function npy(x, caller)
+  local t, extents = binary.look(x, caller)
+  local values, count = binary.numbers(x, caller)
+  local name, shape = binary.element_of(t).name, { unpack(extents) }
+  if t.rows and t.cols and t.cols > 1 then
+    shape[#shape + 1], shape[#shape + 2] = t.rows, t.cols
+  elseif t.count then
+    shape[#shape + 1] = t.count
+  end
+  for k, extent in ipairs(shape) do shape[k] = ("%d"):format(extent) end
+  local text = ("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }"):format(codes[name],
+    table.concat(shape, ", ") .. (#shape == 1 and "," or ""))
+  text = text .. (" "):rep(-(#text + 11) % 64) .. "\n"
+  return "\147NUMPY\1\0" .. binary.u16(#text) .. text .. binary.bytes(values, 0, count, name)
+end
+
+local function refuse(path, why) return binary.fail("array", path, "read", why) end
+
+local function parse(session, bytes, path)
+  if bytes:sub(1, 6) ~= "\147NUMPY" or #bytes < 12 then
+    return refuse(path, "it is no .npy file")
+  end
+  local is_short = bytes:byte(7) == 1
+  local length = is_short and binary.read_u16(bytes, 9) or binary.read_u32(bytes, 9)
+  local first = is_short and 11 or 13
+  local text = bytes:sub(first, first + length - 1)
+  local code = text:match "'descr':%s*'([^']+)'"
+  local order = text:match "'fortran_order':%s*(%a+)"
+  local shape = text:match "'shape':%s*%(([^)]*)%)"
+  if not code or not order or not shape then return refuse(path, "its header cannot be") end
+  local name = names[code]
+  if not name then
+    return refuse(path, ("its numbers are of type '%s', which is not read"):format(code))
+  end
+  if order ~= "False" then
+    return refuse(path, "its order is Fortran's: save np.ascontiguousarray of it")
+  end
+  local extents, count = {}, 1
+  for extent in shape:gmatch "%d+" do
+    extents[#extents + 1] = tonumber(extent)
+    count = count * tonumber(extent)
+  end
+  if #bytes - (first + length - 1) ~= count * binary.size_of(name) then
+    return refuse(path, "it is cut short, or longer than its header says")
+  end
+  if #extents == 0 then extents[1] = 1 end
+  if count == 0 or #extents > 8 then
+    return refuse(path, "its shape has no elements, or more than 8 axes")
+  end
+  return binary.array(session, types.by_name[name], extents,
+    binary.cast(bytes, first + length - 1, name), count)
+end
+
+-- -- .npz -----------------------------------------------------------------------------------------
+
+local crc_table = ffi.new "uint32_t[256]"
+for n = 0, 255 do
+  local c = n
+  for _ = 1, 8 do
+    c = bit.band(c, 1) ~= 0 and bit.bxor(0xedb88320, bit.rshift(c, 1)) or bit.rshift(c, 1)
+  end
+  crc_table[n] = c % 2 ^ 32
+end
+
+local function crc32(text)
+  local c, at = -1, ffi.cast("const uint8_t *", text)
+  for k = 0, #text - 1 do
+    c = bit.bxor(crc_table[bit.band(bit.bxor(c, at[k]), 255)], bit.rshift(c, 8))
+  end
+  return bit.bnot(c) % 2 ^ 32
+end
+
+local function put_zip(write, entries)
+  local at, directory = 0, {}
+  local function put(text)
+    write(text)
+    at = at + #text
+  end
+  for _, entry in ipairs(entries) do
+    local name, data = entry[1] .. ".npy", entry[2]
+    if #data >= 2 ^ 32 - 1 or at >= 2 ^ 32 - 1 then
+      return fail.argument("an .npz holds less than 4 GiB", "write .npy files")
+    end
+    local common = binary.u16(20) .. binary.u16(0) .. binary.u16(0) .. binary.u32(0x00210000)
+      .. binary.u32(crc32(data)) .. binary.u32(#data) .. binary.u32(#data)
+      .. binary.u16(#name) .. binary.u16(0)
+    directory[#directory + 1] = "PK\1\2" .. binary.u16(20) .. common .. binary.u16(0)
+      .. binary.u16(0) .. binary.u16(0) .. binary.u32(0) .. binary.u32(at) .. name
+    put("PK\3\4" .. common .. name)
+    put(data)
+  end
+  local first = at
+  put(table.concat(directory))
+  write("PK\5\6" .. binary.u32(0) .. binary.u16(#entries) .. binary.u16(#entries)
+    .. binary.u32(at - first) .. binary.u32(first) .. binary.u16(0))
+end
+
+local function read_zip(session, bytes, path)
+  local tail = bytes:find("PK\5\6", math.max(1, #bytes - 65600), true)
+  if not tail or tail + 21 > #bytes then
+    return refuse(path, "it is no ZIP file, or is cut short")
+  end
+  local count, at = binary.read_u16(bytes, tail + 10), binary.read_u32(bytes, tail + 16) + 1
+  local result = {}
+  for _ = 1, count do
+    if bytes:sub(at, at + 3) ~= "PK\1\2" then return refuse(path, "its directory cannot be") end
+    local method, crc = binary.read_u16(bytes, at + 10), binary.read_u32(bytes, at + 16)
+    local size, length = binary.read_u32(bytes, at + 24), binary.read_u16(bytes, at + 28)
+    local place, name = binary.read_u32(bytes, at + 42) + 1, bytes:sub(at + 46, at + 45 + length)
+    if method ~= 0 then
+      return refuse(path, "it is compressed (write it by np.savez, not np.savez_compressed)")
+    end
+    if place + 29 > #bytes then return refuse(path, "it is cut short") end
+    local first = place + 30 + binary.read_u16(bytes, place + 26)
+      + binary.read_u16(bytes, place + 28)
+    local data = bytes:sub(first, first + size - 1)
+    if #data ~= size or crc32(data) ~= crc then return refuse(path, "bytes of it have changed") end
+    result[(name:gsub("%.npy$", ""))] = parse(session, data, path)
+    at = at + 46 + length + binary.read_u16(bytes, at + 30) + binary.read_u16(bytes, at + 32)
+  end
+  return result
+end
+
+-- -- both -----------------------------------------------------------------------------------------
+
+local caller = "rg.numpy.write"
+local writers = {}
+function writers.npy(path, x)
+  local text = npy(x, caller)
+  binary.write("array", path, function(write) write(text) end)
+end
+function writers.npz(path, t)
+  if type(t) ~= "table" or getmetatable(t) then
+    return fail.argument("an .npz takes a table: { x = x }, not " .. fail.describe(t))
+  end
+  local entries = {}
+  for name, x in pairs(t) do
+    if type(name) ~= "string" or name:find "[/\\%z]" then
+      return fail.argument("what is in an .npz has a name, not " .. fail.describe(name))
+    end
+    entries[#entries + 1] = { name, npy(x, caller) }
+  end
+  table.sort(entries, function(a, b) return a[1] < b[1] end)
+  binary.write("arrays", path, function(write) put_zip(write, entries) end)
+end
+
+function numpy.write(_, path, what)
+  binary.check_path(path, caller)
+  binary.format_of(path, writers, caller)(path, what)
+end
+
+--- An array, or of an .npz a table of them.
+function numpy.read(session, path)
+  binary.check_path(path, "rg.numpy.read")
+  local bytes = binary.read("array", path)
+  if bytes:sub(1, 2) == "PK" then return read_zip(session, bytes, path) end
+  return parse(session, bytes, path)
+end
+
+return numpy

@@ -1,0 +1,265 @@
+--- Points as PLY: `rg.points.write(path, { pos = x, mass = m })`, `rg.points.read(path)`. `pos` is
+--- x, y, z; `normal` nx, ny, nz; `color` (or `colour`) red, green, blue and perhaps alpha as bytes;
+--- of another vector v the properties are v_x, v_y .., as every reader of PLY takes scalars.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local binary = require "regolith.file.binary"
+
+local points = {}
+
+local ply_types = { bool = "uchar", i8 = "char", u8 = "uchar", i16 = "short", u16 = "ushort",
+  i32 = "int", u32 = "uint", i64 = "double", u64 = "double", f16 = "float", f32 = "float",
+  f64 = "double" }
+local own_types = { char = "i8", int8 = "i8", uchar = "u8", uint8 = "u8", short = "i16",
+  int16 = "i16", ushort = "u16", uint16 = "u16", int = "i32", int32 = "i32", uint = "u32",
+  uint32 = "u32", float = "f32", float32 = "f32", double = "f64", float64 = "f64" }
+local letters = { "x", "y", "z", "w" }
+
+-- The names of an attribute's numbers.
+local function names_of(name, count)
+  local names = {}
+  if name == "pos" then return { "x", "y", "z" } end
+  if name == "normal" and count == 3 then return { "nx", "ny", "nz" } end
+  if (name == "color" or name == "colour") and (count == 3 or count == 4) then
+    return { "red", "green", "blue", "alpha" }, true
+  end
+  if count == 1 then return { name } end
+  for k = 1, count do names[k] = ("%s_%s"):format(name, letters[k] or k) end
+  return names
+end
+
+-- -- writing --------------------------------------------------------------------------------------
+
+local caller = "rg.points.write"
+
+-- Is every element there? Then it is read at once, else as `pos` has them.
+local function is_dense(x)
+  if binary.is_array(x) then return true end
+  local count, shape = 1, x.shape
+  for axis = 0, #shape - 1 do count = count * shape[axis] end
+  return count > 0 and x:count() == count
+end
+
+-- The indices of the active cells, in index order; nil: all of them.
+local function indices_of(x)
+  if is_dense(x) then return nil end
+  local list = {}
+  local rank = #x.shape
+  for a, b, c, d, e, f, g, h in x:active() do
+    list[#list + 1] = { unpack({ a, b, c, d, e, f, g, h }, 1, rank) }
+  end
+  return list
+end
+
+-- Element by element, where cells come and go.
+local function gather(x, indices, parts)
+  local values = ffi.new("double[?]", #indices * parts)
+  for n, at in ipairs(indices) do
+    local v = x:get(unpack(at))
+    if parts == 1 then
+      values[n - 1] = type(v) == "boolean" and (v and 1 or 0) or tonumber(v)
+    else
+      for k = 0, parts - 1 do values[(n - 1) * parts + k] = tonumber(v.rg_n[k]) end
+    end
+  end
+  return values, #indices * parts
+end
+
+local function attribute(name, x, indices)
+  local t = binary.look(x, caller)
+  local parts = binary.parts_of(t, caller)
+  local values, count
+  if indices then values, count = gather(x, indices, parts)
+  else values, count = binary.numbers(x, caller) end
+  local names, is_colour = names_of(name, parts)
+  return { name = name, values = values, parts = parts, count = count / parts, names = names,
+    type = is_colour and "u8" or binary.element_of(t).name,
+    scale = is_colour and binary.element_of(t).name:find "^f" and 255 or nil }
+end
+
+local function attributes_of(t)
+  if type(t) ~= "table" or getmetatable(t) or t.pos == nil then
+    return fail.argument("rg.points.write takes a table of fields or arrays with a `pos`: \z
+      { pos = x, mass = m }")
+  end
+  local _, extents = binary.look(t.pos, caller)
+  local parts = binary.parts_of(t.pos.type, caller)
+  if parts ~= 2 and parts ~= 3 then
+    return fail.argument(("`pos` of points is a vec2 or vec3, not %s"):format(t.pos.type.name))
+  end
+  local indices, list, others = indices_of(t.pos), {}, {}
+  for name in pairs(t) do
+    if type(name) ~= "string" or not name:find "^[%a_][%w_]*$" then
+      return fail.argument("an attribute of points has a name, not " .. fail.describe(name))
+    end
+    if name ~= "pos" then others[#others + 1] = name end
+  end
+  table.sort(others)
+  for _, name in ipairs { "pos", unpack(others) } do
+    local _, own = binary.look(t[name], caller)
+    for axis = 1, math.max(#own, #extents) do
+      if own[axis] ~= extents[axis] then
+        return fail.argument(("'%s' and 'pos' have different shapes"):format(name))
+      end
+    end
+    list[#list + 1] = attribute(name, t[name], indices)
+  end
+  return list, list[1].count
+end
+
+local function header(list, count)
+  local lines = { "ply", "format binary_little_endian 1.0", "comment Regolith",
+    ("element vertex %d"):format(count) }
+  for _, a in ipairs(list) do
+    for k = 1, a.name == "pos" and 3 or a.parts do
+      lines[#lines + 1] = ("property %s %s"):format(ply_types[a.type], a.names[k])
+    end
+  end
+  return table.concat(lines, "\n") .. "\nend_header\n"
+end
+
+-- One record per point, made by a struct of the FFI.
+local function records(list, count)
+  local members = {}
+  for _, a in ipairs(list) do
+    for k = 1, a.name == "pos" and 3 or a.parts do
+      a[k] = "m" .. #members
+      members[#members + 1] = ("%s %s;"):format(binary.c_type(own_types[ply_types[a.type]]), a[k])
+    end
+  end
+  local record = ffi.typeof("struct __attribute__((packed)) {" .. table.concat(members) .. "}")
+  local out = ffi.new(ffi.typeof("$[?]", record), count)
+  for _, a in ipairs(list) do
+    for k = 1, a.parts do
+      local member, values, parts, scale = a[k], a.values, a.parts, a.scale
+      for n = 0, count - 1 do
+        local v = tonumber(values[n * parts + k - 1])
+        if scale then v = math.floor(math.max(0, math.min(1, v)) * scale + 0.5) end
+        out[n][member] = v
+      end
+    end
+  end
+  return ffi.string(out, count * ffi.sizeof(record))
+end
+
+--- `rg.points.write(path, { pos = x, velocity = v, color = c })`
+function points.write(_, path, t)
+  binary.check_path(path, caller)
+  binary.format_of(path, { ply = true }, caller)
+  local list, count = attributes_of(t)
+  local head, body = header(list, count), count > 0 and records(list, count) or ""
+  binary.write("points", path, function(write) write(head, body) end)
+end
+
+-- -- reading --------------------------------------------------------------------------------------
+
+local function refuse(path, why) return binary.fail("points", path, "read", why) end
+
+-- Properties of the element `vertex`, and its count; other elements may follow, and are left out.
+local function read_header(bytes, path)
+  local _, past = bytes:find "end_header\r?\n"
+  if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
+  local format, count, properties, element = nil, nil, {}, nil
+  for line in bytes:sub(1, past):gmatch "[^\r\n]+" do
+    local words = {}
+    for word in line:gmatch "%S+" do words[#words + 1] = word end
+    if words[1] == "format" then format = words[2] end
+    if words[1] == "element" then
+      if not element and words[2] ~= "vertex" then
+        return refuse(path, "its first element is not 'vertex'")
+      end
+      element = words[2]
+      if element == "vertex" then count = tonumber(words[3]) end
+    end
+    if words[1] == "property" and element == "vertex" then
+      local kind = own_types[words[2]]
+      if not kind then
+        return refuse(path, ("a property of type '%s' is not read"):format(words[2]))
+      end
+      properties[#properties + 1] = { name = words[3], type = kind }
+    end
+  end
+  if not count or #properties == 0 then return refuse(path, "it has no points") end
+  return format, count, properties, past
+end
+
+local function read_binary(bytes, at, count, properties, path)
+  local size = 0
+  for _, p in ipairs(properties) do
+    p.at = size
+    size = size + binary.size_of(p.type)
+  end
+  if #bytes - at < count * size then return refuse(path, "it is cut short") end
+  for _, p in ipairs(properties) do
+    p.values = ffi.new("double[?]", count)
+    local first = ffi.cast("const char *", bytes) + at + p.at
+    local kind = binary.pointer(p.type)
+    for n = 0, count - 1 do p.values[n] = ffi.cast(kind, first + n * size)[0] end
+  end
+end
+
+local function read_text(bytes, at, count, properties, path)
+  local next_word = bytes:sub(at + 1):gmatch "%S+"
+  for _, p in ipairs(properties) do p.values = ffi.new("double[?]", count) end
+  for n = 0, count - 1 do
+    for _, p in ipairs(properties) do
+      local v = tonumber(next_word() or "")
+      if not v then return refuse(path, "it is cut short, or has words where numbers belong") end
+      p.values[n] = v
+    end
+  end
+end
+
+-- Groups of properties: { name, { properties } }.
+local function group(properties)
+  local by_name, groups, taken = {}, {}, {}
+  for _, p in ipairs(properties) do by_name[p.name] = p end
+  local function take(name, ...)
+    local list = {}
+    for _, one in ipairs { ... } do
+      if not by_name[one] then break end
+      list[#list + 1] = by_name[one]
+    end
+    if #list < 2 then return end
+    for _, p in ipairs(list) do taken[p] = true end
+    groups[#groups + 1] = { name, list }
+  end
+  take("pos", "x", "y", "z")
+  take("normal", "nx", "ny", "nz")
+  take("color", "red", "green", "blue", "alpha")
+  for _, p in ipairs(properties) do
+    local base = p.name:match "^(.+)_x$"
+    if base then take(base, base .. "_x", base .. "_y", base .. "_z", base .. "_w") end
+  end
+  for _, p in ipairs(properties) do
+    if not taken[p] then groups[#groups + 1] = { p.name, { p } } end
+  end
+  return groups
+end
+
+local function array_of(session, row, count)
+  local list, parts = row[2], #row[2]
+  local scale = row[1] == "color" and list[1].type == "u8" and 1 / 255 or 1
+  local kind = scale ~= 1 and "f32" or list[1].type
+  local values = ffi.new("double[?]", count * parts)
+  for k, p in ipairs(list) do
+    for n = 0, count - 1 do values[n * parts + k - 1] = p.values[n] * scale end
+  end
+  return binary.array(session, binary.vector_type(kind, parts), { count }, values, count * parts)
+end
+
+--- A table of arrays by name, and how many points there are.
+function points.read(session, path)
+  binary.check_path(path, "rg.points.read")
+  local bytes = binary.read("points", path)
+  local format, count, properties, at = read_header(bytes, path)
+  if format == "binary_little_endian" then read_binary(bytes, at, count, properties, path)
+  elseif format == "ascii" then read_text(bytes, at, count, properties, path)
+  else return refuse(path, ("its format '%s' is not read"):format(tostring(format))) end
+  local result = {}
+  if count == 0 then return result, 0 end
+  for _, row in ipairs(group(properties)) do result[row[1]] = array_of(session, row, count) end
+  return result, count
+end
+
+return points
