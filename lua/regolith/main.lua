@@ -61,6 +61,13 @@ local function open(own)
   rg.numpy = { write = file("numpy", "write"), read = file("numpy", "read") }
   rg.volume = { write = file("volume", "write") }
   function rg.mesh(...) return require("regolith.file.mesh").create(own, ...) end
+  function rg.video(...) return require("regolith.file.video").create(own, ...) end
+  function rg.progress(...) return require("regolith.progress").create(...) end
+  local line = file("plot", "line")
+  rg.plot = setmetatable({ line = line, scatter = file("plot", "scatter"),
+    histogram = file("plot", "histogram") },
+    { __call = function(_, ...) return line(...) end, __regolith = "rg.plot" })
+  rg.log = require "regolith.log"
 
   function rg.comm() return require("regolith.comm").open(own) end
   function rg.client() return require("regolith.client").create(own) end

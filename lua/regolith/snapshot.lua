@@ -22,7 +22,7 @@ local function joined(path, key)
   if type(key) == "number" and key % 1 == 0 and math.abs(key) < 2 ^ 53 then
     return ("%s[%d]"):format(path, key)
   end
-  if type(key) == "string" and key:find "^[%a_][%w_]*$" then
+  if type(key) == "string" and key:find "^[%a_][%w_.]*$" then
     return path == "" and key or path .. "." .. key
   end
   return fail.argument(("a key of what is saved is a name or a whole number, not %s"):format(
