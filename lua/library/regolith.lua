@@ -145,6 +145,72 @@ rg.volume = {}
 ---@param options? rg.VolumeOptions
 function rg.volume.write(path, what, options) end
 
+rg.plot = {}
+
+--- Curves as PNG or SVG: y, { x = x, y = y }, or a list of these with labels.
+---@param path string
+---@param what table|rg.Field|rg.Array
+---@param options? rg.PlotOptions
+function rg.plot.line(path, what, options) end
+
+--- Dots alike.
+---@param path string
+---@param what table|rg.Field|rg.Array
+---@param options? rg.PlotOptions
+function rg.plot.scatter(path, what, options) end
+
+--- How many numbers are where.
+---@param path string
+---@param values table|rg.Field
+---@param options? rg.PlotOptions
+function rg.plot.histogram(path, values, options) end
+
+--- Frames to ffmpeg: `v = rg.video{ path = "out.mp4" }`, `v:add(x)`, `v:close()`.
+---@param options rg.VideoOptions
+---@return rg.Video
+function rg.video(options) end
+
+--- `for i in rg.progress(1000, "steps") do`: part, rate and time left on a terminal.
+---@param what integer|table|function
+---@param label? string
+---@return fun(): any ...
+function rg.progress(what, label) end
+
+rg.log = {}
+
+--- A line on standard error, if the level lets it.
+---@param format any
+---@param ... any
+function rg.log.debug(format, ...) end
+
+--- Likewise; said by default.
+---@param format any
+---@param ... any
+function rg.log.info(format, ...) end
+
+--- Likewise.
+---@param format any
+---@param ... any
+function rg.log.warn(format, ...) end
+
+--- Likewise; raises nothing.
+---@param format any
+---@param ... any
+function rg.log.error(format, ...) end
+
+--- Drops lines below this level; returns the one until now.
+---@param name? "debug"|"info"|"warn"|"error"|"off"
+---@return string
+function rg.log.level(name) end
+
+--- Where lines go from now on; nil: standard error.
+---@param f? fun(level: string, text: string)
+function rg.log.to(f) end
+
+--- Are lines JSON, for a program that reads them?
+---@return boolean
+function rg.log.is_json() end
+
 rg.numpy = {}
 
 --- A .npy; of a table a .npz.
@@ -1071,7 +1137,7 @@ function Kernel:ptx(gpu) end
 ---@return string
 function Kernel:explain() end
 
---- Finds out at once how launches with such arguments are fastest, on copies of what it writes.
+--- Finds out at once how such launches are fastest, on copies of what it writes.
 ---@param ... any
 ---@return rg.TuneReport
 function Kernel:tune(...) end
@@ -1450,6 +1516,33 @@ local Mesh = {}
 ---@param path string
 ---@return self
 function Mesh:write(path) end
+
+---@class rg.PlotOptions
+---@field title? string Above it.
+---@field xlabel? string Below it.
+---@field ylabel? string Beside it.
+---@field width? integer Pixels, 800.
+---@field height? integer Pixels, 500.
+---@field logy? boolean A logarithmic y axis; not of histograms.
+---@field bins? integer Of a histogram.
+
+---@class rg.Video
+---@field frames integer How many there are.
+---@field is_video boolean false: they are numbered pictures, since there is no ffmpeg.
+local Video = {}
+
+--- A frame.
+---@param what rg.Field|rg.Array|table
+---@param options? rg.ImageOptions
+---@return self
+function Video:add(what, options) end
+
+--- Ends the file.
+function Video:close() end
+
+---@class rg.VideoOptions
+---@field path string `out.mp4`, or what else ffmpeg writes.
+---@field fps? number Frames per second, 30.
 
 ---@class rg.MeshOptions
 ---@field level? number The value, 0; what is below is inside.

@@ -230,7 +230,13 @@ describe("rg.log", function()
     assert.equal("argument.invalid", failure(rg.log.to, 5).code)
   end)
 
-  it("speaks JSON to programs", function()
+  it("speaks JSON to programs, and so does regolith --json #compiled", function()
+    local program = os.getenv "RG_LIBRARY":match "^(.*)/" .. "/bin/regolith"
+    local json_pipe = io.popen("'" .. program .. "' --json -e 'rg.log.warn \"hm\"' 2>&1; '"
+      .. program .. "' --json info")
+    local said = json_pipe:read "*a"
+    json_pipe:close()
+    assert.matches('^{"level":"warn","text":"hm","time":%d+}\n{"RG_.*"threads":"%d+"}\n$', said)
     local pipe = io.popen([[RG_JSON=1 luajit -e 'local rg = require "regolith"
       rg.log.warn("a \"b\"\n")
       for i in rg.progress(2, "x") do end' 2>&1]])

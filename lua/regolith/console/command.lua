@@ -78,7 +78,11 @@ end
 function commands.info(place)
   local rg = require "regolith"
   local info = rg.info()
-  local function row(name, value) print(("%-12s %s"):format(name, tostring(value))) end
+  local rows = {}
+  local function row(name, value)
+    if rg.log.is_json() then rows[name] = tostring(value)
+    else print(("%-12s %s"):format(name, tostring(value))) end
+  end
   local folder = info.library:match "^(.*)/[^/]*$" or "."
   row("regolith", info.version)
   row("lua", info.lua)
@@ -98,6 +102,7 @@ function commands.info(place)
   row("cache", rg.cache.info().folder or "none")
   row("examples", place.prefix .. "/share/regolith/examples")
   show_environment(row)
+  if rg.log.is_json() then print(require("regolith.json").encode(rows)) end
   return 0
 end
 

@@ -478,6 +478,7 @@ static const char usage[] =
     "  -i        Enter interactive mode after executing 'script'.\n"
     "  -v        Show version information.\n"
     "  -E        Ignore environment variables.\n"
+    "  --json    Make lines of rg.log and rg.progress, and 'info', JSON.\n"
     "  -h        Show this help.\n"
     "  --        Stop handling options.\n"
     "  -         Execute stdin and stop handling options.\n"
@@ -505,7 +506,9 @@ static int read_options(Host *host) {
     }
     switch (word[1]) {
       case '-':
-        return word[2] ? show_usage() : i + 1;
+        if (strcmp(word, "--json")) return word[2] ? show_usage() : i + 1;
+        setenv("RG_JSON", "1", 1);
+        break;
       case 'i':
         host->is_interactive = true; /* and the version is shown */
         /* fall through */
