@@ -70,8 +70,8 @@ describe("rg.plot", function()
     assert.is_true(count(name, 31, 119, 180) >= 3 * 9)
     rg.plot.histogram(name, { 1, 1, 1, 2, 3, 3 }, { bins = 3, width = 300, height = 200 })
     local found = count(name, 31, 119, 180)
-    -- bars of 3, 1 and 2, as high as they are wide in counts
-    assert.is_near(6 / 3 * (300 - 134) / 3 * (200 - 104) * 3 / 3.1, found * 3, found)
+    -- bars of 3, 1 and 2 numbers, in a frame of 166 x 96 pixels that ends at 3.1
+    assert.is_near(6 / 3.1 * 96 * (166 / 3 - 1), found, 300)
     local svg = path ".svg"
     rg.plot.histogram(svg, { 1, 2, 2 }, { bins = 2 })
     local _, bars = bytes_of(svg):gsub("<rect x=", "")

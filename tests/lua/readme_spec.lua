@@ -33,9 +33,8 @@ describe("the snippets of #compiled", function()
     file:write(table.concat(text, "\n"), "\n")
     file:close()
     local folder = os.getenv "RG_LIBRARY":match "^(.*)/"
-    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; rm -f '%s' pixel.png front.rgs energy.png")
-      :format(
-      path:match "^(.*)/", folder, path, path))
+    local pipe = io.popen(("cd '%s' && '%s/bin/regolith' -i <'%s' 2>&1; \z
+      rm -f '%s' pixel.png front.rgs energy.png"):format(path:match "^(.*)/", folder, path, path))
     local answer, at = pipe:read "*a":gsub("%s+", " "), 1
     pipe:close()
     assert.is_true(#expected > 12)
