@@ -23,9 +23,22 @@ describe("the prompt on a terminal #compiled", function()
 
   -- Types a line and waits for the next prompt.
   local function enter(p, line)
+    local before = p:prompts()
     p:type(line .. "\r")
-    p:read(0.02)
-    assert(p:settle(), p.screen:text())
+    assert(p:settle(before), p.screen:text())
+  end
+
+  -- Types what runs for ever, waits until it does, presses Ctrl-C, and says how long it was until
+  -- the next prompt came.
+  local function stop(p, line)
+    local before = p:prompts()
+    p:type("io.write 'goes on\\n' io.flush() " .. line .. "\r")
+    p:wait "\ngoes on$"
+    p:read(0.3)
+    local begin = rg.time()
+    p:type "\3"
+    assert(p:settle(before), p.screen:text())
+    return rg.time() - begin
   end
 
   -- The screen from the line `from` on.
@@ -106,9 +119,7 @@ describe("the prompt on a terminal #compiled", function()
     assert.equal("> po\n  post   function\n  power  number    3", shown(p, "> po\n"))
     p:type "\t\t"
     p:wait "\n> power\n"
-    p:type "\3"
-    p:settle()
-    p:type "pixel:fi\t"
+    p:type "\3pixel:fi\t"
     p:wait "> pixel:fill$"
     p:type "\3k = rg.kernel(function(dt, n) return dt * n end)\rk(\t"
     p:wait "  dt  parameter"
@@ -118,8 +129,7 @@ describe("the prompt on a terminal #compiled", function()
 
   it("goes on over several lines, also where they are pasted", function()
     local p = start()
-    p:type "for i = 1, 2 do\rprint(i)\rend\r"
-    p:settle()
+    enter(p, "for i = 1, 2 do\rprint(i)\rend")
     assert.equal("> for i = 1, 2 do\n>> print(i)\n>> end\n1\n2\n>", shown(p, "> for"))
     local lines = { "sum = 0" }
     for k = 1, 198 do lines[#lines + 1] = ("local v%d = %d sum = sum + v%d"):format(k, k, k) end
@@ -154,9 +164,7 @@ describe("the prompt on a terminal #compiled", function()
   it("drops the input at Ctrl-C, and keeps the session", function()
     local p = start()
     enter(p, "kept = 5")
-    p:type "if kept then\r\3"
-    p:settle()
-    enter(p, "kept")
+    enter(p, "if kept then\r\3kept")
     assert.matches("> if kept then\n>>\n> kept\n5\n>$", shown(p))
     enter(p, "error 'no'")
     enter(p, "kept + 1")
@@ -167,13 +175,13 @@ describe("the prompt on a terminal #compiled", function()
     for _, channel in ipairs { "inline", "thread" } do
       local p = start({}, { environment = { RG_CHANNEL = channel } })
       enter(p, "x = rg.field(rg.f32, 4) x[1] = 7")
-      p:type "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()\r"
-      p:read(0.6)
-      local begin = rg.time()
-      p:type "\3"
-      p:wait "interrupted"
-      assert.is_true(p:settle())
-      assert.is_true(rg.time() - begin < 0.4)        -- 0.2 s, and our own waiting
+      local least = math.huge -- other programs run, too
+      for _ = 1, 3 do
+        least = math.min(least,
+          stop(p, "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()"))
+      end
+      assert.is_true(least < 0.2 + 0.05, least)      -- and our own waiting
+      assert.matches("interrupted!", shown(p))
       enter(p, "x")
       assert.matches("\nfield f32 %[4%]: 0 7 0 0\n>$", shown(p))
       p:finish(0)
@@ -185,12 +193,7 @@ describe("the prompt on a terminal #compiled", function()
     enter(p, "kept, t = 5, {}")
     for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end",
       "while true do t[#t % 10 + 1] = #t end", "jit.off() while true do end" } do
-      p:type(loop .. "\r")
-      p:read(0.3)
-      local begin = rg.time()
-      p:type "\3"
-      assert(p:settle(), p.screen:text())
-      assert.is_true(rg.time() - begin < 0.4, loop)
+      assert.is_true(stop(p, loop) < 5, loop)
       assert.matches("interrupted!", shown(p))
     end
     enter(p, "kept")
@@ -199,13 +202,15 @@ describe("the prompt on a terminal #compiled", function()
 
   it("stops at a second Ctrl-C what catches the error of the first", function()
     local p = start()
-    p:type "jit.off() while true do pcall(function() while true do end end) end\r"
-    p:read(0.3)
+    local before = p:prompts()
+    p:type "jit.off() io.write 'goes on\\n' io.flush() while true do pcall(function() "
+    p:type "while true do end end) end\r"
+    p:wait "\ngoes on$"
     p:type "\3"
     p:read(0.3)
-    assert.is_nil(shown(p):find "interrupted")
+    assert.equal(before, p:prompts())
     p:type "\3"
-    assert(p:settle(), p.screen:text())
+    assert(p:settle(before), p.screen:text())
     enter(p, "1 + 1")
     assert.matches("interrupted!.*\n2\n>$", shown(p))
   end)
@@ -213,7 +218,7 @@ describe("the prompt on a terminal #compiled", function()
   it("tells the time of what took long", function()
     local p = start()
     enter(p, "local t = rg.time() while rg.time() - t < 0.15 do end")
-    assert.matches("\n1[5-9]%d ms\n>$", shown(p))
+    assert.matches("\n[1-9]%d%d ms\n>$", shown(p))
     enter(p, "7")
     assert.matches("> 7\n7\n>$", shown(p))
   end)
@@ -279,8 +284,7 @@ describe("the prompt on a terminal #compiled", function()
       .. "cmp - /tmp/before.$$ && echo same; rm /tmp/before.$$" },
       { environment = { TERM = "xterm", RG_HISTORY = "off" } })
     running:settle()
-    running:type "1\r"
-    running:settle()
+    enter(running, "1")
     running:type "\4"
     running:wait "same"
     assert.is_nil(running.screen.modes[2004])
@@ -294,9 +298,7 @@ describe("the prompt on a terminal #compiled", function()
     local p = start { "-i", path }
     enter(p, "rate + x")
     assert.matches("\n5\n>$", shown(p))
-    p:type("dofile '" .. path:sub(1, -8) .. "\t'\r")
-    p:read(0.1)
-    p:settle()
+    enter(p, "dofile '" .. path:sub(1, -8) .. "\t'")
     assert.is_truthy(shown(p):find("> dofile '" .. path .. "'\n>", 1, true), shown(p))
     os.remove(path)
   end)

@@ -86,12 +86,15 @@ function pty:wait(pattern, seconds)
   end
 end
 
---- Waits until the program takes keys again: the cursor stands after a mark on the last row.
-function pty:settle(seconds)
-  local is_ready = self:read(seconds or 10, function()
-    return self.screen.modes[2004] and #self.screen.rest == 0
+--- How often the program has begun to take keys: it asks for pastes in brackets each time.
+function pty:prompts() return self.screen.begun[2004] or 0 end
+
+--- Waits until the program takes keys for the next time after `before` times (0).
+function pty:settle(before, seconds)
+  local is_ready = self:read(seconds or 20, function()
+    return self:prompts() > (before or 0) and self.screen.modes[2004] and #self.screen.rest == 0
   end)
-  self:read(0.03)
+  self:read(0.02) -- what it draws then
   return is_ready
 end
 

@@ -7,7 +7,7 @@ screen.__index = screen
 
 function screen.new(columns, rows)
   local self = setmetatable({ columns = columns, rows = rows, row = 1, column = 0, cells = {},
-    scrolled = {}, rest = "", modes = {} }, screen)
+    scrolled = {}, rest = "", modes = {}, begun = {} }, screen)
   for r = 1, rows do self.cells[r] = {} end
   return self
 end
@@ -55,7 +55,10 @@ function sequences.J(self, n)
 end
 function sequences.K(self) erase_row(self, self.row, self.column + 1) end
 function sequences.m() end
-function sequences.h(self, n) self.modes[n] = true end
+function sequences.h(self, n)
+  self.modes[n] = true
+  self.begun[n] = (self.begun[n] or 0) + 1
+end
 function sequences.l(self, n) self.modes[n] = nil end
 
 -- One control sequence or character at the start of `s`: how many bytes; 0: more must come.
