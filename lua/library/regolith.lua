@@ -165,6 +165,11 @@ function rg.plot.scatter(path, what, options) end
 ---@param options? rg.PlotOptions
 function rg.plot.histogram(path, values, options) end
 
+--- A live window over SDL2: `w:show(x)`, `w:points(p)`, `w:present()`.
+---@param options? rg.LiveOptions
+---@return rg.LiveWindow
+function rg.window(options) end
+
 --- Frames to ffmpeg: `v = rg.video{ path = "out.mp4" }`, `v:add(x)`, `v:close()`.
 ---@param options rg.VideoOptions
 ---@return rg.Video
@@ -1525,6 +1530,72 @@ function Mesh:write(path) end
 ---@field height? integer Pixels, 500.
 ---@field logy? boolean A logarithmic y axis; not of histograms.
 ---@field bins? integer Of a histogram.
+
+---@class rg.LiveWindow
+---@field width integer Pixels.
+---@field height integer Pixels.
+---@field wheel number How far it was turned before the last `present`.
+local LiveWindow = {}
+
+--- Paints a picture, stretched over the window.
+---@param what rg.Field|rg.Array|table
+---@param options? rg.ImageOptions
+---@return self
+function LiveWindow:show(what, options) end
+
+--- Paints dots at vectors.
+---@param pos rg.Field|rg.Array
+---@param options? rg.DotOptions
+---@return self
+function LiveWindow:points(pos, options) end
+
+--- Paints all in one colour, 0 to 1.
+---@param r? number
+---@param g? number
+---@param b? number
+---@return self
+function LiveWindow:clear(r, g, b) end
+
+--- Shows it, and takes events; false once somebody closed it.
+---@return boolean
+function LiveWindow:present() end
+
+--- Is it shown?
+---@return boolean
+function LiveWindow:is_open() end
+
+--- Is "space", "a", "left" .. down?
+---@param name string
+---@return boolean
+function LiveWindow:key(name) end
+
+--- Did it go down before the last `present`?
+---@param name string
+---@return boolean
+function LiveWindow:pressed(name) end
+
+--- Where it is, in pixels, y upward; which buttons are held.
+---@return number, number, table<string, boolean>
+function LiveWindow:mouse() end
+
+--- The frame as it is painted, as a picture.
+---@param path string
+---@return self
+function LiveWindow:capture(path) end
+
+--- Ends it.
+function LiveWindow:close() end
+
+---@class rg.LiveOptions
+---@field title? string Regolith.
+---@field width? integer Pixels, 512.
+---@field height? integer Pixels, 512.
+
+---@class rg.DotOptions
+---@field x? number[] What the window's width shows, `{0, 1}`.
+---@field y? number[] What its height shows, upward.
+---@field color? number[] Red, green, blue, 0 to 1.
+---@field size? integer Pixels, 3.
 
 ---@class rg.Video
 ---@field frames integer How many there are.

@@ -62,6 +62,7 @@ local function open(own)
   rg.volume = { write = file("volume", "write") }
   function rg.mesh(...) return require("regolith.file.mesh").create(own, ...) end
   function rg.video(...) return require("regolith.file.video").create(own, ...) end
+  function rg.window(...) return require("regolith.window").create(own, ...) end
   function rg.progress(...) return require("regolith.progress").create(...) end
   local line = file("plot", "line")
   rg.plot = setmetatable({ line = line, scatter = file("plot", "scatter"),

@@ -1,0 +1,91 @@
+--- SDL2, opened when a window is: what window.lua needs of it, and its events as tables.
+local ffi = require "ffi"
+local fail = require "regolith.error"
+
+local sdl = {}
+
+local os = os
+
+sdl.pixels_rgba = 376840196 -- SDL_PIXELFORMAT_ABGR8888: red is the first byte
+sdl.streaming, sdl.anywhere, sdl.video = 1, 0x1fff0000, 0x20
+
+local declarations = [[
+  typedef struct SDL_Window SDL_Window;
+  typedef struct SDL_Renderer SDL_Renderer;
+  typedef struct SDL_Texture SDL_Texture;
+  int SDL_InitSubSystem(uint32_t flags);
+  void SDL_QuitSubSystem(uint32_t flags);
+  const char *SDL_GetError(void);
+  SDL_Window *SDL_CreateWindow(const char *title, int x, int y, int w, int h, uint32_t flags);
+  void SDL_DestroyWindow(SDL_Window *window);
+  SDL_Renderer *SDL_CreateRenderer(SDL_Window *window, int index, uint32_t flags);
+  void SDL_DestroyRenderer(SDL_Renderer *renderer);
+  SDL_Texture *SDL_CreateTexture(SDL_Renderer *r, uint32_t format, int access, int w, int h);
+  void SDL_DestroyTexture(SDL_Texture *texture);
+  int SDL_UpdateTexture(SDL_Texture *texture, const void *rect, const void *pixels, int pitch);
+  int SDL_RenderClear(SDL_Renderer *renderer);
+  int SDL_RenderCopy(SDL_Renderer *r, SDL_Texture *texture, const void *from, const void *to);
+  void SDL_RenderPresent(SDL_Renderer *renderer);
+  int SDL_PollEvent(void *event);
+  const char *SDL_GetKeyName(int32_t key);
+  uint32_t SDL_GetWindowID(SDL_Window *window);
+]]
+
+local library
+
+--- The library's functions; raises if it is not there.
+function sdl.open()
+  if library then return library end
+  local given = os.getenv "RG_SDL"
+  local ok, found = pcall(ffi.load, given and given ~= "" and given or "libSDL2-2.0.so.0")
+  if not ok then
+    return fail.raise { code = "library.missing",
+      message = "SDL2, which shows windows, cannot be opened: " .. tostring(found),
+      hint = "install it: apt install libsdl2-2.0-0; or write frames by rg.video" }
+  end
+  if not pcall(ffi.typeof, "SDL_Renderer") then ffi.cdef(declarations) end
+  library = found
+  return library
+end
+
+--- Raises what SDL says of its last failure.
+function sdl.fail(what)
+  return fail.raise { code = "device.missing",
+    message = ("%s: %s"):format(what, ffi.string(library.SDL_GetError())),
+    hint = "without a display: SDL_VIDEODRIVER=dummy, or write frames by rg.video" }
+end
+
+local event = ffi.new "uint8_t[64]"
+local words = ffi.cast("int32_t *", event)
+local close = 14 -- SDL_WINDOWEVENT_CLOSE
+local kinds = {
+  [0x100] = function() return { kind = "close" } end,
+  [0x200] = function()
+    return event[12] == close and { kind = "close", window = words[2] } or {}
+  end,
+  [0x300] = function()
+    return { kind = "down", window = words[2],
+      key = ffi.string(library.SDL_GetKeyName(words[5])):lower() }
+  end,
+  [0x301] = function()
+    return { kind = "up", window = words[2],
+      key = ffi.string(library.SDL_GetKeyName(words[5])):lower() }
+  end,
+  [0x400] = function() return { kind = "move", window = words[2], x = words[5], y = words[6] } end,
+  [0x401] = function()
+    return { kind = "press", window = words[2], button = event[16], x = words[5], y = words[6] }
+  end,
+  [0x402] = function()
+    return { kind = "release", window = words[2], button = event[16], x = words[5], y = words[6] }
+  end,
+  [0x403] = function() return { kind = "wheel", window = words[2], y = words[5] } end,
+}
+
+--- The next event, or nil: { kind, window, key, button, x, y }, of others {}.
+function sdl.poll()
+  if library.SDL_PollEvent(event) == 0 then return nil end
+  local read = kinds[words[0]]
+  return read and read() or {}
+end
+
+return sdl

@@ -1,0 +1,200 @@
+--- `w = rg.window{ title = "heat", width = 512, height = 512 }`: fields as images, points as dots,
+--- keys and the mouse, by SDL2.
+---
+---     while w:is_open() do step() w:show(x, { palette = "magma" }) w:present() end
+---
+--- What is shown is painted into memory of ours, and only then given to SDL: so a frame is the same
+--- whatever shows it, and can be kept (`w:capture(path)`).
+local ffi = require "ffi"
+local fail = require "regolith.error"
+local image = require "regolith.image"
+local sdl = require "regolith.sdl"
+local binary = require "regolith.file.binary"
+
+local window = {}
+
+local Window = { __regolith = "a window" }
+Window.__index = Window
+
+local open = {} -- number of SDL -> window
+local buttons = { "left", "middle", "right" }
+local option_names = { "title", "width", "height" }
+
+local function size_option(options, name)
+  local v = options[name] == nil and 512 or options[name]
+  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > 16384 then
+    return fail.argument(("option '%s' of rg.window is %s, not a whole number from 1 to 16384")
+      :format(name, fail.describe(v)), nil, "option.invalid")
+  end
+  return v
+end
+
+--- `rg.window{ title =, width =, height = }`
+function window.create(session, options)
+  options = binary.check_options(options, option_names, "rg.window")
+  local width, height = size_option(options, "width"), size_option(options, "height")
+  local title = options.title == nil and "Regolith" or options.title
+  if type(title) ~= "string" then
+    return fail.argument("a title is a text, not " .. fail.describe(title), nil, "option.invalid")
+  end
+  local C = sdl.open()
+  if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
+  local self = setmetatable({ session = session, width = width, height = height, keys = {},
+    hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
+    pixels = ffi.new("uint8_t[?]", width * height * 4) }, Window)
+  self.handle = C.SDL_CreateWindow(title, sdl.anywhere, sdl.anywhere, width, height, 0)
+  if self.handle ~= nil then self.renderer = C.SDL_CreateRenderer(self.handle, -1, 0) end
+  if self.renderer ~= nil then
+    self.texture = C.SDL_CreateTexture(self.renderer, sdl.pixels_rgba, sdl.streaming, width, height)
+  end
+  if self.texture == nil then
+    self:close()
+    return sdl.fail "a window cannot be opened"
+  end
+  self.number = C.SDL_GetWindowID(self.handle)
+  open[self.number] = self
+  self:clear()
+  return self
+end
+
+local function check_open(self)
+  if not self.is_shown then return fail.argument "the window is closed" end
+end
+
+-- -- painting -------------------------------------------------------------------------------------
+
+local function put(self, x, y, r, g, b)
+  if x < 0 or y < 0 or x >= self.width or y >= self.height then return end
+  local at = (y * self.width + x) * 4
+  self.pixels[at], self.pixels[at + 1], self.pixels[at + 2], self.pixels[at + 3] = r, g, b, 255
+end
+
+--- All pixels become one colour, black.
+function Window:clear(r, g, b)
+  for y = 0, self.height - 1 do
+    for x = 0, self.width - 1 do
+      put(self, x, y, (r or 0) * 255, (g or 0) * 255, (b or 0) * 255)
+    end
+  end
+  return self
+end
+
+--- A picture as rg.image.write paints it, stretched over the window.
+function Window:show(what, options)
+  check_open(self)
+  local rgba, width, height = image.paint(self.session, what, options, "window:show")
+  for y = 0, self.height - 1 do
+    local row = math.floor(y * height / self.height) * width
+    for x = 0, self.width - 1 do
+      local from = (row + math.floor(x * width / self.width)) * 4
+      put(self, x, y, rgba[from], rgba[from + 1], rgba[from + 2])
+    end
+  end
+  return self
+end
+
+local function range_option(options, name)
+  local v = options[name]
+  if v == nil then return { 0, 1 } end
+  if type(v) ~= "table" or type(v[1]) ~= "number" or type(v[2]) ~= "number" or v[1] == v[2] then
+    return fail.argument(("option '%s' of window:points is two numbers, not %s"):format(name,
+      fail.describe(v)), nil, "option.invalid")
+  end
+  return v
+end
+
+--- Dots at vectors of two or more numbers; x = {0, 1} is the window's width, y its height, upward.
+function Window:points(pos, options)
+  check_open(self)
+  local caller = "window:points"
+  options = binary.check_options(options, { "x", "y", "color", "size" }, caller)
+  local across, up = range_option(options, "x"), range_option(options, "y")
+  local color, size = options.color or { 1, 1, 1 }, options.size or 3
+  local parts = binary.parts_of((binary.look(pos, caller)), caller)
+  if parts < 2 then
+    return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
+  end
+  local values, count = binary.numbers(pos, caller)
+  for at = 0, count - 1, parts do
+    local x = (values[at] - across[1]) / (across[2] - across[1]) * self.width
+    local y = self.height - (values[at + 1] - up[1]) / (up[2] - up[1]) * self.height
+    if x == x and y == y and math.abs(x) < 2 ^ 20 and math.abs(y) < 2 ^ 20 then
+      x, y = math.floor(x - size / 2 + 0.5), math.floor(y - size / 2 + 0.5)
+      for j = 0, size - 1 do
+        for i = 0, size - 1 do
+          put(self, x + i, y + j, color[1] * 255, color[2] * 255, color[3] * 255)
+        end
+      end
+    end
+  end
+  return self
+end
+
+--- The frame as it is painted now, as a picture.
+function Window:capture(path)
+  image.write(self.session, path, self.pixels, { width = self.width, height = self.height,
+    channels = 4 })
+  return self
+end
+
+-- -- events ---------------------------------------------------------------------------------------
+
+local take = {}
+function take.down(self, event) self.keys[event.key], self.hits[event.key] = true, true end
+function take.up(self, event) self.keys[event.key] = nil end
+function take.move(self, event) self.x, self.y = event.x, event.y end
+function take.press(self, event)
+  self.x, self.y, self.held[buttons[event.button] or event.button] = event.x, event.y, true
+end
+function take.release(self, event)
+  self.x, self.y, self.held[buttons[event.button] or event.button] = event.x, event.y, nil
+end
+function take.wheel(self, event) self.wheel = self.wheel + event.y end
+function take.close(self) self.wants_end = true end
+
+local function poll()
+  for event in sdl.poll do
+    if event.kind == "close" and not event.window then
+      for _, one in pairs(open) do one.wants_end = true end
+    elseif event.kind and open[event.window] then
+      take[event.kind](open[event.window], event)
+    end
+  end
+end
+
+--- Shows what was painted, and takes what keys and mouse did since. False once somebody closed it.
+function Window:present()
+  check_open(self)
+  local C = sdl.open()
+  C.SDL_UpdateTexture(self.texture, nil, self.pixels, self.width * 4)
+  C.SDL_RenderClear(self.renderer)
+  C.SDL_RenderCopy(self.renderer, self.texture, nil, nil)
+  C.SDL_RenderPresent(self.renderer)
+  for _, one in pairs(open) do one.hits, one.wheel = {}, 0 end
+  poll()
+  if self.wants_end then self:close() end
+  return self.is_shown
+end
+
+function Window:is_open() return self.is_shown end
+
+--- Is the key down ("space", "a", "left", "escape")?
+function Window:key(name) return self.keys[name] == true end
+--- Did it go down before the last `present`?
+function Window:pressed(name) return self.hits[name] == true end
+--- x to the right, y upward, in pixels; and a table of the buttons held: left, middle, right.
+function Window:mouse() return self.x, self.height - 1 - self.y, self.held end
+
+function Window:close()
+  if not self.is_shown then return end
+  self.is_shown = false
+  local C = sdl.open()
+  if self.texture ~= nil then C.SDL_DestroyTexture(self.texture) end
+  if self.renderer ~= nil then C.SDL_DestroyRenderer(self.renderer) end
+  if self.handle ~= nil then C.SDL_DestroyWindow(self.handle) end
+  if self.number then open[self.number] = nil end
+  self.texture, self.renderer, self.handle = nil, nil, nil
+  C.SDL_QuitSubSystem(sdl.video)
+end
+
+return window

@@ -1,0 +1,143 @@
+-- rg.window: with a stand-in for SDL2 that keeps what it is given; and with SDL2 itself, where it
+-- is.
+local support = require "support"
+local rg, failure = support.rg, support.failure
+
+-- Compiled by the test; writes each presented frame to a file, and says the events that it is told.
+local stand_in = [==[
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static uint8_t pixels[1 << 20];
+static int width, height, frames, next;
+static const struct { uint32_t type; int key, x, y, button, at; } events[] = {
+  {0x300, 32, 0, 0, 0, 1}, {0x400, 0, 3, 1, 0, 1}, {0x401, 0, 3, 1, 1, 1},
+  {0x301, 32, 0, 0, 0, 2}, {0x402, 0, 2, 0, 1, 2}, {0x999, 0, 0, 0, 0, 2}, {0x100, 0, 0, 0, 0, 3}};
+int SDL_InitSubSystem(uint32_t flags) { return getenv("NO_DISPLAY") ? -1 : flags != 0x20; }
+void SDL_QuitSubSystem(uint32_t flags) {}
+const char *SDL_GetError(void) { return "no display here"; }
+void *SDL_CreateWindow(const char *t, int x, int y, int w, int h, uint32_t f) {
+  width = w, height = h;
+  return pixels;
+}
+void SDL_DestroyWindow(void *w) {}
+uint32_t SDL_GetWindowID(void *w) { return 7; }
+void *SDL_CreateRenderer(void *w, int i, uint32_t f) { return w; }
+void SDL_DestroyRenderer(void *r) {}
+void *SDL_CreateTexture(void *r, uint32_t f, int a, int w, int h) {
+  return f == 376840196 && a == 1 && w == width && h == height ? r : 0;
+}
+void SDL_DestroyTexture(void *t) {}
+int SDL_UpdateTexture(void *t, const void *rect, const void *from, int pitch) {
+  memcpy(pixels, from, (size_t)pitch * height);
+  return 0;
+}
+int SDL_RenderClear(void *r) { return 0; }
+int SDL_RenderCopy(void *r, void *t, const void *a, const void *b) { return 0; }
+void SDL_RenderPresent(void *r) {
+  FILE *file = fopen(getenv("SHOWN"), "wb");
+  fwrite(pixels, 4, (size_t)width * height, file);
+  fclose(file);
+  frames++;
+}
+int SDL_PollEvent(void *event) {
+  if (next == sizeof events / sizeof *events || events[next].at > frames) return 0;
+  int32_t words[14] = {0};
+  words[0] = events[next].type, words[2] = 7, words[5] = events[next].x, words[6] = events[next].y;
+  if (words[0] == 0x300 || words[0] == 0x301) words[5] = events[next].key;
+  ((uint8_t *)words)[16] = events[next].button;
+  memcpy(event, words, sizeof words);
+  return next += 1;
+}
+const char *SDL_GetKeyName(int32_t key) { return key == 32 ? "Space" : "?"; }
+]==]
+
+local base = os.tmpname()
+teardown(function() os.execute(("rm -f '%s'*"):format(base)) end)
+
+local function write(path, text)
+  local file = assert(io.open(path, "wb"))
+  file:write(text)
+  file:close()
+end
+
+-- What a script prints in a process of its own, with this library as SDL2.
+local function run(script, library, settings)
+  write(base .. ".lua", script)
+  local pipe = io.popen(("%s RG_SDL='%s' SHOWN='%s.rgba' luajit '%s.lua' 2>&1"):format(settings
+    or "", library, base, base))
+  local answer = pipe:read "*a"
+  pipe:close()
+  return answer
+end
+
+local function build()
+  write(base .. ".c", stand_in)
+  local library = base .. ".so"
+  if os.execute(("cc -shared -fPIC -o '%s' '%s.c' 2>/dev/null"):format(library, base)) ~= 0 then
+    pending "there is no C compiler"
+  end
+  return library
+end
+
+describe("rg.window", function()
+  it("shows fields and points, and takes keys, the mouse and the end", function()
+    local library = build()
+    local answer = run(([[
+      local rg = require "regolith"
+      local x = rg.field(rg.vec3, 2, 1)
+      x[0][0], x[1][0] = { 1, 0, 0 }, { 0, 1, 0 }
+      local p = rg.array(rg.vec2, 2)
+      p[0], p[1] = { 0.99, 0.99 }, { 5, 5 }
+      local w = rg.window { title = "t", width = 4, height = 2 }
+      local frames = 0
+      while w:is_open() do
+        w:show(x):points(p, { size = 1, color = { 1, 1, 1 } })
+        if frames == 0 then w:capture("%s.png") end
+        local goes_on = w:present()
+        frames = frames + 1
+        local a, b, held = w:mouse()
+        print(frames, goes_on, w:key "space", w:pressed "space", a, b, held.left)
+      end
+      print(pcall(w.present, w))]]):format(base), library)
+    assert.equal("1\ttrue\ttrue\ttrue\t3\t0\ttrue\n2\ttrue\tfalse\tfalse\t2\t1\tnil\n\z
+      3\tfalse\tfalse\tfalse\t2\t1\tnil\n", answer:match "^(.-)false\t[^\n]*window is closed\n$")
+    local file = io.open(base .. ".rgba", "rb")
+    local shown = file:read "*a"
+    file:close()
+    local red, green, white = "\255\0\0\255", "\0\255\0\255", "\255\255\255\255"
+    assert.equal(red .. red .. green .. white .. red .. red .. green .. green, shown)
+    local kept = rg.image.read(base .. ".png")
+    assert.equal(rg.vec4(1, 1, 1, 1), kept[3][1])
+    assert.equal(rg.vec4(1, 0, 0, 1), kept[0][0])
+  end)
+
+  it("says why it cannot be shown", function()
+    local script = [[
+      local rg = require "regolith"
+      local ok, e = pcall(rg.window, {})
+      print(e.code, e.message, e.hint)]]
+    local answer = run(script, build(), "NO_DISPLAY=1")
+    assert.matches("^device.missing\ta window cannot be shown: no display here\t.*rg.video", answer)
+    answer = run(script, "/nowhere/libSDL2.so")
+    assert.matches("^library.missing\tSDL2, which shows windows, cannot be opened: .*\t\z
+      install it: apt install libsdl2", answer)
+    assert.equal("option.invalid", failure(rg.window, { width = 0 }).code)
+    assert.equal("option.invalid", failure(rg.window, { titel = "x" }).code)
+  end)
+
+  it("works with SDL2 itself, without a display", function()
+    local answer = run([[
+      local rg = require "regolith"
+      local ok, w = pcall(rg.window, { width = 64, height = 32 })
+      if not ok then print(w.code) os.exit(0) end
+      local x = rg.field(rg.f32, 8, 8)
+      x[3][3] = 1
+      for _ = 1, 3 do w:show(x, { palette = "magma" }):present() end
+      w:close()
+      print "shown"]], "libSDL2-2.0.so.0", "SDL_VIDEODRIVER=dummy")
+    if answer == "library.missing\n" then pending "SDL2 is not there" end
+    assert.equal("shown\n", answer)
+  end)
+end)
