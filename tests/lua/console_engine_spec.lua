@@ -244,6 +244,17 @@ tree                                          64 B
     assert.matches("[⠁-⣿]", ask(c, ":plot x"))
     assert.matches("1 to 64", ask(c, "f = rg.field(rg.f32, 8, 8) rg.kernel(function() for i, j in "
       .. "rg.range(8, 8) do f[i][j] = 8 * i + j + 1 end end)()", ":show f"))
+    local picture = os.tmpname()
+    os.remove(picture)
+    for line, begin in pairs { [":plot x " .. picture .. ".svg"] = "<svg",
+      [":show f, " .. picture .. ".png"] = "\137PNG" } do
+      local name = line:match "%S+$"
+      assert.equal("wrote " .. name .. "\n", ask(c, line))
+      local file = assert(io.open(name, "rb"))
+      assert.is_truthy(file:read "*a":find(begin, 1, true))
+      file:close()
+      os.remove(name)
+    end
     local _, wrong = ask(c, ":tme")
     assert.equal("there is no command ':tme'\nhint: did you mean 'time'?\n", wrong)
     for _, line in ipairs { ":show", ":show 3", ":ir 3", ":tree nil", ":time", ":plot print",

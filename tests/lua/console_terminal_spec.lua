@@ -206,6 +206,7 @@ describe("the prompt on a terminal #compiled", function()
     p:type "jit.off() io.write 'goes on\\n' io.flush() while true do pcall(function() "
     p:type "while true do end end) end\r"
     p:wait "\ngoes on$"
+    p:read(0.3)
     p:type "\3"
     p:read(0.3)
     assert.equal(before, p:prompts())
@@ -258,7 +259,8 @@ describe("the prompt on a terminal #compiled", function()
     enter(p, ":show f")
     assert.matches("\n====== *\n", shown(p):gsub("[#=+*%%]+\n", "======\n"))
     p:finish(0)
-    for name, begin in pairs { kitty = "\27_Ga=T,f=24,s=6,v=6,m=0;", sixel = '\27Pq"1;1;6;6#' } do
+    for name, begin in pairs { kitty = "\27_Ga=T,f=24,s=198,v=198,m=1;",
+      sixel = '\27Pq"1;1;198;198#' } do
       p = start({}, { environment = { RG_GRAPHICS = name } })
       enter(p, fill)
       enter(p, ":show f")

@@ -146,18 +146,29 @@ local function draw(console, v)
   for _ in pairs(v.shape) do axes = axes + 1 end
   if not pixels or axes < 2 then return colon.picture(console, v) end
   local n, m = v.shape[0], v.shape[1]
-  local scale = math.min(1, 400 / n, 300 / m)
+  local scale = math.min(400 / n, 300 / m)
+  if scale > 1 then scale = math.max(1, math.floor(200 / math.max(n, m))) end
   return pixels(v, math.max(1, math.floor(n * scale)), math.max(1, math.floor(m * scale)))
 end
 
-add("show", "x", "A field or array as a picture; of one axis, as a line.",
+-- Splits `x 'file.png'` and `x, file.png`: an expression, then a path.
+local function split_path(argument)
+  local text, file = argument:match "^(.-)[%s,]+[\"']?([%w_./~-]+%.%a+)[\"']?$"
+  if not text then return argument end
+  return text, file
+end
+
+add("show", "x [file]", "A field or array as a picture, here or in a file; of one axis, as a line.",
   function(console, argument)
-    if argument == "" then return nil, ":show takes a field or an array" end
-    local v = console:evaluate(argument)
+    local text, file = split_path(argument)
+    if text == "" then return nil, ":show takes a field or an array" end
+    local v = console:evaluate(text)
     if not has_elements(v) then
       return nil, (":show takes a field or an array, not %s"):format(fail.describe(v))
     end
-    return draw(console, v)
+    if not file then return draw(console, v) end
+    console.rg.image.write(file, v, { palette = "viridis" })
+    return "wrote " .. file
   end)
 
 add("watch", "[x]", "Shows a field while kernels run, beside those watched; alone: no longer any.",
@@ -178,13 +189,6 @@ add("watch", "[x]", "Shows a field while kernels run, beside those watched; alon
     return ("%s is shown while kernels run; ':watch' ends it"):format(argument)
   end)
 
--- Splits `x 'file.png'` and `x, file.png`: an expression, then a path.
-local function split_path(argument)
-  local text, file = argument:match "^(.-)[%s,]+[\"']?([%w_./~-]+%.%a+)[\"']?$"
-  if not text then return argument end
-  return text, file
-end
-
 add("plot", "x [file]", "Numbers as a line, here; in a file (PNG, SVG) by rg.plot.",
   function(console, argument)
     local text, file = split_path(argument)
@@ -196,9 +200,7 @@ add("plot", "x [file]", "Numbers as a line, here; in a file (PNG, SVG) by rg.plo
     if not file then
       return plot.draw(v, { width = math.min(console.width - 1, 120), height = console.height })
     end
-    local write = rawget(console.rg, "plot")
-    if not write then return nil, "rg.plot, which draws files, is not in this version" end
-    write(file, v)
+    console.rg.plot.line(file, v)
     return "wrote " .. file
   end)
 
