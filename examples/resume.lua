@@ -1,0 +1,72 @@
+-- resume.lua - a lichen that grows at random, is stopped, and goes on as if it had not been.
+-- Run it with:  examples/run resume
+--
+-- Halfway everything is saved: the tree with what is active, random numbers, the step. Another
+-- runtime, which could be another process, loads that and goes on. Both end alike, to the last bit.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local steps, size = 120, 96
+local around = { { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } }
+
+-- A lichen in a runtime: its fields, and a function that takes it one step further. Blocks of 16 x
+-- 16 cells exist once something grows there.
+local function lichen(runtime)
+  local self = { age = runtime.field(runtime.f32), near = runtime.field(runtime.i32) }
+  local age, near = self.age, self.near
+  runtime.root:pointer("ij", size / 16):dense("ij", 16):place(age, near)
+  local tell = runtime.kernel(function()
+    for i, j in age:active() do near[i][j] = 0 end
+    for i, j in age:active() do
+      if age[i][j] > 0 then
+        for _, d in ipairs(around) do
+          near[i + d[1]][j + d[2]] = near[i + d[1]][j + d[2]] + 1
+        end
+      end
+    end
+  end)
+  local grow = runtime.kernel(function()
+    local cells = 0
+    for i, j in age:active() do
+      local chance = 0.03 + 0.1 * near[i][j]
+      if age[i][j] > 0 then age[i][j] = age[i][j] + 1
+      elseif near[i][j] > 0 and rg.random(rg.f32) < chance then age[i][j] = 1 end
+      if age[i][j] > 0 then cells = cells + 1 end
+    end
+    return cells
+  end)
+  function self.step()
+    tell()
+    return grow()
+  end
+  return self
+end
+
+-- One that is never stopped; its size after each step.
+local first = rg.new { seed = 7 }
+local one, path = lichen(first), folder .. "/lichen.rgs"
+one.age[size / 2][size / 2] = 1
+local cells = {}
+for step in rg.progress(steps, "grows") do
+  cells[step] = one.step()
+  if step == steps / 2 then first.save(path, { age = one.age, step = step }) end
+end
+
+-- One that begins in the middle.
+local second = rg.new { seed = 1 }
+local other = lichen(second)
+local saved = second.load(path, { age = other.age })
+local last = 0
+for _ = saved.step + 1, steps do last = other.step() end
+os.remove(path)
+
+local same = last == cells[steps]
+for i = 0, size - 1 do
+  for j = 0, size - 1 do same = same and one.age[i][j] == other.age[i][j] end
+end
+print(("%d cells after %d steps; the one that went on is %s"):format(last, steps,
+  same and "the same" or "another"))
+
+first.image.write(folder .. "/lichen.png", one.age, { palette = "viridis" })
+rg.plot.line(folder .. "/cells.png", cells, { title = "cells", xlabel = "step" })
+print(("checksum %d %s"):format(last, tostring(same)))
