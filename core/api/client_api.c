@@ -2,7 +2,7 @@
 #include <sched.h>
 
 #include "api/api.h"
-#include "client/client.h"
+#include "client/autotune.h"
 #include "server/server.h"
 
 /* As api_enter, but another thread's call is waited for; false: it is this thread's. */
@@ -109,6 +109,39 @@ RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
   return CLIENT_CALL(program,
                      client_execute(&program->engine, stream, (Kernel *)kernel, values,
                                     value_count, result ? result : &unused, API_ERR(program)));
+}
+
+static bool execute(Program *program, int32_t stream, Autotune *set, const char *about,
+                    const RgTunerLaunch *given, int32_t count, RgValue *result, Error *err) {
+  AutotuneLaunch launches[TUNE_MOST];
+  if (count != autotune_count(set))
+    return error_set(err, RG_ERROR_ARGUMENT, "%d launches were given for %d candidates", count,
+                     autotune_count(set));
+  for (int32_t k = 0; k < count; k++) {
+    Kernel *kernel = (Kernel *)given[k].kernel;
+    if (!kernel || program_of(&kernel->object) != program || given[k].value_count < 0 ||
+        (given[k].value_count && !given[k].values))
+      return error_set(err, RG_ERROR_ARGUMENT,
+                       "launch %d has no kernel of this runtime, or no values", k);
+    launches[k] = (AutotuneLaunch){kernel, given[k].values, given[k].value_count};
+  }
+  return client_execute_autotune(&program->engine, stream, set, about, launches, result, err);
+}
+
+RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner *tuner,
+                                    const char *about, const RgTunerLaunch *launches,
+                                    int32_t launch_count, RgValue *result) {
+  Program *program = (Program *)runtime;
+  RgValue unused;
+  API_NEEDS(runtime);
+  API_NEEDS(tuner);
+  API_NEEDS(about);
+  API_NEEDS(launches);
+  if (program_of((Object *)tuner) != program)
+    return api_refuse(__func__, "the set is another runtime's");
+  return CLIENT_CALL(program,
+                     execute(program, stream, (Autotune *)tuner, about, launches, launch_count,
+                             result ? result : &unused, API_ERR(program)));
 }
 
 RgStatus rg_client_sync(RgRuntime *runtime, int32_t stream) {

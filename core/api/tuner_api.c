@@ -16,7 +16,7 @@ RgStatus rg_tuner_create(RgRuntime *runtime, const char *key, const char *const 
   API_NEEDS(names);
   API_NEEDS(tuner);
   *tuner = NULL;
-  for (int32_t k = 0; k < count; k++) API_NEEDS(names[k]);
+  for (int32_t k = 0; count <= TUNE_MOST && k < count; k++) API_NEEDS(names[k]);
   return API_CALL(program, create(program, key, names, count, share, tuner, API_ERR(program)));
 }
 
@@ -57,36 +57,4 @@ RgStatus rg_tuner_row(RgTuner *tuner, int32_t row, RgTuneRow *out) {
   RgStatus status = API_CALL(
       program, find_row((const Autotune *)tuner, row, out, &is_there, API_ERR(program)));
   return status ? status : !is_there;
-}
-
-static bool execute(Program *program, int32_t stream, Autotune *set, const char *about,
-                    const RgTunerLaunch *given, int32_t count, RgValue *result, Error *err) {
-  AutotuneLaunch launches[TUNE_MOST];
-  if (count != autotune_count(set))
-    return error_set(err, RG_ERROR_ARGUMENT, "%d launches were given for %d candidates", count,
-                     autotune_count(set));
-  for (int32_t k = 0; k < count; k++) {
-    Kernel *kernel = (Kernel *)given[k].kernel;
-    if (!kernel || program_of(&kernel->object) != program || given[k].value_count < 0 ||
-        (given[k].value_count && !given[k].values))
-      return error_set(err, RG_ERROR_ARGUMENT,
-                       "launch %d has no kernel of this runtime, or no values", k);
-    launches[k] = (AutotuneLaunch){kernel, given[k].values, given[k].value_count};
-  }
-  return client_execute_autotune(&program->engine, stream, set, about, launches, result, err);
-}
-
-RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner *tuner,
-                                    const char *about, const RgTunerLaunch *launches,
-                                    int32_t launch_count, RgValue *result) {
-  Program *program = (Program *)runtime;
-  RgValue unused;
-  API_NEEDS(runtime);
-  API_NEEDS(tuner);
-  API_NEEDS(about);
-  API_NEEDS(launches);
-  if (program_of((Object *)tuner) != program)
-    return api_refuse(__func__, "the set is another runtime's");
-  return API_CALL(program, execute(program, stream, (Autotune *)tuner, about, launches,
-                                   launch_count, result ? result : &unused, API_ERR(program)));
 }

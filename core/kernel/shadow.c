@@ -163,7 +163,7 @@ static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
   const Device *device = kernel->engine->store->device;
   if (device->processors[RG_TARGET_PTX])
     return error_set(err, RG_ERROR_ARGUMENT,
-                     "kernel:tune() tries kernels of a processor; on a GPU there is nothing to try");
+                     "kernel:tune() tries ways of a processor; on a GPU there is nothing to try");
   if (!variant->reshapes) return true;
   error_set(err, RG_ERROR_ARGUMENT,
             "kernel '%.100s' may activate or deactivate cells, which kernel:tune() cannot undo",

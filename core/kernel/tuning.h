@@ -41,7 +41,7 @@ static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const Dev
     tuning_note(kernel, trial, launch->ticks, launch->work);
 }
 
-/* -- for trials beside launches (shadow.h) ------------------------------------------------------ */
+/* -- for trials beside launches (shadow.h) ----------------------------------------------------- */
 
 /* How many candidates the variant has; candidate 0 is the default. */
 int32_t tuning_count(Kernel *kernel, Variant *variant);

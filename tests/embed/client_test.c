@@ -2,6 +2,7 @@
  * and a buffer that all of them use; and who waits for what. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "regolith.h"
@@ -110,6 +111,108 @@ static void test_reuse(void) {
   rg_array_release(other);
 }
 
+/* -- sets of candidates ------------------------------------------------------------------------ */
+
+enum { TUNE_ROUNDS = 150, CANDIDATES = 3 };
+static RgTuner *tuner;
+static RgKernel *ways[CANDIDATES];
+
+/* The set's call, with values as run's. */
+static RgStatus run_set(int32_t stream, RgArray *array) {
+  RgValue values[CANDIDATES][8] = {0};
+  RgTunerLaunch launches[CANDIDATES];
+  for (int32_t k = 0; k < CANDIDATES; k++) {
+    int32_t count = rg_kernel_path_count(ways[k]);
+    for (int32_t i = 0; i < count; i++) {
+      const char *path;
+      rg_kernel_path(ways[k], i, &path, NULL);
+      values[k][i] = (RgValue){.kind = RG_VALUE_BUILTIN, .depth = 2, .text = path};
+    }
+    values[k][count] = (RgValue){.kind = RG_VALUE_ARRAY, .depth = 1, .array = array};
+    values[k][count + 1] = (RgValue){.kind = RG_VALUE_NUMBER, .depth = 1, .number = 1};
+    launches[k] = (RgTunerLaunch){ways[k], values[k], count + 2};
+  }
+  return rg_client_execute_autotune(runtime, stream, tuner, "i32 257", launches, CANDIDATES, NULL);
+}
+
+/* Others read, wait, ask and give memory back meanwhile. */
+static void *disturb(void *data) {
+  Worker *worker = data;
+  int32_t numbers[NUMBERS], done;
+  RgTuneRow row;
+  for (int n = 0; n < TUNE_ROUNDS; n++) {
+    RgArray *own = make(NUMBERS), *copy = NULL;
+    worker->wrong |= run(worker->stream, add, own, 3);
+    worker->wrong |= rg_client_read_async(runtime, worker->stream, own, &copy);
+    worker->wrong |= rg_client_is_done(runtime, copy, &done);
+    rg_array_release(own);
+    worker->wrong |= rg_client_read(runtime, worker->stream, copy, numbers, sizeof numbers);
+    worker->wrong |= numbers[5] != 3;
+    rg_array_release(copy);
+    if (n % 10 == 0) worker->wrong |= rg_client_sync(runtime, n % 20 ? -1 : worker->stream);
+    if (n % 25 == 0) worker->wrong |= rg_client_cleanup(runtime);
+    rg_tuner_row(tuner, n % 8, &row); /* or the runtime is busy */
+  }
+  return NULL;
+}
+
+static void *tune(void *data) {
+  Worker *worker = data;
+  for (int n = 0; n < TUNE_ROUNDS; n++) worker->wrong |= run_set(worker->stream, shared);
+  worker->wrong |= rg_client_sync(runtime, worker->stream);
+  return NULL;
+}
+
+static void test_tuner(void) {
+  pthread_t threads[THREADS];
+  Worker workers[THREADS] = {0};
+  int32_t numbers[NUMBERS], samples = 0;
+  const char *names[] = {"one", "two", "three"};
+  RgTuneRow row;
+  shared = make(NUMBERS);
+  for (int k = 0; k < CANDIDATES; k++) {
+    ways[k] = kernel_of("function(x, n) for i in rg.range(257) do x[i] = x[i] + n end end");
+    CHECK(!run(0, ways[k], shared, 0)); /* compiled */
+  }
+  CHECK(!rg_tuner_create(runtime, "client_test", names, CANDIDATES, 1, &tuner));
+  alarm(60); /* a deadlock ends the test */
+  for (int32_t k = 0; k < THREADS; k++) {
+    workers[k].stream = k + 1;
+    pthread_create(&threads[k], NULL, k % 2 ? disturb : tune, &workers[k]);
+  }
+  for (int k = 0; k < THREADS; k++) pthread_join(threads[k], NULL);
+  alarm(0);
+  for (int k = 0; k < THREADS; k++) CHECK(!workers[k].wrong);
+  CHECK(!rg_client_read(runtime, 0, shared, numbers, sizeof numbers));
+  for (int k = 0; k < NUMBERS; k++) CHECK_INT(numbers[k], THREADS / 2 * TUNE_ROUNDS);
+  for (int k = 0; !rg_tuner_row(tuner, k, &row); k++) samples += row.samples;
+  CHECK(samples >= 3 * CANDIDATES);
+  CHECK_TEXT(row.candidate ? row.candidate : "", "");
+  rg_tuner_release(tuner);
+  for (int k = 0; k < CANDIDATES; k++) rg_kernel_release(ways[k]);
+  rg_array_release(shared);
+}
+
+static void test_tuner_mistakes(void) {
+  const char *names[] = {"one", "one", NULL};
+  RgTuner *none = NULL;
+  int32_t candidate;
+  CHECK(rg_tuner_create(runtime, "a", names, 2, 0, &none) && !none);
+  CHECK_TEXT(rg_error(runtime)->message, "two candidates are called 'one'");
+  CHECK(rg_tuner_create(runtime, "a", names, 0, 0, &none) && !none);
+  CHECK(rg_tuner_create(runtime, "a", names, 17, 0, &none) && !none);
+  CHECK(!rg_tuner_create(runtime, "a", names, 1, 0, &none));
+  CHECK(rg_tuner_end(none, 0, NULL)); /* nothing has begun */
+  CHECK(rg_tuner_end(none, 3, NULL));
+  CHECK(rg_client_execute_autotune(runtime, 0, none, "", &(RgTunerLaunch){0}, 1, NULL));
+  CHECK(rg_client_execute_autotune(runtime, 0, none, "", &(RgTunerLaunch){0}, 2, NULL));
+  CHECK(!rg_tuner_begin(none, "x", &candidate));
+  CHECK_INT(candidate, 0);
+  CHECK(!rg_tuner_end(none, 1, &candidate)); /* the only one cannot run */
+  CHECK_INT(candidate, -1);
+  rg_tuner_release(none);
+}
+
 static void test_mistakes(void) {
   int64_t numbers = 4;
   RgArray *array = make(numbers), *none = NULL;
@@ -137,7 +240,13 @@ int main(void) {
     TEST(async ? "memory is not reused under running work, queued"
                : "memory is not reused under running work")
       test_reuse();
-    TEST(async ? "mistakes are told, queued" : "mistakes are told") test_mistakes();
+    TEST(async ? "threads that tune, read, wait and free, queued"
+               : "threads that tune, read, wait and free")
+      test_tuner();
+    TEST(async ? "mistakes are told, queued" : "mistakes are told") {
+      test_mistakes();
+      test_tuner_mistakes();
+    }
     rg_kernel_release(add);
     rg_kernel_release(slow);
     rg_runtime_destroy(runtime);
