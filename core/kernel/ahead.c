@@ -66,6 +66,10 @@ bool ahead_start(Engine *engine, Variant *variant) {
   return true;
 }
 
+bool ahead_is_done(const Variant *variant) {
+  return !variant->making || !variant->making->job || job_is_done(variant->making->job);
+}
+
 static Making *take(Engine *engine, Variant *variant) {
   Making *making = variant->making, **at = &engine->makings;
   wait_for(making);

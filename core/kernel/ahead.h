@@ -10,6 +10,8 @@
  * once as the device has workers: then this waits for the first. False: there is no thread, or no
  * compiler, and nothing has begun. */
 bool ahead_start(Engine *engine, Variant *variant);
+/* Has the thread ended, so that ahead_finish need not wait? Also where there was none. */
+bool ahead_is_done(const Variant *variant);
 /* Waits, and loads the code. False with err: the variant has none, and is good for nothing. */
 bool ahead_finish(Engine *engine, Variant *variant, Error *err);
 /* The variant ends: waits, and forgets what was made. */

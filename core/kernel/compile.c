@@ -111,12 +111,13 @@ static bool run_passes(Compile *compile, Error *err) {
   const Device *device = kernel->engine->store->device;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
   PassContext passes = {.scratch = &compile->scratch,
-                        .vector_bytes = device->vector_bytes,
+                        .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
                         .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
                         .explains = compile->explains,
                         .verify = verifies(),
-                        .without = option_text("RG_WITHOUT"),
+                        .without = compile->way.without ? compile->way.without
+                                                        : option_text("RG_WITHOUT"),
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = kernel};
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
@@ -168,6 +169,13 @@ bool compile_special(Compile *compile, Error *err) {
   constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
   compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile));
+  return true;
+}
+
+static bool run_other(void *data, Error *err) {
+  Compile *compile = data;
+  if (!compile_run(compile, STAGE_LAST, err)) return false;
+  compile->bytes = ir_write(&compile->scratch, compile->sema.kernel, processor_of(compile));
   return true;
 }
 
@@ -317,6 +325,35 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
     return variant;
   variant_free(compile->kernel->engine, variant);
   return NULL;
+}
+
+static Variant *make_other(Compile *compile, const Variant *base) {
+  Engine *engine = compile->kernel->engine;
+  Error ignored;
+  error_clear(&ignored);
+  if (!guard_run(run_other, compile, &ignored)) return NULL;
+  bool is_same = compile->bytes.length == base->byte_count &&
+                 !memcmp(compile->bytes.data, base->bytes, (size_t)base->byte_count);
+  if (is_same) return NULL;
+  compile->constants.general = base;
+  Variant *variant = variant_special(compile, base, compile_find(compile), &ignored);
+  if (!variant || variant->code || ahead_start(engine, variant)) return variant;
+  variant_free(engine, variant);
+  return NULL;
+}
+
+Variant *compile_other(Kernel *kernel, const Variant *base, const Constants *constants,
+                       CompileWay way) {
+  Compile compile = {.kernel = kernel,
+                     .given = base->given,
+                     .value_count = base->given_count,
+                     .is_again = true,
+                     .way = way,
+                     .constants = *constants};
+  scratch_init(&compile.scratch, kernel->engine->store->heap);
+  Variant *variant = make_other(&compile, base);
+  scratch_deinit(&compile.scratch);
+  return variant;
 }
 
 const char *const step_words[STEP_COUNT] = {

@@ -15,6 +15,12 @@ typedef enum CompileStage {
   STAGE_LAST   /* its tasks, or `lua` */
 } CompileStage;
 
+/* What another compile of the same differs in; all 0: nothing. */
+typedef struct CompileWay {
+  bool has_half_vectors;
+  const char *without;    /* a pass that is left out */
+} CompileWay;
+
 typedef struct Compile {
   Kernel *kernel;
   const RgValue *values;
@@ -23,6 +29,7 @@ typedef struct Compile {
   bool is_again;          /* for a text: nothing is dumped */
   bool is_ahead;          /* its code may come later (ahead.h) */
   bool explains;          /* accesses are noted */
+  CompileWay way;
   const char *gpu;        /* for a text: as if the tasks were for it; NULL: for the device */
   Constants constants;    /* of a special variant; its `general` NULL: of a general one */
   Scratch scratch;
@@ -61,6 +68,10 @@ Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *c
 /* Up to canonical bytes, with those constants of `constants` that are possible; without any there
  * are no bytes. */
 bool compile_special(Compile *compile, Error *err);
+/* Another variant of `base`, which `constants` was made with, if anything; a thread may make its
+ * code (ahead.h). NULL: that is no other code, or cannot be. */
+Variant *compile_other(Kernel *kernel, const Variant *base, const Constants *constants,
+                       CompileWay way);
 RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length);
 /* What codegen made, loaded and kept on disk; NULL: it cannot be loaded. */
 DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result);

@@ -40,7 +40,9 @@ extern const char *const step_words[STEP_COUNT];
 typedef struct TuneTrial {
   struct Variant *base;       /* whose code it runs, or a variant of it */
   struct TuneEntry *entry;    /* NULL: no trial */
+  Tuner *tuner;               /* of the entry: the one that asked */
   int32_t candidate;
+  struct Variant *code;       /* other code than the base's; NULL: its own */
 } TuneTrial;
 
 typedef struct Queued {       /* queue.c: a launch that is not reported yet */

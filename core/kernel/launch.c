@@ -170,8 +170,7 @@ static int32_t list_arrays(const Variant *variant, const RgValue *values) {
 }
 
 /* Its context stays as it is: the device fills that in. */
-static void fill_launch(Engine *engine, Variant *variant, const RgValue *values,
-                        DeviceLaunch *launch) {
+void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   const Store *store = engine->store;
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = pattern_memory(&values[variant->tree_values[k]]);
@@ -249,6 +248,16 @@ static void tidy(Engine *engine) {
     device->table->tidy(device);
 }
 
+/* What runs instead of a variant, with its arguments. */
+static Variant *other_code(Kernel *kernel, const TuneTrial *trial, const RgValue *values,
+                           DeviceLaunch *launch) {
+  DeviceSwitches switches = launch->switches;
+  variant_take_arguments(trial->code, trial->base);
+  launch_fill(kernel->engine, trial->code, values, launch);
+  launch->switches = switches;
+  return kernel->ran = trial->code;
+}
+
 static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                 Error *err) {
   Engine *engine = kernel->engine;
@@ -264,10 +273,11 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (device->queued) queue_make_room(engine, variant);
   if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;
-  fill_launch(engine, variant, values, launch);
+  launch_fill(engine, variant, values, launch);
   TuneTrial trial = {.base = variant};
   launch->switches = (DeviceSwitches){0};
   if (tuning_wants_pick(engine, variant)) launch->switches = tuning_pick(kernel, &trial);
+  if (trial.code) variant = other_code(kernel, &trial, values, launch);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);
@@ -282,7 +292,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
   tuning_take(kernel, &trial, launch, ok);
-  if (ok) special_note(kernel, general, variant, launch->ticks);
+  if (ok) special_note(kernel, general, trial.base, launch->ticks);
   return ok;
 }
 
@@ -313,7 +323,7 @@ static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   if (!general || engine->options.runs_in_lua) return general != NULL;
   Variant *special = special_find(kernel, general), *variant = special ? special : general;
   if (!queue_settle(engine, err)) return false;
-  fill_launch(engine, variant, values, &engine->launch);
+  launch_fill(engine, variant, values, &engine->launch);
   return shadow_tune(kernel, variant, values, err);
 }
 

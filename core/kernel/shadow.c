@@ -24,6 +24,7 @@ typedef struct Shadow {
   Saved *saved;             /* one per tree; nothing of those that it only reads */
   uint64_t *frame;
   RtRandom random;
+  bool has_usual;
   uint64_t usual;           /* hash of the default's outcome */
 } Shadow;
 
@@ -120,39 +121,42 @@ static uint64_t outcome(const Shadow *shadow, const DeviceLaunch *launch) {
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-static bool run(Shadow *shadow, DeviceSwitches switches, Error *err) {
+static bool run(Shadow *shadow, const TuneTrial *trial, int32_t candidate, Error *err) {
   Engine *engine = shadow->kernel->engine;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
+  Variant *code;
   RgValue unused;
-  launch->frame = shadow->variant->frame;
+  DeviceSwitches switches = tuning_way(shadow->kernel, trial, candidate, &code);
+  if (code) variant_take_arguments(code, shadow->variant);
+  Variant *variant = code ? code : shadow->variant;
+  launch_fill(engine, variant, shadow->values, launch);
   launch->switches = switches;
   uint64_t begin = clock_ticks();
   bool ok = device->table->launch(device, launch, err);
   if (ok && launch->ticket) ok = device->table->finish(device, launch, err);
   if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;
   if (ok && launch->context.error.kind == RT_OK) return true;
-  return ok && readback(shadow->kernel, shadow->variant, launch, shadow->values, &unused, err);
+  return ok && readback(shadow->kernel, variant, launch, shadow->values, &unused, err);
 }
 
-static bool try_all(Shadow *shadow, Tuner *tuner, uint32_t *differ, Error *err) {
-  Kernel *kernel = shadow->kernel;
-  Variant *variant = shadow->variant;
-  const DeviceLaunch *launch = &kernel->engine->launch;
-  bool is_first = true;
+static bool try_all(Shadow *shadow, const TuneTrial *trial, Error *err) {
+  const DeviceLaunch *launch = &shadow->kernel->engine->launch;
+  Tuner *tuner = trial->tuner;
   while (tuner->kept == TUNE_UNDECIDED) {
-    int32_t candidate = is_first ? 0 : tuner_next(tuner);
+    int32_t candidate = shadow->has_usual ? tuner_next(tuner) : 0;
     tuner_ask(tuner, candidate);
-    bool ok = run(shadow, tuning_switches(kernel, variant, candidate), err);
-    uint64_t hash = ok && !variant->order_shows ? outcome(shadow, launch) : 0;
+    bool ok = run(shadow, trial, candidate, err);
+    uint64_t hash = ok && !shadow->variant->order_shows ? outcome(shadow, launch) : 0;
     restore(shadow);
+    if (!ok) tuner_forget(tuner, candidate);
     if (!ok) return false;
-    if (is_first) shadow->usual = hash;
-    is_first = false;
+    if (!shadow->has_usual) shadow->usual = hash;
+    shadow->has_usual = true;
     if (hash == shadow->usual) {
       tuner_note(tuner, candidate, (double)launch->ticks, launch->work ? (double)launch->work : 1);
     } else {
-      *differ |= (uint32_t)1 << candidate;
+      tuning_differs(trial, candidate);
       tuner_fail(tuner, candidate);
     }
   }
@@ -173,15 +177,14 @@ static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
 
 bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   Shadow shadow = {.kernel = kernel, .variant = variant, .values = values};
-  Tuner tuner;
-  uint32_t differ = 0;
-  int32_t count = tuning_count(kernel, variant);
+  TuneTrial trial = {.base = variant};
   if (!may_run(kernel, variant, err)) return false;
-  if (count < 2) return true;
-  tuner_begin(&tuner, count);
   kernel->engine->store->changes++;
-  bool ok = save(&shadow, err) && try_all(&shadow, &tuner, &differ, err);
+  bool ok = save(&shadow, err);
+  while (ok && tuning_begin_trials(kernel, &trial)) {
+    ok = try_all(&shadow, &trial, err);
+    if (ok) tuning_keep(kernel, &trial);
+  }
   end(&shadow);
-  if (ok) tuning_keep(kernel, variant, &tuner, differ);
   return ok;
 }

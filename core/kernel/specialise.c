@@ -242,8 +242,7 @@ Variant *special_find(Kernel *kernel, Variant *general) {
     if (!fits(general)) return NULL;
   }
   Variant *made = general->special->made;
-  memset(made->frame, 0, sizeof *made->frame * (size_t)made->frame_slots);
-  memcpy(made->frame, general->frame, sizeof *made->frame * (size_t)general->arg_count);
+  variant_take_arguments(made, general);
   return made;
 }
 

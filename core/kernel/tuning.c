@@ -1,5 +1,8 @@
 /* tuning.c - see tuning.h. A variant is watched from its first launch that is long enough on. An
- * entry has the tuner of one set of extents; its candidates are rows of candidate.def. */
+ * entry has the tuners of one set of extents, whose candidates are rows of candidate.def: first of
+ * those that need no other code, then, once the kernel has run for long, of its code, together with
+ * what was kept of the first. Other code is made in threads, and trials of it begin when all is
+ * there. */
 #include "kernel/tuning.h"
 
 #include <inttypes.h>
@@ -8,20 +11,23 @@
 
 #include "base/bits.h"
 #include "base/map.h"
+#include "base/option.h"
+#include "kernel/ahead.h"
 #include "kernel/compile.h"
 
-enum { WORTH_MS = 100, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
+enum { WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
 static const double least_ms = 0.02, share = 0.05;
 
-enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8 };
+enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16 };
 typedef struct Candidate {
   const char *word;
   int32_t when;
   DeviceSwitches switches;
+  CompileWay way;
 } Candidate;
 
 static const Candidate candidates[] = {
-#define CANDIDATE(NAME, WORD, WHEN, ...) {WORD, WHEN, {__VA_ARGS__}},
+#define CANDIDATE(NAME, WORD, WHEN, SWITCHES, ...) {WORD, WHEN, SWITCHES, {__VA_ARGS__}},
 #include "kernel/candidate.def"
 #undef CANDIDATE
 };
@@ -32,18 +38,27 @@ typedef struct TuneEntry {
   struct TuneEntry *next;
   uint64_t extents;         /* their anchors, hashed */
   char about[48];           /* the largest of them, for reports */
+  char about_code[80];
   Tuner tuner;
+  Tuner code;               /* count 0: not begun */
+  int32_t known_code;       /* a row of the table that is known to be kept of its code; -1: none */
   double usual_ticks;       /* of the last launch that ran as is chosen */
   double work;              /* of the last launch */
   bool is_asleep;           /* launches are too short */
   uint32_t differ;          /* candidates that do not what the default does */
 } TuneEntry;
 
+typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
+
 /* Of a variant. */
 typedef struct Tuning {
   int32_t count;
   uint8_t rows[CANDIDATE_COUNT]; /* of the table: what is tried */
   double ticks;             /* of the launches since it is watched */
+  CodeState code;
+  int32_t made_count;
+  uint8_t made_rows[CANDIDATE_COUNT]; /* of the table */
+  Variant *made[CANDIDATE_COUNT];
   TuneEntry *entries, *last;
   int32_t entry_count;
 } Tuning;
@@ -73,7 +88,7 @@ static bool is_possible(const Kernel *kernel, const Variant *variant, const Cand
   bool is_one_order = engine->options.deterministic || workers == 1;
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
                 (variant->has_sums ? SUMS : 0) |
-                (is_one_order && variant->order_shows ? 0 : REORDERS);
+                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE;
   return !(candidate->when & ~has);
 }
 
@@ -85,7 +100,8 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
   engine->tunings++;
   bool may_try = !engine->options.debug && !engine->store->device->processors[RG_TARGET_PTX];
   for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
-    if (!k || (may_try && is_possible(kernel, variant, &candidates[k])))
+    if (!k || (may_try && !(candidates[k].when & CODE) &&
+               is_possible(kernel, variant, &candidates[k])))
       tuning->rows[tuning->count++] = (uint8_t)k;
   return variant->tuning = tuning;
 }
@@ -171,29 +187,60 @@ static bool make_key(Kernel *kernel, const Variant *variant, const TuneEntry *en
   return tuning_key(kernel->engine, variant->bytes, variant->byte_count, &rest, sizeof rest, key);
 }
 
+static int32_t row_of(const char *word, size_t length) {
+  for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
+    if (strlen(candidates[k].word) == length && !memcmp(candidates[k].word, word, length)) return k;
+  return -1;
+}
+
+/* "threads=1", or with what was kept of its code, "threads=1+vectors=half". */
 static void recall(Kernel *kernel, const Variant *variant, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   const Tuning *tuning = variant->tuning;
-  if (tuning->count == 1 || !make_key(kernel, variant, entry, key)) return;
-  const char *word = tuning_recall(kernel->engine, key);
-  for (int32_t k = 0; word && k < tuning->count; k++)
-    if (!strcmp(word, candidates[tuning->rows[k]].word)) tuner_recall(&entry->tuner, k);
+  const char *word = make_key(kernel, variant, entry, key) ? tuning_recall(kernel->engine, key)
+                                                           : NULL;
+  if (!word) return;
+  size_t length = strcspn(word, "+");
+  int32_t row = row_of(word, length);
+  for (int32_t k = 0; k < tuning->count; k++)
+    if (tuning->rows[k] == row) tuner_recall(&entry->tuner, k);
+  if (word[length]) entry->known_code = row_of(word + length + 1, strlen(word + length + 1));
 }
 
-static double row_ms(Engine *engine, const TuneEntry *entry, int32_t k) {
-  return engine_ms(engine, (uint64_t)(entry->tuner.rows[k].best * entry->work));
+static double row_ms(Engine *engine, const TuneEntry *entry, const Tuner *tuner, int32_t k) {
+  return engine_ms(engine, (uint64_t)(tuner->rows[k].best * entry->work));
 }
 
-static void record(Kernel *kernel, const Variant *variant, const TuneEntry *entry) {
-  char key[TUNE_KEY_BYTES];
+static const char *kept_word(const Tuning *tuning, const TuneEntry *entry) {
+  return candidates[tuning->rows[tuner_choice(&entry->tuner)]].word;
+}
+
+/* Candidate k of its code. */
+static const char *code_word(const Tuning *tuning, int32_t k) {
+  return candidates[k ? tuning->made_rows[k - 1] : 0].word;
+}
+
+static void record(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
+                   const Tuner *tuner) {
+  char key[TUNE_KEY_BYTES], choice[TUNE_CHOICE_BYTES];
   Engine *engine = kernel->engine;
-  int32_t kept = entry->tuner.kept;
-  if (!tuner_is_sure(&entry->tuner) || !make_key(kernel, variant, entry, key)) return;
-  tuning_record(engine, key, candidates[variant->tuning->rows[kept]].word,
-                row_ms(engine, entry, 0), row_ms(engine, entry, kept));
+  const Tuning *tuning = variant->tuning;
+  if (!tuner_is_sure(tuner) || !make_key(kernel, variant, entry, key)) return;
+  bool is_code = tuner == &entry->code;
+  snprintf(choice, sizeof choice, "%s%s%s", kept_word(tuning, entry), is_code ? "+" : "",
+           is_code ? code_word(tuning, tuner->kept) : "");
+  tuning_record(engine, key, choice, row_ms(engine, entry, tuner, 0),
+                row_ms(engine, entry, tuner, tuner->kept));
 }
 
 /* -- entries ----------------------------------------------------------------------------------- */
+
+/* For tests, all kinds of candidates in turn, at the first launches, too. */
+static void vary(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
+  int32_t turn = (int32_t)(engine->tunings % (uint64_t)tuning->count);
+  entry->tuner.turn = turn;
+  if (engine->tunings % 3 == 0) entry->tuner.kept = turn;
+}
 
 /* Past the most, extents without an entry of their own run by default. */
 static TuneEntry *add_entry(Kernel *kernel, Variant *variant, uint64_t extents, uint64_t largest) {
@@ -204,8 +251,9 @@ static TuneEntry *add_entry(Kernel *kernel, Variant *variant, uint64_t extents, 
   if (!entry) return NULL;
   entry->extents = extents;
   if (largest) snprintf(entry->about, sizeof entry->about, "extents up to %" PRIu64, largest);
+  entry->known_code = -1;
   tuner_begin(&entry->tuner, tuning->count);
-  if (is_always(kernel)) entry->tuner.turn = (int32_t)(engine->tunings % (uint64_t)tuning->count);
+  if (is_always(kernel)) vary(engine, tuning, entry);
   entry->next = tuning->entries;
   tuning->entries = entry;
   tuning->entry_count++;
@@ -223,38 +271,128 @@ static TuneEntry *find_entry(Kernel *kernel, Variant *variant) {
   return tuning->last = entry;
 }
 
+/* -- other code -------------------------------------------------------------------------------- */
+
+/* What it was specialised with, if it was. */
+static Constants constants_of(const Kernel *kernel, const Variant *variant) {
+  Constants constants = {0};
+  if (kernel->last && special_made(kernel->last, &constants) == variant) return constants;
+  return (Constants){0};
+}
+
+static void make_code(Kernel *kernel, const Variant *variant, Tuning *tuning) {
+  Constants constants = constants_of(kernel, variant);
+  tuning->code = CODE_MAKING;
+  for (int32_t k = 0; k < CANDIDATE_COUNT; k++) {
+    const Candidate *candidate = &candidates[k];
+    if (!(candidate->when & CODE) || !is_possible(kernel, variant, candidate)) continue;
+    Variant *made = compile_other(kernel, variant, &constants, candidate->way);
+    if (!made) continue;
+    tuning->made_rows[tuning->made_count] = (uint8_t)k;
+    tuning->made[tuning->made_count++] = made;
+  }
+}
+
+/* What could not be made is no candidate. */
+static void take_code(Engine *engine, Tuning *tuning) {
+  int32_t kept = 0;
+  for (int32_t k = 0; k < tuning->made_count; k++) {
+    Variant *made = tuning->made[k];
+    Error ignored;
+    error_clear(&ignored);
+    if (made->making && !ahead_finish(engine, made, &ignored)) {
+      variant_free(engine, made);
+      continue;
+    }
+    tuning->made_rows[kept] = tuning->made_rows[k];
+    tuning->made[kept++] = made;
+  }
+  tuning->made_count = kept;
+  tuning->code = CODE_MADE;
+}
+
+static void begin_code(const Tuning *tuning, TuneEntry *entry) {
+  tuner_begin(&entry->code, 1 + tuning->made_count);
+  for (int32_t k = 0; k <= tuning->made_count; k++)
+    if (entry->known_code == (k ? tuning->made_rows[k - 1] : 0)) tuner_recall(&entry->code, k);
+  int32_t kept = tuner_choice(&entry->tuner);
+  snprintf(entry->about_code, sizeof entry->about_code, "%s%svectors%s%s", entry->about,
+           entry->about[0] ? ", " : "", kept ? " with " : "",
+           kept ? kept_word(tuning, entry) : "");
+}
+
+/* A step of: make, wait, take, begin. `waits`: all of them. */
+static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entry, bool waits) {
+  Tuning *tuning = variant->tuning;
+  waits |= is_always(kernel);
+  if (tuning->code == CODE_NONE) make_code(kernel, variant, tuning);
+  for (int32_t k = 0; k < tuning->made_count && !waits; k++)
+    if (!ahead_is_done(tuning->made[k])) return;
+  if (tuning->code == CODE_MAKING) take_code(kernel->engine, tuning);
+  begin_code(tuning, entry);
+}
+
+static bool may_try_code(const Kernel *kernel) {
+  const Engine *engine = kernel->engine;
+  return !engine->options.debug && !kernel->fast_math &&
+         !engine->store->device->processors[RG_TARGET_PTX] && !option_text("RG_WITHOUT")[0];
+}
+
+/* Is it time to ask for other code? */
+static bool may_have_code(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry) {
+  Engine *engine = kernel->engine;
+  if (entry->code.count || entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
+  if (!may_try_code(kernel)) return false;
+  if (entry->known_code >= 0 || is_always(kernel)) return true;
+  return engine->options.tunes == TUNE_ONLINE && !engine->pending &&
+         engine_ms(engine, (uint64_t)tuning->ticks) >= CODE_MS;
+}
+
 /* -- launches ---------------------------------------------------------------------------------- */
 
 /* May this launch be a trial, and of what? */
-static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry) {
+static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
+                            const Tuner *tuner) {
   Engine *engine = kernel->engine;
-  int32_t wanted = tuner_next(&entry->tuner);
+  int32_t wanted = tuner_next(tuner);
   if (wanted == TUNE_UNDECIDED || is_always(kernel)) return wanted;
   bool is_worth_it = engine->options.tunes == TUNE_ONLINE && !entry->is_asleep &&
                      !engine->pending && engine_ms(engine, (uint64_t)tuning->ticks) >= WORTH_MS;
-  double excess = tuner_excess(&entry->tuner, wanted) * entry->usual_ticks;
+  double excess = tuner_excess(tuner, wanted) * entry->usual_ticks;
   if (!is_worth_it || !budget_allows(&engine->tune_budget, excess, (double)engine->stats.run_ticks))
     return TUNE_UNDECIDED;
   return wanted;
 }
 
+/* How candidate k of the tuner runs. */
+static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
+                               const Tuner *tuner, int32_t k, Variant **code) {
+  bool is_code = tuner == &entry->code;
+  *code = is_code && k ? tuning->made[k - 1] : NULL;
+  int32_t row = is_code ? tuner_choice(&entry->tuner) : k;
+  return switches_of(kernel, &candidates[tuning->rows[row]]);
+}
+
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   Tuning *tuning = watch(kernel, trial->base);
-  TuneEntry *entry = tuning && tuning->count > 1 ? find_entry(kernel, trial->base) : NULL;
+  TuneEntry *entry = tuning ? find_entry(kernel, trial->base) : NULL;
   if (!entry) return (DeviceSwitches){0};
-  int32_t wanted = wanted_trial(kernel, tuning, entry);
+  if (may_have_code(kernel, tuning, entry)) advance_code(kernel, trial->base, entry, false);
+  Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
+  int32_t wanted = wanted_trial(kernel, tuning, entry, tuner);
   if (wanted != TUNE_UNDECIDED) {
-    tuner_ask(&entry->tuner, wanted);
+    tuner_ask(tuner, wanted);
     trial->entry = entry;
+    trial->tuner = tuner;
   }
-  trial->candidate = wanted != TUNE_UNDECIDED ? wanted : tuner_choice(&entry->tuner);
-  return switches_of(kernel, &candidates[tuning->rows[trial->candidate]]);
+  trial->candidate = wanted != TUNE_UNDECIDED ? wanted : tuner_choice(tuner);
+  return find_way(kernel, tuning, entry, tuner, trial->candidate, &trial->code);
 }
 
 static void note_trial(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work) {
   Engine *engine = kernel->engine;
   TuneEntry *entry = trial->entry;
-  Tuner *tuner = &entry->tuner;
+  Tuner *tuner = trial->tuner;
   double units = work ? (double)work : 1;
   entry->work = units;
   tuner_note(tuner, trial->candidate, (double)ticks, units);
@@ -263,7 +401,7 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, u
   if (!trial->candidate) entry->usual_ticks = (double)ticks;
   if (!trial->candidate && !is_always(kernel) && engine_ms(engine, ticks) < least_ms)
     entry->is_asleep = true;
-  if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry);
+  if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
 }
 
 void tuning_note(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work) {
@@ -275,7 +413,7 @@ void tuning_note(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_
 }
 
 void tuning_forget(const TuneTrial *trial) {
-  if (trial->entry) tuner_forget(&trial->entry->tuner, trial->candidate);
+  if (trial->entry) tuner_forget(trial->tuner, trial->candidate);
 }
 
 void tuning_drop(Engine *engine, Variant *variant) {
@@ -286,6 +424,7 @@ void tuning_drop(Engine *engine, Variant *variant) {
     next = entry->next;
     heap_free(heap, entry);
   }
+  for (int32_t k = 0; k < tuning->made_count; k++) variant_free(engine, tuning->made[k]);
   heap_free(heap, tuning);
   variant->tuning = NULL;
 }
@@ -297,18 +436,38 @@ int32_t tuning_count(Kernel *kernel, Variant *variant) {
   return tuning ? tuning->count : 0;
 }
 
-DeviceSwitches tuning_switches(const Kernel *kernel, const Variant *variant, int32_t candidate) {
-  return switches_of(kernel, &candidates[variant->tuning->rows[candidate]]);
+DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k,
+                          Variant **code) {
+  return find_way(kernel, trial->base->tuning, trial->entry, trial->tuner, k, code);
 }
 
-void tuning_keep(Kernel *kernel, Variant *variant, const Tuner *tuner, uint32_t differ) {
+bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial) {
+  Tuning *tuning = watch(kernel, trial->base);
+  if (!trial->entry) {
+    trial->entry = tuning ? find_entry(kernel, trial->base) : NULL;
+    if (!trial->entry) return false;
+    trial->tuner = &trial->entry->tuner;
+    trial->entry->differ = 0;
+    tuner_begin(trial->tuner, tuning->count);
+    trial->entry->code.count = 0;
+    return true;
+  }
+  if (trial->tuner == &trial->entry->code || !may_try_code(kernel)) return false;
+  trial->tuner = &trial->entry->code;
+  trial->entry->known_code = -1;
+  advance_code(kernel, trial->base, trial->entry, true);
+  return true;
+}
+
+void tuning_differs(const TuneTrial *trial, int32_t candidate) {
+  int32_t first = trial->tuner == &trial->entry->code ? TUNE_MOST : 0;
+  trial->entry->differ |= (uint32_t)1 << (first + candidate);
+}
+
+void tuning_keep(Kernel *kernel, const TuneTrial *trial) {
   const DeviceLaunch *launch = &kernel->engine->launch;
-  TuneEntry *entry = find_entry(kernel, variant);
-  if (!entry) return;
-  entry->tuner = *tuner;
-  entry->differ = differ;
-  entry->work = launch->work ? (double)launch->work : 1;
-  record(kernel, variant, entry);
+  trial->entry->work = launch->work ? (double)launch->work : 1;
+  record(kernel, trial->base, trial->entry, trial->tuner);
 }
 
 /* -- reports ----------------------------------------------------------------------------------- */
@@ -323,20 +482,22 @@ void tuning_fill_row(const Tuner *tuner, int32_t k, RgTuneRow *out) {
   out->samples = tuner->rows[k].samples;
 }
 
-static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entry, int32_t k,
-                     RgTuneRow *out) {
-  tuning_fill_row(&entry->tuner, k, out);
-  if (entry->differ >> k & 1) out->state = "differs";
-  out->candidate = candidates[tuning->rows[k]].word;
-  out->about = entry->about;
-  out->ms = row_ms(engine, entry, k);
+static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entry,
+                     const Tuner *tuner, int32_t k, RgTuneRow *out) {
+  bool is_code = tuner == &entry->code;
+  tuning_fill_row(tuner, k, out);
+  if (entry->differ >> (is_code ? TUNE_MOST + k : k) & 1) out->state = "differs";
+  out->candidate = is_code ? code_word(tuning, k) : candidates[tuning->rows[k]].word;
+  out->about = is_code ? entry->about_code : entry->about;
+  out->ms = row_ms(engine, entry, tuner, k);
 }
 
 /* Is there anything to tell of it? */
-static bool is_told(const TuneEntry *entry, int32_t count) {
-  if (entry->tuner.is_recalled) return true;
-  for (int32_t k = 0; k < count; k++)
-    if (entry->tuner.rows[k].samples) return true;
+static bool is_told(const Tuner *tuner) {
+  if (tuner->count < 2) return false;
+  if (tuner->is_recalled) return true;
+  for (int32_t k = 0; k < tuner->count; k++)
+    if (tuner->rows[k].samples) return true;
   return false;
 }
 
@@ -344,13 +505,16 @@ static bool is_told(const TuneEntry *entry, int32_t count) {
 static bool find_row(Engine *engine, const Variant *variant, int32_t *row, RgTuneRow *out) {
   const Tuning *tuning = variant->tuning;
   for (TuneEntry *entry = tuning ? tuning->entries : NULL; entry; entry = entry->next) {
-    if (!is_told(entry, tuning->count)) continue;
-    if (*row < tuning->count) {
-      fill_row(engine, tuning, entry, *row, out);
-      return true;
+    const Tuner *const tuners[] = {&entry->tuner, &entry->code};
+    for (int32_t k = 0; k < 2; k++) {
+      if (!is_told(tuners[k])) continue;
+      if (*row < tuners[k]->count) {
+        fill_row(engine, tuning, entry, tuners[k], *row, out);
+        return true;
+      }
+      *row -= tuners[k]->count;
+      out->group++;
     }
-    *row -= tuning->count;
-    out->group++;
   }
   return false;
 }

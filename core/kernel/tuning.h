@@ -1,5 +1,6 @@
 /* tuning.h - how a kernel's launches are run, where several ways have the same results: more or
- * fewer threads, larger or smaller chunks, private copies or atomic updates (candidate.def).
+ * fewer threads, larger or smaller chunks, private copies or atomic updates, wide or narrow vectors
+ * (candidate.def).
  *
  *     launches --some time in all--> watched --each launch a trial, in turn--> kept, on disk, too
  *
@@ -43,12 +44,15 @@ static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const Dev
 
 /* -- for trials beside launches (shadow.h) ----------------------------------------------------- */
 
-/* How many candidates the variant has; candidate 0 is the default. */
-int32_t tuning_count(Kernel *kernel, Variant *variant);
-DeviceSwitches tuning_switches(const Kernel *kernel, const Variant *variant, int32_t candidate);
-/* What was found out for launches with the arguments in the frame; `differ`: bits of candidates
- * that do not what the default does. */
-void tuning_keep(Kernel *kernel, Variant *variant, const Tuner *tuner, uint32_t differ);
+/* `trial` has a base alone: trials of ways that need no other code begin anew, with what is found
+ * out for the arguments in the frame. After them, of its code, which is made. False: no more. */
+bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial);
+/* How candidate k of trial->tuner runs; *code NULL: by the base's own code. */
+DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Variant **code);
+/* It does not what the default does. */
+void tuning_differs(const TuneTrial *trial, int32_t candidate);
+/* The tuner has decided. */
+void tuning_keep(Kernel *kernel, const TuneTrial *trial);
 
 /* -- for other tuners of the runtime ----------------------------------------------------------- */
 

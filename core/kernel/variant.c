@@ -331,6 +331,11 @@ Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *c
   return NULL;
 }
 
+void variant_take_arguments(Variant *variant, const Variant *from) {
+  memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
+  memcpy(variant->frame, from->frame, sizeof *variant->frame * (size_t)from->arg_count);
+}
+
 void variant_free(Engine *engine, Variant *variant) {
   Store *store = engine->store;
   Heap *heap = store->heap;

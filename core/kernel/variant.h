@@ -103,6 +103,10 @@ Tree *pattern_owner(const RgValue *value);
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          bool is_ahead, Error *err);
 void variant_free(Engine *engine, Variant *variant);
+/* The frame of a variant with the same arguments. */
+void variant_take_arguments(Variant *variant, const Variant *from);
+/* launch.c: all that the variant says of a launch, whose context stays as it is. */
+void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
                                bool wants_texts, Error *err);

@@ -7,6 +7,7 @@
 
 #include "kernel/queue.h"
 #include "kernel/specialise.h"
+#include "kernel/tuning.h"
 #include "kernel/values.h"
 #include "kernel/variant.h"
 
@@ -66,6 +67,7 @@ void variants_widen(Kernel *kernel) {
   if (kernel->engine->queued) queue_settle(kernel->engine, NULL);
   for (Variant *variant = kernel->variants; variant; variant = variant->next) {
     special_drop(kernel->engine, variant);
+    tuning_drop(kernel->engine, variant);
     if (kernel->ran && kernel->ran != variant) kernel->ran = NULL;
     if (widen(heap, kernel->paths.count - 1, variant)) continue;
     kernel_drop_code(kernel);

@@ -77,9 +77,9 @@ typedef struct RgOptions {
    * 128, ratio = 0.8)": of `period` (requests), `time` (seconds) or `never`, and `ratio`, `min` or
    * `max` (bytes). NULL: what RG_POOL says, else expandable */
   const char *pool;
-  /* How launches are run (threads, sizes of chunks, private copies; results are the same, but for
-   * the order in which threads add floats): "online": tried among real launches, "cached": as was
-   * found out before, "off": by estimates. NULL: what RG_TUNE says, else online */
+  /* How launches are run (threads, sizes of chunks, private copies, vectors; results are the same,
+   * but for the order in which threads add floats): "online": tried among real launches, "cached":
+   * as was found out before, "off": by estimates. NULL: what RG_TUNE says, else online */
   const char *tune;
 } RgOptions;
 

@@ -433,6 +433,35 @@ describe("kernel:tune #compiled", function()
     assert.equal(9, y[0])
   end)
 
+  it("tries narrower vectors, too, which give the same to the last bit", function()
+    for _, threads in ipairs { 1, 3 } do
+      local other = rg.new { threads = threads }
+      local x, y = other.field(other.f32, 20000), other.field(other.f32, 20000)
+      local k = other.kernel([=[function(a)
+        for i in rg.range(20000) do
+          local z, n = x[i], 0
+          while z < 4 and n < 50 do
+            z = z * z + a
+            n = n + 1
+          end
+          y[i] = z + n
+        end
+      end]=], { x = x, y = y })
+      for i = 0, 19999, 7 do x[i] = i * 1e-5 end
+      k(0.25)
+      local before, states = y[49], {}
+      for _, choice in ipairs(k:tune(0.25)) do
+        for _, row in ipairs(choice) do states[row.candidate] = row.state end
+      end
+      k(0.25)
+      local after = y[49]
+      other.reset()
+      assert.equal(before, after)
+      assert.is_truthy(states["vectors=none"])
+      for _, state in pairs(states) do assert.is_true(state == "tried" or state == "slow") end
+    end
+  end)
+
   it("compares outcomes also where iterations race, and comes to an end", function()
     local other = rg.new { threads = 4 }
     local x = other.field(other.i32, 100000)
