@@ -92,6 +92,9 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_PRINT: return control_print(g, inst);
   case IR_FAULT: return control_fault(g, inst);
   case IR_INVOKE: return function_invoke(g, inst);
+  case IR_WHO: return gpu_who(g, inst);
+  case IR_TELL: return gpu_tell(g, inst);
+  case IR_TOLD: return gpu_told(g, inst);
   case IR_GRID: return row_grid(g, inst);
   case IR_ROW: return row_emit(g, inst);
   case IR_LANE: return row_lane(g, inst);

@@ -53,6 +53,10 @@ typedef struct Row {
   int32_t at;
 } Row;
 
+typedef struct ContextList {       /* of a manager's active nodes: RtListEntry */
+  LLVMValueRef entries, length;
+} ContextList;
+
 typedef struct Codegen {
   Scratch *scratch;
   Error *err;
@@ -88,6 +92,12 @@ typedef struct Codegen {
   Row *row;                        /* NULL: not inside a ROW */
   /* of a leaf that threads share: this one's number and how many there are, i32; NULL: it is not */
   LLVMValueRef mate, mates;
+  ContextList list;                /* of a task over nodes on a GPU; entries NULL: of no such task */
+  struct Told {                    /* between a WHO and its TELL: gpu_share.c */
+    int64_t lanes, turns;
+    LLVMValueRef row, mask, turn;
+    LLVMBasicBlockRef head;        /* NULL: not there */
+  } told;
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
@@ -180,7 +190,7 @@ LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
 LLVMValueRef context_private_copy(Codegen *g, int tree);
-LLVMValueRef context_list_length(Codegen *g, int tree, int manager); /* of its active nodes */
+ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
 LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
@@ -384,6 +394,10 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
+/* WHO, TELL, TOLD */
+void gpu_who(Codegen *g, const IrInst *inst);
+void gpu_tell(Codegen *g, const IrInst *inst);
+void gpu_told(Codegen *g, const IrInst *inst);
 /* At the end of a task: this thread's partials of g->shares go to the frame. */
 void gpu_reduce(Codegen *g, const LLVMValueRef *own);
 /* MEM_UPDATE or MEM_RMW of an element that is the same for all iterations; false: of another. */

@@ -136,10 +136,9 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 /* -- nodes ------------------------------------------------------------------------------------- */
 
 /* `end` RT_ALL_NODES: the list's length. */
-static LLVMValueRef end_of_list(Codegen *g, const IrTask *task, LLVMValueRef end) {
-  LLVMValueRef length = context_list_length(g, task->tree, task->manager);
+static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
   LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
-  return LLVMBuildSelect(g->builder, all, length, end, "");
+  return LLVMBuildSelect(g->builder, all, g->list.length, end, "");
 }
 
 static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *positions) {
@@ -164,7 +163,8 @@ static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, 
  * as the one thread of an ordered task. */
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   int spread = ir_spread(task);
-  positions.end = end_of_list(g, task, positions.end);
+  g->list = context_list(g, task->tree, task->manager);
+  positions.end = end_of_list(g, positions.end);
   if (spread == 1) return emit_nodes(g, task, &positions);
   LLVMBasicBlockRef shared = block_new(g, "shared"), alone = block_new(g, "alone");
   LLVMValueRef rest = LLVMBuildURem(g->builder, positions.step, value_index(g, spread), "");

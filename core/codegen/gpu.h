@@ -4,13 +4,17 @@
 
 #include "codegen/emit.h"
 
-enum { GPU_LANES = 32 }; /* of a warp */
+enum { GPU_LANES = 32 };        /* of a warp */
+enum { GPU_BLOCK = 128 };       /* threads of a block, at most: core/device/cuda_launch.c */
 
 /* gpu_warp.c */
 LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid.x", "lanemask.lt", ..: i32 */
 LLVMValueRef gpu_lanes_here(Codegen *g); /* those that are here together, a bit each: i32 */
 /* `value` of lane number `lane`, one of `lanes`, all of which are here. */
 LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane);
+void gpu_wait(Codegen *g, LLVMValueRef lanes); /* for all of them; what they wrote shows */
+/* Of `lanes`, those that have not ended for which the bool is set, a bit each. */
+LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set);
 typedef struct GpuJoin {
   IrUpdate op;
   Type type;

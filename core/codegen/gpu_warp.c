@@ -30,6 +30,15 @@ LLVMValueRef gpu_lanes_here(Codegen *g) {
   return lanes;
 }
 
+void gpu_wait(Codegen *g, LLVMValueRef lanes) {
+  call_plain(g, "llvm.nvvm.bar.warp.sync", &lanes, 1);
+}
+
+LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set) {
+  LLVMValueRef args[] = {lanes, is_set};
+  return call_plain(g, "llvm.nvvm.vote.ballot.sync", args, 2);
+}
+
 /* -- values of other lanes --------------------------------------------------------------------- */
 
 typedef struct Shuffle {

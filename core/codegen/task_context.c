@@ -55,16 +55,25 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
-LLVMValueRef context_list_length(Codegen *g, int tree, int manager) {
-  if (!is_tree(g, tree)) return value_index(g, 0);
-  LLVMBasicBlockRef back = block_hoist_begin(g);
+/* Of RtManager: constant during a task over its nodes. */
+static LLVMValueRef manager_member(Codegen *g, int tree, int manager, size_t offset,
+                                   LLVMTypeRef type, const char *name) {
   LLVMValueRef managers =
       tree_member(g, tree, offsetof(RtTree, managers), g->pointer, "managers");
-  int64_t offset = manager * (int64_t)sizeof(RtManager) + (int64_t)offsetof(RtManager, list_count);
-  LLVMValueRef length =
-      LLVMBuildLoad2(g->builder, g->i64, value_byte_offset(g, managers, offset), "length");
+  int64_t at = manager * (int64_t)sizeof(RtManager) + (int64_t)offset;
+  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, managers, at), name);
+}
+
+ContextList context_list(Codegen *g, int tree, int manager) {
+  if (!is_tree(g, tree)) return (ContextList){.length = value_index(g, 0)};
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  ContextList list = {
+      .entries =
+          manager_member(g, tree, manager, offsetof(RtManager, list), g->pointer, "entries"),
+      .length =
+          manager_member(g, tree, manager, offsetof(RtManager, list_count), g->i64, "length")};
   block_hoist_end(g, back);
-  return length;
+  return list;
 }
 
 LLVMValueRef context_private_copy(Codegen *g, int tree) {

@@ -3,6 +3,8 @@
  *                   up its neighbours and visits the cells itself, by GRID and ROW
  *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
  *                   its cursor if it uses that */
+#include <stddef.h>
+
 #include "codegen/emit.h"
 
 /* for (position = begin; position < end; position++), with a poll of the stop word before each */
@@ -38,6 +40,28 @@ static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry,
   return call_runtime(g, entry, (Callee){task->tree, task->manager}, &position, 1);
 }
 
+/* A GPU's threads read the table of the list itself, whose address they know. */
+static LLVMValueRef entry_member(Codegen *g, LLVMValueRef position, size_t offset,
+                                 LLVMTypeRef type) {
+  LLVMValueRef bytes =
+      LLVMBuildNSWMul(g->builder, position, value_index(g, sizeof(RtListEntry)), "");
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, g->list.entries, &bytes, 1, "");
+  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, entry, (int64_t)offset), "");
+}
+
+static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
+  if (!g->list.entries) return list_entry(g, task, RT_LIST_NODE, position);
+  LLVMValueRef handle = entry_member(g, position, offsetof(RtListEntry, handle), g->i32);
+  LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, LLVMBuildZExt(g->builder, handle, g->i64, ""),
+                                       value_index(g, RT_GRANULE), "");
+  return LLVMBuildGEP2(g->builder, g->i8, context_base(g, task->tree), &bytes, 1, "node");
+}
+
+static LLVMValueRef coordinates_at(Codegen *g, const IrTask *task, LLVMValueRef position) {
+  if (!g->list.entries) return list_entry(g, task, RT_LIST_COORDINATES, position);
+  return entry_member(g, position, offsetof(RtListEntry, coordinates), g->pointer);
+}
+
 /* Coordinate `axis` of the node, times the cells per node, as `type`. */
 static LLVMValueRef coordinate(Codegen *g, LLVMValueRef table, int axis, int64_t factor,
                                Type type) {
@@ -62,8 +86,8 @@ void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicB
   const IrInst *cursor = is_leaves          ? body->params.items[0]
                          : has_cursor(task) ? vec_last(&body->params)
                                             : NULL;
-  if (cursor) value_set(g, cursor, list_entry(g, task, RT_LIST_NODE, position));
-  LLVMValueRef table = list_entry(g, task, RT_LIST_COORDINATES, position);
+  if (cursor) value_set(g, cursor, node_at(g, task, position));
+  LLVMValueRef table = coordinates_at(g, task, position);
   for (int axis = 0; axis < count; axis++) {
     const IrInst *param = body->params.items[first + axis];
     int64_t factor = is_leaves && task->factors[axis] > 0 ? task->factors[axis] : 1;

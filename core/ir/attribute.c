@@ -46,6 +46,7 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_BREAK:
   case IR_CONTINUE:
   case IR_RUN: case IR_PRINT: case IR_FAULT: case IR_INVOKE: case IR_ITEM:
+  case IR_WHO: case IR_TOLD:
     return IMM_NUMBER;
   case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
     return IMM_UPDATE;

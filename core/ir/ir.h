@@ -156,6 +156,7 @@ typedef struct IrArray {
   const char *name;
 } IrArray;
 /* Sums of an i32 index and a small constant that are inside such an array have not wrapped. */
+enum { IR_MOST_SHARED = 32 };  /* WHO: at most, as many as a GPU's warp has lanes */
 enum { IR_NARROW = 1 << 30 };
 typedef struct IrLevel {
   int32_t tree;

@@ -138,6 +138,8 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "no such function");
   case IR_ITEM:
     return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
+  case IR_WHO:
+    return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) || wrong(v, inst, "so many are not shared");
   case IR_TREE_ROOT: case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
@@ -187,6 +189,8 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
   case IR_RETURN:
     return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
+  case IR_WHO:
+    return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
     return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
@@ -345,6 +349,20 @@ static bool verify_invoke(Verifier *v, const IrInst *inst) {
   return true;
 }
 
+/* A WHO is followed by its TELL, in its own region. */
+static bool verify_who(Verifier *v, const IrInst *who) {
+  for (const IrInst *inst = who->next; inst && inst->op != IR_WHO; inst = inst->next)
+    if (inst->op == IR_TELL && inst->operands[0] == who) return true;
+  return wrong(v, who, "nothing is told");
+}
+
+static bool verify_told(Verifier *v, const IrInst *inst) {
+  const IrInst *tell = inst->operands[0];
+  return (tell->op == IR_TELL && tell->operands[0]->op == IR_WHO && inst->imm >= 0 &&
+          inst->imm < tell->operands[0]->imm) ||
+         wrong(v, inst, "it was not told");
+}
+
 static bool verify_value(Verifier *v, const IrInst *inst) {
   const IrKernel *kernel = v->kernel;
   switch (inst->op) {
@@ -369,6 +387,11 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_RANDOM:
     return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
   case IR_MULHI: return all_of_type(inst, 0, TYPE(U64)) || wrong(v, inst, "takes u64");
+  case IR_WHO: return verify_who(v, inst);
+  case IR_TELL:
+    return (inst->operands[0]->op == IR_WHO && is_pointer(type_at(inst, 1))) ||
+           wrong(v, inst, "takes a 'who' and a pointer");
+  case IR_TOLD: return verify_told(v, inst);
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_PRINT: case IR_FAULT: return verify_message(v, inst);
   case IR_FRAME_SET:
@@ -447,7 +470,10 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
   case IR_CURSOR:
+  case IR_TELL:
+  case IR_TOLD:
   case IR_OFFSET: expected = TYPE(PTR); break;
+  case IR_WHO: expected = TYPE(I32); break;
   case IR_IS_ACTIVE: case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
   case IR_COUNT: case IR_RANDOM_STREAM: expected = TYPE(I64); break;

@@ -9,6 +9,8 @@
  *
  * Along the row, begin and end of the piece mostly determine what is crossed; in one that is partly
  * past the end code generation decides (ROW_LOAD), on a GPU each cell for itself. */
+#include <string.h>
+
 #include "base/bits.h"
 #include "pass/places.h"
 
@@ -27,9 +29,8 @@ typedef struct Cell { /* a CELL being lowered */
 
 /* -- cursors of neighbours --------------------------------------------------------------------- */
 
-/* Node coordinate + offset, and whether it is inside; coordinates outside become 0, so that the
- * walk stays inside. */
-static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k, IrInst **inside) {
+/* The node's coordinate. */
+static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k) {
   IrInst *node = near->operands[k];
   int64_t factor = l->task->factors[k];
   bool is_unbounded = snode_is_unbounded(l->shape.node_level, k);
@@ -44,28 +45,114 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
     IrInst *bare = ir_binary(b, IR_FLOORDIV, ir_convert(b, node, TYPE(U64)), divisor);
     node = ir_convert(b, bare, TYPE(I64));
   }
-  if (!near->offset[k]) return node;
-  node = ir_binary(b, IR_ADD, node, ir_const_int(b, TYPE(I64), near->offset[k]));
-  if (is_unbounded) return node;
+  return node;
+}
+
+/* Look-ups that the threads of a GPU share: one per thread. */
+typedef struct Nears {
+  IrInst *items[IR_MOST_SHARED];
+  int count;
+  IrInst *who;          /* which of them is done */
+} Nears;
+
+/* -1, 0 or 1 of number `who`: two bits each in a constant. NULL: 0 of all. */
+static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
+  Type type = nears->count > 16 ? TYPE(U64) : TYPE(U32);
+  uint64_t bits = 0, none = 0;
+  for (int i = 0; i < nears->count; i++) {
+    bits |= (uint64_t)(nears->items[i]->offset[k] + 1) << 2 * i;
+    none |= (uint64_t)1 << 2 * i;
+  }
+  if (bits == none) return NULL;
+  IrInst *who = ir_convert(b, nears->who, type);
+  IrInst *by = ir_binary(b, IR_SHL, who, ir_const_int(b, type, 1));
+  IrInst *of = ir_binary(b, IR_SHR, ir_const_int(b, type, (int64_t)bits), by);
+  of = ir_binary(b, IR_BAND, of, ir_const_int(b, type, 3));
+  return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
+}
+
+/* It, moved, and whether it is inside; coordinates outside become 0, so that the walk stays
+ * inside. */
+static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
+                               int k, IrInst **inside) {
+  IrInst *node = node_coordinate(l, b, near, k), *offset = NULL;
+  if (nears) offset = shared_offset(b, nears, k);
+  else if (near->offset[k]) offset = ir_const_int(b, TYPE(I64), near->offset[k]);
+  if (!offset) return node;
+  node = ir_binary(b, IR_ADD, node, offset);
+  if (snode_is_unbounded(l->shape.node_level, k)) return node;
   IrInst *size = ir_const_int(b, TYPE(U64), l->shape.node_level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
   *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
 }
 
-/* Outside a bounded axis: looked up in the ambient, whose slots are empty, and below which no table
- * has a cell. */
-void cells_lower_near(Lower *l, IrInst *near) {
-  IrBuilder b = rewrite_before(l->kernel, near);
+/* The operands of a look-up. Outside a bounded axis: looked up in the ambient, whose slots are
+ * empty, and below which no table has a cell. */
+static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
+                     IrInst *operands[ADDRESS_MAX_NAME]) {
   const IrLevel *level = &l->kernel->levels.items[near->level];
-  IrInst *nodes[SNODE_MAX_AXES], *operands[ADDRESS_MAX_NAME], *inside = NULL;
-  for (int k = 0; k < near->operand_count; k++) nodes[k] = near_coordinate(l, &b, near, k, &inside);
-  Address a = address_from_root(&b, level->tree, level->node, nodes);
+  IrInst *nodes[SNODE_MAX_AXES] = {NULL}, *inside = NULL;
+  for (int k = 0; k < near->operand_count; k++)
+    nodes[k] = near_coordinate(l, b, near, nears, k, &inside);
+  Address a = address_from_root(b, level->tree, level->node, nodes);
   int count = address_name(&a, level->node, operands);
   if (inside)
-    operands[0] = ir_select(&b, inside, operands[0], ir_emit(&b, IR_AMBIENT, TYPE(PTR), 0, NULL));
+    operands[0] = ir_select(b, inside, operands[0], ir_emit(b, IR_AMBIENT, TYPE(PTR), 0, NULL));
+  return count;
+}
+
+static void look_up(Lower *l, IrInst *near) {
+  IrBuilder b = rewrite_before(l->kernel, near);
+  const IrLevel *level = &l->kernel->levels.items[near->level];
+  IrInst *operands[ADDRESS_MAX_NAME];
+  int count = name_near(l, &b, near, NULL, operands);
   rewrite_become_call(l->kernel, near, kind_of(level->node)->find, level->tree,
                       level->node->manager, count, operands);
+}
+
+static bool is_next(const IrInst *near) {
+  for (int k = 0; k < near->operand_count; k++)
+    if (near->offset[k] < -1 || near->offset[k] > 1) return false;
+  return true;
+}
+
+/* It, and those after it in its region that are of the same level and near the same leaf. */
+static Nears find_nears(IrInst *first) {
+  Nears nears = {.count = 0};
+  size_t operand_bytes = sizeof(IrInst *) * (size_t)first->operand_count;
+  if (!is_next(first)) return nears;
+  for (IrInst *inst = first; inst && nears.count < IR_MOST_SHARED; inst = inst->next)
+    if (inst->op == IR_NEAR && inst->level == first->level && is_next(inst) &&
+        !memcmp(inst->operands, first->operands, operand_bytes))
+      nears.items[nears.count++] = inst;
+  return nears;
+}
+
+/*     %who = who              which neighbour this thread looks up
+ *     %found = ..             with offsets by %who
+ *     %tell = tell %who, %found
+ *     %near = told %tell      in place of each NEAR */
+static void share_look_ups(Lower *l, Nears *nears) {
+  IrInst *first = nears->items[0], *operands[ADDRESS_MAX_NAME];
+  IrBuilder b = rewrite_before(l->kernel, first);
+  const IrLevel *level = &l->kernel->levels.items[first->level];
+  nears->who = ir_emit(&b, IR_WHO, TYPE(I32), 0, NULL);
+  nears->who->imm = nears->count;
+  int count = name_near(l, &b, first, nears, operands);
+  IrInst *found = ir_emit(&b, IR_CALL, TYPE(PTR), count, operands);
+  ir_call_name(found, kind_of(level->node)->find, level->tree, level->node->manager);
+  IrInst *tell = ir_emit(&b, IR_TELL, TYPE(PTR), 2, (IrInst *[]){nears->who, found});
+  for (int i = 0; i < nears->count; i++) {
+    rewrite_become(l->kernel, nears->items[i], IR_TOLD, 1, &tell);
+    nears->items[i]->imm = i;
+  }
+}
+
+void cells_lower_near(Lower *l, IrInst *near) {
+  Nears nears = find_nears(near);
+  if (l->ctx->for_cuda && nears.count > 1) share_look_ups(l, &nears);
+  else look_up(l, near);
 }
 
 /* -- the grid's axes --------------------------------------------------------------------------- */

@@ -121,6 +121,13 @@ static void together(void) {
                         "low: bar.warp.sync -1; done: st.global.u32 [%rd0], %r0;", out), 0);
     CHECK_INT(lane_of(31), 31);
   }
+  TEST("parts of a warp wait each for itself, with members of their own") {
+    CHECK_INT(gpu_lines("and.b32 %r2, %r0, 16; shl.b32 %r3, 65535, %r2; bar.warp.sync %r3;"
+                        "setp.lt.u32 %p1, %r0, 20; vote.sync.ballot.b32 %r4, %p1, %r3;"
+                        "st.global.u32 [%rd0], %r4;", out), 0);
+    CHECK_INT(lane_of(3), 0xffff);
+    CHECK_INT(lane_of(31), 0xf0000);
+  }
 }
 
 static const char block_text[] = HEAD

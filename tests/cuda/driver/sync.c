@@ -58,9 +58,9 @@ void warp_release_barrier(Warp *warp, uint32_t number) {
   }
 }
 
-/* Are all members here? Else the group waits. Lanes that name other members than the first one are
- * others: they come to this instruction after it. */
-static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
+/* The members that the first lane names. Lanes that name others come to this instruction after it.
+ * False: it is not among them. */
+static bool find_members(Warp *warp, const Inst *inst, uint32_t place, uint32_t *found) {
   const uint32_t *named = SRC(uint32_t, place);
   uint32_t members = named[__builtin_ctz(warp->mask)], same = 0;
   for (uint32_t left = warp->mask; left; left &= left - 1)
@@ -76,18 +76,23 @@ static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
     warp_set_mask(warp, same);
     warp->stop = inst + 1; /* it is their turn then */
   }
+  *found = members;
+  return true;
+}
+
+/* Are all members here? Else the group waits. */
+static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
+  uint32_t members;
+  if (!find_members(warp, inst, place, &members)) return false;
   if (!(members & warp->alive & ~warp->mask)) return true;
   warp_park(warp, GROUP_SYNC, inst, members);
   return false;
 }
 
 void sync_warp(Warp *warp, const Inst *inst) {
-  uint32_t members = SRC(uint32_t, inst->a)[__builtin_ctz(warp->mask)], here = warp->mask;
-  if (here & ~members) {
-    warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-               "a lane is not among the members (0x%x) that it names", members);
-    return;
-  }
+  uint32_t members;
+  if (!find_members(warp, inst, inst->a, &members)) return;
+  uint32_t here = warp->mask;
   for (uint32_t i = 0; i < warp->group_count; i++)
     if (warp->groups[i].state == GROUP_SYNC_ANY) here |= warp->groups[i].mask;
   if (members & warp->alive & ~here) {

@@ -1,0 +1,109 @@
+/* gpu_share.c - look-ups that threads of a GPU share: those of a leaf's neighbours. Each thread of a
+ * leaf does one of them, all go through the same code with different numbers, and tell each other
+ * what they found by memory that a block's threads share. Only threads of one warp do, so that no
+ * warp waits for another; a leaf with more threads has its look-ups once per warp.
+ *
+ *     shared:    | found of the block's first group | of the second | ..     a group: L lanes
+ *     who:       wait for the group;  number = min(lane + turn * L, count - 1)
+ *     tell:      found[number] = ..;  next turn, until turn * L >= count;  wait for the group
+ *
+ * A lane that has ended, since the launch is to stop, tells nothing: then its group ends, too. One
+ * thread alone (gpu.c) has the numbers one after the other, and an array of its own. */
+#include "base/bits.h"
+#include "codegen/gpu.h"
+
+enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
+
+static int64_t lanes_of(const Codegen *g) {
+  int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1;
+  return min_i64(mates, GPU_LANES);
+}
+
+/* Lanes of the group, a bit each. */
+static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
+  if (lanes == GPU_LANES) return value_integer(g->i32, -1);
+  LLVMValueRef first = LLVMBuildAnd(g->builder, gpu_special(g, "laneid"),
+                                    value_integer(g->i32, -lanes), "");
+  return LLVMBuildShl(g->builder, value_integer(g->i32, (1 << lanes) - 1), first, "group");
+}
+
+/* A row of `count` pointers, aligned by two, of the block's group number `group`. */
+static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
+  int64_t row = (count + 1) / 2 * 2, rows = GPU_BLOCK / lanes;
+  LLVMTypeRef type = LLVMArrayType2(g->pointer, (uint64_t)(row * rows));
+  LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, "found", SHARED_MEMORY);
+  LLVMSetLinkage(memory, LLVMInternalLinkage);
+  LLVMSetInitializer(memory, LLVMGetUndef(type));
+  LLVMSetAlignment(memory, 16);
+  LLVMValueRef group = LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"),
+                                     value_integer(g->i32, lanes), "");
+  LLVMValueRef first = LLVMBuildNUWMul(g->builder, group, value_integer(g->i32, row), "");
+  LLVMValueRef row_at = LLVMBuildInBoundsGEP2(g->builder, g->pointer, memory, &first, 1, "");
+  return LLVMBuildAddrSpaceCast(g->builder, row_at, g->pointer, "found");
+}
+
+static LLVMValueRef found_at(Codegen *g, LLVMValueRef row, LLVMValueRef number) {
+  return LLVMBuildInBoundsGEP2(g->builder, g->pointer, row, &number, 1, "");
+}
+
+/* What its turn and lane ask for. */
+static LLVMValueRef choose_number(Codegen *g, int64_t lanes, int64_t count) {
+  LLVMValueRef width = value_integer(g->i32, lanes), number = g->told.turn;
+  number = LLVMBuildNUWMul(g->builder, number, width, "");
+  if (lanes > 1)
+    number = LLVMBuildAdd(g->builder, number, LLVMBuildURem(g->builder, g->mate, width, ""), "");
+  LLVMValueRef args[] = {number, value_integer(g->i32, count - 1)};
+  return call_intrinsic(g, "llvm.umin", g->i32, args, 2);
+}
+
+void gpu_who(Codegen *g, const IrInst *inst) {
+  struct Told *told = &g->told;
+  int64_t lanes = lanes_of(g), turns = (inst->imm + lanes - 1) / lanes;
+  LLVMTypeRef own = LLVMArrayType2(g->pointer, (uint64_t)inst->imm);
+  if (told->head) return codegen_fail(g, inst, "the one before it has not been told");
+  *told = (struct Told){.lanes = lanes, .turns = turns, .head = block_new(g, "who")};
+  if (lanes > 1) {
+    told->mask = group_mask(g, lanes);
+    gpu_wait(g, told->mask); /* all have read what they were told last */
+  }
+  told->row = lanes > 1 ? shared_row(g, lanes, inst->imm) : block_variable(g, own, "found");
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
+  LLVMValueRef zero = value_integer(g->i32, 0);
+  block_jump(g, told->head);
+  block_enter(g, told->head);
+  told->turn = LLVMBuildPhi(g->builder, g->i32, "turn");
+  LLVMAddIncoming(told->turn, &zero, &before, 1);
+  value_set(g, inst, choose_number(g, lanes, inst->imm));
+}
+
+/* All lanes of the group are here, or it ends. */
+static void meet(Codegen *g) {
+  LLVMBasicBlockRef on = block_new(g, "on");
+  gpu_wait(g, g->told.mask);
+  LLVMValueRef here = gpu_ballot(g, g->told.mask, value_integer(g->bool_type, 1));
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, here, g->told.mask, ""), on, g->finish);
+  block_enter(g, on);
+}
+
+void gpu_tell(Codegen *g, const IrInst *inst) {
+  struct Told *told = &g->told;
+  if (!told->head) return codegen_fail(g, inst, "it is told twice");
+  LLVMBasicBlockRef all = block_new(g, "told");
+  LLVMBuildStore(g->builder, value_operand(g, inst, 1),
+                 found_at(g, told->row, value_operand(g, inst, 0)));
+  LLVMValueRef next = LLVMBuildNUWAdd(g->builder, told->turn, value_integer(g->i32, 1), "");
+  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
+  LLVMValueRef more =
+      LLVMBuildICmp(g->builder, LLVMIntULT, next, value_integer(g->i32, told->turns), "");
+  block_branch(g, more, told->head, all);
+  LLVMAddIncoming(told->turn, &next, &back, 1);
+  block_enter(g, all);
+  if (told->lanes > 1) meet(g);
+  value_set(g, inst, told->row);
+  told->head = NULL;
+}
+
+void gpu_told(Codegen *g, const IrInst *inst) {
+  LLVMValueRef at = found_at(g, value_operand(g, inst, 0), value_integer(g->i32, inst->imm));
+  value_set(g, inst, LLVMBuildLoad2(g->builder, g->pointer, at, "near"));
+}
