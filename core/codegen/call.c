@@ -53,9 +53,13 @@ static LLVMValueRef declare(Codegen *g, const IrEntry *entry, LLVMTypeRef *type)
   return function;
 }
 
+/* Of a GPU's function, one for all calls with so many: a stack is memory for each thread. */
 static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) {
+  bool is_shared = g->part == CODEGEN_GPU_TASKS && count <= RT_MAX_AXES;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)count);
-  LLVMValueRef array = block_variable(g, type, "coordinates");
+  LLVMValueRef array = is_shared ? g->coordinates[count] : NULL;
+  if (!array) array = block_variable(g, type, "coordinates");
+  if (is_shared) g->coordinates[count] = array;
   for (int i = 0; i < count; i++)
     LLVMBuildStore(g->builder, values[i], value_byte_offset(g, array, i * 8));
   return array;

@@ -4,7 +4,9 @@
  * gather. */
 #include "codegen/emit.h"
 
-enum { MOST_PICKED = 64 }; /* values of which a vector is made */
+/* Values of which a vector is made. A GPU has no vector registers, so that one lies in memory: there
+ * fewer are selected from. */
+enum { MOST_PICKED = 64, MOST_SELECTED = 24 };
 
 static Type memory_type(Type type) {
   bool is_short = type_is_bool(type) || (type_is_integer(type) && type_bits(type) < 32);
@@ -140,7 +142,8 @@ void pick_emit(Codegen *g, const IrInst *inst) {
   }
   if (!inst->inside) values[count] = LLVMConstNull(LLVMTypeOf(values[0])), count++;
   bool is_one = width == 1 && value_width(index) == 1;
-  bool is_vector = is_one && count > 2 && count <= MOST_PICKED && !type_is_bool(inst->type);
+  int few = g->part == CODEGEN_GPU_TASKS ? MOST_SELECTED : 2;
+  bool is_vector = is_one && count > few && count <= MOST_PICKED && !type_is_bool(inst->type);
   value_set(g, inst, is_vector ? from_vector(g, index, values, count)
                                : tree(g, index, values, count));
 }

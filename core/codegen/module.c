@@ -32,6 +32,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->exits.count = g->shares.count = 0;
   g->row = NULL;
   g->mate = g->mates = NULL;
+  memset(g->coordinates, 0, sizeof g->coordinates);
   g->list = (ContextList){NULL};
   g->told = (struct Told){.head = NULL};
   g->width = 1;

@@ -523,33 +523,26 @@ describe("arch cuda #compiled #cpu", function()
 
   it("nests as many calls as a GPU has stack for, where locals are very large", function()
     local said = run("PTX_TRACE=1", [==[
-      rg.init { arch = "cuda", default_float = "f64" }
+      rg.init { arch = "cuda" }
       local x = rg.field(rg.f64, 4)
       local deep = rg.kernel([=[function(calls: i32)
         local function sum(n: i32, at: i32): f64
           if n == 0 then return 0.0 end
-          local a, b, c = rg.mat4(1.0), rg.mat4(2.0), rg.mat4(3.0)
-          local g, h = rg.mat4(4.0), rg.mat4(5.0)
-          local d, e, f = rg.mat4(1.0), rg.mat4(2.0), rg.mat4(3.0)
-          for k = 0, 3 do
-            a[(at + k) % 4][k] = b[k][(at + n) % 4] + n
-            c[(at + k) % 4][k] = d[k][(at + n) % 4] + n
-            g[(at + k) % 4][k] = h[k][(at + n) % 4] + n
-            e[(at + k) % 4][k] = f[k][(at + n) % 4] + n
-          end
+          local a, b, c = V(1.0), V(2.0), V(3.0)
+          for k = 0, 59 do a[k] = b[(at * 3 + n + k) % 60] + n + k end
+          for k = 0, 59 do c[k] = a[(at * 7 + n + k) % 60] + k end
+          b[0] = n
           local rest = sum(n - 1, at + 1)
-          return rest + a[at % 4][n % 4] + b[n % 4][at % 4] + c[at % 4][n % 4]
-            + d[at % 4][n % 4] + e[at % 4][n % 4] + f[at % 4][n % 4]
-            + g[at % 4][n % 4] + h[at % 4][n % 4]
+          return rest + a[(at * 7 + n) % 60] + b[(n * 5 + at) % 60] + c[(at + n) % 60]
         end
         for i in rg.range(4) do x[i] = sum(calls, i) end
-      end]=], { x = x })
+      end]=], { x = x, V = rg.vec(60, rg.f64) })
       deep(60)
       print(x[1])
       deep(70)
       print(select(2, pcall(rg.sync)).code)
     ]==])
-    assert.matches("limit 0 is 139264.*limit 0 is 69632", said)
-    assert.matches("\n1920\ncall.depth$", said)
+    assert.matches("limit 0 is %d+\ndevice: limit 0 is %d+", said)
+    assert.matches("\n7500\ncall.depth$", said)
   end)
 end)
