@@ -320,6 +320,27 @@ tree                                          64 B
     assert.equal("'nothing' is nil\n", wrong)
   end)
 
+  it("works on when a sandbox takes libraries away", function()
+    local path = os.tmpname()
+    local file = io.open(path, "w")
+    file:write [[
+      local c = require("regolith.console").new { write = function(text) print(text) end }
+      debug, io, os, loadstring, setfenv, loadfile = nil
+      c:feed "local n = 3"
+      c:feed "k = rg.kernel(function() return n + 4 end) k()"
+      c:feed "k()"
+      c:feed "?rg.field"
+      c:feed "??k"
+      print(#c:complete "rg.fie", c:check "if n")
+    ]]
+    file:close()
+    local pipe = io.popen("luajit " .. path .. " 2>&1")
+    local text = pipe:read "*a"
+    pipe:close()
+    os.remove(path)
+    assert.matches("^7\n\nrg.field.*\nfunction%(%) return n %+ 4 end\n\n1\tmore\n$", text)
+  end)
+
   it("paints what it says", function()
     local c = new { paint = function(kind, text) return "<" .. kind .. ":" .. text .. ">" end }
     assert.equal('<number:3>\t<string:"a">\t<nil:nil>\n', ask(c, "3, 'a', nil"))

@@ -101,6 +101,7 @@ function commands.info(place)
   row("modules", place.prefix .. "/share/lua/5.1/regolith")
   row("cache", rg.cache.info().folder or "none")
   row("examples", place.prefix .. "/share/regolith/examples")
+  row("history", require("regolith.console.history").path() or "none")
   show_environment(row)
   if rg.log.is_json() then print(require("regolith.json").encode(rows)) end
   return 0

@@ -5,6 +5,8 @@ local names = require "regolith.console.names"
 local path = require "regolith.console.path"
 local handle = require "regolith.console.handle"
 
+local debug = debug -- a sandbox may remove it later
+
 local complete = {}
 
 -- { text, kind, detail } for each name that begins with `prefix`, sorted, each once.

@@ -5,6 +5,8 @@ local text = require "regolith.console.text"
 local handle = require "regolith.console.handle"
 local builtin = require "regolith.builtin"
 
+local debug = debug -- a sandbox may remove it later
+
 local describe = {}
 
 local function plain(_, s) return s end

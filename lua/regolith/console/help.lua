@@ -2,8 +2,11 @@
 local names = require "regolith.console.names"
 local path = require "regolith.console.path"
 local describe = require "regolith.console.describe"
+local input = require "regolith.console.input"
 local fail = require "regolith.error"
 local builtin = require "regolith.builtin"
+
+local debug, io = debug, io -- a sandbox may remove them later
 
 local help = {}
 
@@ -148,7 +151,7 @@ function help.source(v)
   if own then return nil, own .. " is Regolith's own", ("?%s tells what it does"):format(own) end
   local info = debug and debug.getinfo(v, "S") or { what = "C" }
   if info.what == "C" then return nil, "this function is built in, or written in C" end
-  local kept = debug.getregistry()["regolith.texts"] or {}
+  local kept = input.texts()
   local text = kept[info.source] or (info.source:sub(1, 1) ~= "@" and info.source)
   local file = not text and io and io.open(info.source:sub(2), "rb")
   if file then

@@ -18,6 +18,8 @@ local meter = require "regolith.console.meter"
 local handle = require "regolith.console.handle"
 local fail = require "regolith.error"
 
+local io, setfenv = io, setfenv -- a sandbox may remove them later
+
 local console = {}
 
 local Console = {}

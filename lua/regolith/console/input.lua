@@ -3,15 +3,19 @@
 local dialect = require "regolith.dialect"
 local scope = require "regolith.console.scope"
 
+local debug, loadstring = debug, loadstring -- a sandbox may remove the globals later
+
 local input = {}
 
-local texts -- chunk name -> text, shared with regolith.source
-function input.keep(name, text)
+--- Texts of chunks, by their names, shared with regolith.source and the program.
+function input.texts()
   local registry = debug.getregistry()
-  texts = texts or registry["regolith.texts"] or {}
+  local texts = registry["regolith.texts"] or {}
   registry["regolith.texts"] = texts
-  texts[name] = text
+  return texts
 end
+
+function input.keep(name, text) input.texts()[name] = text end
 
 local function is_unfinished(message) return message:find "near '<eof>'$" ~= nil end
 

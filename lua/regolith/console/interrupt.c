@@ -119,8 +119,8 @@ static void begin_steps(void *context) { (void)context; }
 
 static void on_alarm(int number, siginfo_t *info, void *context) {
   static const char text[] =
-      "\ninterrupt: what runs is in C, or compiled by LuaJIT and does not notice (with -joff it "
-      "would); Ctrl-C again ends the program\n";
+      "\ninterrupt: still running: a compile or another function in C, or a loop that was compiled "
+      "by LuaJIT and does not notice (with -joff it would); Ctrl-C again ends the program\n";
   (void)info;
   if (is_elsewhere(number)) return;
   if (noticed || !running) {

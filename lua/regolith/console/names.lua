@@ -1,5 +1,7 @@
 --- What is known of every public name: the rows of library/api.lua, from which the definitions for
 --- editors are made, too. Installed, that file lies beside this one as api.lua.
+local debug, loadfile = debug, loadfile -- a sandbox may remove the globals later
+
 local names = {}
 
 -- kind of a value (handle.kind) -> its class
