@@ -65,7 +65,7 @@ static void put_canary(RtCounted *counted) {
 }
 
 static int has_canary(const RtCounted *counted) {
-  return is_checked(counted) && counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
+  return is_checked(counted) && !counted->allocator->has_ended && counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
          !(counted->flags & RT_COUNTED_LENT) && counted->data;
 }
 
@@ -122,7 +122,7 @@ static void free_header(RtCounted *counted) {
   if (counted->flags & RT_COUNTED_WHOLE) bytes += counted->capacity + canary_bytes(checked);
   uint8_t *memory = (uint8_t *)counted - check_bytes(checked);
   if (checked && allocator->retire) allocator->retire(allocator, memory, bytes);
-  else allocator->give(allocator, memory, bytes);
+  else allocator->give(allocator, memory, bytes, 0);
 }
 
 static int is_too_large(uint64_t bytes) { return bytes >> 60 != 0; }
@@ -153,9 +153,9 @@ static uint8_t *take_data(RtCounted *counted, uint64_t capacity) {
 
 static void give_data(RtCounted *counted, uint8_t *data, uint64_t capacity) {
   RtAllocator *allocator = counted->allocator;
-  if (is_checked(counted)) fill(data, RT_COUNTED_OLD, capacity);
+  if (is_checked(counted) && !allocator->has_ended) fill(data, RT_COUNTED_OLD, capacity);
   uint64_t bytes = capacity + canary_bytes(is_checked(counted));
-  allocator->give(allocator, data, bytes ? bytes : 1);
+  allocator->give(allocator, data, bytes ? bytes : 1, 1);
 }
 
 RtCounted *rt_counted_grow_new(RtAllocator *allocator, uint64_t capacity) {

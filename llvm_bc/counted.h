@@ -67,7 +67,7 @@ typedef enum RtCountedFault {
 struct RtAllocator {        /* of a runtime; any thread may call its functions */
   /* Aligned to 64 bytes, contents undefined; NULL: there is none. is_data: of a growable object. */
   void *(*take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
-  void (*give)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
+  void (*give)(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data);
   /* `where`: where it was made; "" if that is not known. */
   void (*report)(RtAllocator *allocator, RtCountedFault fault, const char *where);
   /* Keeps what a checked object was, so that it is not used again; NULL: it is freed. */
@@ -77,6 +77,7 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   uint32_t counts;          /* 1: the statistics are kept; atomic */
   uint32_t generation;      /* of the statistics, which begin anew with each */
   uint32_t is_checked;      /* 1: see above; does not change while objects exist */
+  uint32_t has_ended;       /* 1: growable data is gone, and nothing more is made */
   /* while a task runs: shared objects that nobody holds wait here for its end */
   uint32_t deferring, defer_lock;
   RtCounted **pending;

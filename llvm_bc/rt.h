@@ -35,6 +35,7 @@ enum {
   RT_LIST_LOCK = 1,
   RT_LIST_SLOTS = 2,        /* one per chunk from here on */
   RT_TOUCHED_END = 1,
+  RT_NATIVE_VALUES = 6,     /* arguments of a function of an extension */
   RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
   /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
   RT_MOST_CALLS = 4000,
@@ -50,6 +51,8 @@ typedef enum RtErrorKind {
   RT_ERROR_STOPPED,
   RT_ERROR_MEMORY,          /* the host refused memory for a list */
   RT_ERROR_FULL,            /* a list of a dynamic SNode is full */
+  /* a function of an extension: `manager` is its number, and the extension knows why */
+  RT_ERROR_NATIVE,
   /* the kernel's own: `manager` is the number of its message, which the records contain */
   RT_ERROR_FAULT
 } RtErrorKind;
@@ -432,6 +435,10 @@ typedef struct RtContext {
   /* returns whole segments to the system, which then read zero; NULL: memory is kept */
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
   RtRaces *races;           /* of the race detector; NULL: it is off */
+  /* calls a function of an extension, by any worker: arguments in `values`, where its result goes;
+   * 0: it failed. NULL: there are none */
+  int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
+  void *extensions;         /* for `native` */
   RtAllocator *allocator;   /* of counted memory; NULL: there is none, as on a GPU */
 } RtContext;
 

@@ -166,14 +166,12 @@ static uint64_t declared_as(const Array *array) {
   return hash;
 }
 
-static bool is_moved(const Array *array) { return array->release == unmap_moved; }
-
 static bool can_be_window(const Array *array, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
   if (array->store->device->memory_bytes)
     return error_set(err, RG_ERROR_NOT_YET, "windows of a GPU's memory are not there yet");
-  return block_is_own(&array->block) || is_moved(array) ||
+  return block_is_own(array->block) || array->is_moved ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "%s wraps memory that is not its own: it cannot become a window",
                    array_label(array, label));
@@ -193,7 +191,7 @@ static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
 
 static Window *open_window(Comm *comm, Array *array, Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first), declared = declared_as(array);
-  if (is_moved(array)) return window_open(comm, array->data, bytes, declared, err);
+  if (array->is_moved) return window_open(comm, array->data, bytes, declared, err);
   Window *window = window_create(comm, bytes, declared, err);
   return window && move_in(comm, array, window, err) ? window : NULL;
 }

@@ -256,6 +256,24 @@ uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
   return program ? program->engine.stats.specialised : 0;
 }
 
+RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(allocations);
+  return API_CALL(program, store_allocations(&program->store, allocations, API_ERR(program)));
+}
+
+static bool count_allocations(Program *program, bool on) {
+  counted_switch(&program->store.counted, on);
+  return true;
+}
+
+RgStatus rg_allocations_count(RgRuntime *runtime, int32_t on) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  return API_CALL(program, count_allocations(program, on != 0));
+}
+
 double rg_time(void) { return (double)clock_ns() * 1e-9; }
 
 RgStatus rg_info(RgRuntime *runtime, RgInfo *info) {

@@ -6,17 +6,21 @@
 #include <string.h>
 
 static void let_go(Array *array) {
-  void (*release)(void *context) = array->release;
-  array->release = NULL;
+  Block *block = array->data ? array->block : NULL;
   array->data = NULL;
-  block_give(&array->block);
-  if (release) release(array->context);
+  array->is_alive[array->is_moved] = false;
+  if (!block) return;
+  block->is_alive = NULL;
+  block->rt.still = 0; /* views end, even if others hold the memory */
+  block_release(block);
 }
 
 static void array_end(Object *object) {
   Array *array = (Array *)object;
   Heap *heap = array->store->heap;
   let_go(array);
+  if (array->block) object_release(&array->block->object);
+  if (array->before) object_release(&array->before->object);
   heap_free(heap, array->name);
   heap_free(heap, array->type_name);
   heap_free(heap, array->destroyed_at);
@@ -84,12 +88,21 @@ static Array *begin(Store *store, Error *err) {
 
 /* -- memory of its own ------------------------------------------------------------------------- */
 
+static bool hold(Array *array, Block *block) {
+  if (!block) return false;
+  object_retain(&block->object);
+  array->block = block;
+  array->is_alive[array->is_moved] = true;
+  block->is_alive = &array->is_alive[array->is_moved];
+  return true;
+}
+
 static bool take_memory(Array *array, Error *err) {
   char label[100];
   TypeRow row = type_row(&array->store->types, array->type);
   uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
-  if (!block_take(array->store, &array->block, bytes, array_label(array, label), err)) return false;
-  array->data = array->block.memory;
+  if (!hold(array, block_take(array->store, bytes, array_label(array, label), err))) return false;
+  array->data = array->block->memory;
   array->first = array->data;
   array->past = array->data + bytes;
   return true;
@@ -195,9 +208,13 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
                    "has no room for a copy");
 }
 
-static bool show(Array *array, Error *err) {
-  return block_show(array->store, &array->block, array->first,
-                    (uint64_t)(array->past - array->first), array->is_constant, err);
+static bool show(Array *array, const RgWrap *wrap, Error *err) {
+  BlockShown shown = {.memory = array->first,
+                      .size_bytes = (uint64_t)(array->past - array->first),
+                      .is_constant = array->is_constant,
+                      .release = wrap->release,
+                      .context = wrap->context};
+  return hold(array, block_show(array->store, &shown, err));
 }
 
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
@@ -208,11 +225,7 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
       find_ends(array, err)) {
     array->is_folded = is_folded(array);
     array->is_constant = wrap->constant;
-    if (show(array, err)) {
-      array->release = wrap->release;
-      array->context = wrap->context;
-      return array;
-    }
+    if (show(array, wrap, err)) return array;
   }
   object_release(&array->object);
   return NULL;
@@ -221,16 +234,58 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
 bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
                 Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  if (!device_reach(array->store->device, &array->block.rt, NULL, 0, DEVICE_WRITES, err))
+  BlockShown shown = {
+      .memory = to, .size_bytes = bytes, .release = release, .context = context};
+  if (!device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
     return false;
+  Block *moved = block_show(array->store, &shown, err);
+  if (!moved) return false;
   memcpy(to, array->first, bytes);
-  block_give(&array->block);
+  let_go(array);
+  array->before = array->block; /* views of where it was look whether it still is */
+  array->is_moved = true;
   array->data = to;
   array->first = to;
   array->past = to + bytes;
-  array->release = release;
-  array->context = context;
-  return show(array, err); /* which cannot fail on the CPU */
+  return hold(array, moved);
+}
+
+/* -- counted memory ---------------------------------------------------------------------------- */
+
+static void release_counted(void *counted) { rt_release(counted); }
+
+static bool fits(const Array *array, const RtCounted *counted, Error *err) {
+  char label[100];
+  uint64_t needed = (uint64_t)array->count * (uint64_t)type_row(&array->store->types,
+                                                               array->type).size;
+  if (needed <= counted->size_bytes) return true;
+  return error_set(err, RG_ERROR_ARGUMENT, "%s of %llu bytes is not in the %llu that are given",
+                   array_label(array, label), (unsigned long long)needed,
+                   (unsigned long long)counted->size_bytes);
+}
+
+Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
+                   int32_t rank, Error *err) {
+  RgWrap wrap = {.pointer = counted->data, .release = release_counted, .context = counted};
+  Array *array = begin(store, err);
+  if (!array) return NULL;
+  if (declare(array, type, shape, rank, "", 0, err) && fits(array, counted, err) &&
+      take_pointer(array, wrap.pointer, err)) {
+    array->first = array->data;
+    array->past = array->data + (uint64_t)array->count *
+                                    (uint64_t)type_row(&store->types, array->type).size;
+    if (show(array, &wrap, err)) return array;
+  }
+  object_release(&array->object);
+  return NULL;
+}
+
+bool array_counted(Array *array, RtCounted **counted, Error *err) {
+  if (!array_check(array, err) ||
+      !device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
+    return false;
+  *counted = block_header(array->block);
+  return true;
 }
 
 /* -- its end ----------------------------------------------------------------------------------- */
@@ -243,11 +298,11 @@ bool array_check(const Array *array, Error *err) {
 }
 
 bool array_locate(Array *array, uint64_t *address, Error *err) {
-  return device_locate(array->store->device, &array->block.rt, array->data, address, err);
+  return device_locate(array->store->device, &array->block->rt, array->data, address, err);
 }
 
 bool array_show(Array *array, uint64_t *address, Error *err) {
-  RtTree *tree = &array->block.rt;
+  RtTree *tree = &array->block->rt;
   return device_reach(array->store->device, tree, NULL, 0, DEVICE_SHOWS, err) &&
          array_locate(array, address, err);
 }

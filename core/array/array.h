@@ -5,8 +5,9 @@
  *
  *     element (i, j) is at   data + i * strides[0] + j * strides[1]        strides in bytes
  *
- * A wrap calls `release(context)` exactly once, when nothing reaches the memory through it any
- * more: at its destruction, or with its last reference.
+ * The memory is counted (tree/block.h): kernels and extensions may hold it longer than the array. A
+ * wrap calls `release(context)` exactly once, when nothing reaches the memory through it any more:
+ * at its destruction, or with its last reference, or that of its header.
  * Invariant: every index inside the shape leads to an element between `first` and `past`. */
 #ifndef RG_ARRAY_ARRAY_H
 #define RG_ARRAY_ARRAY_H
@@ -34,9 +35,10 @@ struct Array {
   bool is_constant;           /* may only be read: a wrapped string */
   uint8_t *data;              /* of element 0; NULL: destroyed */
   const uint8_t *first, *past;
-  Block block;                /* its own memory; of a wrap, what devices see */
-  void (*release)(void *context); /* of a wrap; NULL: nobody asks, or it has been called */
-  void *context;
+  Block *block;               /* its own memory, or somebody else's */
+  Block *before;              /* array_move: where it was, without memory; else NULL */
+  bool is_moved;              /* once, at most */
+  bool is_alive[2];           /* it is where it was, or is_moved; not destroyed, nor its runtime */
   char *destroyed_at;         /* "script.lua:40", or NULL */
 };
 
@@ -53,6 +55,12 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err);
  * memory of its own, and the device is the CPU. On failure `release` is not called. */
 bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
                 Error *err);
+/* Of counted memory that holds so many elements, row-major: the array takes the caller's reference,
+ * unless it fails. Extents may be 0. */
+Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
+                   int32_t rank, Error *err);
+/* The header of its memory, borrowed, for those who read and write there outside launches. */
+bool array_counted(Array *array, RtCounted **counted, Error *err);
 /* Gives its memory back; later uses report `where` that was. */
 bool array_destroy(Array *array, const char *where, Error *err);
 /* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */

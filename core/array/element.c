@@ -63,7 +63,7 @@ static bool check_index(Array *array, const int64_t *index, int32_t index_count,
 
 /* `size_bytes` at `from`; NULL: any of its elements. */
 static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) {
-  return device_reach(array->store->device, &array->block.rt, from, element_size(array), use, err);
+  return device_reach(array->store->device, &array->block->rt, from, element_size(array), use, err);
 }
 
 bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value,
@@ -99,10 +99,10 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
 
 bool array_view(Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
-  Block *block = &array->block; /* one that moves (array_move) is not held any more */
-  const bool *here = block_is_own(block) ? &block->is_held : &block->is_shown;
+  Block *block = array->block;
+  const bool *alive = &array->is_alive[array->is_moved]; /* of where it is now */
   *view = (RgView){.rank = array->rank,
-                   .alive = device_alive(array->store->device, &block->rt, here),
+                   .alive = device_alive(array->store->device, &block->rt, alive),
                    .constant = array->is_constant};
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);
@@ -213,16 +213,16 @@ static bool copy_all(Array *array, const Array *from, Error *err) {
 
 /* By way of a copy of the source, without gaps. */
 static bool copy_apart(Array *array, Array *from, Error *err) {
-  Block block = {0};
   Array packed = *from;
   packed.is_strided = false;
   int64_t bytes = (int64_t)element_size(from);
   for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) packed.strides[k] = bytes;
-  if (!block_take(array->store, &block, (uint64_t)bytes, "a copy between overlapping arrays", err))
-    return false;
-  packed.data = block.memory;
+  Block *block =
+      block_take(array->store, (uint64_t)bytes, "a copy between overlapping arrays", err);
+  if (!block) return false;
+  packed.data = block->memory;
   bool ok = copy_all(&packed, from, err) && copy_all(array, &packed, err);
-  block_give(&block);
+  block_release(block);
   return ok;
 }
 

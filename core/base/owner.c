@@ -21,6 +21,8 @@ void *owner_create(size_t size_bytes, HeapSource source, int64_t fail_at, Error 
   return owner;
 }
 
+void owner_retain(Owner *owner) { atomic_fetch_add(&owner->count, 1); }
+
 void owner_release(Owner *owner) {
   if (atomic_fetch_sub(&owner->count, 1) != 1) return;
   Heap heap = {.source = owner->heap.source}; /* the owner's own is part of what is freed */
@@ -90,7 +92,7 @@ void *object_create(Owner *owner, void (*end)(Object *object), size_t size_bytes
   object->owner = owner;
   object->end = end;
   atomic_init(&object->count, 1);
-  atomic_fetch_add(&owner->count, 1);
+  owner_retain(owner);
   return object;
 }
 
@@ -107,7 +109,7 @@ static void push_retired(Owner *owner, Object *object) {
 void object_release(Object *object) {
   if (!object || atomic_fetch_sub(&object->count, 1) != 1) return;
   Owner *owner = object->owner;
-  atomic_fetch_add(&owner->count, 1); /* the owner stays while this thread looks at it */
+  owner_retain(owner); /* the owner stays while this thread looks at it */
   push_retired(owner, object);
   for (;;) {
     if (owner_enter(owner)) {

@@ -39,6 +39,7 @@ struct Owner {
 /* A new object of `size_bytes` that begins with an Owner, held once, whose heap takes from `source`
  * and fails at allocation number `fail_at` (heap.h); NULL with memory.host. */
 void *owner_create(size_t size_bytes, HeapSource source, int64_t fail_at, Error *err);
+void owner_retain(Owner *owner);
 /* Releases a reference of owner_create or of an object; the last one frees the owner itself. */
 void owner_release(Owner *owner);
 /* False when a thread is inside, be it this one. Frees what was retired. */

@@ -40,7 +40,7 @@ static bool write_later(Engine *engine, Server *server, int32_t stream, Array *a
                      .to = array->data,
                      .from = staged,
                      .size_bytes = size_bytes,
-                     .to_tree = &array->block.rt};
+                     .to_tree = &array->block->rt};
   uint64_t ticket = server_copy(server, &copy);
   server_unstage(server, block, ticket);
   return ticket || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a write");
@@ -53,7 +53,7 @@ bool client_write(Engine *engine, int32_t stream, Array *array, const void *byte
   queue_note_ended(engine);
   if (queue_has_failed(engine, stream, NULL)) return true;
   Server *server = queue_of(engine);
-  if (!server || !block_is_own(&array->block) || !array->block.rt.last_use)
+  if (!server || !block_is_own(array->block) || !array->block->rt.last_use)
     return array_write_bytes(array, bytes, size_bytes, err);
   return write_later(engine, server, stream, array, bytes, (uint64_t)size_bytes, err);
 }
@@ -65,7 +65,7 @@ bool client_read(Engine *engine, int32_t stream, Array *array, void *bytes, int6
   if (!check_stream(engine, stream, err) || queue_has_failed(engine, stream, err)) return false;
   if (size_bytes >= 0) return array_read_bytes(array, bytes, size_bytes, err);
   return array_check(array, err) &&
-         device_reach(engine->store->device, &array->block.rt, NULL, 0, DEVICE_READS, err);
+         device_reach(engine->store->device, &array->block->rt, NULL, 0, DEVICE_READS, err);
 }
 
 static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *from, Array *to,
@@ -75,8 +75,8 @@ static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *fr
                      .to = to->data,
                      .from = from->data,
                      .size_bytes = (uint64_t)(to->past - to->first),
-                     .to_tree = &to->block.rt,
-                     .from_tree = &from->block.rt};
+                     .to_tree = &to->block->rt,
+                     .from_tree = &from->block->rt};
   return server_copy(server, &copy) ||
          error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a read");
 }
@@ -88,7 +88,7 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
   queue_note_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
   Server *server = queue_of(engine);
-  bool is_plain = server && block_is_own(&array->block);
+  bool is_plain = server && block_is_own(array->block);
   if (is_plain ? copy_later(engine, server, stream, array, copy, err)
                : !array->count || array_copy(copy, array, err))
     return copy;
@@ -97,7 +97,7 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
 }
 
 bool client_is_done(const Engine *engine, const Array *array) {
-  uint64_t last = array->block.rt.last_use;
+  uint64_t last = array->block->rt.last_use;
   return !last || device_is_done(engine->store->device, last);
 }
 

@@ -94,6 +94,16 @@ static void emit_bitcast(Emit *e, Expr *call) {
   emit_text(e, ")");
 }
 
+/* The function of the host's that has this number. */
+static void emit_native(Emit *e, Expr *call, const Native *native) {
+  emit_format(e, "_rg.native[%d](", native->id);
+  for (int i = 0; i < call->list.count; i++) {
+    if (i) emit_text(e, ", ");
+    emit_as(e, call->list.items[i], native->parameters[i]);
+  }
+  emit_text(e, ")");
+}
+
 static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
@@ -107,6 +117,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;
   case FORM_RANDOM: emit_random(e, call); break;
   case FORM_BITCAST: emit_bitcast(e, call); break;
+  case FORM_NATIVE: emit_native(e, call, builtin->native); break;
   case FORM_SAY: emit_say(e, call); break;
   case FORM_RANGE:
   case FORM_RESCALE:

@@ -92,11 +92,20 @@ static bool check_bitcast(Sema *s, Expr *e) {
                    type_bits(to), ty_text(s, ty_of(x->at)));
 }
 
+static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
+  for (int i = 0; i < e->list.count; i++)
+    if (!check_store(s, e->list.items[i], builtin->native->parameters[i],
+                     scratch_format(s->scratch, "argument %d of '%s'", i + 1, builtin->name)))
+      return false;
+  return true;
+}
+
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
   if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
   if (builtin->form == FORM_SAY) return check_said(s, e->said);
   if (builtin->form == FORM_BITCAST) return check_bitcast(s, e);
+  if (builtin->form == FORM_NATIVE) return check_native(s, e, builtin);
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
@@ -112,7 +121,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST:
+  case FORM_BITCAST: case FORM_NATIVE:
     break;
   }
   return true;

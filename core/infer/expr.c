@@ -131,10 +131,20 @@ static PartialType infer_bitcast(Infer *f, Expr *e) {
   return ty_of(e->call.cast);
 }
 
+static PartialType infer_native(Infer *f, Expr *e, const Builtin *builtin) {
+  const Native *native = builtin->native;
+  infer_list(f, &e->list);
+  for (int i = 0; i < e->list.count; i++)
+    if (type_is_integer(native->parameters[i]))
+      infer_demand(f, e->list.items[i], "which '%s' takes as an integer", builtin->name);
+  return type_is_none(native->result) ? (PartialType){0} : ty_of(native->result);
+}
+
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   if (builtin->form == FORM_RANDOM) return infer_random(f, &e->random, builtin);
   if (builtin->form == FORM_SAY) return infer_said(f, e->said);
   if (builtin->form == FORM_BITCAST) return infer_bitcast(f, e);
+  if (builtin->form == FORM_NATIVE) return infer_native(f, e, builtin);
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
   PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
@@ -154,7 +164,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST:
+  case FORM_BITCAST: case FORM_NATIVE:
     break;
   }
   return (PartialType){0};

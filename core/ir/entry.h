@@ -15,7 +15,7 @@ typedef enum IrHome {
   IR_HOME_ANYWHERE, IR_HOME_HOST, IR_HOME_BODY, IR_HOME_EMITTER, IR_HOME_RUNTIME
 } IrHome;
 
-enum { IR_ENTRY_PARAMS = 8 };
+enum { IR_ENTRY_PARAMS = 9 };
 
 typedef struct IrEntry {
   const char *name;       /* "rt_hash_find" */

@@ -3,6 +3,7 @@
 #ifndef RG_KERNEL_ENGINE_H
 #define RG_KERNEL_ENGINE_H
 
+#include "extension/extension.h"
 #include "loader/cache.h"
 #include "loader/loader.h"
 #include "tree/store.h"
@@ -73,6 +74,7 @@ typedef struct Lines {
 
 typedef struct Engine {
   Store *store;               /* the trees of its kernels, and the device that runs them */
+  Extensions *extensions;     /* whose functions they may call; NULL: none */
   EngineOptions options;
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;

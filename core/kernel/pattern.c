@@ -22,7 +22,7 @@ Tree *pattern_owner(const RgValue *value) {
 }
 
 RtTree *pattern_memory(const RgValue *value) {
-  return value->kind == RG_VALUE_ARRAY ? &((Array *)value->array)->block.rt
+  return value->kind == RG_VALUE_ARRAY ? &((Array *)value->array)->block->rt
                                        : &pattern_owner(value)->rt;
 }
 
@@ -146,7 +146,7 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
 /* An array in a tree's memory would be a second way to elements that passes take to have one. */
 static bool check_apart(const PatternMaking *making, const Array *array) {
   char label[100], other[100];
-  if (block_is_own(&array->block)) return true; /* no tree's */
+  if (block_is_own(array->block)) return true; /* no tree's */
   for (int32_t k = 0; k < making->value_count; k++) {
     const RgValue *value = &making->values[k];
     Tree *tree = pattern_owner(value);

@@ -52,6 +52,8 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  case RT_ERROR_NATIVE:
+    return extension_tell(kernel->engine->extensions, fault->manager, err);
   case RT_ERROR_FAULT: return false; /* messages_read has made the error */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)

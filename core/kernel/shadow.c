@@ -14,7 +14,7 @@ enum { PAGE = 4096 };
 typedef struct Saved {
   uint8_t *from;
   uint64_t size_bytes;
-  Block copy;
+  Block *copy;              /* NULL: none */
 } Saved;
 
 typedef struct Shadow {
@@ -42,9 +42,9 @@ static bool save_tree(Shadow *shadow, int32_t k, Error *err) {
   saved->size_bytes = tree->manager_count ? tree->top : tree->root_size;
   if (!saved->size_bytes) return true;
   Store *store = shadow->kernel->engine->store;
-  if (!block_take(store, &saved->copy, saved->size_bytes, "a copy for kernel:tune()", err))
-    return false;
-  memcpy(saved->copy.memory, saved->from, saved->size_bytes);
+  saved->copy = block_take(store, saved->size_bytes, "a copy for kernel:tune()", err);
+  if (!saved->copy) return false;
+  memcpy(saved->copy->memory, saved->from, saved->size_bytes);
   return true;
 }
 
@@ -67,15 +67,15 @@ static bool save(Shadow *shadow, Error *err) {
 static void put_back(const Saved *saved) {
   for (uint64_t at = 0; at < saved->size_bytes; at += PAGE) {
     size_t count = (size_t)min_i64(PAGE, (int64_t)(saved->size_bytes - at));
-    if (memcmp(saved->from + at, saved->copy.memory + at, count) != 0)
-      memcpy(saved->from + at, saved->copy.memory + at, count);
+    if (memcmp(saved->from + at, saved->copy->memory + at, count) != 0)
+      memcpy(saved->from + at, saved->copy->memory + at, count);
   }
 }
 
 static void restore(Shadow *shadow) {
   const Variant *variant = shadow->variant;
   for (int32_t k = 0; k < variant->tree_count; k++)
-    if (shadow->saved[k].copy.memory) put_back(&shadow->saved[k]);
+    if (shadow->saved[k].copy) put_back(&shadow->saved[k]);
   memcpy(variant->frame, shadow->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
   shadow->kernel->engine->random = shadow->random;
 }
@@ -83,7 +83,7 @@ static void restore(Shadow *shadow) {
 static void end(Shadow *shadow) {
   Heap *heap = shadow->kernel->engine->store->heap;
   for (int32_t k = 0; shadow->saved && k < shadow->variant->tree_count; k++)
-    block_give(&shadow->saved[k].copy);
+    if (shadow->saved[k].copy) block_release(shadow->saved[k].copy);
   heap_free(heap, shadow->saved);
   heap_free(heap, shadow->frame);
 }
@@ -110,7 +110,7 @@ static uint64_t outcome(const Shadow *shadow, const DeviceLaunch *launch) {
   const Variant *variant = shadow->variant;
   uint64_t hash = 1;
   for (int32_t k = 0; k < variant->tree_count; k++)
-    if (shadow->saved[k].copy.memory)
+    if (shadow->saved[k].copy)
       hash = hash_memory(hash, shadow->saved[k].from, shadow->saved[k].size_bytes);
   int32_t slot = variant->arg_count;
   for (int32_t k = 0; k < variant->result_count; k++)

@@ -147,6 +147,38 @@ static IrInst **lower_bitcast(Lower *l, Expr *e) {
   return result;
 }
 
+/* A number as an extension sees it: RgExtensionValue. */
+static IrInst *native_bits(Lower *l, IrInst *x) {
+  if (type_is_bool(x->type))
+    return ir_select(&l->b, x, lower_number(l, TYPE(I64), 1), lower_number(l, TYPE(I64), 0));
+  if (!type_is_float(x->type)) return lower_convert(l, x, TYPE(I64));
+  IrInst *wide = lower_convert(l, x, TYPE(F64));
+  return ir_emit(&l->b, IR_BITCAST, TYPE(I64), 1, &wide);
+}
+
+static IrInst *native_number(Lower *l, IrInst *bits, Type type) {
+  if (type_is_bool(type)) return ir_binary(&l->b, IR_NE, bits, lower_number(l, TYPE(I64), 0));
+  if (!type_is_float(type)) return lower_convert(l, bits, type);
+  return lower_convert(l, ir_emit(&l->b, IR_BITCAST, TYPE(F64), 1, &bits), type);
+}
+
+static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
+  IrInst *operands[1 + NATIVE_MOST] = {lower_number(l, TYPE(I32), native->number)};
+  bool before = lower_enter_wrap(l, true);
+  for (int i = 0; i < native->count; i++) {
+    Type type = native->parameters[i];
+    operands[1 + i] = native_bits(l, lower_values_as(l, e->list.items[i], type, 1)[0]);
+  }
+  for (int i = native->count; i < NATIVE_MOST; i++)
+    operands[1 + i] = lower_number(l, TYPE(I64), 0);
+  lower_at(l, e->pos);
+  IrInst **result = array(l, 1);
+  IrInst *bits = ir_call(&l->b, RT_NATIVE, 0, 0, 1 + NATIVE_MOST, operands);
+  if (!type_is_none(native->result)) result[0] = native_number(l, bits, native->result);
+  l->may_wrap = before;
+  return result;
+}
+
 static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT:
@@ -160,6 +192,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_ALGEBRA: return lower_algebra(l, e, builtin);
   case FORM_RANDOM: return lower_random(l, e);
   case FORM_BITCAST: return lower_bitcast(l, e);
+  case FORM_NATIVE: return lower_native(l, e, builtin->native);
   case FORM_SAY: lower_say(l, e); return NULL;
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "base/option.h"
 #include "server/server.h"
 
@@ -69,6 +70,19 @@ static bool create_server(Program *program, const RgOptions *given, ServerChanne
   return server_attach(program->store.device, &options, err);
 }
 
+static bool find_allocations(const RgOptions *given, CountedMode *mode, Error *err) {
+  static const char *const words[] = {
+      [COUNTED_OFF] = "off", [COUNTED_NOTES] = "on", [COUNTED_CHECKS] = "check"};
+  const char *text = given->allocations ? given->allocations : option_text("RG_ALLOCATIONS");
+  for (int k = COUNTED_OFF; k <= COUNTED_CHECKS; k++) {
+    if (strcmp(text, words[k])) continue;
+    *mode = (CountedMode)k;
+    return true;
+  }
+  return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not off, on or check",
+                   given->allocations ? "allocations" : "RG_ALLOCATIONS", text);
+}
+
 /* Of a device with memory of its own: three quarters of that, as of the machine's. */
 static uint64_t budget_of(const Program *program, const RgOptions *options, bool is_given) {
   uint64_t own = program->store.device->memory_bytes / 4 * 3;
@@ -82,6 +96,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   if (!settings_fill(&options, err) || !create_device(program, &options, arch, err)) return false;
   StoreOptions store = {.memory_bytes = budget_of(program, &options, has_budget),
                         .tiny_chunks = is_stressed("tiny_chunks")};
+  if (!find_allocations(given, &store.allocations, err)) return false;
   ServerChannel channel;
   TuneMode tunes;
   if (!find_channel(&options, arch, &channel, err) ||
@@ -106,6 +121,10 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   program->store.device->cache = cache;
   engine_init(&program->engine, &program->store, &engine, cache);
   program->engine.random.seed = options.seed;
+  extensions_init(&program->extensions, &program->store);
+  program->store.device->native.native = extension_call_native;
+  program->store.device->native.extensions = &program->extensions;
+  program->engine.extensions = &program->extensions;
   return store_init(&program->store, &program->owner, program->store.device, &store, err);
 }
 
@@ -127,7 +146,12 @@ static bool free_parts(void *data, Error *err) {
   Device *device = program->store.device;
   (void)err;
   engine_deinit(&program->engine);
+  extensions_deinit(&program->extensions);
   store_deinit(&program->store);
+  const RtAllocations *all = &program->store.counted.rt.statistics;
+  if (all->header_alloc != all->header_free)
+    log_warning("%llu counted objects were still held when their runtime ended",
+                (unsigned long long)(all->header_alloc - all->header_free));
   if (device) device->table->destroy(device);
   return true;
 }

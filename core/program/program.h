@@ -7,6 +7,7 @@
 #ifndef RG_PROGRAM_PROGRAM_H
 #define RG_PROGRAM_PROGRAM_H
 
+#include "extension/extension.h"
 #include "kernel/engine.h"
 #include "tree/store.h"
 
@@ -26,6 +27,7 @@ typedef struct Program {
   Owner owner;                /* first: an object's owner is its Program (program_of) */
   Store store;                /* what trees share; it has the device */
   Engine engine;              /* what kernels share */
+  Extensions extensions;      /* in C, that are open */
   Error error;                /* of the last failed call */
   ErrorList errors;           /* its notes and further errors */
   Guard guard;                /* of the running call */

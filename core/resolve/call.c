@@ -99,6 +99,29 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   return ok ? entity : (Entity){0};
 }
 
+/* A function of an extension: of numbers, as they are passed by their bits. */
+static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
+  const Native *native = builtin->native;
+  note_builtin(e, builtin);
+  if (native->has_arrays) {
+    sema_fail(r->s, e, RG_ERROR_CALL, "call it from Lua, between launches",
+              "kernels call functions of extensions with up to %d numbers, and '%s' has others",
+              NATIVE_MOST, builtin->name);
+    return (Entity){0};
+  }
+  if (e->list.count != native->count)
+    return fail_count(r, e, builtin->name, native->count, native->count);
+  if (!resolve_arguments(r, &e->list)) return (Entity){0};
+  for (int i = 0; i < e->list.count; i++) {
+    if (type_is_scalar(shape_of(e->list.items[i]))) continue;
+    sema_fail(r->s, e->list.items[i], RG_ERROR_TYPE_MISMATCH, NULL,
+              "'%s' takes numbers, and this is a vector, matrix or struct", builtin->name);
+    return (Entity){0};
+  }
+  return (Entity){.kind = type_is_none(native->result) ? ENTITY_VOID : ENTITY_VALUE,
+                  .name = builtin->name};
+}
+
 /* The bounds of a range are resolved with the head of its loop. */
 static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   const Builtin *builtin = callee->builtin;
@@ -110,6 +133,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
     return builtin->form == FORM_SAY ? say_call(r, e, builtin) : random_call(r, e, builtin);
   }
   if (builtin->form == FORM_BITCAST) return bitcast_call(r, e, builtin);
+  if (builtin->form == FORM_NATIVE) return native_call(r, e, builtin);
   if (builtin->form == FORM_RANGE) {
     note_builtin(e, builtin);
     return (Entity){.kind = ENTITY_LOOP};

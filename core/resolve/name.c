@@ -153,6 +153,13 @@ static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source
   return (Entity){.kind = ENTITY_FUNCTION, .name = name, .function = function};
 }
 
+static Entity builtin_entity(Resolve *r, const SemaValue *value) {
+  const Builtin *builtin =
+      native_is(value->name) ? native_read(r->scratch, value->name) : builtin_find(value->name);
+  const char *name = builtin ? builtin->name : value->name;
+  return (Entity){.kind = ENTITY_BUILTIN, .name = name, .builtin = builtin};
+}
+
 static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
                            const char *name) {
   switch (value->kind) {
@@ -167,9 +174,7 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
     return (Entity){
         .kind = ENTITY_NODE, .name = name, .field = {.node = value->node, .source = source}};
   case VALUE_TYPE: return type_entity(r, e, value, name);
-  case VALUE_BUILTIN:
-    return (Entity){
-        .kind = ENTITY_BUILTIN, .name = value->name, .builtin = builtin_find(value->name)};
+  case VALUE_BUILTIN: return builtin_entity(r, value);
   case VALUE_FUNCTION: return function_entity(r, value, source, name);
   case VALUE_TABLE: return (Entity){.kind = ENTITY_TABLE, .name = name, .table = source};
   default:

@@ -1,6 +1,6 @@
 /* memory.c - the memory manager of a device, over memory that the host addresses: the device's own,
- * or a mirror's; range.c has the addresses. A launch, on whichever thread, may take persistent
- * memory, for private copies: hence the lock. */
+ * or a mirror's; range.c has the addresses. A launch, on whichever thread, may take memory, for
+ * private copies and for what kernels allocate: hence the lock. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -83,20 +83,34 @@ static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_by
   memset(block->base, 0, dirty);
 }
 
-/* What waits for work that is done is free. */
+/* What waits for work that is done is free. The caller has the lock. */
 static void note_completed(Server *server) {
   for (int32_t k = 0; server->is_queued && k < MEMORY_STREAMS; k++)
     memory_complete(&server->memory, k, atomic_load(&server->queue.streams[k].completed));
 }
 
-MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err) {
-  if (!server_memory_begin(server, err)) return NULL;
+static MemoryBlock *take_free(Server *server, MemoryKind kind, uint64_t size_bytes) {
+  server_lock(server);
   note_completed(server);
   MemoryBlock *block = memory_take(&server->memory, kind, size_bytes);
+  server_unlock(server);
+  return block;
+}
+
+MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err) {
+  if (!server_memory_begin(server, err)) return NULL;
+  MemoryBlock *block = take_free(server, kind, size_bytes);
   if (block || !server->memory.waiting_bytes) return block;
   queue_wait_all(&server->queue);
-  note_completed(server);
-  return memory_take(&server->memory, kind, size_bytes);
+  return take_free(server, kind, size_bytes);
+}
+
+MemoryBlock *server_hold(Server *server, uint64_t size_bytes) {
+  return server_memory_begin(server, NULL) ? take_free(server, MEMORY_TRANSIENT, size_bytes) : NULL;
+}
+
+void server_drop(Server *server, MemoryBlock *block) {
+  server_give_block(server, MEMORY_TRANSIENT, block, 0);
 }
 
 bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error *err) {
@@ -112,7 +126,9 @@ bool server_take(Device *device, DeviceBlock *block, uint64_t size_bytes, Error 
 }
 
 void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket) {
+  server_lock(server);
   memory_give(&server->memory, kind, block, stream_of(ticket), cursor_of(ticket));
+  server_unlock(server);
 }
 
 void server_give(Device *device, DeviceBlock *block, RtTree *tree) {
@@ -139,11 +155,20 @@ void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket) {
 
 /* What of it has memory, trees know. */
 static MemoryUsage usage_of_trees(Server *server) {
-  server_lock(server);
   MemoryUsage usage = memory_pool_usage(server->memory.pools[MEMORY_PERSISTENT]);
-  server_unlock(server);
   usage.live = usage.in_use = usage.peak_live = usage.peak_in_use = 0;
   return usage;
+}
+
+static void add_pools(const MemoryManager *memory, ServerMemory *report) {
+  for (int k = 0; k < MEMORY_KINDS; k++) {
+    uint64_t bytes = memory_pool_addresses(memory->pools[k]);
+    report->addresses += bytes;
+    report->parts += bytes > 0;
+  }
+  report->transient = memory_pool_usage(memory->pools[MEMORY_TRANSIENT]);
+  report->staging = memory_pool_usage(memory->pools[MEMORY_STAGING]);
+  report->largest = memory_pool_largest(memory->pools[MEMORY_TRANSIENT]);
 }
 
 ServerMemory server_memory(Server *server) {
@@ -153,35 +178,31 @@ ServerMemory server_memory(Server *server) {
 #undef STRATEGY
   };
   const MemoryManager *memory = &server->memory;
+  ServerMemory report = {.strategy = words[server->options.transient.strategy]};
+  server_lock(server);
   if (server->has_memory) note_completed(server);
-  ServerMemory report = {.strategy = words[server->options.transient.strategy],
-                         .waiting = memory->waiting_bytes};
   if (server->has_memory) report.persistent = usage_of_trees(server);
+  report.waiting = memory->waiting_bytes;
   report.persistent.blocks = (int64_t)server->ranges; /* with those that have one of their own */
   report.persistent.reserved = server->range_bytes;
-  if (!server->has_memory) return report;
-  for (int k = 0; k < MEMORY_KINDS; k++) {
-    uint64_t bytes = memory_pool_addresses(memory->pools[k]);
-    report.addresses += bytes;
-    report.parts += bytes > 0;
-  }
-  report.transient = memory_pool_usage(memory->pools[MEMORY_TRANSIENT]);
-  report.staging = memory_pool_usage(memory->pools[MEMORY_STAGING]);
-  report.largest = memory_pool_largest(memory->pools[MEMORY_TRANSIENT]);
+  if (server->has_memory) add_pools(memory, &report);
+  server_unlock(server);
   return report;
 }
 
 void server_tidy(Device *device) {
   Server *server = server_of(device);
   if (!server->has_memory) return;
+  server_lock(server);
   note_completed(server);
   memory_tick(&server->memory);
+  server_unlock(server);
 }
 
 void server_trim(Server *server) {
   if (!server->has_memory) return;
-  note_completed(server);
   server_lock(server);
+  note_completed(server);
   memory_trim(&server->memory);
   server_unlock(server);
 }

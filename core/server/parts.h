@@ -13,7 +13,7 @@ struct Server {
   ServerOptions options;
   MemoryManager memory;
   _Atomic bool has_memory;    /* the manager has begun, with the first block */
-  atomic_flag lock;           /* of its beginning, and of persistent memory */
+  atomic_flag lock;           /* of its beginning, and of all that it has */
   Arena range;                /* its addresses */
   _Atomic uint64_t ranges, range_bytes; /* persistent: how many, and their addresses */
   bool is_queued;             /* the channel is SERVER_THREAD: */

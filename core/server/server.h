@@ -39,6 +39,9 @@ typedef struct ServerMemory {
 } ServerMemory;
 
 ServerMemory server_memory(Server *server);
+/* Transient memory, by any thread, without waiting for work; NULL: there is none. */
+MemoryBlock *server_hold(Server *server, uint64_t size_bytes);
+void server_drop(Server *server, MemoryBlock *block);
 /* What nobody holds goes back to the system. */
 void server_trim(Server *server);
 

@@ -240,7 +240,7 @@ static bool load_array(Loading *l, const Source *source, Error *err) {
   uint64_t bytes = (uint64_t)array->count *
                    (uint64_t)type_row(&array->store->types, array->type).size;
   Device *device = l->store->device;
-  return device_reach(device, (RtTree *)&array->block.rt, NULL, 0, DEVICE_WRITES, err) &&
+  return device_reach(device, (RtTree *)&array->block->rt, NULL, 0, DEVICE_WRITES, err) &&
          unpack_seek(l->unpacker, source->content, err) &&
          unpack_read(l->unpacker, array->data, bytes, err);
 }

@@ -102,7 +102,7 @@ static bool save_tree(Saving *s, Tree *tree, Error *err) {
 static bool save_array(Saving *s, Array *array, Error *err) {
   uint64_t bytes = (uint64_t)array->count *
                    (uint64_t)type_row(&array->store->types, array->type).size;
-  if (!device_reach(s->store->device, &array->block.rt, NULL, 0, DEVICE_READS, err)) return false;
+  if (!device_reach(s->store->device, &array->block->rt, NULL, 0, DEVICE_READS, err)) return false;
   pack_write(s->packer, array->data, bytes);
   strbuf_format(&s->directory, "array %s", array->type_name);
   directory_numbers(&s->directory, array->shape, array->rank);

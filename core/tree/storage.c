@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "tree/block.h"
 #include "tree/cell.h"
 
 #define LARGEST_ARENA ((uint64_t)1 << 38)
@@ -193,14 +194,22 @@ static void release_ranges(Tree *tree) {
   masks_free(tree);
   heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
-  device->table->free(device, &tree->arena);
+  if (tree->ground) block_release(tree->ground); /* others may hold it still */
+  else device->table->free(device, &tree->arena);
+  tree->ground = NULL;
+  tree->arena = (DeviceMemory){0};
   device->table->free(device, &tree->tables);
+}
+
+static bool keep_ground(Tree *tree, Error *err) {
+  tree->ground = block_keep(tree->store, tree->arena, tree->rt.root, tree->layout->root_size, err);
+  return tree->ground;
 }
 
 bool storage_create(Tree *tree, Error *err) {
   Store *store = tree->store;
   if (!grow_ambient(tree, err) || !charge(tree, err)) return false;
-  if (!reserve(tree, err) || !masks_create(tree, err)) {
+  if (!reserve(tree, err) || !masks_create(tree, err) || !keep_ground(tree, err)) {
     store_give_back(store, tree->layout->root_size);
     release_ranges(tree);
     return false;
@@ -232,7 +241,7 @@ void storage_free(Tree *tree) {
   Store *store = tree->store;
   tree_reach(tree, DEVICE_COUNTS, NULL); /* what it gives back */
   store->device->table->forget(store->device, &tree->rt);
-  store_give_back(store, tree->layout->root_size + rt_tree_bytes(&tree->rt));
+  store_give_back(store, rt_tree_bytes(&tree->rt)); /* the root's: block.c */
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);

@@ -15,6 +15,8 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
   store->device = device;
   store->budget.limit = options->memory_bytes;
   store->tiny_chunks = options->tiny_chunks;
+  counted_init(&store->counted, owner, server_of(device), &store->budget, options->allocations);
+  device->native.allocator = &store->counted.rt;
   scratch_init(&store->text, store->heap);
   type_table_init(&store->types, store->heap);
   if (!device->table->allocate_zeros(device, &store->ambient, 1, err)) return false;
@@ -27,6 +29,7 @@ void store_deinit(Store *store) {
   for (Tree *tree = store->trees; tree; tree = tree->next) storage_free(tree);
   while (store->blocks) block_give(store->blocks);
   store->device->table->free(store->device, &store->ambient);
+  counted_deinit(&store->counted);
   store->device = NULL;
   type_table_deinit(&store->types);
   scratch_deinit(&store->text);

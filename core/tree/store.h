@@ -5,6 +5,7 @@
 #define RG_TREE_STORE_H
 
 #include "base/owner.h"
+#include "counted/heap.h"
 #include "base/scratch.h"
 #include "device/device.h"
 #include "regolith.h"
@@ -27,7 +28,8 @@ typedef struct Store {
   DeviceMemory ambient;       /* read-only zeros, as large as the largest node of all trees */
   uint8_t *zeros;             /* its host address */
   Tree *trees;                /* linked by next; newest first */
-  Block *blocks;              /* of arrays, likewise */
+  Block *blocks;              /* with memory; likewise */
+  CountedHeap counted;        /* of headers, and of what kernels and extensions allocate */
   int32_t tree_count;         /* ever made: RtTree.number */
   uint32_t changes;           /* grows when cells may have come or gone, in any tree */
   bool tiny_chunks;           /* RG_STRESS */
@@ -43,6 +45,7 @@ typedef struct Store {
 typedef struct StoreOptions {
   uint64_t memory_bytes;      /* the budget */
   bool tiny_chunks;
+  CountedMode allocations;
 } StoreOptions;
 
 /* On failure store_deinit frees what there is. */
@@ -70,6 +73,8 @@ const char *store_more_than(uint64_t bytes, char buffer[32]);
  * all. */
 void store_relieve(Store *store);
 StoreStats store_stats(const Store *store);
+/* False: they are not counted. */
+bool store_allocations(Store *store, RgAllocations *allocations, Error *err);
 
 /* usage.c: memory usage. */
 /* Before any of these: device_reach of every tree. */

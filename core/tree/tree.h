@@ -30,6 +30,7 @@ struct Tree {
   char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
+  Block *ground;              /* whose memory the arena is, once there is storage */
   Tree *next;
 };
 

@@ -38,6 +38,33 @@ void store_memory(const Store *store, RgMemory *memory) {
   }
 }
 
+/* Every block with memory has a header that an array, or a tree, holds. */
+static uint64_t held_headers(const Store *store) {
+  uint64_t held = 0;
+  for (const Block *block = store->blocks; block; block = block->next)
+    held += rt_counted_is_noted(&block->lent.counted) != 0;
+  return held;
+}
+
+bool store_allocations(Store *store, RgAllocations *allocations, Error *err) {
+  const RtAllocations *all = &store->counted.rt.statistics;
+  if (!store->counted.rt.counts) {
+    error_set(err, RG_ERROR_ARGUMENT, "allocations are not counted");
+    return error_hint(err, "rg.allocations(true) begins, or RG_ALLOCATIONS=on");
+  }
+  char *fault = scratch_alloc(store_text(store), sizeof store->counted.fault);
+  *allocations = (RgAllocations){.alloc = all->alloc,
+                                 .free = all->free,
+                                 .header_alloc = all->header_alloc,
+                                 .header_free = all->header_free,
+                                 .bytes = all->bytes,
+                                 .peak = all->peak,
+                                 .held = held_headers(store),
+                                 .faults = counted_faults(&store->counted, fault),
+                                 .fault = fault};
+  return true;
+}
+
 /* Containers of `node`, if there are `nodes` nodes of the pointer SNode above it. */
 static uint64_t containers(const SNode *node, uint64_t nodes) {
   for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent)

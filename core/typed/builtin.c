@@ -5,11 +5,11 @@
 
 static const Builtin builtins[] = {
 #define BUILTIN(NAME, FORM, OP, LEAST, MOST)                                                       \
-  {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE, NULL},
+  {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE, NULL, NULL},
 #define ALGEBRA(NAME, WHICH, COUNT)                                                                \
-  {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH, NULL},
+  {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH, NULL, NULL},
 #define LIBRARY(NAME, TAKES)                                                                       \
-  {NAME, FORM_LIBRARY, IR_CONST, sizeof TAKES - 1, sizeof TAKES - 1, ALGEBRA_NONE, TAKES},
+  {NAME, FORM_LIBRARY, IR_CONST, sizeof TAKES - 1, sizeof TAKES - 1, ALGEBRA_NONE, TAKES, NULL},
 #include "typed/builtin.def"
 #undef LIBRARY
 #undef ALGEBRA

@@ -69,8 +69,19 @@ typedef enum BuiltinForm {
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
   FORM_RANDOM, /* what it draws is in Expr.random */
   FORM_SAY, /* print, assert, error: a statement; what it says is in Expr.said */
+  FORM_NATIVE, /* of an extension in C: Builtin.native */
   FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
+enum { NATIVE_MOST = 6 }; /* RT_NATIVE_VALUES */
+
+typedef struct Native { /* a function of an extension in C */
+  int number, id;        /* the runtime's; the host's own */
+  Type result;           /* NONE: it has none */
+  int count;
+  Type parameters[NATIVE_MOST];
+  bool has_arrays;       /* or too many parameters: kernels cannot call it */
+} Native;
+
 typedef struct Builtin {
   const char *name;
   BuiltinForm form;
@@ -78,6 +89,7 @@ typedef struct Builtin {
   int least, most;
   int algebra; /* ALGEBRA: which */
   const char *takes; /* LIBRARY: a letter for each argument */
+  const Native *native;
 } Builtin;
 
 typedef enum MethodForm {

@@ -46,6 +46,15 @@ function rg.comm() end
 ---@return rg.Client
 function rg.client() end
 
+--- An extension in C: its functions by name; see `examples/extension`.
+---@param path string
+---@return table<string, function>
+function rg.extension(path) end
+
+--- The table that extensions call, `RgExtensionApi`.
+---@return ffi.cdata*
+function rg.extension_api() end
+
 ---@overload fun(fn: function, options?: rg.KernelOptions): rg.Kernel
 --- Compiles a Lua function, or the text of one with its captures.
 ---@param text string
@@ -95,6 +104,11 @@ function rg.stats() end
 --- Bytes per tree and node.
 ---@return rg.MemoryReport
 function rg.memory() end
+
+--- Counted memory: what was made and freed; with true or false, from now on or no longer.
+---@param on? boolean
+---@return rg.Allocations
+function rg.allocations(on) end
 
 --- The words of `collectgarbage`, and "trim".
 ---@param word? 'collect'|'stop'|'restart'|'count'|'isrunning'|'trim'
@@ -894,6 +908,9 @@ function Array:active() end
 --- Gives its memory back; it raises from then on.
 function Array:destroy() end
 
+--- The same; an extension that holds the memory keeps it.
+function Array:release() end
+
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
 ---@param ... number
 ---@return number
@@ -1335,6 +1352,17 @@ function Set:tuned() end
 ---@field recalled boolean Was it known from disk?
 ---@field about string Of which launches: "extents up to 4096".
 
+---@class rg.Allocations
+---@field alloc integer Blocks of memory; a header by itself is one.
+---@field free integer Blocks of memory; a header by itself is one.
+---@field header_alloc integer Headers: one of each array, tree and wrap.
+---@field header_free integer Headers: one of each array, tree and wrap.
+---@field bytes integer Of live data; the most there were.
+---@field peak integer Of live data; the most there were.
+---@field held integer Headers of arrays and trees that exist.
+---@field faults integer What was wrong with some, with `allocations = "check"`.
+---@field fault string? The last of these.
+
 ---@class rg.Comm
 ---@field rank integer This process's number, from 0 on.
 ---@field size integer How many there are.
@@ -1480,6 +1508,7 @@ function Ticket:wait(as) end
 ---@field cache? boolean false: compiled kernels are not kept on disk.
 ---@field pool? string How memory of arrays is reused: "expandable", "caching", "simple".
 ---@field tune? "off"|"cached"|"online" How launches are run is found out (default "online").
+---@field allocations? boolean|"check" `rg.allocations` counts; "check": and looks for faults.
 ---@field async? boolean Launches return at once, and are run by a thread.
 ---@field read? fun(name: string): string?, string? The sources of scripts in archives.
 ---@field default_float? string|rg.Type "f32" or "f64".

@@ -20,6 +20,39 @@ local Array
 -- number -> what a wrap keeps alive: the pointer, and what it points into
 local owners = {}
 local last_number = 0
+local lingering = {} -- of wraps that are gone, while others hold their memory: { ours, owner }
+
+-- A reference of ours.
+local function let_go(hold)
+  if hold.rg_counted == nil then return end
+  hold.rg_api.release(hold.rg_api, hold.rg_counted)
+  hold.rg_counted = nil
+  lib.drop_handle(hold.rg_runtime)
+end
+
+local Hold = ffi.metatype("RgHold", { __gc = lib.finalizer(let_go) })
+
+local function linger(self)
+  local owner, runtime = owners[self.rg_number], lib.runtimes[self.rg_runtime]
+  owners[self.rg_number] = nil
+  local counted = owner and runtime and runtime.c and C.rg_array_header(self.rg_array)
+  local api = counted and counted ~= nil and C.rg_extension_api(runtime.c)
+  if not api or api.count(api, counted) < 2 then return end
+  api.acquire(api, counted)
+  lib.count_handle(self.rg_runtime)
+  lingering[#lingering + 1] = { Hold(api, counted, self.rg_runtime), owner }
+end
+
+--- Lets go of what only we hold.
+function array.sweep()
+  for k = #lingering, 1, -1 do
+    local hold = lingering[k][1]
+    if hold.rg_counted == nil or hold.rg_api.count(hold.rg_api, hold.rg_counted) < 2 then
+      table.remove(lingering, k)
+      let_go(hold)
+    end
+  end
+end
 
 local function settle(self) return self.rg_rank end
 
@@ -181,10 +214,14 @@ end
 --- Gives its memory back; it raises from then on.
 function methods.destroy(self)
   settle(self)
-  check(C.rg_array_destroy(self.rg_array, fail.place()), self.rg_runtime)
-  owners[self.rg_number] = nil
+  local where = fail.place()
+  linger(self)
+  check(C.rg_array_destroy(self.rg_array, where), self.rg_runtime)
   if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):drop_array(self.rg_number) end
 end
+
+--- The same by the word for what is shared: others may hold the memory longer.
+methods.release = methods.destroy
 
 for _, name in ipairs { "activate", "deactivate", "is_active", "count", "clear", "append", "length",
   "pop", "items" } do
@@ -245,7 +282,7 @@ function meta.__ipairs()
 end
 
 meta.__gc = lib.finalizer(function(self)
-  owners[self.rg_number] = nil
+  linger(self)
   if self.rg_oracle ~= 0 and lib.oracle_of(self.rg_runtime) then
     lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
   end
@@ -305,6 +342,35 @@ local function check_extents(extents, what)
     end
   end
   return extents
+end
+
+local counted_out = ffi.new "RgCounted *[1]"
+
+--- The header of its memory, borrowed, for calls that read and write there.
+function array.counted(self, what)
+  settle(self)
+  if self.rg_oracle ~= 0 then
+    return fail.argument(what .. " is an array of arch = \"lua\", which has no memory to share")
+  end
+  if owners[self.rg_number] and owners[self.rg_number].is_constant then
+    return fail.argument(what .. " is a wrapped string, which can only be read")
+  end
+  check_block(self, what)
+  check(C.rg_array_counted(self.rg_array, counted_out), self.rg_runtime)
+  return counted_out[0]
+end
+
+--- Counted memory as an array, of one axis unless extents are given: takes the caller's reference.
+--- The caller is in lib.quiet.
+function array.adopt(number, counted, name, extents)
+  local c, t = lib.runtimes[number].c, types.named(name)
+  local api = C.rg_extension_api(c)
+  extents = extents or { math.floor(tonumber(api.size(api, counted)) / t.size) }
+  local status = C.rg_array_adopt(c, counted, name, ffi.new("int64_t[8]", extents), #extents,
+    array_out)
+  if status ~= 0 then api.release(api, counted) end
+  check(status, number)
+  return new_handle(number, #extents)
 end
 
 local create_quietly = lib.quietly(function(number, c, t, extents, name)

@@ -81,6 +81,9 @@ typedef struct RgOptions {
    * but for the order in which threads add floats): "online": tried among real launches, "cached":
    * as was found out before, "off": by estimates. NULL: what RG_TUNE says, else online */
   const char *tune;
+  /* Of counted memory: "off"; "on", statistics are kept (rg_allocations); "check", and what is
+   * wrong with an object is reported, too. NULL: what RG_ALLOCATIONS says, else off */
+  const char *allocations;
 } RgOptions;
 
 /* One number, boolean or handle, as argument or element. */
@@ -225,6 +228,19 @@ RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory);
 /* Row `row` of a walk over every SNode of every tree; past the last: returns 1 without a
  * message. */
 RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node);
+/* Counted memory (RgCounted): what was made and freed since it began to be counted. An array with
+ * memory of the runtime, or a tree, is 2 alloc and 1 header_alloc; a wrap 1 and 1. bytes: of live
+ * data, peak: the most there were; held: headers that belong to arrays and trees. faults: what was
+ * reported (RgOptions.allocations "check"); `fault`, the last of them, is borrowed until the next
+ * call. When all are freed, alloc equals free and header_alloc equals header_free. */
+typedef struct RgAllocations {
+  uint64_t alloc, free, header_alloc, header_free, bytes, peak, held, faults;
+  const char *fault;
+} RgAllocations;
+/* argument.invalid: they are not counted. */
+RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations);
+/* From now on, or no longer; what exists already stays out of it. */
+RgStatus rg_allocations_count(RgRuntime *runtime, int32_t on);
 /* "collect" "stop" "restart" "count" "isrunning" "trim"; *result in KiB for count, 0 or 1 for
  * isrunning. */
 RgStatus rg_gc(RgRuntime *runtime, const char *word, double *result);
@@ -408,6 +424,89 @@ RgStatus rg_array_write_i64(RgArray *array, const int64_t *values, int64_t count
 /* All its bytes, as they are in memory; the elements are one block. */
 RgStatus rg_array_read_bytes(RgArray *array, void *bytes, int64_t size_bytes);
 RgStatus rg_array_write_bytes(RgArray *array, const void *bytes, int64_t size_bytes);
+
+/* -- counted memory, and extensions in C ------------------------------------------------------- */
+/* Memory that is shared by counting references: what arrays, trees and wraps have, what extensions
+ * allocate, and arrays that kernels make. Who acquires must release; the last release, by any
+ * thread, frees it, or calls the `destroy` of who brought it. A reference that outlives its runtime
+ * may still be released. */
+typedef struct RgCounted RgCounted;
+
+/* What an extension calls: one table for each runtime, the same from C, from Lua and in functions
+ * that kernels call. Any thread may call any of its functions at any time. */
+enum { RG_EXTENSION_VERSION = 1 };
+typedef struct RgExtensionApi RgExtensionApi;
+struct RgExtensionApi {
+  uint32_t struct_size; /* of the library's table: later versions append functions */
+  uint32_t version;     /* RG_EXTENSION_VERSION of the library: it grows when one changes */
+  /* New memory, aligned to 64 bytes, undefined; the caller holds it once. NULL: there is none. */
+  RgCounted *(*allocate)(const RgExtensionApi *api, uint64_t size_bytes);
+  /* The same of memory that exists; `destroy`, unless it is NULL, is called once, by the thread
+   * that releases last. */
+  RgCounted *(*manage)(const RgExtensionApi *api, void *data, uint64_t size_bytes,
+                       void (*destroy)(void *data, uint64_t size_bytes, void *context),
+                       void *context);
+  void (*acquire)(const RgExtensionApi *api, RgCounted *counted); /* NULL is fine; release, too */
+  void (*release)(const RgExtensionApi *api, RgCounted *counted);
+  void *(*data)(const RgExtensionApi *api, RgCounted *counted); /* NULL: its runtime has ended */
+  uint64_t (*size)(const RgExtensionApi *api, RgCounted *counted); /* in bytes */
+  int64_t (*count)(const RgExtensionApi *api, RgCounted *counted); /* of references */
+  /* Of memory from `allocate`, which may move; by the one thread that uses it. 0: it cannot. */
+  int32_t (*resize)(const RgExtensionApi *api, RgCounted *counted, uint64_t size_bytes);
+  /* See rg_allocations; `held` and `faults` stay 0. 0: they are not counted. */
+  int32_t (*statistics)(const RgExtensionApi *api, RgAllocations *allocations);
+  /* What the running call of an extension's function fails with, when it returns other than 0. */
+  void (*error)(const RgExtensionApi *api, const char *message);
+};
+const RgExtensionApi *rg_extension_api(RgRuntime *runtime); /* borrowed as long as the runtime */
+
+/* An argument or a result: f16 to f64 as `f64`, signed integers as `i64`, others and booleans as
+ * `u64`; an array as `counted`: an argument is borrowed, a result brings a reference. */
+typedef union RgExtensionValue {
+  double f64;
+  int64_t i64;
+  uint64_t u64;
+  RgCounted *counted;
+} RgExtensionValue;
+typedef struct RgExtensionFunction {
+  const char *name;
+  const char *signature;  /* "f64(f64, i32)", "array(f32)(array(f32), f32)", "()" */
+  /* Arguments are in `values`, where the result goes, too. Other than 0: it failed. */
+  int32_t (*call)(const RgExtensionApi *api, RgExtensionValue *values);
+} RgExtensionFunction;
+/* An extension is a shared library that exports
+ *     const RgExtension *regolith_extension(const RgExtensionApi *api);
+ * which is called once for each runtime that opens it, and returns what stays as it is; NULL: it
+ * refuses, and api->error says why. */
+typedef struct RgExtension {
+  uint32_t struct_size;   /* sizeof(RgExtension) */
+  uint32_t version;       /* RG_EXTENSION_VERSION that it was compiled with */
+  const char *name;
+  const RgExtensionFunction *functions;
+  int32_t function_count;
+  void (*end)(const RgExtensionApi *api); /* before the runtime ends; NULL: nobody asks */
+} RgExtension;
+/* Opens a library for this runtime, once; borrowed as long as the runtime. library.missing: it is
+ * not there, or no extension; library.version: it was compiled for another table. */
+RgStatus rg_extension_open(RgRuntime *runtime, const char *path, const RgExtension **extension);
+/* Calls a function of one. extension.failed: it did; its words are the message. It may not call the
+ * runtime but by the table. */
+RgStatus rg_extension_call(RgRuntime *runtime, const RgExtensionFunction *function,
+                           RgExtensionValue *values);
+/* How kernels call it: they capture a BUILTIN whose text is "extension NUMBER ID SIGNATURE NAME",
+ * with this number, any number of the host's, and the signature without spaces. -1: it is no
+ * function of an open extension, or has more than numbers, or more than six. */
+int32_t rg_extension_number(RgRuntime *runtime, const RgExtensionFunction *function);
+/* The header of an array's memory, borrowed: who keeps it acquires it. Waits for work that uses
+ * it. */
+RgStatus rg_array_counted(RgArray *array, RgCounted **counted);
+/* The same without waiting, by any thread; NULL: it is destroyed. */
+RgCounted *rg_array_header(RgArray *array);
+/* The same of the root's container of a field's tree, which is laid out. */
+RgStatus rg_field_counted(RgField *field, RgCounted **counted);
+/* Counted memory as an array, without a copy. On success the caller's reference is the array's. */
+RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type,
+                        const int64_t *shape, int32_t rank, RgArray **array);
 
 /* -- chunks that the host's Lua cannot read ---------------------------------------------------- */
 /* In place of the bytes begin .. end - 1 of a chunk: a function. */

@@ -57,6 +57,8 @@ local function put_cdata(slot, v)
   elseif ffi.istype("RgArrayHandle", v) then
     local pointer = v.rg_array
     slot.kind, slot.array = C.RG_VALUE_ARRAY, pointer
+  elseif ffi.istype("RgCountedHandle", v) then
+    slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.counted").vector(v)
   elseif ffi.istype("RgNodeHandle", v) then
     snode.settle(v)
     local pointer = v.rg_node

@@ -31,6 +31,15 @@ local function declare_handles()
     } RgKernelHandle;
     typedef struct RgTunerHandle { RgTuner *rg_tuner; int32_t rg_runtime; } RgTunerHandle;
     typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
+    typedef struct RgCountedHandle {
+      RgCounted *rg_counted;
+      int32_t rg_runtime, rg_number;
+    } RgCountedHandle;
+    typedef struct RgHold {
+      const RgExtensionApi *rg_api;
+      RgCounted *rg_counted;
+      int32_t rg_runtime;
+    } RgHold;
     typedef struct RgShape { int32_t rg_count; double rg_values[8]; } RgShape;
     ]],
   }

@@ -71,6 +71,10 @@ local function open(own)
   rg.log = require "regolith.log"
 
   function rg.comm() return require("regolith.comm").open(own) end
+  function rg.zeros(t, ...) return require("regolith.counted").zeros(own, t, ...) end
+  function rg.list(t) return require("regolith.counted").list(own, t) end
+  function rg.extension(path) return require("regolith.extension").open(own, path) end
+  function rg.extension_api() return require("regolith.extension").api(own) end
   function rg.client() return require("regolith.client").create(own) end
 
   function rg.tune(options) return require("regolith.tune").create(own, options) end
@@ -81,6 +85,7 @@ local function open(own)
   function rg.info() return own:info() end
   function rg.stats() return own:stats() end
   function rg.memory() return own:memory() end
+  function rg.allocations(on) return own:allocations(on) end
   function rg.gc(word) return own:gc(word) end
   function rg.time() return lib.C.rg_time() end
 

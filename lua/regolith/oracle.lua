@@ -640,6 +640,9 @@ function operations.whole(t, bound)
   }
 end
 operations.nest = nest
+operations.native = setmetatable({}, { __index = function(_, id)
+  return require("regolith.extension").natives[id]
+end })
 -- A function's own values, beside what is known of the launch.
 function operations.own(launch)
   return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,

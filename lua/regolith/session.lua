@@ -80,6 +80,11 @@ local set = {
     end
     o.tune = v
   end,
+  allocations = function(o, v)
+    local words = { [true] = "on", [false] = "off", check = "check" }
+    if not words[v] then return refuse("allocations", v, "true, false or \"check\"") end
+    o.allocations = words[v]
+  end,
   arch = function(_, v)
     for _, name in ipairs(type(v) == "table" and v or { v }) do
       if type(name) ~= "string" then refuse("arch", v, "\"cpu\", or a list of names") end
@@ -213,7 +218,13 @@ function session:reset()
   if not runtime then return end
   lib.end_runtime(runtime.c)
   runtime.c, runtime.ended = nil, fail.place()
-  self.runtime, self.anchor, self.reader = nil, nil, nil
+  self.runtime, self.anchor, self.reader, self.extensions = nil, nil, nil, nil
+end
+
+-- Of wraps whose memory others held.
+local function sweep()
+  local array = package.loaded["regolith.array"]
+  if array then array.sweep() end
 end
 
 -- Asking for the live bytes walks all trees: the more there are, the more rarely it is asked.
@@ -235,6 +246,7 @@ function session:account_tree(bytes)
   self.seen_bytes = math.min(self.seen_bytes, live)
   if live - self.seen_bytes < self.step_bytes and self.seen_trees < step_trees then return end
   collectgarbage()
+  sweep()
   lib.check(C.rg_memory(c, memory), number)
   self.seen_bytes, self.seen_trees, self.tree_count = tonumber(memory.live), 0, memory.trees
 end
@@ -249,6 +261,7 @@ end
 function session:sync()
   local number, c = self:get()
   lib.check(C.rg_sync(c), number)
+  sweep()
 end
 
 -- A report prints a line for each of its names.
@@ -386,6 +399,28 @@ function session:memory()
   return setmetatable(report, Report)
 end
 
+local allocation_names = { "alloc", "free", "header_alloc", "header_free", "bytes", "peak", "held",
+  "faults", "fault" }
+
+--- `rg.allocations()`: what was made and freed of counted memory; with true or false, from now on
+--- or no longer.
+function session:allocations(on)
+  local number, c = self:get()
+  if on ~= nil then
+    if type(on) ~= "boolean" then
+      return fail.argument("rg.allocations takes true or false, not " .. fail.describe(on))
+    end
+    return lib.check(C.rg_allocations_count(c, on and 1 or 0), number)
+  end
+  local all, t = ffi.new "RgAllocations", {}
+  lib.check(C.rg_allocations(c, all), number)
+  for _, name in ipairs(allocation_names) do
+    t[name] = name ~= "fault" and tonumber(all[name]) or nil
+  end
+  if t.faults > 0 then t.fault = ffi.string(all.fault) end
+  return printable(t, allocation_names)
+end
+
 local pool_counts = { "live", "in_use", "reserved", "peak_live", "peak_reserved", "waiting",
   "blocks", "takes", "device_calls", "largest_free" }
 
@@ -431,12 +466,13 @@ function session:gc(word)
   end
   local number, c = self:get()
   lib.check(C.rg_gc(c, word, number_out), number)
+  sweep()
   if word == "isrunning" then return number_out[0] ~= 0 end
   return word == "count" and number_out[0] or 0
 end
 
 -- the core lends texts
-for _, name in ipairs { "info", "cache_info", "memory", "pools", "stats" } do
+for _, name in ipairs { "allocations", "info", "cache_info", "memory", "pools", "stats" } do
   session[name] = lib.quietly(session[name])
 end
 

@@ -27,8 +27,9 @@ static void *take(RtAllocator *unused, uint64_t size_bytes, int is_data) {
   return aligned_alloc(64, (size_t)(size_bytes + 63) / 64 * 64);
 }
 
-static void give(RtAllocator *unused, void *memory, uint64_t size_bytes) {
+static void give(RtAllocator *unused, void *memory, uint64_t size_bytes, int is_data) {
   (void)unused;
+  (void)is_data;
   (void)size_bytes;
   __atomic_fetch_add(&given, 1, __ATOMIC_RELAXED);
   free(memory);

@@ -10,6 +10,9 @@ for k = 1, 9 do
   if name == "original" then ffi.typeof = value break end
 end
 
+ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
+ffi.C.setenv("RG_ALLOCATIONS", "on", 0)
+
 local rg = require "regolith"
 
 local support = { rg = rg }
@@ -31,8 +34,6 @@ function support.sparse(t, axes, blocks, size)
   block:dense(axes, size):place(x)
   return x, block
 end
-
-ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *);"
 
 --- What `run` returns with this value of an environment variable, which then is what it was: one
 --- that was not set is not set again, as an empty text is a value to who asks.
@@ -71,5 +72,36 @@ function support.list(x)
   for i = 0, #x - 1 do t[i + 1] = x[i] end
   return t
 end
+
+-- -- after each test: no counted memory is held but by arrays and trees ---------------------------
+
+local lib, busted = require "regolith.lib", require "busted"
+local seen = ffi.new "RgAllocations"
+
+-- How many headers nobody knows of; then, what was wrong with some.
+local function lost(runtime)
+  if lib.C.rg_allocations(runtime.c, seen) ~= 0 then return 0, nil end
+  local count = tonumber(seen.header_alloc - seen.header_free - seen.held)
+  return count, seen.faults > 0 and ffi.string(seen.fault) or nil
+end
+
+busted.subscribe({ "test", "end" }, function(element, parent)
+  for _, runtime in pairs(lib.runtimes) do
+    if runtime.c then
+      local count, fault = lost(runtime)
+      if count ~= 0 then -- of values that are garbage by now
+        collectgarbage()
+        collectgarbage()
+        lib.C.rg_sync(runtime.c)
+        count, fault = lost(runtime)
+      end
+      if count ~= 0 or fault then
+        busted.publish({ "error", "leak" }, element, parent, fault
+          or ("%d counted objects are held by nobody"):format(count), {})
+      end
+    end
+  end
+  return nil, true
+end)
 
 package.loaded.support = support

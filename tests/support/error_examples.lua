@@ -11,8 +11,10 @@ big[0][0] = 1]] },
 rg.image.write("no/such/folder/y.png", rg.field(rg.f32, 8, 8))]] },
   { "library.missing", said = "`libregolith.so`, or the compiler next to it, is not where it was \z
     installed. The message lists \z
-the places that were tried." },
-  { "library.version", said = "Use module, library and compiler of one build." },
+the places that were tried. Or `rg.extension` was given what is no extension, or needs a symbol \z
+that is nowhere: the message has the system's words." },
+  { "library.version", said = "Use module, library and compiler of one build; compile an \z
+    extension in C with the `regolith.h` of the library that opens it." },
   { "device.missing", [[
 rg.init { arch = "abacus" }]] },
   { "memory.device", said = "Arch `cuda`: something else uses the GPU's memory, or the budget is \z
@@ -35,6 +37,8 @@ local f = rg.field(rg.f32)
 tree:dense("i", 8):place(f)
 tree:destroy()
 f[0] = 1]] },
+  { "extension.failed", said = "A function of an extension in C returned other than 0; the \z
+    message has its words. In a kernel, the launch ends." },
   { "runtime.busy", said = "A runtime serves one thread at a time: make one for each thread with \z
     `rg.new`. Raised as well where a function of the host calls the runtime that called it, and \z
     where a metamethod of a captured table launches the kernel whose captures are being read. \z

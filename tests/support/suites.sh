@@ -78,6 +78,8 @@ run_busted() {
     s=$(printf '%s' "$line" | sed -E 's/^([0-9]+) .*/\1/')
     f=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) failures? .*/\1/')
     e=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) errors? .*/\1/')
+    # counted memory that somebody still held at the end of a runtime
+    e=$((e + $(grep -c "^regolith: .* counted objects were still held" "$log")))
     [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
     add "$s" $((f + e)) "$name" "$begin"
   fi

@@ -1,0 +1,40 @@
+/* heap.h - where counted memory (llvm_bc/counted.h) of a runtime comes from: headers, and objects
+ * in one piece, from the host's heap; data that can grow from the device's memory manager where it
+ * is large. All of it is charged to the budget. Any thread may take and give.
+ * Every header keeps the owner: it may be released after the runtime has ended, when the memory of
+ * large data is gone (counted_has_ended). */
+#ifndef RG_COUNTED_HEAP_H
+#define RG_COUNTED_HEAP_H
+
+#include "base/owner.h"
+#include "server/server.h"
+
+enum { COUNTED_LARGE = 1 << 16 /* bytes of data that the manager provides */, COUNTED_KEPT = 1024 };
+
+/* Of RgOptions.allocations. */
+typedef enum CountedMode { COUNTED_OFF, COUNTED_NOTES, COUNTED_CHECKS } CountedMode;
+
+typedef struct CountedHeap {
+  RtAllocator rt;             /* first: what kernels and headers know of it */
+  Owner *owner;
+  Server *server;             /* NULL: none, or the runtime has ended */
+  RtBudget *budget;
+  _Atomic uint32_t lock;      /* of what follows */
+  struct CountedKept { void *memory; uint64_t size_bytes; } kept[COUNTED_KEPT];
+  uint32_t next_kept;         /* what checked objects were, given back in their order */
+  uint64_t faults;            /* that were reported */
+  char fault[200];            /* the last one */
+} CountedHeap;
+
+/* `heap` is zero-filled, and stays as long as the owner. */
+void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *budget,
+                  CountedMode mode);
+/* The runtime ends: what is still held keeps its header. */
+void counted_deinit(CountedHeap *heap);
+static inline bool counted_has_ended(const CountedHeap *heap) { return !heap->server; }
+/* From now on, or no longer; the statistics begin anew. Those of objects that exist stay out. */
+void counted_switch(CountedHeap *heap, bool counts);
+/* How many faults there were; the last one in `text`. */
+uint64_t counted_faults(CountedHeap *heap, char text[200]);
+
+#endif

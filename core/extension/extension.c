@@ -1,0 +1,173 @@
+/* extension.c - opening extensions, and calling them; see extension.h.
+ * Every way in which a library is no extension of this runtime is an error that says so. */
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "extension/parts.h"
+
+typedef const RgExtension *Begin(const RgExtensionApi *api);
+
+static bool refuse_missing(const char *path, const char *why, Error *err) {
+  error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' cannot be opened: %.400s", path,
+            why ? why : "the system does not say why");
+  return error_hint(err, "a name with a '/' is a path; a name without one is looked for by the "
+                         "system");
+}
+
+static bool check_told(const char *path, const RgExtension *told, Error *err) {
+  const char *text = extension_message();
+  if (!told)
+    return error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' refused to begin: %s", path,
+                     text[0] ? text : "it does not say why");
+  if (told->version != RG_EXTENSION_VERSION) {
+    error_set(err, RG_ERROR_VERSION,
+              "extension '%.200s' was compiled for version %u of the extension table, and this "
+              "library has version %d",
+              path, told->version, RG_EXTENSION_VERSION);
+    return error_hint(err, "compile it with the regolith.h of this library");
+  }
+  if (told->struct_size < offsetof(RgExtension, end))
+    return error_set(err, RG_ERROR_VERSION, "extension '%.200s' does not set struct_size", path);
+  for (int32_t k = 0; k < told->function_count; k++) {
+    const RgExtensionFunction *f = &told->functions[k];
+    if (!f->name || !f->signature || !f->call)
+      return error_set(err, RG_ERROR_LIBRARY,
+                       "function %d of extension '%.200s' has no name, signature or address", k,
+                       path);
+  }
+  return true;
+}
+
+static Begin *find_begin(void *library) {
+  union { void *object; Begin *function; } symbol = {dlsym(library, "regolith_extension")};
+  return symbol.function;
+}
+
+static bool begin(Extensions *extensions, Opened *opened, Error *err) {
+  Begin *begin = find_begin(opened->library);
+  if (!begin) {
+    error_set(err, RG_ERROR_LIBRARY, "'%.200s' is not an extension: it has no function "
+              "regolith_extension", opened->path);
+    return error_hint(err, "see examples/extension");
+  }
+  extension_clear_message();
+  opened->told = begin(&extensions->api);
+  return check_told(opened->path, opened->told, err);
+}
+
+static bool number_functions(Extensions *extensions, const RgExtension *told, Error *err) {
+  int32_t before = extensions->function_count, count = before + told->function_count;
+  NativeFunction *functions = heap_resize(extensions->store->heap, extensions->functions,
+                                          sizeof *functions * (size_t)(count + 1));
+  if (!functions)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an extension");
+  extensions->functions = functions;
+  extensions->function_count = count;
+  for (int32_t k = before; k < count; k++)
+    functions[k] = (NativeFunction){told, &told->functions[k - before]};
+  return true;
+}
+
+static void forget(Extensions *extensions, Opened *opened) {
+  heap_free(extensions->store->heap, opened->path);
+  heap_free(extensions->store->heap, opened);
+}
+
+const RgExtension *extension_open(Extensions *extensions, const char *path, Error *err) {
+  for (Opened *opened = extensions->opened; opened; opened = opened->next)
+    if (!strcmp(opened->path, path)) return opened->told;
+  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    refuse_missing(path, dlerror(), err);
+    return NULL;
+  }
+  Opened *opened = heap_alloc(extensions->store->heap, sizeof *opened);
+  if (opened) opened->path = heap_copy_text(extensions->store->heap, path);
+  if (!opened || !opened->path) {
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an extension");
+    if (opened) forget(extensions, opened);
+    return NULL;
+  }
+  opened->library = library;
+  if (!begin(extensions, opened, err) || !number_functions(extensions, opened->told, err)) {
+    dlclose(library);
+    forget(extensions, opened);
+    return NULL;
+  }
+  opened->next = extensions->opened;
+  extensions->opened = opened;
+  return opened->told;
+}
+
+void extensions_deinit(Extensions *extensions) {
+  if (!extensions->store) return; /* never began */
+  for (Opened *opened = extensions->opened, *next; opened; opened = next) {
+    next = opened->next;
+    const RgExtension *told = opened->told;
+    bool has_end = told->struct_size >= offsetof(RgExtension, end) + sizeof told->end;
+    if (has_end && told->end) told->end(&extensions->api);
+    forget(extensions, opened);
+  }
+  extensions->opened = NULL;
+  heap_free(extensions->store->heap, extensions->functions);
+  extensions->functions = NULL;
+  extensions->function_count = 0;
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+int32_t extension_number(const Extensions *extensions, const RgExtensionFunction *function) {
+  for (int32_t k = 0; k < extensions->function_count; k++)
+    if (extensions->functions[k].function == function) return k;
+  return -1;
+}
+
+/* What a function that failed said. */
+static void describe(const NativeFunction *of, char text[300]) {
+  const char *said = extension_message();
+  snprintf(text, 300, "%.80s.%.80s: %s", of->of->name ? of->of->name : "", of->function->name,
+           said[0] ? said : "it failed without saying why");
+}
+
+bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
+                    RgExtensionValue *values, Error *err) {
+  char text[300];
+  int32_t number = extension_number(extensions, function);
+  if (number < 0)
+    return error_set(err, RG_ERROR_ARGUMENT, "this is no function of an extension that is open");
+  extension_clear_message();
+  if (!function->call(&extensions->api, values)) return true;
+  describe(&extensions->functions[number], text);
+  return error_set(err, RG_ERROR_EXTENSION, "%s", text);
+}
+
+static void lock(Extensions *extensions) {
+  for (uint32_t round = 0; atomic_exchange(&extensions->lock, 1); round++) rt_target_wait(round);
+}
+static void unlock(Extensions *extensions) { atomic_store(&extensions->lock, 0); }
+
+int32_t extension_call_native(RtContext *context, int32_t number, int64_t *values) {
+  Extensions *extensions = context->extensions;
+  if (number < 0 || number >= extensions->function_count) return 0;
+  const NativeFunction *of = &extensions->functions[number];
+  extension_clear_message();
+  if (!of->function->call(&extensions->api, (RgExtensionValue *)(void *)values)) return 1;
+  lock(extensions);
+  if (!extensions->failure[0]) describe(of, extensions->failure);
+  unlock(extensions);
+  return 0;
+}
+
+bool extension_tell(Extensions *extensions, int32_t number, Error *err) {
+  bool is_known = number >= 0 && number < extensions->function_count;
+  lock(extensions);
+  error_set(err, RG_ERROR_EXTENSION, "%s",
+            extensions->failure[0] ? extensions->failure
+            : is_known ? "functions of extensions cannot be called on a GPU"
+                       : "a kernel called an extension that is not open");
+  extensions->failure[0] = 0;
+  unlock(extensions);
+  return false;
+}

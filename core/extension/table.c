@@ -1,0 +1,111 @@
+/* table.c - the functions of RgExtensionApi. The version changes when one of them does; new ones
+ * are appended, which changes the size alone. */
+#include "extension/parts.h"
+
+#include <stdio.h>
+
+/* Of the running call of this thread. */
+static _Thread_local char message[300];
+
+void extension_clear_message(void) { message[0] = 0; }
+const char *extension_message(void) { return message; }
+
+static Extensions *own(const RgExtensionApi *api) { return (Extensions *)(uintptr_t)api; }
+static RtCounted *header(RgCounted *counted) { return (RtCounted *)(void *)counted; }
+
+static void set_error(const RgExtensionApi *api, const char *text) {
+  (void)api;
+  if (!message[0]) snprintf(message, sizeof message, "%s", text ? text : "");
+}
+
+static RgCounted *made(const RgExtensionApi *api, RtCounted *counted) {
+  if (!counted) set_error(api, "there is no memory left for it");
+  return (RgCounted *)(void *)counted;
+}
+
+static RgCounted *allocate(const RgExtensionApi *api, uint64_t size_bytes) {
+  RtAllocator *allocator = &own(api)->store->counted.rt;
+  if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
+  RtCounted *counted = rt_counted_grow_new(allocator, size_bytes);
+  if (counted) rt_counted_resize(counted, size_bytes);
+  return made(api, counted);
+}
+
+static RgCounted *manage(const RgExtensionApi *api, void *data, uint64_t size_bytes,
+                         void (*destroy)(void *data, uint64_t size_bytes, void *context),
+                         void *context) {
+  if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
+  return made(api, rt_counted_external(&own(api)->store->counted.rt, data, size_bytes, destroy,
+                                       context));
+}
+
+static void acquire(const RgExtensionApi *api, RgCounted *counted) {
+  (void)api;
+  rt_acquire(header(counted));
+}
+
+static void release(const RgExtensionApi *api, RgCounted *counted) {
+  (void)api;
+  rt_release(header(counted));
+}
+
+/* After the runtime's end only memory of somebody else is still there. */
+static void *data_of(const RgExtensionApi *api, RgCounted *given) {
+  RtCounted *counted = header(given);
+  if (!counted) return NULL;
+  bool is_ours = counted->flags & RT_COUNTED_OWN;
+  return is_ours && counted_has_ended(&own(api)->store->counted) ? NULL : counted->data;
+}
+
+static uint64_t size_of(const RgExtensionApi *api, RgCounted *counted) {
+  (void)api;
+  return counted ? header(counted)->size_bytes : 0;
+}
+
+static int64_t count_of(const RgExtensionApi *api, RgCounted *counted) {
+  (void)api;
+  return counted ? __atomic_load_n(&header(counted)->count, __ATOMIC_RELAXED) : 0;
+}
+
+static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size_bytes) {
+  RtCounted *counted = header(given);
+  if (!counted) return 0;
+  uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;
+  bool has_room = size_bytes <= counted->capacity;
+  if (!has_room && !rt_counted_reserve(counted, wanted)) {
+    set_error(api, "memory that cannot grow was to grow");
+    return 0;
+  }
+  rt_counted_resize(counted, size_bytes);
+  return 1;
+}
+
+static int32_t statistics(const RgExtensionApi *api, RgAllocations *allocations) {
+  const RtAllocator *allocator = &own(api)->store->counted.rt;
+  const RtAllocations *all = &allocator->statistics;
+  if (!allocator->counts || !allocations) return 0;
+  *allocations = (RgAllocations){.alloc = all->alloc,
+                                 .free = all->free,
+                                 .header_alloc = all->header_alloc,
+                                 .header_free = all->header_free,
+                                 .bytes = all->bytes,
+                                 .peak = all->peak,
+                                 .fault = ""};
+  return 1;
+}
+
+void extensions_init(Extensions *extensions, Store *store) {
+  extensions->store = store;
+  extensions->api = (RgExtensionApi){.struct_size = sizeof extensions->api,
+                                     .version = RG_EXTENSION_VERSION,
+                                     .allocate = allocate,
+                                     .manage = manage,
+                                     .acquire = acquire,
+                                     .release = release,
+                                     .data = data_of,
+                                     .size = size_of,
+                                     .count = count_of,
+                                     .resize = resize,
+                                     .statistics = statistics,
+                                     .error = set_error};
+}

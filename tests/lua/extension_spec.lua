@@ -1,0 +1,188 @@
+-- extension_spec.lua - extensions in C as Lua sees them: the sample of examples/extension.
+local ffi = require "ffi"
+local support = require "support"
+local rg = support.rg
+
+local folder = os.getenv "RG_LIBRARY":match "^(.*/)" .. "extension/"
+local function open() return rg.extension(folder .. "sample.so") end
+
+describe("an extension", function()
+  it("has functions of numbers", function()
+    local sample = open()
+    assert.equal(5, sample.hypotenuse(3, 4))
+    assert.equal(sample.hypotenuse, open().hypotenuse)
+    assert.matches("^extension sample: drop, histogram, hypotenuse", tostring(sample))
+  end)
+
+  it("shares the memory of arrays #compiled", function()
+    local a = rg.array(rg.f32, 4)
+    a:from_table { 0.1, 0.15, 0.6, 0.9 }
+    local h = open().histogram(a, 4)
+    assert.same({ 2, 0, 1, 1 }, h:to_table())
+    assert.equal("i32", h.type.name)
+    open().scale(a, 2)
+    assert.equal(1.8, math.floor(a[3] * 10 + 0.5) / 10)
+    rg.kernel([=[function() for i in rg.range(4) do h[i] = h[i] + i end end]=], { h = h })()
+    assert.same({ 2, 1, 3, 4 }, h:to_table())
+  end)
+
+  it("is asked after launches that use the array are done #compiled", function()
+    local a = rg.array(rg.f32, 1000)
+    local fill = rg.kernel([=[function(v) for i in rg.range(1000) do a[i] = v end end]=], { a = a })
+    for k = 1, 20 do
+      fill(k)
+      open().scale(a, 2)
+      assert.equal(2 * k, a[999])
+    end
+  end)
+
+  it("brings memory of its own, which ends once with its last holder #compiled", function()
+    local sample = open()
+    local before = sample.ramps()
+    local r = sample.ramp(100)
+    assert.equal(99, r[99])
+    assert.equal(before + 1, sample.ramps())
+    r:destroy()
+    assert.equal(before, sample.ramps())
+    local kept = sample.ramp(10) -- luacheck: ignore
+    kept = nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    assert.equal(before, sample.ramps())
+  end)
+
+  it("keeps what it acquires past the array #compiled", function()
+    local sample, a = open(), rg.array(rg.f32, 10)
+    a:fill(2)
+    sample.keep(a)
+    a:destroy()
+    assert.equal(20, sample.kept_sum())
+    sample.drop()
+    assert.matches("sample.kept_sum: nothing is kept", support.failure(sample.kept_sum).message)
+    assert.equal("extension.failed", support.failure(sample.kept_sum).code)
+  end)
+
+  it("keeps what a wrap points to until it releases it #compiled", function()
+    local sample, is_gone = open(), false
+    local owner = ffi.gc(ffi.new "float[4]", function() is_gone = true end)
+    owner[3] = 7
+    local w = rg.wrap(owner, rg.f32, { 4 })
+    owner = nil -- luacheck: ignore
+    sample.keep(w)
+    w:destroy()
+    w = nil -- luacheck: ignore
+    collectgarbage()
+    collectgarbage()
+    assert.is_false(is_gone)
+    assert.equal(7, sample.kept_sum())
+    sample.drop()
+    rg.sync()
+    collectgarbage()
+    collectgarbage()
+    assert.is_true(is_gone)
+  end)
+
+  it("sees the table that Lua and C see", function()
+    local address = ffi.cast("uint64_t", ffi.cast("uintptr_t", rg.extension_api()))
+    assert.equal(address, open().table())
+    local api = rg.extension_api()
+    assert.equal(ffi.sizeof "RgExtensionApi", api.struct_size)
+    local counted = api.allocate(api, 64)
+    assert.equal(1, tonumber(api.count(api, counted)))
+    api.release(api, counted)
+  end)
+
+  it("refuses arguments by name", function()
+    local sample = open()
+    assert.matches("sample.hypotenuse takes 2 arguments, not 1",
+      support.failure(sample.hypotenuse, 1).message)
+    assert.matches("sample.hypotenuse: argument 2 is f64, not a string",
+      support.failure(sample.hypotenuse, 1, "x").message)
+    assert.matches("sample.ramp: argument 1 is i32, not", support.failure(sample.ramp, 1.5).message)
+    assert.matches("sample.ramp: argument 1 is i32, not",
+      support.failure(sample.ramp, 2 ^ 31).message)
+    assert.matches("sample.scale: argument 1 is an array of f32, not a number",
+      support.failure(sample.scale, 1, 2).message)
+    assert.matches("sample.scale: argument 1 is an array of f32, not of f64",
+      support.failure(sample.scale, rg.array(rg.f64, 4), 2).message)
+  end)
+
+  it("fails with its own words #compiled", function()
+    assert.matches("sample.histogram: a histogram has at least one bin",
+      support.failure(open().histogram, rg.array(rg.f32, 4), 0).message)
+  end)
+
+  it("has functions that kernels call", function()
+    local sample, x = open(), rg.field(rg.f64, 100)
+    local kernel = rg.kernel([=[function(b: f64)
+      for i in rg.range(100) do x[i] = sample.hypotenuse(i, b) end
+      return sample.hypotenuse(3, 4)
+    end]=], { x = x, sample = sample })
+    assert.equal(5, kernel(0.75))
+    for i = 0, 99 do assert.equal(math.sqrt(i * i + 0.75 ^ 2), x[i]) end
+    local hypotenuse = sample.hypotenuse
+    assert.equal(13, rg.kernel([=[function() return hypotenuse(5, 12) end]=],
+      { hypotenuse = hypotenuse })())
+  end)
+
+  it("gives kernels the same table", function()
+    local sample = open()
+    local address = rg.kernel([=[function() return sample.table() end]=], { sample = sample })()
+    assert.equal(ffi.cast("uint64_t", ffi.cast("uintptr_t", rg.extension_api())), address)
+  end)
+
+  it("ends a launch by failing, with its words", function()
+    local sample = open()
+    sample.drop()
+    local kernel = rg.kernel([=[function()
+      local s = 0.0
+      for i in rg.range(1000) do s += sample.kept_sum() end
+      return s
+    end]=], { sample = sample })
+    local e = support.failure(kernel)
+    assert.equal("extension.failed", e.code)
+    assert.matches("sample.kept_sum: nothing is kept", e.message)
+    assert.equal(5, sample.hypotenuse(3, 4))
+  end)
+
+  it("refuses in kernels what they cannot pass", function()
+    local sample, a = open(), rg.array(rg.f32, 4)
+    local function refusal(text)
+      return support.failure(rg.kernel(text, { sample = sample, a = a }))
+    end
+    assert.matches("'sample.scale' has others",
+      refusal([=[function() sample.scale(a, 2) end]=]).message)
+    assert.equal("call.count", refusal([=[function() return sample.hypotenuse(1) end]=]).code)
+    assert.matches("takes numbers, and this is a vector",
+      refusal([=[function() return sample.hypotenuse(rg.vec2(1, 2), 1) end]=]).message)
+    assert.matches("extension 'sample' has no function 'hypot'",
+      refusal([=[function() return sample.hypot(1, 2) end]=]).message)
+  end)
+
+  it("names a function that it does not have", function()
+    local e = support.failure(function() return open().histogramm end)
+    assert.matches("extension 'sample' has no function 'histogramm'", e.message)
+    assert.matches("histogram", e.hint)
+  end)
+
+  it("is refused by name where it is none, lacks a symbol, or has another table", function()
+    local function refusal(name) return support.failure(rg.extension, name) end
+    assert.equal("library.missing", refusal("/nowhere/x.so").code)
+    assert.matches("'/nowhere/x.so' cannot be opened", refusal("/nowhere/x.so").message)
+    assert.matches("no_such_function", refusal(folder .. "broken_symbol.so").message)
+    assert.matches("no function regolith_extension", refusal("libm.so.6").message)
+    assert.equal("library.version", refusal(folder .. "broken_version.so").code)
+    assert.matches("version 99 of the extension table, and this library has version 1",
+      refusal(folder .. "broken_version.so").message)
+    assert.matches("refused to begin: not today", refusal(folder .. "broken_refuses.so").message)
+    assert.matches("takes the path of a shared library", support.failure(rg.extension, 3).message)
+  end)
+
+  it("belongs to its runtime", function()
+    local own = rg.new {}
+    local sample, a = own.extension(folder .. "sample.so"), rg.array(rg.f32, 4)
+    assert.matches("another runtime's array", support.failure(sample.scale, a, 2).message)
+    own.reset()
+    assert.equal("handle.destroyed", support.failure(sample.hypotenuse, 3, 4).code)
+  end)
+end)
