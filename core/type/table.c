@@ -33,8 +33,8 @@ static TypeRow fixed_row(Type t) {
 /* Row and kind in one number; see type.c. */
 Type type_table_type(const TypeTable *table, int k) {
   const TypeRow *row = &table->rows[k];
-  uint32_t low = 1u << TYPE_ARRAY_BIT;
-  if (row->kind == TYPE_KIND_STRUCT) {
+  uint32_t low = 1u << TYPE_ARRAY_BIT | 1;
+  if (!row->axis_count) {
     const TypeMember *last = &row->members[row->member_count - 1];
     low = (uint32_t)(last->first + type_parts(last->type));
   }
@@ -56,6 +56,24 @@ Type type_number(const TypeTable *table, Type t, int part) {
 int64_t type_offset(const TypeTable *table, Type t, int part) {
   if (type_is_struct(t)) return type_row(table, t).numbers[part].offset;
   return (int64_t)part * type_size(type_element(t));
+}
+
+bool type_number_is_array(const TypeTable *table, Type t, int part) {
+  return type_is_struct(t) && type_row(table, t).numbers[part].is_array;
+}
+
+bool type_has_arrays(const TypeTable *table, Type t) {
+  for (int part = 0; part < type_parts(t); part++)
+    if (type_number_is_array(table, t, part)) return true;
+  return false;
+}
+
+uint64_t type_array_words(const TypeTable *table, Type t) {
+  uint64_t words = 0;
+  for (int part = 0; part < type_parts(t); part++)
+    if (type_number_is_array(table, t, part))
+      words |= (uint64_t)1 << (type_offset(table, t, part) / 8 & 63);
+  return words;
 }
 
 const TypeMember *type_member(const TypeTable *table, Type t, Str name) {
@@ -119,9 +137,10 @@ static bool keep_numbers(TypeTable *table, TypeRow *row, int count) {
     const TypeMember *member = &row->members[k];
     int size = type_is_struct(member->type) ? 0 : type_size(type_element(member->type));
     for (int part = 0; part < type_parts(member->type); part++) {
-      TypeNumber inner = {type_element(member->type), size * part};
+      TypeNumber inner = {.type = type_element(member->type), .offset = size * part};
       if (!size) inner = type_row(table, member->type).numbers[part];
-      numbers[member->first + part] = (TypeNumber){inner.type, member->offset + inner.offset};
+      inner.offset += member->offset;
+      numbers[member->first + part] = inner;
     }
   }
   return numbers != NULL;
@@ -133,6 +152,12 @@ static int write_name(const TypeTable *table, const TypeRow *row, char *out) {
   int length = 0;
   if (row->tag) snprintf(tag, sizeof tag, "#%d", row->tag);
 #define PUT(...) length += snprintf(out ? out + length : NULL, out ? 1024 * 1024 : 0, __VA_ARGS__)
+  if (row->axis_count) {
+    PUT("array(%s", type_name_in(table, row->element, buffer));
+    if (row->axis_count > 1) PUT(",%d", row->axis_count);
+    PUT(")");
+    return length;
+  }
   PUT("struct%s{", tag);
   for (int k = 0; k < row->member_count; k++)
     PUT("%s%s:%s", k ? "," : "", row->members[k].name,
@@ -160,6 +185,16 @@ static bool keep_struct(TypeTable *table, TypeRow *row) {
   return false;
 }
 
+static bool keep_array(TypeTable *table, TypeRow *row) {
+  TypeNumber *number = heap_alloc(table->heap, sizeof *number);
+  row->numbers = number;
+  if (!number) return false;
+  *number = (TypeNumber){.type = TYPE(I64), .is_array = true};
+  if (keep_name(table, row)) return true;
+  free_row(table->heap, row);
+  return false;
+}
+
 enum { MOST_ROWS = 30000 };
 
 /* The number of `row`, which may be there already. */
@@ -170,7 +205,7 @@ static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
     return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a program has at most %d structs", MOST_ROWS);
   if (k == table->count) {
     if (!make_room(table)) return no_memory(err);
-    if (row.kind == TYPE_KIND_STRUCT && !keep_struct(table, &row)) return no_memory(err);
+    if (!(row.axis_count ? keep_array : keep_struct)(table, &row)) return no_memory(err);
     table->rows[table->count++] = row;
   }
   *type = type_table_type(table, k);
@@ -180,7 +215,7 @@ static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
 /* -- what is declared -------------------------------------------------------------------------- */
 
 static bool has_size(const TypeTable *table, Type t) {
-  return type_kind(t) != TYPE_KIND_ARRAY && type_row(table, t).size > 0;
+  return type_row(table, t).size > 0;
 }
 
 static bool check_member(const TypeTable *table, const TypeMember *members, int number,
@@ -243,8 +278,13 @@ bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Erro
     return error_set(err, RG_ERROR_TYPE_UNKNOWN, "an array has 1 to %d axes", TYPE_MAX_AXES);
   if (!has_size(table, element))
     return error_set(err, RG_ERROR_TYPE_UNKNOWN, "an element of an array has no fixed size");
-  TypeRow of = type_row(table, element);
-  TypeRow row = {.kind = TYPE_KIND_ARRAY, .element = element, .rows = 1, .cols = 1,
-                 .axis_count = axis_count, .size = of.size, .alignment = of.alignment};
+  for (int part = 0; part < type_parts(element); part++)
+    if (type_number_is_array(table, element, part) &&
+        type_offset(table, element, part) / 8 >= TYPE_ARRAY_WORDS)
+      return error_set(err, RG_ERROR_TYPE_UNKNOWN,
+                       "an array in an element of an array lies in its first %d bytes: declare it "
+                       "earlier in the struct", 8 * TYPE_ARRAY_WORDS);
+  TypeRow row = {.kind = TYPE_KIND_STRUCT, .element = element, .rows = 1, .cols = 1,
+                 .axis_count = axis_count, .size = 8, .alignment = 8};
   return intern(table, row, type, err);
 }

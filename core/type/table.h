@@ -1,4 +1,4 @@
-/* table.h - the types that a program declares: structs, and arrays whose extents a launch brings.
+/* table.h - the types that a program declares: structs, and counted arrays.
  *
  * Equal declarations get one row, so type_equal stays the question that it is for fixed types. A
  * row never changes, and goes with its table: a Type is good as long as the table that it comes
@@ -11,6 +11,9 @@
  * Its text, as above, is its name everywhere: in C, between Lua and C, in messages (there with
  * spaces). "struct#7{..}" is another type than "struct{..}": the host tells apart by the number
  * what it gives different methods to.
+ *
+ * An array's text is "array(f32)", or "array(f32,2)" with its axes where there are several. Its
+ * value is one number, an i64, whatever its elements are; so it is a struct's member as others are.
  *
  * Invariant: what a row is made of is a fixed type or an earlier row. One thread at a time. */
 #ifndef RG_TYPE_TABLE_H
@@ -32,20 +35,21 @@ typedef struct TypeMember {
 typedef struct TypeNumber {
   Type type;                 /* a scalar */
   int64_t offset;            /* bytes */
+  bool is_array;             /* it is an array's address */
 } TypeNumber;
 
 typedef struct TypeRow {
   TypeKind kind;
-  /* ARRAY, VECTOR, MATRIX: of one of them; SCALAR: itself; STRUCT: NONE */
+  /* VECTOR, MATRIX, an array: of one of them; SCALAR: itself; STRUCT: NONE */
   Type element;
   int rows, cols;            /* VECTOR, MATRIX; others 1 */
-  int axis_count;            /* ARRAY; others 0 */
-  const TypeMember *members; /* STRUCT, in its order; borrowed from the table */
+  int axis_count;            /* of an array; others 0 */
+  const TypeMember *members; /* STRUCT, in its order; borrowed from the table; an array has none */
   int member_count;
   const TypeNumber *numbers; /* STRUCT; borrowed, as many as type_parts */
   const char *name;          /* STRUCT: its text; borrowed */
   int tag;                   /* STRUCT: the number after '#', or 0 */
-  int64_t size, alignment;   /* bytes of a value; ARRAY: of one element */
+  int64_t size, alignment;   /* bytes of a value */
 } TypeRow;
 
 typedef struct TypeTable {
@@ -54,18 +58,23 @@ typedef struct TypeTable {
   int count, capacity;
 } TypeTable;
 
-enum { TYPE_MAX_AXES = 8, TYPE_DEEPEST = 16 /* structs in structs */ };
+enum { TYPE_MAX_AXES = 8, TYPE_DEEPEST = 16 /* structs in structs */, TYPE_ARRAY_WORDS = 48 };
 
 void type_table_init(TypeTable *table, Heap *heap);
 void type_table_deinit(TypeTable *table);
 TypeRow type_row(const TypeTable *table, Type t);
 /* Members lie one after the other, each aligned as C does it. Refuses, each with one sentence: no
- * members, one without a name or with an earlier one's, one whose values have no size (NONE, PLACE,
- * an array), and more than TYPE_MAX_NUMBERS numbers. */
+ * members, one without a name or with an earlier one's, one whose values have no size (NONE,
+ * PLACE), and more than TYPE_MAX_NUMBERS numbers. */
 bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count, Type *type,
                  Error *err);
-/* Refuses elements that have no size, and axes outside 1 to TYPE_MAX_AXES. */
+/* Refuses elements that have no size, axes outside 1 to TYPE_MAX_AXES, and arrays that are past the
+ * first TYPE_ARRAY_WORDS words of an element. */
 bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Error *err);
+/* Which 8-byte words of a value are addresses of arrays: a bit each. */
+uint64_t type_array_words(const TypeTable *table, Type t);
+bool type_has_arrays(const TypeTable *table, Type t);
+bool type_number_is_array(const TypeTable *table, Type t, int part);
 
 /* The scalar type of number `part` of a value. */
 Type type_number(const TypeTable *table, Type t, int part);

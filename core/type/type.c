@@ -4,8 +4,8 @@
  *
  *     bits 0..3 the scalar    4..9 rows - 1    10..15 columns - 1
  *
- * From there on bits 16.. are the row of a table + 1; bit 15 tells an array, and without it bits
- * 0..14 are how many numbers make a value of a struct.
+ * From there on bits 16.. are the row of a table + 1, bits 0..14 how many numbers make a value, and
+ * bit 15 tells an array.
  *
  * Facts about scalars come from the rows of type.def. No other file knows the digits. */
 #include "base/error.h"
@@ -57,8 +57,7 @@ int type_cols(Type t) {
 }
 
 TypeKind type_kind(Type t) {
-  if (is_of_table(t))
-    return t.number & 1u << TYPE_ARRAY_BIT ? TYPE_KIND_ARRAY : TYPE_KIND_STRUCT;
+  if (is_of_table(t)) return TYPE_KIND_STRUCT;
   if (type_cols(t) > 1) return TYPE_KIND_MATRIX;
   return type_rows(t) > 1 ? TYPE_KIND_VECTOR : TYPE_KIND_SCALAR;
 }
@@ -97,7 +96,7 @@ int type_size(Type t) {
 int type_bits(Type t) { return type_is_bool(t) ? 1 : info_of(t)->bytes * 8; }
 
 const char *type_text(Type t) {
-  if (is_of_table(t)) return type_is_struct(t) ? "a struct" : "an array";
+  if (is_of_table(t)) return type_is_array(t) ? "an array" : "a struct";
   if (type_is_matrix(t)) return "a matrix";
   if (type_is_vector(t)) return "a vector";
   return info_of(t)->text;

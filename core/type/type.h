@@ -3,8 +3,8 @@
  * A Type is a number: compare with type_equal, pass by value, print with type_name. Only this room
  * knows its meaning. Numbers of scalars, vectors and matrices are fixed, so they mean the
  * same in every program and need no table: digits of element, rows and columns (type.c). Those from
- * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays. A struct's has,
- * besides its row, how many numbers make a value: so type_parts needs no table.
+ * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays. They have, besides
+ * the row, how many numbers make a value: so type_parts needs no table.
  *
  * Invariant: a scalar's number is its ScalarKind; zero is TYPE(NONE).
  * Rows in type.def. Knows nothing of trees or kernels. */
@@ -40,8 +40,7 @@ typedef enum TypeKind {
   TYPE_KIND_SCALAR,
   TYPE_KIND_VECTOR, /* one column, several rows */
   TYPE_KIND_MATRIX,
-  TYPE_KIND_STRUCT, /* this and the next: rows of a TypeTable */
-  TYPE_KIND_ARRAY
+  TYPE_KIND_STRUCT  /* a row of a TypeTable; or an array, whose value is one number: its address */
 } TypeKind;
 TypeKind type_kind(Type t);
 static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCALAR; }
@@ -49,6 +48,10 @@ static inline bool type_is_vector(Type t) { return type_kind(t) == TYPE_KIND_VEC
 static inline bool type_is_matrix(Type t) { return type_kind(t) == TYPE_KIND_MATRIX; }
 
 static inline bool type_is_struct(Type t) { return type_kind(t) == TYPE_KIND_STRUCT; }
+/* Of those, a counted array: its value is the address of its header, a number; 0: there is none. */
+static inline bool type_is_array(Type t) {
+  return t.number >= TYPE_TABLE_FIRST && (t.number >> TYPE_ARRAY_BIT & 1);
+}
 
 /* The type of a scalar, or of every number of a vector or matrix; NONE for others. */
 ScalarKind type_scalar_kind(Type t);

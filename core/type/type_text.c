@@ -1,6 +1,6 @@
 /* type_text.c - names of types, structs among them, read and found:
  *
- *     type:    f32  vec3  mat(3,2,f64)  |  struct[#7]{name:type,..}
+ *     type:    f32  vec3  mat(3,2,f64)  |  struct[#7]{name:type,..}  |  array(type[,axes])
  *
  * Without spaces as written here; reading skips them. */
 #include <stdio.h>
@@ -21,6 +21,7 @@ void type_number_name(const TypeTable *table, Type t, int part, char *out, int r
     else if (type_parts(t) > 1) snprintf(out, (size_t)room, ".%d", part);
     return;
   }
+  if (type_is_array(t)) return;
   TypeRow row = type_row(table, t);
   const TypeMember *member = row.members;
   while (part >= member->first + type_parts(member->type)) member++;
@@ -133,9 +134,26 @@ static bool read_struct(Reading *r, Type *type) {
   return ok;
 }
 
+static bool read_array(Reading *r, Type *type) {
+  Type element;
+  int axes = 1;
+  if (!accept(r, '(')) return fail(r, "'('");
+  if (++r->depth > TYPE_DEEPEST)
+    return error_set(r->err, RG_ERROR_TYPE_UNKNOWN, "arrays are nested at most %d deep",
+                     TYPE_DEEPEST);
+  if (!read_type(r, &element)) return false;
+  r->depth--;
+  if (accept(r, ',')) {
+    Str digits = read_word(r);
+    axes = digits.length == 1 ? digits.data[0] - '0' : 0;
+  }
+  return accept(r, ')') ? type_array(r->table, element, axes, type, r->err) : fail(r, "')'");
+}
+
 static bool read_type(Reading *r, Type *type) {
   Str word = read_word(r);
   if (!word.length) return fail(r, "a type");
+  if (str_is(word, "array")) return read_array(r, type);
   return str_is(word, "struct") ? read_struct(r, type) : read_fixed(r, word, type);
 }
 
