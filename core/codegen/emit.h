@@ -238,7 +238,7 @@ typedef struct SetBits {
 } SetBits;
 SetBits bits_begin(Codegen *g, LLVMValueRef word);
 void bits_end(Codegen *g, const SetBits *bits);
-void row_grid(Codegen *g, const IrInst *inst);
+void row_grid(Codegen *g, const IrInst *inst); /* grid.c */
 void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
 void row_lane(Codegen *g, const IrInst *inst);

@@ -1,6 +1,6 @@
-/* row.c - cells of a leaf: GRID over all axes but the last, ROW along the last in steps of `width`
- * lanes. A ROW_LOAD reads the row at a constant distance from the cell and may reach into the
- * neighbouring leaf's row:
+/* row.c - cells of a leaf along its last axis: ROW, in steps of `width` lanes, inside a GRID over
+ * the other axes (grid.c). A ROW_LOAD reads the row at a constant distance from the cell and may
+ * reach into the neighbouring leaf's row:
  *
  *     neighbour |.......e|  own |abcdefgh|     distance -1, 8 lanes:
  *                                              shuffle(|.......e|, |abcdefgh|) = |eabcdefg|
@@ -20,9 +20,7 @@ enum {
   MOST_FIXED_TURNS = 16,
   LONG_BODY = 64,
   LONG_EDGE = 300, /* insts of a body that is not copied for the ends of a row */
-  FEW = 2,         /* fewer than one cell of so many: they go one by one */
-  UNROLL_TURNS = 8,
-  UNROLL_BODY = 800
+  FEW = 2          /* fewer than one cell of so many: they go one by one */
 };
 
 /* -- what the windows of a row reach ----------------------------------------------------------- */
@@ -47,30 +45,6 @@ static Reach reach_of(const IrInst *inst) {
   Reach reach = {0};
   ir_walk(inst->regions[0], note_reach, &reach);
   return reach;
-}
-
-/* -- GRID -------------------------------------------------------------------------------------- */
-
-static void grid_axis(Codegen *g, const IrInst *inst, int axis) {
-  const IrRegion *body = inst->regions[0];
-  if (axis == body->params.count) return emit_region(g, body);
-  Counted loop =
-      counted_begin(g, value_integer(g->i32, 0), value_integer(g->i32, inst->extent[axis]), "grid");
-  value_set(g, body->params.items[axis], loop.index);
-  grid_axis(g, inst, axis + 1);
-  bool innermost = axis + 1 == body->params.count;
-  counted_end(g, &loop,
-              innermost && inst->extent[axis] <= UNROLL_TURNS &&
-                  reach_of(inst).count <= UNROLL_BODY / inst->extent[axis]);
-}
-
-void row_grid(Codegen *g, const IrInst *inst) {
-  if (inst->regions[0]->params.count > SNODE_MAX_AXES)
-    return codegen_fail(g, inst, "it has too many axes");
-  for (int axis = 0; axis < inst->regions[0]->params.count; axis++)
-    if (inst->extent[axis] < 1) return codegen_fail(g, inst, "an axis has no cells");
-  if (g->mate) return gpu_grid(g, inst);
-  grid_axis(g, inst, 0);
 }
 
 /* -- ROW --------------------------------------------------------------------------------------- */

@@ -332,6 +332,39 @@ describe("masks", function()
     end
   end)
 
+  it("of rows that share a word are visited whole, however many cells they have", function()
+    for _, shape in ipairs { { 8, 8 }, { 4, 4 }, { 16, 4 }, { 3, 16 }, { 2, 32 }, { 5, 2 },
+      { 6, 8 }, { 16, 16 } } do
+      for _, depth in ipairs { 1, 4 } do
+        local a, b = shape[1], shape[2]
+        local x = under(rg.root:pointer("ijk", 3):bitmasked("ijk", depth, a, b))
+        local seen = rg.field(rg.i32, 3 * depth, 3 * a, 3 * b)
+        local i_end, j_end, k_end = 3 * depth, 3 * a, 3 * b
+        local turn = rg.kernel(function(every)
+          for i, j, k in rg.range(i_end, j_end, k_end) do
+            if ((i * 31 + j) * 17 + k * 5) % every == 0 then
+              x[i][j][k] = i * 10000 + j * 100 + k
+            end
+          end
+          for i, j, k in x:active() do
+            seen[i][j][k] = seen[i][j][k] + 1 + (x[i][j][k] == i * 10000 + j * 100 + k and 0 or 9)
+          end
+          local wrong = 0
+          for i, j, k in rg.range(i_end, j_end, k_end) do
+            local one = ((i * 31 + j) * 17 + k * 5) % every == 0 and 1 or 0
+            if seen[i][j][k] ~= one then wrong = wrong + 1 end
+          end
+          return wrong
+        end)
+        for _, every in ipairs { 1, 2, 5, 13, 61 } do
+          x:clear()
+          seen:fill(0)
+          assert.equal(0, turn(every))
+        end
+      end
+    end
+  end)
+
   it("are left by break, and passed over by continue", function()
     local x = under(rg.root:bitmasked("i", 200))
     for i = 0, 199, 3 do x[i] = i end

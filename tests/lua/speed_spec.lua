@@ -69,6 +69,18 @@ local function kernels(rg)
   local other, long = rg.field(rg.f32), rg.field(rg.f32)
   rg.root:bitmasked("ij", n):place(long)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(other)
+  local thin, few = rg.field(rg.f32), rg.field(rg.f32)
+  rg.root:pointer("ijk", 16):bitmasked("ijk", 8):place(thin)
+  rg.root:pointer("ijk", 16):bitmasked("ijk", 8):place(few)
+  rg.kernel(function()
+    for i, j, l in rg.range(16, 16, 16) do
+      for at = 0, 15 do
+        local u, r, s = i * 8 + math.floor(at / 2), j * 8 + (at * 31 + i) % 8, l * 8 + (at + j) % 8
+        if at == i then thin[u][r][s] = 1 end
+        few[u][r][s] = 1
+      end
+    end
+  end)()
   local m = n / 4
   local ids, place = rg.field(rg.i32), rg.field(rg.vec2, n * n / 4)
   rg.root:dense("ij", n / 4):dynamic("k", 64, { chunk = 16 }):place(ids)
@@ -212,6 +224,12 @@ local function kernels(rg)
     end), is_scalar = true },
     { "step of cells with a bit each, in long rows", 3.6, rg.kernel(function()
       for i, j in long:active() do long[i][j] = long[i][j] + 1 end
+    end), is_scalar = true },
+    { "step of leaves with one cell of 512", 1.92, rg.kernel(function()
+      for i, j, l in thin:active() do thin[i][j][l] = thin[i][j][l] + 1 end
+    end), is_scalar = true },
+    { "step of leaves with 16 cells of 512", 9, rg.kernel(function()
+      for i, j, l in few:active() do few[i][j][l] = few[i][j][l] + 1 end
     end), is_scalar = true },
     { "step of cells with a bit each", 2.7, rg.kernel(function()
       for i, j in bits:active() do bits[i][j] = bits[i][j] + 1 end
