@@ -192,7 +192,8 @@ describe("the prompt on a terminal #compiled", function()
     local p = start()
     enter(p, "kept, t = 5, {}")
     for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end",
-      "while true do t[#t % 10 + 1] = #t end", "jit.off() while true do end" } do
+      "while true do t[#t % 10 + 1] = #t end", "while true do end",
+      "while true do t[1] = kept end", "jit.off() while true do end" } do
       assert.is_true(stop(p, loop) < 5, loop)
       assert.matches("interrupted!", shown(p))
     end

@@ -459,6 +459,8 @@ static bool run_prompt(Host *host) {
   lua_setfield(host->lua, -2, "call");
   lua_pushcfunction(host->lua, read_line);
   lua_setfield(host->lua, -2, "read");
+  lua_pushcfunction(host->lua, interrupt_learn);
+  lua_setfield(host->lua, -2, "learn");
   lua_getfield(host->lua, LUA_REGISTRYINDEX, "regolith.found");
   lua_setfield(host->lua, -2, "found");
   lua_pushboolean(host->lua, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));

@@ -5,10 +5,15 @@
  * first guard it comes to is taken as if it had failed. Its exit restores the interpreter's state
  * as it does at every failed guard, and the interpreter meets the hook.
  *
+ * A loop that has no guard at all, such as `while true do end`, is in a circle of instructions that
+ * nothing leads out of. There the exit with number 0 is taken: it is the one of guards before the
+ * loop, where the trace began, and restores no value but the place, since nothing had changed yet.
+ * Locals are then what they were when the trace was entered; the error is raised there.
+ *
  * A second Ctrl-C, where the first one's error was caught by the script, raises at every instruction
- * until nothing is left that could catch. Where nobody notices for half a second (a function in C,
- * a compiled loop without a single guard) a line says so, and only then a further Ctrl-C ends the
- * process.
+ * until nothing is left that could catch. Where nobody notices for half a second (a function in C;
+ * a loop without a guard in a script, for which nobody has learnt where exits are) a line says so,
+ * and only then a further Ctrl-C ends the process.
  *
  * Exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a guard is
  * a conditional jump to one of them, or past a jump to one; no compiler makes code of this kind. */
@@ -92,10 +97,36 @@ static const uint8_t *find_exit(const uint8_t *code) {
   return NULL;
 }
 
+static const uint8_t *first_exit; /* the one with number 0, of every trace */
+static const uint8_t *last_jump;  /* back, and nothing since then could have left the circle */
+static int rounds;
+
+/* Could the instruction at `code` lead anywhere but to the next, or to where it always leads? */
+static bool may_branch(const uint8_t *code) {
+  while (*code == 0x66 || *code == 0xF2 || *code == 0xF3 || (*code & 0xF0) == 0x40) code++;
+  if ((code[0] & 0xF0) == 0x70 || code[0] == 0xE8 || (code[0] & 0xFE) == 0xC2) return true;
+  if (code[0] == 0x0F) return (code[1] & 0xF0) == 0x80 || code[1] == 0x05;
+  return code[0] == 0xFF && (code[1] & 0x38) >= 0x10 && (code[1] & 0x38) <= 0x28;
+}
+
+/* Is `code` for the third time the end of a circle that nothing leads out of? */
+static bool is_endless(const uint8_t *code) {
+  const uint8_t *target = NULL;
+  if (may_branch(code)) last_jump = NULL;
+  if (code[0] == 0xEB) target = code + 2 + (int8_t)code[1];
+  if (code[0] == 0xE9) target = jump_target(code + 5);
+  if (!target || target > code) return false;
+  rounds = last_jump == code ? rounds + 1 : 1;
+  last_jump = code;
+  return rounds >= 3;
+}
+
 static void on_step(int number, siginfo_t *info, void *context) {
   greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+  const uint8_t *code = (const uint8_t *)registers[REG_RIP];
   (void)number, (void)info;
-  const uint8_t *target = stepping ? find_exit((const uint8_t *)registers[REG_RIP]) : NULL;
+  const uint8_t *target = stepping ? find_exit(code) : NULL;
+  if (stepping && !target && first_exit && is_endless(code)) target = first_exit;
   if (target) registers[REG_RIP] = (greg_t)target;
   if (target || ++steps > MOST_STEPS) stepping = 0;
   if (!stepping) registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
@@ -106,12 +137,21 @@ static void begin_steps(void *context) {
   sigaction(SIGTRAP, &action, NULL);
   stepping = 1;
   steps = 0;
+  last_jump = NULL;
   ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+int interrupt_learn(lua_State *lua) {
+  const uint8_t *address = (const uint8_t *)(intptr_t)luaL_checknumber(lua, 1);
+  if ((intptr_t)address > 0x10000 && is_exit(address) && address[1] == 0) first_exit = address;
+  return 0;
 }
 
 #else
 
 static void begin_steps(void *context) { (void)context; }
+
+int interrupt_learn(lua_State *lua) { return (void)lua, 0; }
 
 #endif
 

@@ -17,4 +17,7 @@ void interrupt_silence(lua_State *lua);
  * tells whose launches are to be stopped. */
 int interrupt_watch(lua_State *lua);
 
+/* learn(address): that of LuaJIT's exit with number 0, as jit.util.traceexitstub tells. */
+int interrupt_learn(lua_State *lua);
+
 #endif

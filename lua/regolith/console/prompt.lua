@@ -5,10 +5,20 @@ local io, os = io, os
 
 local prompt = {}
 
+-- Tells the host where compiled loops are left, so that Ctrl-C stops those without any guard, too.
+local function teach(learn)
+  local ok, util = pcall(require, "jit.util")
+  if not ok or not jit.status() or not util.traceexitstub then return end
+  for _ = 1, 200 do end -- with the first trace come the exits
+  local found, address = pcall(util.traceexitstub, 0)
+  if found and type(address) == "number" then learn(address) end
+end
+
 --- Reads and runs until the input ends. The host's `call` can be stopped by Ctrl-C and shows a
 --- traceback; its `read` writes a mark and returns a line, nil at the end, false after Ctrl-C.
----@param host table   call, read; is_terminal; found: locals of a script, or nil
+---@param host table   call, read, learn; is_terminal; found: locals of a script, or nil
 function prompt.run(host)
+  teach(host.learn)
   if host.is_terminal and os.getenv "TERM" ~= "dumb" then
     return require("regolith.console.terminal").run(host)
   end
