@@ -10,7 +10,12 @@
 #include "base/clock.h"
 #include "server/parts.h"
 
-enum { OF_PERSISTENT = 32, OF_TRANSIENT = 2, OF_STAGING = 1 };
+#if defined(RG_DEBUG)
+enum { OF_PERSISTENT = 4 }; /* sanitizers leave few addresses to a process */
+#else
+enum { OF_PERSISTENT = 32 };
+#endif
+enum { OF_TRANSIENT = 2, OF_STAGING = 1 };
 enum { LARGE = 2 * MEMORY_PAGE, PIECE = 65536 };
 static const uint64_t most_budget = (uint64_t)1 << 39;
 

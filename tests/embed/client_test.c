@@ -7,7 +7,7 @@
 #include "check.h"
 #include "regolith.h"
 
-enum { THREADS = 4, ROUNDS = 400, NUMBERS = 257 };
+enum { THREADS = 4, ROUNDS = 25000, NUMBERS = 257 };
 
 static RgRuntime *runtime;
 static RgKernel *add, *slow;

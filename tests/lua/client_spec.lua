@@ -245,7 +245,28 @@ describe("a stream", function()
     assert.matches("client_spec.lua:" .. line .. ": note", tostring(failure(other.sync)))
     store(1)
     assert.is_nil(failure(function() x[9] = 1 end).launch)
+    assert(loadstring "local k = ...\n\nk(30)")(store)
+    assert.matches('%[string "local k = ..."%]:3: note', tostring(failure(other.sync)))
     other.reset()
+  end)
+  it("notes where a launch is without garbage #compiled #cpu", function()
+    local other = rg.new { async = true }
+    local x = other.field(other.f32, 4)
+    local add = other.kernel("function() for i in rg.range(4) do x[i] = x[i] + 1 end end", { x = x })
+    local fewest = math.huge
+    jit.off()
+    for _ = 1, 5 do
+      other.sync()
+      collectgarbage()
+      collectgarbage "stop"
+      local before = collectgarbage "count"
+      for _ = 1, 100 do add() end
+      fewest = math.min(fewest, (collectgarbage "count" - before) * 1024 / 100)
+      collectgarbage "restart"
+    end
+    jit.on()
+    other.reset()
+    assert.is_true(fewest < 100, fewest .. " bytes a launch")
   end)
   it("refuses work until its error is taken #compiled #cpu", function()
     local other = rg.new { async = true }

@@ -189,7 +189,7 @@ run_suites() { # BUILD ROOMS
   wants "$2" cuda && run_figures
   wants "$2" llvm_bc && run_sanitized "thread llvm_bc device server" rt_bitcode test_thread_pool \
     test_rt test_rt_budget test_rt_random test_rt_thread test_rt_counted test_rt_race test_rt_mask \
-    test_rt_list test_rt_valid test_device test_server_queue
+    test_rt_list test_rt_valid test_device test_server_queue test_server_order test_server_memory
   wants "$2" lua && run_lua
   wants "$2" lua && run_lua_cuda
   wants "$2" examples && run_examples
