@@ -197,8 +197,9 @@ typedef struct DeviceTable {
    * refreshed and collected: what a task or the host region changed shows before the next task
    * runs. At most device->most_queued launches, of most_words slots and trees each, are queued. */
   bool (*launch)(Device *device, DeviceLaunch *launch, Error *err);
-  /* Of launches that are queued: in their order, each once, with code, frame and trees as they were
-   * launched. Waits, and fills the rest. What follows one that failed has not run. */
+  /* Of launches that are queued: each once, of a stream in their order, with code, frame and trees
+   * as they were launched. Waits, and fills the rest. What follows one on its stream that failed
+   * has not run. */
   bool (*finish)(Device *device, DeviceLaunch *launch, Error *err);
   /* Has a queued launch ended, so that `finish` need not wait? NULL: who knows. */
   bool (*is_done)(Device *device, uint64_t ticket);
