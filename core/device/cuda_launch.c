@@ -546,6 +546,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   note_uses(cuda, launch);
   cuda->now->launched++;
   if (!error_is_set(&failed)) enqueue(cuda, launch);
+  else cuda_wait(cuda, NULL); /* another stream may take its place */
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return !error_is_set(&failed) || (error_add(err, &failed), false);

@@ -49,7 +49,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
   if (use.stream == cuda->number || use.launch <= other->finished ||
       use.launch <= now->seen[use.stream])
     return true;
-  now->seen[use.stream] = other->launched > use.launch ? other->launched : use.launch;
+  now->seen[use.stream] = other->launched; /* the host may queue more before the next */
   return cuda_check(cuda, driver->cuEventRecord(other->event, other->handle), "queue work", err) &&
          cuda_check(cuda, driver->cuStreamWaitEvent(now->handle, other->event, 0), "queue work",
                     err);
