@@ -159,13 +159,13 @@ describe("a stream", function()
     local other = rg.new { async = true, threads = 1 }
     local c, slow, submitted, read = other.client(), slow_kernel(other), math.huge, 0
     local y = c:create { 0, 0, 0, 0 }
-    local n = slow_count(other, slow, y) -- some 200 ms
-    for _ = 1, 5 do
+    local n, tries = slow_count(other, slow, y) / 2, 0 -- some 100 ms
+    while submitted > 0.001 and tries < 30 do -- others may get the processor in between
       local begin = other.time()
       c:execute(slow, { y, n })
-      submitted = math.min(submitted, other.time() - begin)
+      submitted = other.time() - begin
       c:read(y)
-      read = math.max(read, other.time() - begin)
+      read, tries = math.max(read, other.time() - begin), tries + 1
     end
     other.reset()
     assert.is_true(read >= 0.05, read)
