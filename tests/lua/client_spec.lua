@@ -159,7 +159,7 @@ describe("a stream", function()
     local other = rg.new { async = true, threads = 1 }
     local c, slow, submitted, read = other.client(), slow_kernel(other), math.huge, 0
     local y = c:create { 0, 0, 0, 0 }
-    local n, tries = slow_count(other, slow, y) / 2, 0 -- some 100 ms
+    local n, tries = math.floor(slow_count(other, slow, y) / 2), 0 -- some 100 ms
     while submitted > 0.001 and tries < 30 do -- others may get the processor in between
       local begin = other.time()
       c:execute(slow, { y, n })
