@@ -103,9 +103,8 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
       .context = context, .took_part = cpu->took_part, .fails = &cpu->device.fails_in_task};
   *(void **)&running.function = launch->code->tasks[number];
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
-  pool_limit(cpu->pool, launch->switches.workers);
+  if (launch->switches.workers > 1) pool_limit(cpu->pool, launch->switches.workers);
   pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
-  pool_limit(cpu->pool, 0);
   if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);
 }
 

@@ -17,6 +17,7 @@
 #include "pass/pass.h"
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
+#include "kernel/tuning.h"
 
 static bool wants_dump(const Kernel *kernel, const char *step) {
   const char *only = option_text("RG_DUMP_KERNEL");
@@ -321,8 +322,10 @@ static Variant *make_variant(Compile *compile, int word_count, Error *err) {
   variant->code = wants_texts || !has_code ? NULL : compile_find(compile);
   compile->is_from_cache = variant->code != NULL;
   if (variant_fill(compile, variant, word_count, err) &&
-      (!has_code || variant->code || give_code(compile, variant, wants_texts, err)))
+      (!has_code || variant->code || give_code(compile, variant, wants_texts, err))) {
+    tuning_begin(compile->kernel, variant);
     return variant;
+  }
   variant_free(compile->kernel->engine, variant);
   return NULL;
 }

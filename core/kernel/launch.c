@@ -248,13 +248,13 @@ static void tidy(Engine *engine) {
     device->table->tidy(device);
 }
 
-/* What runs instead of a variant, with its arguments. */
-static Variant *other_code(Kernel *kernel, const TuneTrial *trial, const RgValue *values,
-                           DeviceLaunch *launch) {
-  DeviceSwitches switches = launch->switches;
+/* How the tuner wants it: with switches, and perhaps by other code of the same arguments. */
+static Variant *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values,
+                         DeviceLaunch *launch) {
+  launch->switches = tuning_pick(kernel, trial);
+  if (!trial->code) return trial->base;
   variant_take_arguments(trial->code, trial->base);
   launch_fill(kernel->engine, trial->code, values, launch);
-  launch->switches = switches;
   return kernel->ran = trial->code;
 }
 
@@ -274,24 +274,26 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;
   launch_fill(engine, variant, values, launch);
-  TuneTrial trial = {.base = variant};
-  launch->switches = (DeviceSwitches){0};
-  if (tuning_wants_pick(engine, variant)) launch->switches = tuning_pick(kernel, &trial);
-  if (trial.code) variant = other_code(kernel, &trial, values, launch);
+  TuneTrial trial;
+  trial.base = variant;
+  trial.entry = NULL;
+  bool is_tuned = variant->tuning != NULL;
+  if (is_tuned) variant = take_way(kernel, &trial, values, launch);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);
   engine->stats.launches++;
+  if (is_tuned) launch->switches = (DeviceSwitches){0};
   expect_valid(kernel);
   if (launch->ticket) {
     ok = ok && queue_add(kernel, &trial, values, result, err);
-    if (ok) special_note(kernel, general, variant, 0);
+    if (ok) special_note(kernel, general, trial.base, 0);
     return ok;
   }
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
-  tuning_take(kernel, &trial, launch, ok);
+  if (tuning_wants_note(engine, &trial, launch->ticks)) tuning_take(kernel, &trial, launch, ok);
   if (ok) special_note(kernel, general, trial.base, launch->ticks);
   return ok;
 }

@@ -46,7 +46,8 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);
   bool ok = readback(queued->kernel, variant, &launch, values, result, err);
-  tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
+  if (tuning_wants_note(engine, &queued->trial, launch.ticks))
+    tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
   return ok;
 }
 

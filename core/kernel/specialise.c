@@ -13,6 +13,7 @@
 
 #include "base/option.h"
 #include "kernel/compile.h"
+#include "kernel/tuning.h"
 #include "thread/job.h"
 #include "tree/cell.h"
 
@@ -124,6 +125,7 @@ static bool install(Engine *engine, Pending *pending, DeviceCode *code) {
   special->made = made;
   special->taken = pending->taken;
   memcpy(special->slots, pending->slots, sizeof special->slots);
+  tuning_begin(pending->compile.kernel, made);
   engine->stats.specialised++;
   return true;
 }

@@ -106,6 +106,10 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
   return variant->tuning = tuning;
 }
 
+void tuning_begin(Kernel *kernel, Variant *variant) {
+  if (is_always(kernel)) watch(kernel, variant);
+}
+
 static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candidate) {
   DeviceSwitches switches = candidate->switches;
   if (switches.workers == HALF) switches.workers = kernel->engine->store->device->worker_count / 2;
@@ -374,8 +378,9 @@ static DeviceSwitches find_way(const Kernel *kernel, const Tuning *tuning, const
 }
 
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
-  Tuning *tuning = watch(kernel, trial->base);
-  TuneEntry *entry = tuning ? find_entry(kernel, trial->base) : NULL;
+  Tuning *tuning = trial->base->tuning;
+  TuneEntry *entry = find_entry(kernel, trial->base);
+  trial->code = NULL;
   if (!entry) return (DeviceSwitches){0};
   if (may_have_code(kernel, tuning, entry)) advance_code(kernel, trial->base, entry, false);
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
@@ -404,12 +409,16 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, u
   if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
 }
 
-void tuning_note(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work) {
-  Engine *engine = kernel->engine;
-  if (trial->entry) note_trial(kernel, trial, ticks, work);
-  else if (!is_always(kernel) && engine_ms(engine, ticks) < least_ms) return;
+void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
+  if (!ok) {
+    tuning_forget(trial);
+    return;
+  }
+  bool is_short = !is_always(kernel) && engine_ms(kernel->engine, launch->ticks) < least_ms;
+  if (trial->entry) note_trial(kernel, trial, launch->ticks, launch->work);
+  else if (is_short) return;
   Tuning *tuning = watch(kernel, trial->base);
-  if (tuning) tuning->ticks += (double)ticks;
+  if (tuning) tuning->ticks += (double)launch->ticks;
 }
 
 void tuning_forget(const TuneTrial *trial) {

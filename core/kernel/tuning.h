@@ -17,30 +17,20 @@
 
 void tuning_init(Engine *engine);
 void tuning_end(Engine *engine);
-/* Before a launch of `trial->base`, whose frame and trees are filled: how to run it. */
+/* A variant is made: with "always" it is tuned from its first launch on. */
+void tuning_begin(Kernel *kernel, Variant *variant);
+/* Before a launch of `trial->base`, which has a tuning, and whose frame and trees are filled: how
+ * to run it. `trial` has no entry yet. */
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
-/* After it. */
-void tuning_note(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work);
-/* It did not run, or failed. */
-void tuning_forget(const TuneTrial *trial);
-void tuning_drop(Engine *engine, Variant *variant);
-
-/* Has a launch anything to pick, or to note? */
-static inline bool tuning_wants_pick(const Engine *engine, const Variant *variant) {
-  return variant->tuning || engine->options.tunes == TUNE_ALWAYS;
-}
+/* Is there anything to note of a launch? */
 static inline bool tuning_wants_note(const Engine *engine, const TuneTrial *trial,
                                      uint64_t ticks) {
   return ticks >= engine->tune_from || trial->entry;
 }
-
 /* Once it has ended; not `ok`: it failed, or did not run. */
-static inline void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch,
-                               bool ok) {
-  if (!ok) tuning_forget(trial);
-  else if (tuning_wants_note(kernel->engine, trial, launch->ticks))
-    tuning_note(kernel, trial, launch->ticks, launch->work);
-}
+void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok);
+void tuning_forget(const TuneTrial *trial);
+void tuning_drop(Engine *engine, Variant *variant);
 
 /* -- for trials beside launches (shadow.h) ----------------------------------------------------- */
 

@@ -321,6 +321,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   choose_order(pool, shuffle_seed);
   atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
   if (pool->chunk_count == 1 || pool->worker_count == 1) {
+    pool_limit(pool, 0);
     run_chunks(pool, 0);
     return;
   }
@@ -334,5 +335,6 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   announce(pool);
   run_guarded(pool, 0);
   leave_last(pool);
+  pool_limit(pool, 0);
   pass_on_failure(pool);
 }

@@ -30,8 +30,7 @@ bool pool_check_host(Pool *pool, Error *err);
 bool pool_is_within(Pool *pool);
 void pool_destroy(Pool *pool); /* joins */
 int32_t pool_worker_count(const Pool *pool);
-/* Of the loops that follow, at most so many workers take part; 0: all. A host's job system does not
- * ask. */
+/* At most so many workers take part in the next loop; 0: all. A host's job system does not ask. */
 void pool_limit(Pool *pool, int32_t workers);
 /* Splits 0..total into chunks of `chunk` positions, handed out dynamically, and returns when all
  * are done. shuffle_seed != 0: chunks in a shuffled order (RG_STRESS=shuffle_tasks). Runs on the

@@ -33,6 +33,27 @@ static void all_visited(Pool *pool, int64_t total, int64_t chunk, uint64_t seed)
   free(visits);
 }
 
+/* Who took part, while each chunk takes a while. */
+static void take_part(void *data, int32_t worker, int64_t begin, int64_t end) {
+  _Atomic int *took_part = data;
+  struct timespec pause = {.tv_nsec = 1000000};
+  took_part[worker] = 1;
+  nanosleep(&pause, NULL);
+}
+
+static void limited(Heap *heap) {
+  Pool *pool = pool_create(heap, 4, NULL);
+  for (int32_t most = 0; most < 4; most++) {
+    _Atomic int took_part[4] = {0};
+    pool_limit(pool, most);
+    pool_parallel_for(pool, 40, 1, 0, take_part, took_part);
+    for (int32_t k = most ? most : 4; k < 4; k++) CHECK_INT(took_part[k], 0);
+    CHECK_INT(took_part[0], 1);
+    all_visited(pool, 1000, 7, 0); /* the next one has no limit */
+  }
+  pool_destroy(pool);
+}
+
 static void note_order(void *data, int32_t worker, int64_t begin, int64_t end) {
   int64_t **at = data;
   *(*at)++ = begin;
@@ -112,6 +133,7 @@ int main(void) {
     CHECK(clock() - before < CLOCKS_PER_SEC / 50);
     pool_destroy(pool);
   }
+  TEST("a limit keeps workers out of the next loop") { limited(&heap); }
   TEST("a loop does not wait for workers that do not run") { late_workers(&heap); }
   TEST("a pool that memory refuses is an error") {
     for (int fail_at = 1; fail_at <= 2; fail_at++) {
