@@ -33,7 +33,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->row = NULL;
   g->mate = g->mates = NULL;
   memset(g->coordinates, 0, sizeof g->coordinates);
-  g->list = (ContextList){NULL};
+  g->list = (ContextList){0};
   g->told = (struct Told){.head = NULL};
   g->width = 1;
   g->lanes = NULL;

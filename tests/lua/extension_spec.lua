@@ -112,7 +112,7 @@ describe("an extension", function()
       support.failure(open().histogram, rg.array(rg.f32, 4), 0).message)
   end)
 
-  it("has functions that kernels call", function()
+  it("has functions that kernels call #cpu", function()
     local sample, x = open(), rg.field(rg.f64, 100)
     local kernel = rg.kernel([=[function(b: f64)
       for i in rg.range(100) do x[i] = sample.hypotenuse(i, b) end
@@ -125,13 +125,13 @@ describe("an extension", function()
       { hypotenuse = hypotenuse })())
   end)
 
-  it("gives kernels the same table", function()
+  it("gives kernels the same table #cpu", function()
     local sample = open()
     local address = rg.kernel([=[function() return sample.table() end]=], { sample = sample })()
     assert.equal(ffi.cast("uint64_t", ffi.cast("uintptr_t", rg.extension_api())), address)
   end)
 
-  it("ends a launch by failing, with its words", function()
+  it("ends a launch by failing, with its words #cpu", function()
     local sample = open()
     sample.drop()
     local kernel = rg.kernel([=[function()
@@ -143,6 +143,14 @@ describe("an extension", function()
     assert.equal("extension.failed", e.code)
     assert.matches("sample.kept_sum: nothing is kept", e.message)
     assert.equal(5, sample.hypotenuse(3, 4))
+  end)
+
+  it("is not called by a GPU, which says so", function()
+    if rg.info().device ~= "cuda" and os.getenv "RG_ARCH" ~= "cuda" then return end
+    local sample = open()
+    local e = support.failure(rg.kernel([=[function() return sample.hypotenuse(3, 4) end]=],
+      { sample = sample }))
+    assert.matches("functions of extensions cannot be called on a GPU", e.message)
   end)
 
   it("refuses in kernels what they cannot pass", function()
