@@ -10,13 +10,13 @@
  * loop, where the trace began, and restores no value but the place, since nothing had changed yet.
  * Locals are then what they were when the trace was entered; the error is raised there.
  *
- * A second Ctrl-C, where the first one's error was caught by the script, raises at every instruction
- * until nothing is left that could catch. Where nobody notices for half a second (a function in C;
- * a loop without a guard in a script, for which nobody has learnt where exits are) a line says so,
- * and only then a further Ctrl-C ends the process.
+ * A second Ctrl-C, where the first one's error was caught by the script, raises at every
+ * instruction until nothing is left that could catch. Where nobody notices for half a second (a
+ * function in C; a loop without a guard in a script, for which nobody has learnt where exits are) a
+ * line says so, and only then a further Ctrl-C ends the process.
  *
- * Exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a guard is
- * a conditional jump to one of them, or past a jump to one; no compiler makes code of this kind. */
+ * Exits of LuaJIT's x86-64 code are rows of `push imm8; jmp short`, numbered upwards, and a guard
+ * is a conditional jump to one of them, or past a jump to one; no compiler makes such code. */
 #include "interrupt.h"
 
 #include <lauxlib.h>

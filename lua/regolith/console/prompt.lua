@@ -19,7 +19,8 @@ end
 ---@param host table   call, read, learn; is_terminal; found: locals of a script, or nil
 function prompt.run(host)
   teach(host.learn)
-  if host.is_terminal and os.getenv "TERM" ~= "dumb" then
+  local term = os.getenv "TERM" or "dumb"
+  if host.is_terminal and term ~= "dumb" and term ~= "" then
     return require("regolith.console.terminal").run(host)
   end
   local is_left = false
