@@ -253,7 +253,8 @@ describe("a stream", function()
   it("notes where a launch is without garbage #compiled #cpu", function()
     local other = rg.new { async = true }
     local x = other.field(other.f32, 4)
-    local add = other.kernel("function() for i in rg.range(4) do x[i] = x[i] + 1 end end", { x = x })
+    local text = "function() for i in rg.range(4) do x[i] = x[i] + 1 end end"
+    local add = other.kernel(text, { x = x })
     local fewest = math.huge
     jit.off()
     for _ = 1, 5 do
