@@ -188,6 +188,16 @@ describe("the prompt on a terminal #compiled", function()
     end
   end)
 
+  it("tells what a queued launch came to, at the input that launched it", function()
+    local p = start({}, { environment = { RG_CHANNEL = "thread" } })
+    enter(p, "x = rg.field(rg.f32, 4)")
+    enter(p, "rg.kernel(function() x[0] = 1 assert(x[0] == 2, 'no two') end)()")
+    assert.matches("no two", shown(p))
+    enter(p, "rg.kernel(function() x[1] = 3 end)()")
+    enter(p, "x")
+    assert.matches("\nfield f32 %[4%]: 1 3 0 0\n>$", shown(p))
+  end)
+
   it("stops loops in Lua at Ctrl-C, compiled or not, and keeps the session", function()
     local p = start()
     enter(p, "kept, t = 5, {}")

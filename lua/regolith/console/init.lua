@@ -134,6 +134,7 @@ local function pack(...) return { n = select("#", ...), ... } end
 -- Whatever waits for kernels does so inside `call`, where it can be stopped.
 local function measured(self, before, f, ...)
   local results = pack(f(...))
+  meter.sync()
   self.last = meter.since(before)
   return unpack(results, 1, results.n)
 end
@@ -144,6 +145,7 @@ local function run(self, f, ...)
   self.last = nil
   self:watch_begins()
   local results = pack(self.call(measured, self, before, f, ...))
+  if not results[1] then self.call(meter.forget) end
   self.last = self.last or meter.since(before)
   self:watch_ends()
   if not results[1] then self:complain(results[2]) end

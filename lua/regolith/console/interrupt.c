@@ -163,7 +163,7 @@ static void on_alarm(int number, siginfo_t *info, void *context) {
       "by LuaJIT and does not notice (with -joff it would); Ctrl-C again ends the program\n";
   (void)info;
   if (is_elsewhere(number)) return;
-  if (noticed || !running) {
+  if (noticed || !count) {
     set_timer(0);
     return;
   }
@@ -209,9 +209,7 @@ void interrupt_end(void) {
   stepping = 0;
   if (!count) return;
   set_timer(0);
-  lua_sethook(lua, NULL, 0, 0);
-  signal(SIGALRM, SIG_DFL);
-  signal(SIGTRAP, SIG_DFL);
+  lua_sethook(lua, NULL, 0, 0); /* an alarm or a step may still be on its way: its handler stays */
 }
 
 int interrupt_watch(lua_State *lua) {

@@ -30,6 +30,20 @@ function meter.since(before)
   return spent
 end
 
+--- Waits for launches that are queued; raises what failed.
+function meter.sync()
+  for number, runtime in pairs(lib.runtimes) do
+    if runtime.c then lib.check(lib.C.rg_sync(runtime.c), number) end
+  end
+end
+
+--- Waits, and forgets what failed: it belongs to an input that has failed already.
+function meter.forget()
+  for _, runtime in pairs(lib.runtimes) do
+    if runtime.c then lib.C.rg_sync(runtime.c) end
+  end
+end
+
 local function duration(seconds)
   if seconds < 1e-3 then return ("%.3g us"):format(seconds * 1e6) end
   if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
