@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "api/word.h"
 #include "kernel/lines.h"
+#include "kernel/tuning.h"
 #include "base/clock.h"
 
 static _Thread_local Error loose; /* of calls that did not reach a runtime */
@@ -318,6 +319,7 @@ static bool clear_cache(Program *program, Error *err) {
   uint64_t left = program->engine.cache
                       ? cache_empty(&program->owner.heap, cache_folder(program->engine.cache))
                       : 0;
+  tuning_clear(&program->engine);
   if (!left) return true;
   return error_set(err, RG_ERROR_IO, "%llu compiled kernels in '%s' could not be deleted",
                    (unsigned long long)left, cache_folder(program->engine.cache));

@@ -179,6 +179,8 @@ void tuning_record(Engine *engine, const char *key, const char *choice, double u
   tune_file_add(file_of(engine), key, choice, usual_ms, kept_ms);
 }
 
+void tuning_clear(Engine *engine) { tune_file_clear(file_of(engine)); }
+
 /* Of the code, the extents, and what is tried. */
 static bool make_key(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
                      char key[TUNE_KEY_BYTES]) {

@@ -52,6 +52,8 @@ bool tuning_key(Engine *engine, const uint8_t *bytes, int64_t length, const void
                 size_t rest_bytes, char key[TUNE_KEY_BYTES]);
 /* What was chosen, borrowed until the next call; NULL: nothing is known. */
 const char *tuning_recall(Engine *engine, const char *key);
+/* Forgets what is on disk for this device; what launches do now, they go on with. */
+void tuning_clear(Engine *engine);
 void tuning_record(Engine *engine, const char *key, const char *choice, double usual_ms,
                    double kept_ms);
 /* All of a row but names, group and time. */

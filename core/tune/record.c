@@ -190,3 +190,10 @@ bool tune_file_add(TuneFile *file, const char *key, const char *choice, double u
   int length = write_line(line, &record);
   return file->path[0] && length && append(file, line, (size_t)length);
 }
+
+void tune_file_clear(TuneFile *file) {
+  if (!file) return;
+  file->count = 0;
+  file->seen_bytes = 0;
+  if (file->path[0]) (void)!unlink(file->path);
+}

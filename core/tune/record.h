@@ -27,4 +27,7 @@ const char *tune_file_find(TuneFile *file, const char *key);
  * on disk. */
 bool tune_file_add(TuneFile *file, const char *key, const char *choice, double usual, double kept);
 
+/* Forgets all, and deletes the file: choices are found out anew. */
+void tune_file_clear(TuneFile *file);
+
 #endif

@@ -213,7 +213,8 @@ typedef struct RgCacheInfo {
   uint64_t limit_bytes;    /* above it, the least recently used are removed */
 } RgCacheInfo;
 RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info);
-/* Deletes all of them; loaded kernels stay usable. io.failed: some could not be deleted. */
+/* Deletes all of them, and what tuning found out; loaded kernels stay usable. io.failed: some could
+ * not be deleted. */
 RgStatus rg_cache_clear(RgRuntime *runtime);
 
 /* bytes; arrays: those that have memory of the runtime */

@@ -49,6 +49,14 @@ static void keeping(void) {
     CHECK_TEXT(tune_file_find(file, "later"), "default");
     tune_file_close(file);
   }
+  TEST("cleared, all is forgotten, and what comes is kept") {
+    TuneFile *file = tune_file_open(&heap, path);
+    CHECK(tune_file_find(file, "a"));
+    tune_file_clear(file);
+    CHECK(!tune_file_find(file, "a") && knows("a", NULL));
+    CHECK(tune_file_add(file, "a", "default", 1, 1) && knows("a", "default"));
+    tune_file_close(file);
+  }
   TEST("without a path choices are kept in memory") {
     TuneFile *file = tune_file_open(&heap, "");
     CHECK(!tune_file_add(file, "a", "b", 1, 1));
