@@ -166,7 +166,8 @@ static bool is_valid(const MemoryPool *pool, const char **broken) {
     used += pool->pages[k].users > 0;
   }
   *broken = "what is reserved are the pages with memory; those with users are counted";
-  return reserved == pool->usage.reserved && used == pool->used_pages && span_is_valid(pool, broken);
+  return reserved == pool->usage.reserved && used == pool->used_pages &&
+         span_is_valid(pool, broken);
 }
 
 static void end(MemoryPool *pool) {

@@ -35,7 +35,7 @@ struct MemoryPool {
   MemoryUsage usage;
   MemoryBlock *spare;         /* records that nothing uses, by `next` */
   void *records;              /* all of them: pieces of the heap, each beginning with a pointer */
-  /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`'s end;
+  /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`;
    * simple: chunks, newest first; caching: segment after segment, each without gaps */
   MemoryBlock *first, *last;
   FreeIndex free;             /* expandable, exact; caching: of large segments */
