@@ -366,6 +366,19 @@ function steps.clear(tree)
   for _, at in ipairs(active_cells(level)) do deactivate(tree, level, at) end
 end
 
+-- What happens after it was saved is undone; nothing else changes.
+function steps.save_and_load(tree)
+  local path, things = os.tmpname(), { tree = tree.root }
+  for k, field in ipairs(tree.fields) do things["x" .. k] = field.handle end
+  rg.save(path, things)
+  local field, level = pick(tree.fields), random_sparse(tree)
+  field.handle[{ list(field.level, random_cell(field.level)) }] = 77
+  if level then level.node:deactivate(list(level, random_cell(level))) end
+  if level and random(1, 2) == 1 then level.node:clear() end
+  rg.load(path, things)
+  os.remove(path)
+end
+
 function steps.collect() rg.gc() end
 
 local step_names = {}
