@@ -53,9 +53,12 @@ static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
   }
 }
 
+/* An extent of 0 is none here; of a tree it has no end. */
 static bool check_index(Array *array, const int64_t *index, int32_t index_count, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
+  if (!array->count)
+    return error_set(err, RG_ERROR_INDEX_RANGE, "%s has no elements", array_label(array, label));
   return index_is_inside(array->shape, NULL, array->rank, index, index_count) ||
          index_check(array->shape, NULL, array->rank, index, index_count, array_label(array, label),
                      err);

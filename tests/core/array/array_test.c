@@ -47,6 +47,17 @@ static void own_memory(void) {
     CHECK(*view.alive == 1 && rg_array_destroy(a, "here") == 0 && *view.alive == 0);
     rg_array_release(a);
   }
+  TEST("one without elements has none at any index") {
+    RgArray *a = NULL;
+    int64_t none = 0, index = 0;
+    RgValue value = number(1);
+    CHECK(rg_client_empty(rg, "f32", &none, 1, &a) == 0);
+    CHECK_ERROR(rg_array_set(a, &index, 1, &value), "index.range",
+                "an array of f32 has no elements");
+    CHECK_ERROR(rg_array_get(a, &index, 1, &value), "index.range",
+                "an array of f32 has no elements");
+    rg_array_release(a);
+  }
   TEST("it takes its bytes from the budget and gives them back") {
     RgMemory before, during, after;
     int64_t shape = 1 << 20;
