@@ -607,8 +607,8 @@ RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
  * way that could be, on what they write as it is now, which is put back. Takes memory for a copy of
  * that, and some dozens of launches' time. A way whose outcome differs from the default's is left
  * out and reported ("differs"); outcomes are compared to the last bit, but where floats are added
- * in any order. argument.invalid: the kernel may activate or deactivate cells, which is not put
- * back. */
+ * in any order. On a GPU there is nothing to try. argument.invalid: the kernel may activate or
+ * deactivate cells, which is not put back. */
 RgStatus rg_kernel_tune(RgKernel *kernel, const RgValue *values, int32_t value_count);
 /* Row `row` of what was tried to run a kernel's launches fast, over all its variants and extents:
  * rows of one choice follow each other. Past the last: returns 1 without a message. */

@@ -61,7 +61,7 @@ local function settle(other)
   return k
 end
 
-describe("trials #compiled", function()
+describe("trials #compiled #cpu", function()
   teardown(function()
     for _, folder in ipairs(temporary) do os.execute("rm -rf " .. folder) end
   end)
@@ -150,7 +150,7 @@ describe("trials #compiled", function()
   end)
 end)
 
-describe("tuning #compiled", function()
+describe("tuning #compiled #cpu", function()
   it("keeps its choice on disk: the next runtime samples nothing", function()
     local folder = new_folder()
     local one = keeping(folder, { threads = 2, tune = "online" })
@@ -398,7 +398,7 @@ describe("a set of candidates", function()
   end)
 end)
 
-describe("kernel:tune #compiled", function()
+describe("kernel:tune #compiled #cpu", function()
   it("finds out at once, and leaves no trace", function()
     local n = 20000
     local x, y, a = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.array(rg.i64, 8)
