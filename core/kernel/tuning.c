@@ -64,8 +64,10 @@ typedef struct Tuning {
 } Tuning;
 
 void tuning_init(Engine *engine) {
-  bool is_always = engine->options.tunes == TUNE_ALWAYS;
-  engine->tune_from = engine->options.tunes == TUNE_OFF ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
+  bool is_always = engine->options.tunes == TUNE_ALWAYS,
+       is_off = engine->options.tunes == TUNE_OFF ||
+                engine->store->device->processors[RG_TARGET_PTX]; /* its time is not known */
+  engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
   engine->tune_budget.share = is_always ? 0 : share;
 }
 
@@ -107,7 +109,7 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
 }
 
 void tuning_begin(Kernel *kernel, Variant *variant) {
-  if (is_always(kernel)) watch(kernel, variant);
+  if (!kernel->engine->tune_from) watch(kernel, variant);
 }
 
 static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candidate) {
