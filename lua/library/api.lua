@@ -99,6 +99,8 @@ return {
       "The surface on which a field of three axes has a value, as triangles." },
     { "volume.write(path: string, what: rg.Field|rg.Array|table, options?: rg.VolumeOptions)",
       "A field, or several by name, as VTI (ParaView) or VDB (Blender, Houdini)." },
+    { "plot(path: string, what: table|rg.Field|rg.Array, options?: rg.PlotOptions)",
+      "A line, as rg.plot.line." },
     { "plot.line(path: string, what: table|rg.Field|rg.Array, options?: rg.PlotOptions)",
       "Curves as PNG or SVG: y, { x = x, y = y }, or a list of these with labels." },
     { "plot.scatter(path: string, what: table|rg.Field|rg.Array, options?: rg.PlotOptions)",

@@ -159,6 +159,12 @@ rg.volume = {}
 ---@param options? rg.VolumeOptions
 function rg.volume.write(path, what, options) end
 
+--- A line, as rg.plot.line.
+---@param path string
+---@param what table|rg.Field|rg.Array
+---@param options? rg.PlotOptions
+function rg.plot(path, what, options) end
+
 rg.plot = {}
 
 --- Curves as PNG or SVG: y, { x = x, y = y }, or a list of these with labels.
