@@ -21,6 +21,20 @@ static const char script[] = "local rg = require 'regolith'\n"
                              "+ a end return x[7] end]=], { x = x })\n"
                              "for n = 1, 20 do result = k(n) end\n";
 
+/* A wrap that its handle does not hold any more, but an extension; one that only we hold; an array
+ * whose memory is another's; finalizers that still use them. */
+static const char held_script[] =
+    "local rg, ffi = require 'regolith', require 'ffi'\n"
+    "sample = rg.extension('" EXTENSION "')\n"
+    "memory = ffi.new('float[4]', 3, 4, 5, 12)\n"
+    "wrap, own, ramp = rg.wrap(memory, rg.f32, {4}), rg.array(rg.f32, 100), sample.ramp(10)\n"
+    "sample.keep(wrap)\n"
+    "wrap:destroy()\n"
+    "sum = sample.kept_sum()\n"
+    "last = newproxy(true)\n"
+    "getmetatable(last).__gc = function() own[3] = ramp[4] end\n"
+    "again = rg.wrap(memory, rg.f32, {4})\n";
+
 static lua_State *open_state(void) {
   lua_State *lua = luaL_newstate();
   luaL_openlibs(lua);
@@ -83,6 +97,14 @@ static void states(void) {
                           "walk = coroutine.wrap(function() for i, j in pairs(y) do "
                           "coroutine.yield(i) end end) walk()"),
                  "");
+      lua_close(lua);
+    }
+  }
+  TEST("a state closes with arrays, wraps and what an extension holds alive, again and again") {
+    for (int n = 0; n < 5; n++) {
+      lua_State *lua = open_state();
+      CHECK_TEXT(run(lua, held_script), "");
+      CHECK(number(lua, "sum") == 24);
       lua_close(lua);
     }
   }
