@@ -93,9 +93,10 @@ static void report(RtCounted *counted, RtCountedFault fault) {
   if (allocator->report) allocator->report(allocator, fault, rt_counted_where(counted));
 }
 
-int rt_counted_look(RtCounted *counted, RtCountedFault fault) {
-  if (counted->magic == RT_COUNTED_LIVE && rt_load_long((uint64_t *)&counted->count)) return 1;
-  report(counted, fault);
+int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
+  int is_held = rt_load_long((uint64_t *)&counted->count) || counted->flags & RT_COUNTED_WAITS;
+  if (counted->magic == RT_COUNTED_LIVE && is_held) return 1;
+  report(counted, (RtCountedFault)fault);
   return 0;
 }
 
@@ -210,6 +211,21 @@ void rt_counted_unlend(RtCountedLent *lent) {
 
 /* -- how it grows ------------------------------------------------------------------------------ */
 
+/* While a task runs others may be about to read there: then the old data waits, as an object of
+ * its own that nobody holds. */
+static void drop_data(RtCounted *counted, uint8_t *old, uint64_t capacity) {
+  RtCounted *rest = rt_load(&counted->allocator->deferring)
+                        ? make_header(counted->allocator, 0, RT_COUNTED_OWN | RT_COUNTED_SHARED)
+                        : 0;
+  if (!rest) {
+    give_data(counted, old, capacity);
+    return;
+  }
+  rest->data = old;
+  rest->capacity = capacity;
+  rt_release(rest);
+}
+
 int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
   RtAllocator *allocator = counted->allocator;
   uint64_t before = counted->capacity;
@@ -219,7 +235,7 @@ int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
   if (!data) return 0;
   if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
   rt_memory_copy(data, old, counted->size_bytes);
-  give_data(counted, old, before);
+  drop_data(counted, old, before);
   counted->data = data;
   counted->capacity = capacity;
   if (is_checked(counted)) put_canary(counted);
@@ -253,6 +269,7 @@ void rt_counted_end(RtCounted *counted, int64_t before) {
     report(counted, RT_COUNTED_RELEASED_TWICE);
     return;
   }
+  if (rt_counted_waits(counted)) return;
   uint32_t is_lent = counted->flags & RT_COUNTED_LENT;
   if (counted->end) counted->end(counted->data, counted->size_bytes, counted->info);
   if (!is_lent) free_counted(counted);

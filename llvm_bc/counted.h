@@ -32,6 +32,9 @@ enum {
   RT_COUNTED_CHECKED = 8,
   RT_COUNTED_LENT = 16,     /* the header is a part of something else, which frees it */
   RT_COUNTED_SHARED = 32,   /* its handle lies in memory that others may read */
+  RT_COUNTED_PINNED = 64,   /* slices lie in its data, which stays where it is */
+  RT_COUNTED_LOCK = 128,    /* atomic: it is being appended to */
+  RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
   RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */
   RT_COUNTED_CANARY = 16,   /* bytes */
   RT_COUNTED_NEW = 0xCB,    /* what checked data is filled with */
@@ -101,7 +104,7 @@ typedef struct RtCountedLent {
 /* What is left to do after the count has become zero, or was before. */
 void rt_counted_end(RtCounted *counted, int64_t before);
 /* A checked header, before its count changes. 0: it is none. */
-int rt_counted_look(RtCounted *counted, RtCountedFault fault);
+int32_t rt_counted_look(RtCounted *counted, int32_t fault); /* an RtCountedFault */
 
 static inline void rt_acquire(RtCounted *counted) {
   if (!counted) return;
@@ -141,6 +144,11 @@ void rt_counted_unlend(RtCountedLent *lent);
 /* Room for at least `capacity` bytes: data may move, so one thread alone uses it. 0: there is no
  * memory, or it is not growable; then it is as it was. */
 int rt_counted_reserve(RtCounted *counted, uint64_t capacity);
+/* counted_wait.c: its count is zero. 1: it waits until the task ends, as others may still take its
+ * address from memory. */
+int rt_counted_waits(RtCounted *counted);
+/* No task runs: what waits and is still not held ends. */
+void rt_counted_settle(RtAllocator *allocator);
 /* The part of an object that is in use; at most its room. */
 void rt_counted_resize(RtCounted *counted, uint64_t size_bytes);
 /* Of a checked object: has nothing been written past its data? */

@@ -104,7 +104,11 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   *(void **)&running.function = launch->code->tasks[number];
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
   if (launch->switches.workers > 1) pool_limit(cpu->pool, launch->switches.workers);
+  bool is_parallel = chunk < total && context->worker_count > 1 && context->allocator;
+  if (is_parallel) context->allocator->deferring = 1;
   pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
+  if (is_parallel) context->allocator->deferring = 0;
+  if (is_parallel) rt_counted_settle(context->allocator);
   if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);
 }
 

@@ -45,6 +45,11 @@ char *store_read_type(Store *store, const char *text, const char *what, Type *ty
                     "mat4, struct{name:type,..} and so on");
     return NULL;
   }
+  if (type_has_arrays(&store->types, *type)) {
+    error_set(err, RG_ERROR_TYPE_UNKNOWN, "%s cannot hold arrays, as '%.60s' does", what, text);
+    error_hint(err, "rg.list and rg.zeros can: they know who uses what they hold");
+    return NULL;
+  }
   char *name = heap_copy_text(store->heap, type_name_in(&store->types, *type, buffer));
   if (!name) error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a type");
   return name;

@@ -1,0 +1,51 @@
+/* array.c - counted arrays as kernels use them: what is inlined. An array is the address of its
+ * header (counted.h), a number; 0 is none: it has no elements, and reads zero.
+ *
+ *     one axis       header | data, can grow       elements in use: size_bytes / element size
+ *     more axes      header, data, extents         as many i64 as axes, past the elements
+ *
+ * A reader of `size_bytes` finds in `data` whatever that counts: rt_array_append. */
+#include "array.h"
+
+int64_t rt_array_length(int64_t array, int32_t size) {
+  return array ? (int64_t)(array_bytes(array_of(array)) / (uint64_t)size) : 0;
+}
+
+int64_t rt_array_axis(int64_t array, int32_t axis) {
+  return array ? array_extents(array_of(array))[axis] : 0;
+}
+
+int32_t rt_array_has(int64_t array, int64_t index, int32_t size) {
+  return array && (uint64_t)index < array_bytes(array_of(array)) / (uint64_t)size;
+}
+
+uint8_t *rt_array_at(int64_t array, int64_t index, int32_t size) {
+  return array_of(array)->data + index * size;
+}
+
+const uint8_t *rt_array_read(RtContext *context, int64_t array, int64_t index, int32_t size) {
+  return rt_array_has(array, index, size) ? rt_array_at(array, index, size) : context->ambient;
+}
+
+/* Row-major; -1: outside. */
+int64_t rt_array_index(int64_t array, int32_t axes, const int64_t *coordinates) {
+  int64_t at = 0;
+  if (!array) return -1;
+  const int64_t *extents = array_extents(array_of(array));
+  for (int32_t k = 0; k < axes; k++) {
+    if ((uint64_t)coordinates[k] >= (uint64_t)extents[k]) return -1;
+    at = at * extents[k] + coordinates[k];
+  }
+  return at;
+}
+
+void rt_array_outside(RtWorker *worker, int32_t site) {
+  RtOutside *outside = &worker->outside;
+  if (!outside->count++) {
+    outside->site = -1 - site;
+    outside->axis_count = 0;
+  }
+}
+
+void rt_array_acquire(int64_t array) { rt_acquire(array_of(array)); }
+void rt_array_release(int64_t array) { rt_release(array_of(array)); }

@@ -1,0 +1,162 @@
+/* array_slow.c - how counted arrays are made, grow and end. See array.c.
+ *
+ * Elements may be arrays, or hold some: `info` then has, past the header's `end`, which words of an
+ * element they are, and how long an element is:
+ *
+ *     bits 0..47 a bit per word of 8 bytes    48..63 words of an element
+ *
+ * While a parallel loop runs, iterations may append to one array: each holds its lock until the
+ * element is written. What others may still look at waits until the loop ends (counted_wait.c):
+ * data that was too small, and arrays that are released although their address was in memory. */
+#include "array.h"
+
+enum { WORD_BITS = 48 };
+
+static int is_shared_now(const RtContext *context) {
+  return context->allocator && rt_load(&context->allocator->deferring);
+}
+
+static int64_t fail(RtContext *context) {
+  rt_error_set(context, RT_ERROR_BUDGET, -1, 0);
+  return 0;
+}
+
+/* -- its end ----------------------------------------------------------------------------------- */
+
+static void end_elements(void *data, uint64_t size_bytes, void *info) {
+  uint64_t words = (uint64_t)(uintptr_t)info, stride = words >> WORD_BITS << 3;
+  for (uint64_t at = 0; stride && at + stride <= size_bytes; at += stride)
+    for (int k = 0; k < WORD_BITS; k++)
+      if (words >> k & 1) rt_array_release(*(int64_t *)(void *)((uint8_t *)data + at + 8 * k));
+}
+
+static void end_slice(void *data, uint64_t size_bytes, void *info) { rt_release(info); }
+
+/* -- how it is made ---------------------------------------------------------------------------- */
+
+int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t words,
+                     int32_t extents) {
+  uint64_t bytes, more = 8 * (uint64_t)extents;
+  if (length < 0) length = 0;
+  if (!context->allocator ||
+      __builtin_mul_overflow((uint64_t)length, (uint64_t)size, &bytes) || bytes >> 60)
+    return fail(context);
+  RtCounted *made = extents ? rt_counted_new(context->allocator, (bytes + 7) / 8 * 8 + more)
+                            : rt_counted_grow_new(context->allocator, bytes);
+  if (!made) return fail(context);
+  rt_memory_zero(made->data, made->capacity);
+  rt_counted_resize(made, bytes);
+  if (words) {
+    made->end = end_elements;
+    made->info = (void *)(uintptr_t)((uint64_t)words | (uint64_t)(size / 8) << WORD_BITS);
+  }
+  return array_address(made);
+}
+
+/* The product of extents for rt_array_new; one that is too large stays so. */
+int64_t rt_array_times(int64_t a, int64_t b) {
+  int64_t product;
+  if (a < 0) a = 0;
+  if (b < 0) b = 0;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+void rt_array_extent(int64_t array, int32_t axis, int64_t extent) {
+  if (array) array_extents(array_of(array))[axis] = extent < 0 ? 0 : extent;
+}
+
+int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t count,
+                       int32_t size) {
+  int64_t length = rt_array_length(array, size);
+  if (first < 0) first = 0;
+  if (first > length) first = length;
+  if (count > length - first) count = length - first;
+  if (!array || count <= 0) return rt_array_new(context, 0, size, 0, 0);
+  RtCounted *of = array_of(array);
+  RtCounted *made = rt_counted_external(context->allocator, of->data + first * size,
+                                        (uint64_t)(count * size), end_slice, of);
+  if (!made) return fail(context);
+  rt_acquire(of);
+  of->flags |= RT_COUNTED_PINNED;
+  return array_address(made);
+}
+
+/* -- how it grows ------------------------------------------------------------------------------ */
+
+static void lock(RtCounted *counted) {
+  uint32_t round = 0;
+  while (__atomic_fetch_or(&counted->flags, RT_COUNTED_LOCK, RT_ACQ_REL) & RT_COUNTED_LOCK)
+    rt_target_wait(round++);
+}
+
+void rt_array_unlock(RtContext *context, int64_t array) {
+  if (!array || !is_shared_now(context)) return;
+  __atomic_fetch_and(&array_of(array)->flags, ~(uint32_t)RT_COUNTED_LOCK, RT_ACQ_REL);
+}
+
+enum { LEAST_GROWTH = 64 }; /* bytes */
+
+/* Slices lie in memory that stays where it is. */
+static int can_grow(const RtCounted *counted) {
+  return (counted->flags & (RT_COUNTED_OWN | RT_COUNTED_PINNED)) == RT_COUNTED_OWN;
+}
+
+static int make_room(RtCounted *counted, uint64_t bytes) {
+  if (bytes <= counted->capacity) return 1;
+  uint64_t more = counted->capacity + counted->capacity / 2;
+  if (more < LEAST_GROWTH) more = LEAST_GROWTH;
+  return rt_counted_reserve(counted, more > bytes ? more : bytes);
+}
+
+/* Its lock is held while a loop runs: rt_array_unlock follows once the element is written. */
+int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
+  RtCounted *counted = array_of(array);
+  if (!array) return -1;
+  if (!can_grow(counted)) {
+    rt_error_set(context, RT_ERROR_FULL, -1, 0);
+    return -1;
+  }
+  if (is_shared_now(context)) lock(counted);
+  uint64_t bytes = counted->size_bytes;
+  if (!make_room(counted, bytes + (uint64_t)size)) {
+    rt_array_unlock(context, array);
+    fail(context);
+    return -1;
+  }
+  rt_memory_zero(counted->data + bytes, (uint64_t)size);
+  rt_store_release_long(&counted->size_bytes, bytes + (uint64_t)size);
+  return (int64_t)(bytes / (uint64_t)size);
+}
+
+/* The last element, which is no longer in it; it may be read until rt_array_unlock. */
+const uint8_t *rt_array_pop(RtContext *context, int64_t array, int32_t size) {
+  RtCounted *counted = array_of(array);
+  if (!array || !can_grow(counted)) return context->ambient;
+  if (is_shared_now(context)) lock(counted);
+  uint64_t bytes = counted->size_bytes;
+  if (bytes < (uint64_t)size) return context->ambient;
+  rt_store_release_long(&counted->size_bytes, bytes - (uint64_t)size);
+  return counted->data + (bytes - (uint64_t)size);
+}
+
+void rt_array_clear(RtContext *context, int64_t array) {
+  RtCounted *counted = array_of(array);
+  if (!array || !can_grow(counted)) return;
+  if (is_shared_now(context)) lock(counted);
+  if (counted->end == end_elements) end_elements(counted->data, counted->size_bytes, counted->info);
+  rt_store_release_long(&counted->size_bytes, 0);
+  rt_array_unlock(context, array);
+}
+
+/* -- addresses of arrays in memory ------------------------------------------------------------- */
+
+/* Returns what was there. */
+int64_t rt_array_exchange(uint8_t *place, int64_t array) {
+  RtCounted *counted = array_of(array);
+  if (counted && !(counted->flags & RT_COUNTED_SHARED))
+    __atomic_fetch_or(&counted->flags, RT_COUNTED_SHARED, __ATOMIC_RELAXED);
+  rt_order_before();
+  int64_t before = __atomic_exchange_n((int64_t *)(void *)place, array, RT_ACQ_REL);
+  rt_order_after();
+  return before;
+}

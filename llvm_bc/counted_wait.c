@@ -1,0 +1,57 @@
+/* counted_wait.c - objects that nobody holds, while a task runs.
+ *
+ *     iteration 1   %a = load x[0]                            acquire %a
+ *     iteration 2                    x[0] = b, releases a
+ *
+ * What iteration 1 has read must exist until it acquires it. So an object whose address has been in
+ * memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by then. An
+ * object that was in no memory ends at once: nobody can find it.
+ * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
+#include "atomic.h"
+#include "counted.h"
+#include "node.h"
+
+static int make_room(RtAllocator *allocator) {
+  const uint64_t unit = sizeof *allocator->pending, count = allocator->pending_capacity;
+  if (allocator->pending_count < count) return 1;
+  uint64_t more = count ? 2 * count : 64;
+  RtCounted **pending = allocator->take(allocator, more * unit, 1);
+  if (!pending) return 0;
+  if (count) rt_memory_copy(pending, allocator->pending, count * unit);
+  if (count) allocator->give(allocator, allocator->pending, count * unit);
+  allocator->pending = pending;
+  allocator->pending_capacity = more;
+  return 1;
+}
+
+static int add(RtAllocator *allocator, RtCounted *counted) {
+  if (counted->flags & RT_COUNTED_WAITS) return 1;
+  if (!make_room(allocator)) return 0;
+  __atomic_fetch_or(&counted->flags, RT_COUNTED_WAITS, __ATOMIC_RELAXED);
+  allocator->pending[allocator->pending_count++] = counted;
+  return 1;
+}
+
+int rt_counted_waits(RtCounted *counted) {
+  RtAllocator *allocator = counted->allocator;
+  if (counted->flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
+  if (!(counted->flags & RT_COUNTED_SHARED) || !rt_load(&allocator->deferring)) return 0;
+  rt_lock(&allocator->defer_lock);
+  int is_in = add(allocator, counted);
+  rt_unlock(&allocator->defer_lock);
+  return is_in;
+}
+
+/* What ends releases others, which end at once, or are further on in the list. */
+void rt_counted_settle(RtAllocator *allocator) {
+  for (uint64_t k = 0; k < allocator->pending_count; k++) {
+    RtCounted *counted = allocator->pending[k];
+    counted->flags &= ~(uint32_t)RT_COUNTED_WAITS;
+    if (!rt_load_long((uint64_t *)&counted->count)) rt_counted_end(counted, 1);
+  }
+  if (allocator->pending_capacity)
+    allocator->give(allocator, allocator->pending,
+                    allocator->pending_capacity * sizeof *allocator->pending);
+  allocator->pending = 0;
+  allocator->pending_count = allocator->pending_capacity = 0;
+}
