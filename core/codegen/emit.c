@@ -13,8 +13,46 @@ static void emit_const(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
 }
 
+/* A guard is none where the function begins: it may end before the guard's region is entered. */
+static void emit_guard(Codegen *g, const IrInst *inst) {
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMValueRef guard = LLVMBuildAlloca(g->builder, g->i64, "guard");
+  LLVMBuildStore(g->builder, LLVMConstNull(g->i64), guard);
+  block_hoist_end(g, back);
+  vec_push(g->scratch, &g->guards, guard);
+  value_set(g, inst, guard);
+}
+
+static void release_guard(Codegen *g, LLVMValueRef guard) {
+  LLVMValueRef array = LLVMBuildLoad2(g->builder, g->i64, guard, "");
+  call_runtime(g, RT_ARRAY_RELEASE, (Callee){0}, &array, 1);
+}
+
+void guards_release(Codegen *g) {
+  for (int i = 0; i < g->guards.count; i++) release_guard(g, g->guards.items[i]);
+}
+
+static void emit_count(Codegen *g, const IrInst *inst) {
+  LLVMValueRef guard = value_operand(g, inst, 0), array = NULL, none = LLVMConstNull(g->i64);
+  if (inst->operand_count > 1) array = value_operand(g, inst, 1);
+  switch (inst->op) {
+  case IR_ACQUIRE:
+    call_runtime(g, RT_ARRAY_ACQUIRE, (Callee){0}, &array, 1);
+    /* fallthrough */
+  case IR_OWN: LLVMBuildStore(g->builder, array, guard); return;
+  case IR_MOVE:
+    LLVMBuildStore(g->builder, LLVMBuildLoad2(g->builder, g->i64, array, ""), guard);
+    LLVMBuildStore(g->builder, none, array);
+    return;
+  case IR_RELEASE: release_guard(g, guard); break;
+  default: break;
+  }
+  LLVMBuildStore(g->builder, none, guard);
+}
+
 /* A variable declared in a vector row holds a value per lane, and one that varies by lane. */
 static void emit_var(Codegen *g, const IrInst *inst) {
+  if (inst->owns) return emit_guard(g, inst);
   bool is_one = g->lanes && lane_shape(g, inst) == LANE_UNIFORM;
   LLVMTypeRef type = value_lanes(value_type(g, inst->type), is_one ? 1 : g->width);
   LLVMValueRef variable = block_variable(g, type, "var");
@@ -75,6 +113,8 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_VAR: return emit_var(g, inst);
   case IR_GET: return emit_get(g, inst);
   case IR_SET: return emit_set(g, inst);
+  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
+    return emit_count(g, inst);
   case IR_IF: return control_if(g, inst);
   case IR_LOOP: return control_loop(g, inst);
   case IR_FOR: return loop_for(g, inst);

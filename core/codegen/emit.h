@@ -86,6 +86,7 @@ typedef struct Codegen {
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
   VEC(Share) shares;
+  VEC(LLVMValueRef) guards;        /* of arrays that the function owns */
   int alias;                       /* of the inst being emitted: field + 1; 0: none */
   LLVMValueRef *tables;            /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
@@ -112,6 +113,7 @@ typedef struct Codegen {
 } Codegen;
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
+void guards_release(Codegen *g);   /* where the function ends */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
 

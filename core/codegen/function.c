@@ -53,6 +53,7 @@ static void check_depth(Codegen *g, const IrFunction *function) {
 static void finish(Codegen *g, const IrFunction *function) {
   block_jump(g, g->finish);
   block_enter(g, g->finish);
+  guards_release(g);
   if (!function->results.count) {
     LLVMBuildRetVoid(g->builder);
     return;
@@ -112,8 +113,8 @@ void function_invoke(Codegen *g, const IrInst *inst) {
   LLVMValueRef given = LLVMBuildCall2(g->builder, function_type(g, function),
                                       g->functions[inst->imm], args, (unsigned)(FIRST + params),
                                       "");
-  context_poll_stop(g);
   for (int i = 0; i < results; i++)
     LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
                    value_operand(g, inst, params + i));
+  context_poll_stop(g); /* arrays that it returns are guarded by now */
 }

@@ -3,7 +3,8 @@
  *
  *     entry:   hoisted values and variables     -> start
  *     start:   the work                         -> finish
- *     finish:  combines partials of reductions, returns; a stopped launch jumps here */
+ *     finish:  releases what guards have, combines partials of reductions, returns; a launch that
+ *              is stopped or has failed jumps here */
 #include <stdio.h>
 
 #include "codegen/emit.h"
@@ -29,7 +30,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
   g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
-  g->exits.count = g->shares.count = 0;
+  g->exits.count = g->shares.count = g->guards.count = 0;
   g->row = NULL;
   g->mate = g->mates = NULL;
   memset(g->coordinates, 0, sizeof g->coordinates);
@@ -54,6 +55,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
 void function_end(Codegen *g) {
   block_jump(g, g->finish);
   block_enter(g, g->finish);
+  guards_release(g);
   reduce_finish(g);
   LLVMBuildRetVoid(g->builder);
 }

@@ -115,6 +115,8 @@ struct IrInst {
   /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values. It needs no
    * check */
   bool inside;
+  /* VAR: a guard. What it has when the function ends, however it does, is released */
+  bool owns;
   int8_t axis_count;         /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
   int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
@@ -314,6 +316,7 @@ int ir_effects(const IrInst *inst);
 IrInst *const *ir_row_bounds(const IrInst *row);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
+static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }

@@ -217,6 +217,7 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
     takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE) && operand->op == IR_VAR;
+    takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
     if (operand->op == IR_VAR && !takes_var) return wrong(v, inst, "a variable is read by 'get'");
     if (takes_var && operand->op != IR_VAR &&
         !(inst->op == IR_REDUCE && operand->op == IR_FRAME_GET))
@@ -401,6 +402,10 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_SET: case IR_REDUCE:
     return type_equal(type_at(inst, 0), type_at(inst, 1)) ||
            wrong(v, inst, "variable and value differ in type");
+  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
+    return (inst->operands[0]->owns && (inst->op != IR_MOVE || inst->operands[1]->owns) &&
+            all_of_type(inst, 0, TYPE(I64))) ||
+           wrong(v, inst, "takes guards and arrays");
   case IR_EQ:
   case IR_NE:
   case IR_LT:
@@ -461,6 +466,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
   case IR_RUN:
+  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
   case IR_PRINT: case IR_FAULT: case IR_POP: case IR_REMEMBER: case IR_INVOKE:
     break;
   case IR_CALL: return true; /* verify_call */

@@ -64,6 +64,10 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
   case IR_PRINT: return "it prints";
   case IR_RMW: case IR_CAS: return "it uses the old value of an update";
   case IR_INVOKE: return "it calls a function that calls itself";
+  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
+    return "it holds arrays of its own";
+  case IR_CALL: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE:
+    return "it uses counted arrays";
   default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or tests cells";
   }
 }

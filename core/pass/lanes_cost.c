@@ -208,6 +208,8 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;
   case IR_PRINT: return "it prints";
+  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
+    return "it holds arrays of its own";
   case IR_GRID: case IR_ROW: return "it visits cells of leaves";
   default: return NULL;
   }

@@ -1,0 +1,411 @@
+/* counts.c - removes counts of references that nobody needs: an ACQUIRE, and the RELEASEs that end
+ * it, where the array is held by something else all the while.
+ *
+ *     acquire %g %a         H       one rule for all shapes: D, the blocks whose first release is
+ *     if c { .. release %g  D       that of %g, are met on every way from H before anything else is
+ *     } else { .. release %g } D    released; and every way to S, the blocks between, and D is by H
+ *
+ * S is what is reachable from H without entering D. Removed if H is in neither; in S, in H after
+ * the acquire, and in D before its release nothing is released (a RELEASE, or a call that
+ * overwrites what arrays hold) and nothing else is done with %g; and no block of S and D has a
+ * predecessor outside of S and H. A function's end releases what guards have, so ways that end there, or by a
+ * failure, need no release of their own: the guard is empty then.
+ * Before, releases move to the end of their block, as far as their guards allow: so those of a
+ * block are apart from what is used in it.
+ *
+ * Who else holds it: the caller (an argument), or a guard of this function, which is not released
+ * meanwhile. What was read of an array's memory is held by that: in the host region, and in tasks
+ * that overwrite no such elements, where nobody else changes it; elsewhere if the array is known to
+ * nobody but this function.
+ * A diamond is one D in another block; several are a fanout; with ways that fail or end, it raises.
+ *
+ * needs: tasks     keeps: all else */
+#include "pass/pass.h"
+
+#include "ir/task.h"
+
+typedef struct Block Block;
+typedef VEC(Block *) Blocks;
+struct Block {
+  Blocks next, before;
+  VEC(IrInst *) events;      /* ops that count, and calls that release; in order */
+  IrInst *end;               /* before which releases may stand; NULL: at the end of `region` */
+  IrRegion *region;
+  bool is_exit;              /* the function ends here */
+  bool fails;                /* a FAULT */
+  int seen, in_d;            /* of the acquire with this number */
+};
+
+typedef struct Loop { Block *again, *leave; } Loop;
+
+typedef struct Counts {
+  PassContext *ctx;
+  IrKernel *kernel;
+  Scratch *scratch;
+  Blocks blocks;
+  VEC(Loop) loops;
+  bool is_quiet;             /* no other thread changes what arrays hold */
+  bool *keeps;               /* by function: calls of it release nothing that the caller holds */
+  int number;                /* of the acquire at hand */
+  int before, removed[4];    /* of the kernel; by shape: block, diamond, fanout, raise */
+} Counts;
+
+/* -- what an inst does ------------------------------------------------------------------------- */
+
+static bool is_mutator(const IrInst *inst) {
+  return ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_POP) ||
+         ir_is_call(inst, RT_ARRAY_CLEAR);
+}
+
+/* May it end the last reference of an array that somebody else holds? */
+static bool releases(const Counts *c, const IrInst *inst) {
+  switch (inst->op) {
+  case IR_RELEASE: case IR_DISOWN: case IR_RUN: return true;
+  case IR_INVOKE: return !c->keeps[inst->imm];
+  default: return is_mutator(inst);
+  }
+}
+
+static bool touches(const IrInst *inst, const IrInst *guard) {
+  return (ir_is_count(inst->op) && inst->operands[0] == guard) ||
+         (inst->op == IR_MOVE && inst->operands[1] == guard) || inst->op == IR_INVOKE;
+}
+
+/* An INVOKE puts its results into guards of its own. */
+static bool uses_guard(const IrInst *inst, const IrInst *guard) {
+  if (inst->op != IR_INVOKE) return touches(inst, guard);
+  for (int i = 0; i < inst->operand_count; i++)
+    if (inst->operands[i] == guard) return true;
+  return false;
+}
+
+static bool overwrites_none(void *data, IrInst *inst) {
+  const Counts *c = data;
+  return !is_mutator(inst) && (inst->op != IR_INVOKE || c->keeps[inst->imm]);
+}
+
+/* A function ends what it has itself; what its caller holds, only by changing what arrays hold. */
+static void find_keepers(Counts *c) {
+  int count = c->kernel->functions.count;
+  bool changes = true;
+  c->keeps = scratch_array(c->scratch, bool, count);
+  for (int i = 0; i < count; i++) c->keeps[i] = true;
+  while (changes) {
+    changes = false;
+    for (int i = 0; i < count; i++) {
+      IrRegion *body = c->kernel->functions.items[i]->body;
+      if (!c->keeps[i] || ir_walk(body, overwrites_none, c)) continue;
+      c->keeps[i] = false;
+      changes = true;
+    }
+  }
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+static Block *new_block(Counts *c, IrRegion *region) {
+  Block *block = scratch_new(c->scratch, Block);
+  *block = (Block){.region = region};
+  vec_push(c->scratch, &c->blocks, block);
+  return block;
+}
+
+static void link(Counts *c, Block *from, Block *to) {
+  if (!from) return;
+  vec_push(c->scratch, &from->next, to);
+  vec_push(c->scratch, &to->before, from);
+}
+
+static Block *add_region(Counts *c, Block *at, IrRegion *region);
+
+static Block *begin(Counts *c, Block *from, IrRegion *region) {
+  Block *block = new_block(c, region);
+  link(c, from, block);
+  return block;
+}
+
+static Block *add_if(Counts *c, Block *at, IrInst *inst) {
+  Block *after = new_block(c, inst->region);
+  for (int i = 0; i < 2; i++) link(c, add_region(c, begin(c, at, inst->regions[i]),
+                                                 inst->regions[i]), after);
+  return after;
+}
+
+/* Of any op with a region that may run any number of times. */
+static Block *add_loop(Counts *c, Block *at, IrInst *inst) {
+  Block *again = begin(c, at, inst->regions[0]), *after = new_block(c, inst->region);
+  bool is_endless = inst->op == IR_LOOP;
+  again->end = inst->regions[0]->first;
+  vec_push(c->scratch, &c->loops, ((Loop){again, after}));
+  link(c, add_region(c, begin(c, again, inst->regions[0]), inst->regions[0]), again);
+  c->loops.count--;
+  if (!is_endless) link(c, again, after);
+  return after;
+}
+
+static bool is_event(const Counts *c, const IrInst *inst) {
+  return ir_is_count(inst->op) || inst->op == IR_INVOKE || releases(c, inst);
+}
+
+/* NULL: nothing follows. */
+static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
+  int levels = c->loops.count - 1 - (int)inst->imm;
+  at->end = inst;
+  if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
+  else link(c, at, inst->op == IR_BREAK ? c->loops.items[levels].leave
+                                        : c->loops.items[levels].again);
+  return NULL;
+}
+
+static Block *add_region(Counts *c, Block *at, IrRegion *region) {
+  for (IrInst *inst = region->first; inst && at; inst = inst->next) {
+    if (ir_effects(inst) & IR_EXIT) return add_exit(c, at, inst);
+    if (inst->op == IR_FAULT) {
+      at->end = inst;
+      at->fails = true;
+      return NULL;
+    }
+    if (is_event(c, inst)) vec_push(c->scratch, &at->events, inst);
+    if (!inst->regions[0]) continue;
+    at->end = inst;
+    at = inst->op == IR_IF ? add_if(c, at, inst) : add_loop(c, at, inst);
+    at->region = region;
+  }
+  return at;
+}
+
+/* -- releases at the end of their block -------------------------------------------------------- */
+
+static bool may_wait(const Block *block, int k) {
+  const IrInst *guard = block->events.items[k]->operands[0];
+  for (int i = k + 1; i < block->events.count; i++)
+    if (uses_guard(block->events.items[i], guard)) return false;
+  return true;
+}
+
+static void move_to_end(Block *block, IrInst *inst) {
+  IrRegion *region = inst->region;
+  if (inst->next == block->end) return;
+  ir_remove(inst);
+  inst->next = inst->previous = NULL;
+  if (block->end) ir_insert_before(block->end, inst);
+  else ir_region_append(region, inst);
+}
+
+static void order(Counts *c, Block *block) {
+  VEC(IrInst *) first = {0}, last = {0};
+  for (int k = 0; k < block->events.count; k++) {
+    IrInst *inst = block->events.items[k];
+    bool waits = inst->op == IR_RELEASE && may_wait(block, k) &&
+                 (!block->end || block->end->region == inst->region);
+    if (waits) vec_push(c->scratch, &last, inst);
+    else vec_push(c->scratch, &first, inst);
+  }
+  for (int k = 0; k < last.count; k++) move_to_end(block, last.items[k]);
+  block->events.count = 0;
+  for (int k = 0; k < first.count; k++) vec_push(c->scratch, &block->events, first.items[k]);
+  for (int k = 0; k < last.count; k++) vec_push(c->scratch, &block->events, last.items[k]);
+}
+
+/* -- who else holds it ------------------------------------------------------------------------- */
+
+typedef struct Use { const IrInst *array; } Use;
+
+/* Its address stays in this function. */
+static bool is_kept(void *data, IrInst *inst) {
+  const IrInst *array = ((Use *)data)->array;
+  for (int i = 0; i < inst->operand_count; i++) {
+    if (inst->operands[i] != array) continue;
+    bool is_element = ir_is_call(inst, RT_ARRAY_EXCHANGE) || inst->op == IR_SET;
+    bool is_own = ir_is_count(inst->op) ||
+                  (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !is_element);
+    if (!is_own) return false;
+  }
+  return true;
+}
+
+/* A fresh array that only this function knows. */
+static bool is_private(const Counts *c, const IrInst *array) {
+  if (!ir_is_call(array, RT_ARRAY_NEW)) return false;
+  const IrRegion *region = array->region;
+  while (region->owner) region = region->owner->region;
+  return ir_walk((IrRegion *)region, is_kept, &(Use){array});
+}
+
+static bool is_read_safely(const Counts *c, const IrInst *load) {
+  const IrInst *at = load->operands[0];
+  if (c->is_quiet) return true;
+  while (at->op == IR_OFFSET) at = at->operands[0];
+  return ir_is_call(at, RT_ARRAY_READ) && is_private(c, at->operands[0]);
+}
+
+static bool is_held(const Counts *c, const IrInst *array) {
+  switch (array->op) {
+  case IR_ARG: case IR_PARAM: case IR_FRAME_GET: case IR_GET: return true;
+  case IR_CALL: return array->entry == RT_ARRAY_NEW || array->entry == RT_ARRAY_SLICE;
+  case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
+  case IR_MEM_LOAD: return is_read_safely(c, array);
+  default: return false;
+  }
+}
+
+/* -- the rule ---------------------------------------------------------------------------------- */
+
+/* The event of the block, from `first` on, that releases anything, or does something with the
+ * guard; count: none. */
+static int next_matter(const Counts *c, const Block *block, int first, const IrInst *guard) {
+  int k = first;
+  while (k < block->events.count && !releases(c, block->events.items[k]) &&
+         !uses_guard(block->events.items[k], guard))
+    k++;
+  return k;
+}
+
+static bool is_release_of(const Block *block, int k, const IrInst *guard) {
+  return k < block->events.count && block->events.items[k]->op == IR_RELEASE &&
+         block->events.items[k]->operands[0] == guard;
+}
+
+static void drop_event(Block *block, int k) {
+  ir_remove(block->events.items[k]);
+  for (int i = k + 1; i < block->events.count; i++)
+    block->events.items[i - 1] = block->events.items[i];
+  block->events.count--;
+}
+
+/* Releases at the end are in any order: the guard's own may be the first of them. */
+static int find_in_block(const Counts *c, const Block *block, int first, const IrInst *guard) {
+  int k = next_matter(c, block, first, guard);
+  while (k < block->events.count && block->events.items[k]->op == IR_RELEASE) {
+    if (is_release_of(block, k, guard)) return k;
+    k++;
+  }
+  return -1;
+}
+
+typedef struct Way { Blocks between, ends; bool may_exit, is_good; } Way;
+
+static void follow(Counts *c, Way *way, Block *block, const Block *head, const IrInst *guard) {
+  if (!way->is_good || block->seen == c->number) return;
+  block->seen = c->number;
+  if (block == head) {
+    way->is_good = false;
+    return;
+  }
+  int k = find_in_block(c, block, 0, guard);
+  if (k >= 0) {
+    block->in_d = c->number;
+    vec_push(c->scratch, &way->ends, block);
+    return;
+  }
+  vec_push(c->scratch, &way->between, block);
+  if (next_matter(c, block, 0, guard) < block->events.count) way->is_good = false;
+  way->may_exit |= block->is_exit || block->fails || !block->next.count;
+  for (int i = 0; i < block->next.count; i++) follow(c, way, block->next.items[i], head, guard);
+}
+
+static bool comes_from(const Counts *c, const Blocks *blocks, const Block *head) {
+  for (int i = 0; i < blocks->count; i++)
+    for (int k = 0; k < blocks->items[i]->before.count; k++) {
+      const Block *from = blocks->items[i]->before.items[k];
+      if (from != head && (from->seen != c->number || from->in_d == c->number)) return false;
+    }
+  return true;
+}
+
+static bool prune_region(Counts *c, Block *head, int k) {
+  IrInst *acquire = head->events.items[k], *guard = acquire->operands[0];
+  Way way = {.is_good = next_matter(c, head, k + 1, guard) == head->events.count};
+  c->number++;
+  for (int i = 0; i < head->next.count; i++) follow(c, &way, head->next.items[i], head, guard);
+  if (!way.is_good || !comes_from(c, &way.between, head) || !comes_from(c, &way.ends, head))
+    return false;
+  int shape = way.may_exit || head->is_exit ? 3 : way.ends.count > 1 ? 2 : 1;
+  for (int i = 0; i < way.ends.count; i++)
+    drop_event(way.ends.items[i], find_in_block(c, way.ends.items[i], 0, guard));
+  drop_event(head, k);
+  c->removed[shape]++;
+  return true;
+}
+
+static bool prune_block(Counts *c, Block *block, int k) {
+  int end = find_in_block(c, block, k + 1, block->events.items[k]->operands[0]);
+  if (end < 0) return false;
+  drop_event(block, end);
+  drop_event(block, k);
+  c->removed[0]++;
+  return true;
+}
+
+static bool prune(Counts *c) {
+  bool changed = false;
+  for (int b = 0; b < c->blocks.count; b++)
+    for (int k = 0; k < c->blocks.items[b]->events.count; k++) {
+      Block *block = c->blocks.items[b];
+      const IrInst *inst = block->events.items[k];
+      if (inst->op != IR_ACQUIRE || !is_held(c, inst->operands[1])) continue;
+      if (!prune_block(c, block, k) && !prune_region(c, block, k)) continue;
+      changed = true;
+      k--;
+    }
+  return changed;
+}
+
+/* -- the pass ---------------------------------------------------------------------------------- */
+
+static bool count_inst(void *data, IrInst *inst) {
+  *(int *)data += inst->op == IR_ACQUIRE;
+  return true;
+}
+
+static void prune_function(Counts *c, IrRegion *body, bool is_quiet) {
+  int count = 0;
+  ir_walk(body, count_inst, &count);
+  if (!count) return;
+  c->before += count;
+  c->blocks.count = c->loops.count = 0;
+  c->is_quiet = is_quiet;
+  add_region(c, new_block(c, body), body);
+  for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
+  while (prune(c)) {}
+}
+
+static void note(const Counts *c) {
+  int removed = c->removed[0] + c->removed[1] + c->removed[2] + c->removed[3];
+  if (!c->before) return;
+  const IrInst *first = c->kernel->body->first;
+  while (first && !first->line) first = first->next;
+  ir_note(c->kernel, first ? first->line : 1,
+          "%d of %d references are not counted, with what releases them: per block %d, diamond %d, "
+          "fanout %d, with ends %d",
+          removed, c->before, c->removed[0], c->removed[1], c->removed[2], c->removed[3]);
+}
+
+static bool has_no_array(void *data, IrInst *inst) {
+  (void)data;
+  return !ir_is_count(inst->op) &&
+         !(inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE);
+}
+
+bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Counts c = {.ctx = ctx, .kernel = kernel, .scratch = ctx->scratch};
+  if (ctx->for_cuda && !ir_walk(kernel->body, has_no_array, NULL)) {
+    error_set(err, RG_ERROR_NOT_YET,
+              "counted arrays outside parallel loops do not run with arch = \"cuda\" yet");
+    return error_hint(err, "use an rg.array, which the kernel captures");
+  }
+  find_keepers(&c);
+  prune_function(&c, kernel->body, true);
+  bool is_quiet = true;
+  for (int i = 0; i < kernel->tasks.count; i++) {
+    IrRegion *body = kernel->tasks.items[i]->body;
+    bool keeps = ir_walk(body, overwrites_none, &c);
+    prune_function(&c, body, keeps);
+    is_quiet &= keeps;
+  }
+  for (int i = 0; i < kernel->functions.count; i++) is_quiet &= c.keeps[i];
+  for (int i = 0; i < kernel->functions.count; i++)
+    prune_function(&c, kernel->functions.items[i]->body, is_quiet);
+  note(&c);
+  return true;
+}
