@@ -96,6 +96,12 @@ void emit_algebra(Emit *e, Expr *call, const Builtin *builtin);
 void emit_product(Emit *e, Expr *expr);         /* with a matrix */
 bool emit_is_product(Emit *e, const Expr *expr);
 
+/* emit_array.c: counted arrays */
+void emit_array_call(Emit *e, Expr *call, const Builtin *builtin);
+void emit_item(Emit *e, Expr *expr);
+void emit_item_array(Emit *e, Expr *root);      /* what the item is of */
+void emit_item_indices(Emit *e, Expr *root);    /* ", i, j" */
+
 /* emit_list.c */
 void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, length */
 /* the head of `for k, v in x:items(i)` */

@@ -5,12 +5,13 @@
  *     x[i].y = v         _rg_f[1].set_parts(_rg_f[1], v, {2}, i)
  *     m[r] = v           m = _rg.with(m, v, _rg.row({1, 2, 3, 4}, r, 2))
  *     x[i] = x[i] + v    _rg_f[1].update(_rg_f[1], _rg.add_f32, v, i)
+ *     a[i] = v           _rg.array_set(a, v, i)        of a counted array
  * */
 #include "emit_lua/emit.h"
 
 typedef struct Target {
   Expr *expr, *root; /* root: the local or element that `expr` is, or is a part of */
-  bool is_local, is_part;
+  bool is_local, is_item, is_part;
   Type type;
   Shape shape;
   const Entity *element;
@@ -19,13 +20,28 @@ typedef struct Target {
 
 static Target target_of(Emit *e, Expr *expr) {
   Expr *root = shape_root(expr);
+  bool is_item = root->entity.kind == ENTITY_ITEM;
   bool is_local = root->kind == AST_LOCAL && root->entity.kind != ENTITY_ELEMENT;
-  return (Target){.expr = expr, .root = root, .is_local = is_local,
+  return (Target){.expr = expr, .root = root, .is_local = is_local, .is_item = is_item,
                   .is_part = sema_strip(expr)->entity.kind == ENTITY_PART,
                   .type = shape_base(expr),
                   .shape = emit_shape(e, expr),
                   .element = &root->entity,
                   .name = is_local ? e->names[root->local->id] : NULL};
+}
+
+static void emit_on_element(Emit *e, const Target *target, const char *function) {
+  if (!target->is_item) {
+    emit_on(e, target->element->field.source, function);
+    return;
+  }
+  emit_format(e, "_rg.array_%s(", function);
+  emit_item_array(e, target->root);
+}
+
+static void emit_indices_of(Emit *e, const Target *target) {
+  if (target->is_item) emit_item_indices(e, target->root);
+  else emit_element_indices(e, target->root);
 }
 
 /* -- updates ----------------------------------------------------------------------------------- */
@@ -62,7 +78,7 @@ static void emit_terms(Emit *e, const Update *update, const Target *target) {
 static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
   const char *name = ir_update_text(op);
   if (!target->is_local) {
-    emit_on(e, target->element->field.source, target->is_part ? "update_parts" : "update");
+    emit_on_element(e, target, target->is_part ? "update_parts" : "update");
     emit_text(e, ", ");
     emit_function_name(e, pos, name, target->type);
     emit_text(e, ", ");
@@ -81,7 +97,7 @@ static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
 static void end_change(Emit *e, const Target *target) {
   if (target->is_part) emit_text(e, ", ");
   if (target->is_part) emit_selection(e, target->expr);
-  if (!target->is_local) emit_element_indices(e, target->root);
+  if (!target->is_local) emit_indices_of(e, target);
   emit_text(e, ")");
 }
 
@@ -117,13 +133,17 @@ static void emit_place(Emit *e, const Target *target, int number) {
     emit_text(e, "; ");
   }
   if (target->is_local) return;
-  emit_format(e, "local _rg_t%d = {0", number);
-  emit_element_indices(e, target->root);
+  emit_format(e, "local _rg_t%d = {", number);
+  if (target->is_item) emit_item_array(e, target->root);
+  else emit_text(e, "0");
+  emit_indices_of(e, target);
   emit_text(e, "}; ");
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  for (int k = 0; k < field_rank(&target->element->field); k++)
+  int rank = target->is_item ? target->element->item.indexed
+                             : field_rank(&target->element->field);
+  for (int k = 0; k < rank; k++)
     emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
@@ -138,7 +158,9 @@ static void emit_set(Emit *e, const Target *target, int number, const char *valu
     emit_text(e, "; ");
     return;
   }
-  emit_on(e, target->element->field.source, target->is_part ? "set_parts" : "set");
+  const char *set = target->is_part ? "set_parts" : "set";
+  if (target->is_item) emit_format(e, "_rg.array_%s(_rg_t%d[1]", set, number);
+  else emit_on(e, target->element->field.source, set);
   emit_format(e, ", %s%s", value, parts);
   emit_place_indices(e, target, number);
   emit_text(e, "); ");
@@ -176,7 +198,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   }
   Target target = target_of(e, stmt->targets.items[0]);
   if (!target.is_local) {
-    emit_on(e, target.element->field.source, target.is_part ? "set_parts" : "set");
+    emit_on_element(e, &target, target.is_part ? "set_parts" : "set");
     emit_text(e, ", ");
   } else if (target.is_part) {
     emit_format(e, "%s = _rg.with(%s, ", target.name, target.name);
@@ -186,7 +208,7 @@ void emit_assign(Emit *e, Stmt *stmt) {
   emit_for(e, stmt->values.items[0], target.type, target.shape);
   if (target.is_part) emit_text(e, ", ");
   if (target.is_part) emit_selection(e, target.expr);
-  if (!target.is_local) emit_element_indices(e, target.root);
+  if (!target.is_local) emit_indices_of(e, &target);
   if (!target.is_local || target.is_part) emit_text(e, ")");
   if (target.is_local) emit_note_set(e, target.root->local, true);
 }
@@ -199,6 +221,12 @@ static const char *operator_text(AstOp op) {
   return "";
 }
 
+static void emit_item_old(Emit *e, const Target *target) {
+  Type element = type_row(e->s->input->types, target->element->item.array).element;
+  emit_text(e, "_rg.array_get(_rg_t0[1], ");
+  emit_zero(e, type_base(element), type_shape(element));
+}
+
 /* `_rg.pick(old, _rg_s0)`, for one number `old[_rg_s0[1]]` */
 static void emit_old(Emit *e, const Target *target) {
   bool is_number = target->is_part && type_is_scalar(target->shape);
@@ -206,7 +234,8 @@ static void emit_old(Emit *e, const Target *target) {
   if (target->is_local) {
     emit_text(e, target->name);
   } else {
-    emit_on(e, target->element->field.source, "get");
+    if (target->is_item) emit_item_old(e, target);
+    else emit_on(e, target->element->field.source, "get");
     emit_place_indices(e, target, 0);
     emit_text(e, ")");
   }

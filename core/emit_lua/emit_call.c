@@ -119,6 +119,7 @@ static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   case FORM_BITCAST: emit_bitcast(e, call); break;
   case FORM_NATIVE: emit_native(e, call, builtin->native); break;
   case FORM_SAY: emit_say(e, call); break;
+  case FORM_ARRAY: emit_array_call(e, call, builtin); break;
   case FORM_RANGE:
   case FORM_RESCALE:
   case FORM_LIBRARY:

@@ -121,6 +121,7 @@ static void emit_named(Emit *e, Expr *expr) {
     else emit_integer(e, at, entity->constant);
     break;
   case ENTITY_ELEMENT: emit_element(e, expr); break;
+  case ENTITY_ITEM: emit_item(e, expr); break;
   case ENTITY_PART: emit_part(e, expr); break;
   default:
     if (expr->kind != AST_LOCAL || !e->names[expr->local->id]) {

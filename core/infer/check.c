@@ -23,6 +23,9 @@ static const char *target_name(Sema *s, Expr *target) {
   const Expr *root = shape_root(target);
   bool is_of_struct = type_is_struct(shape_of(root)) && root != sema_strip(target);
   if (is_of_struct) return scratch_format(s->scratch, "'%s'", sema_source(s, target));
+  if (root->entity.kind == ENTITY_ITEM)
+    return scratch_format(s->scratch, "an element of '%s'",
+                          sema_source(s, array_of_item((Expr *)root)));
   return root->kind == AST_LOCAL
              ? scratch_format(s->scratch, "'%s'", sema_text(s, root->local->name))
              : scratch_format(s->scratch, "an element of '%s'", root->entity.name);

@@ -100,8 +100,24 @@ static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
   return true;
 }
 
+static bool check_array(Sema *s, Expr *e, const Builtin *builtin) {
+  bool is_new = builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST;
+  const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
+  if (!is_new && !check_expr(s, e->left, TYPE(NONE))) return false;
+  if (builtin->algebra == ARRAY_APPEND) {
+    Type element = type_row(s->input->types, shape_of(e->left)).element;
+    return check_store(s, e->list.items[0], type_base(element),
+                       scratch_format(s->scratch, "an element of '%s'", sema_source(s, e->left)));
+  }
+  for (int i = is_new ? 1 : 0; i < e->list.count; i++)
+    if (!check_integer(s, e->list.items[i], who) || !check_expr(s, e->list.items[i], TYPE(I64)))
+      return false;
+  return true;
+}
+
 static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Type at = e->at;
+  if (builtin->form == FORM_ARRAY) return check_array(s, e, builtin);
   if (builtin->form == FORM_RANDOM) return check_random(s, e, builtin);
   if (builtin->form == FORM_SAY) return check_said(s, e->said);
   if (builtin->form == FORM_BITCAST) return check_bitcast(s, e);
@@ -121,7 +137,7 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST: case FORM_NATIVE:
+  case FORM_BITCAST: case FORM_NATIVE: case FORM_ARRAY:
     break;
   }
   return true;

@@ -69,8 +69,16 @@ static bool check_part(Sema *s, Expr *e, Type at) {
   return check_expr(s, e->left, at) && (e->kind != AST_INDEX || check_index(s, e->list.items[0]));
 }
 
+static bool check_item(Sema *s, Expr *e) {
+  Expr *array = array_of_item(e);
+  for (Expr *at = e; at != array; at = sema_strip(at->left))
+    if (!check_indices(s, &at->list, at->list.count)) return false;
+  return check_expr(s, array, TYPE(NONE));
+}
+
 bool check_object(Sema *s, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return check_part(s, e, TYPE(NONE));
+  if (e->entity.kind == ENTITY_ITEM) return check_item(s, e);
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->is_item) break;
     bool has_indices = at->kind == AST_INDEX && !entity_is_extent(&at->entity);

@@ -66,14 +66,29 @@ static PartialType infer_named(Infer *f, Expr *e) {
   }
   case ENTITY_CONSTANT: return ty_of(entity->constant > INT32_MAX ? TYPE(I64) : TYPE(I32));
   case ENTITY_ELEMENT: return stored(entity->field.type);
+  case ENTITY_ITEM: return stored(entity->item.type);
   case ENTITY_VALUE: return e->kind == AST_LOCAL ? e->local->ty : (PartialType){0};
   default: return (PartialType){0};
+  }
+}
+
+/* The array is a value; the indices of all levels. */
+static void infer_item(Infer *f, Expr *e) {
+  Expr *array = array_of_item(e);
+  infer_expr(f, array);
+  for (Expr *at = e; at != array; at = sema_strip(at->left)) {
+    infer_list(f, &at->list);
+    demand_list(f, &at->list, "which indexes an array", NULL);
   }
 }
 
 /* The object's indices as well: `x[i]` of `x[i][j]`, x[i]:add(j, 1). */
 static void infer_object(Infer *f, Expr *e) {
   if (e->entity.kind == ENTITY_PART) return; /* infer_named handles it */
+  if (e->entity.kind == ENTITY_ITEM) {
+    infer_item(f, e);
+    return;
+  }
   for (Expr *at = e; at->kind == AST_INDEX || at->kind == AST_PAREN; at = at->left) {
     if (at->is_item) break;
     if (at->kind == AST_PAREN || entity_is_extent(&at->entity)) continue;
@@ -140,11 +155,35 @@ static PartialType infer_native(Infer *f, Expr *e, const Builtin *builtin) {
   return type_is_none(native->result) ? (PartialType){0} : ty_of(native->result);
 }
 
+/* All numbers that it takes are integers, but for what is appended. */
+static PartialType infer_array(Infer *f, Expr *e, const Builtin *builtin) {
+  bool is_new = builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST;
+  if (!is_new) infer_expr(f, e->left);
+  for (int i = is_new ? 1 : 0; i < e->list.count; i++) {
+    infer_expr(f, e->list.items[i]);
+    if (builtin->algebra != ARRAY_APPEND)
+      infer_demand(f, e->list.items[i], "which '%s' takes", builtin->name);
+  }
+  if (is_new) return ty_of(e->call.cast);
+  Type array = shape_of(e->left), element = type_row(f->s->input->types, array).element;
+  switch (builtin->algebra) {
+  case ARRAY_APPEND:
+    if (type_is_integer(element))
+      infer_demand(f, e->list.items[0], "which is stored in an array", NULL);
+    return ty_of(TYPE(I32));
+  case ARRAY_LENGTH: case ARRAY_EXTENT: return ty_of(TYPE(I32));
+  case ARRAY_POP: return stored(type_base(element));
+  case ARRAY_SLICE: return ty_of(array);
+  default: return (PartialType){0};
+  }
+}
+
 static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   if (builtin->form == FORM_RANDOM) return infer_random(f, &e->random, builtin);
   if (builtin->form == FORM_SAY) return infer_said(f, e->said);
   if (builtin->form == FORM_BITCAST) return infer_bitcast(f, e);
   if (builtin->form == FORM_NATIVE) return infer_native(f, e, builtin);
+  if (builtin->form == FORM_ARRAY) return infer_array(f, e, builtin);
   Exprs list = call_arguments(f->s, e);
   infer_list(f, &list);
   PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
@@ -164,7 +203,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     return ty_of(TYPE(I32));
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST: case FORM_NATIVE:
+  case FORM_BITCAST: case FORM_NATIVE: case FORM_ARRAY:
     break;
   }
   return (PartialType){0};

@@ -140,6 +140,7 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, uint64
 
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   char what[240];
+  readback_drop(kernel->engine, variant);
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];

@@ -1,5 +1,6 @@
 /* readback.c - what a launch leaves: counters, faults, and its result. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tree/cell.h"
 #include "kernel/message.h"
@@ -13,9 +14,24 @@ static void write_shape(const Variant *variant, const VariantSite *site, char *o
     snprintf(out, size, "%s", site->shape);
 }
 
+/* Of a counted array: rt_array_outside. */
+static void warn_missing(Kernel *kernel, const RtOutside *outside) {
+  kernel->has_warned = true;
+  engine_warn(kernel->engine,
+              "%s:%d: a write to an element that its array does not have; kernel '%.100s' made "
+              "%llu such write%s in this launch: they do nothing and are counted in "
+              "rg.stats().out_of_range (said once per kernel)",
+              kernel->ast->source->name, -1 - outside->site, kernel->name,
+              (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
+}
+
 /* Once per kernel, of one write: the first of some worker. */
 static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
   char index[200], shape[400];
+  if (outside->site < 0) {
+    warn_missing(kernel, outside);
+    return;
+  }
   ASSERT(outside->site >= 0 && outside->site < variant->site_count,
          "a write outside a shape has a site of its variant");
   const VariantSite *site = &variant->sites[outside->site];
@@ -57,7 +73,8 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_FAULT: return false; /* messages_read has made the error */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
-                : error_set(err, RG_ERROR_LIST_FULL, "a list is full");
+                : error_set(err, RG_ERROR_LIST_FULL,
+                            "an array of which a slice was taken cannot grow, nor can a slice");
   case RT_ERROR_STOPPED: return stopped_error(kernel, err);
   default:
     return error_set(err, RG_ERROR_MEMORY,
@@ -65,14 +82,30 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   }
 }
 
+/* Arrays that nobody has read. */
+void readback_drop(const Engine *engine, Variant *variant) {
+  const TypeTable *types = &engine->store->types;
+  int32_t slot = variant->arg_count;
+  if (!variant->returns_arrays) return;
+  for (int32_t k = 0; k < variant->result_count; k++)
+    for (int part = 0; part < type_parts(variant->results[k]); part++, slot++) {
+      if (!type_number_is_array(types, variant->results[k], part)) continue;
+      if (variant->handed_over[k / 64] >> k % 64 & 1) continue;
+      rt_release((RtCounted *)(uintptr_t)variant->frame[slot]);
+      variant->frame[slot] = 0;
+    }
+  memset(variant->handed_over, 0, sizeof variant->handed_over);
+}
+
 /* They are in the frame after the arguments. */
-bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result) {
+bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *result) {
   int32_t slot = variant->arg_count;
   *result = (RgValue){.kind = RG_VALUE_NIL};
   if (number < 0 || number >= variant->result_count) return false;
   for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
   *result = vector_value(kernel->engine->store, variant->results[number], &variant->frame[slot]);
   result->depth = variant->result_count;
+  variant->handed_over[number / 64] |= (uint64_t)1 << number % 64; /* who reads them has them */
   return true;
 }
 
@@ -80,8 +113,11 @@ bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, cons
               RgValue *result, Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
   count_outside(kernel, variant, &launch->outside);
-  if (!messages_read(kernel, variant, launch, values, err)) return false;
-  if (!check_fault(kernel, &launch->context.error, err)) return false;
+  if (!messages_read(kernel, variant, launch, values, err) ||
+      !check_fault(kernel, &launch->context.error, err)) {
+    readback_drop(kernel->engine, variant);
+    return false;
+  }
   readback_result(kernel, variant, 0, result);
   return true;
 }

@@ -188,6 +188,8 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->part = from.part;
     out->kind = from.kind;
     out->given = given_type(compile, out);
+    if (type_has_arrays(&compile->kernel->engine->store->types, out->given))
+      variant->is_awaited = true; /* whoever launches holds its arrays until then */
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");
@@ -306,6 +308,9 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->limits = heap_copy(heap, compile->sema.limits.items,
                               sizeof *variant->limits * (size_t)compile->sema.limits.count);
   variant->limit_count = compile->sema.limits.count;
+  const TypeTable *types = &compile->kernel->engine->store->types;
+  for (int32_t k = 0; k < variant->result_count && variant->results; k++)
+    variant->returns_arrays |= type_has_arrays(types, variant->results[k]);
   variant->is_awaited =
       variant->result_count > 0 || compile->kernel->engine->options.waits;
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
@@ -342,6 +347,7 @@ void variant_free(Engine *engine, Variant *variant) {
   if (!variant) return;
   ahead_drop(engine, variant);
   tuning_drop(engine, variant);
+  if (variant->frame && variant->results) readback_drop(engine, variant);
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);
   messages_drop(variant);
   for (int32_t k = 0; k < variant->site_count; k++) {

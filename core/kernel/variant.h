@@ -54,6 +54,8 @@ struct Variant {
   bool has_sums;            /* some task is privatised */
   bool says;                /* it may print */
   bool is_awaited;          /* the caller needs its outcome: it has results, or says something */
+  bool returns_arrays;      /* counted ones, whose references are in the frame, until read: */
+  uint64_t handed_over[4];  /* by result: its arrays' are the host's */
   VariantArg *args;
   int32_t arg_count;
   VariantLimit *limits;
@@ -125,6 +127,7 @@ bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, cons
               RgValue *result, Error *err);
 /* Result `number` of the last launch of this variant; NIL and false past the last. */
 bool stopped_error(const Kernel *kernel, Error *err);
-bool readback_result(Kernel *kernel, const Variant *variant, int32_t number, RgValue *result);
+bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *result);
+void readback_drop(const Engine *engine, Variant *variant); /* arrays that nobody has read */
 
 #endif

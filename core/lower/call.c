@@ -193,6 +193,7 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_RANDOM: return lower_random(l, e);
   case FORM_BITCAST: return lower_bitcast(l, e);
   case FORM_NATIVE: return lower_native(l, e, builtin->native);
+  case FORM_ARRAY: return lower_array_call(l, e, builtin);
   case FORM_SAY: lower_say(l, e); return NULL;
   case FORM_RANGE:
   case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
@@ -211,6 +212,7 @@ static IrInst **lower_construction(Lower *l, Expr *e, Type base) {
   int count = type_parts(shape), so_far = 0;
   IrInst **result = array(l, count);
   Exprs items = call_items(l->s, e);
+  if (type_is_array(base)) return lower_zero(l, base, shape);
   bool before = lower_enter_wrap(l, true);
   for (int i = 0; i < items.count; i++) {
     int own = type_parts(shape_of(items.items[i]));

@@ -70,7 +70,7 @@ static IrInst *lower_named(Lower *l, Expr *e) {
     return lower_argument(l, &l->s->launch_args.items[entity->launch_arg.number],
                           parts_at(&entity->launch_arg.parts, 0));
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
-  case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
+  case ENTITY_ITEM: case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];
   default: {
     const Local *local = e->local;

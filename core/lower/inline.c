@@ -2,7 +2,8 @@
  * results. */
 #include "lower/lower.h"
 
-static void bind_parameters(Lower *l, Inline *in) {
+/* `mark`: where the variables of the function begin. */
+static void bind_parameters(Lower *l, Inline *in, int *mark) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, in->arguments.count + 1);
   for (int i = 0; i < in->arguments.count; i++) {
     const Local *parameter = in->parameters.items[i];
@@ -12,12 +13,41 @@ static void bind_parameters(Lower *l, Inline *in) {
       values[i] =
           lower_values_as(l, in->arguments.items[i], parameter->type, type_parts(parameter->shape));
   }
+  *mark = l->owned.count;
   for (int i = 0; i < in->arguments.count; i++)
     if (!in->parameters.items[i]->is_alias) lower_bind(l, in->parameters.items[i], values[i]);
 }
 
+/* Results that are arrays are the caller's, until its statement ends. */
+static void make_guards(Lower *l, Inline *in) {
+  for (int i = 0; i < in->results.count; i++) {
+    Local *local = in->results.items[i];
+    int count = type_parts(local->shape);
+    held_by(l, local)->guards = NULL;
+    for (int k = 0; k < count; k++) {
+      if (!counted_is(l, local->type, k)) continue;
+      if (!held_by(l, local)->guards)
+        held_by(l, local)->guards = scratch_array(l->scratch, IrInst *, count);
+      held_by(l, local)->guards[k] = counted_guard(l);
+    }
+  }
+}
+
+static void keep_results(Lower *l, Inline *in) {
+  for (int i = 0; i < in->results.count && !l->s->failed; i++) {
+    const Local *local = in->results.items[i];
+    Held *held = held_by(l, local);
+    for (int k = 0; held->guards && k < type_parts(local->shape); k++) {
+      if (!held->guards[k]) continue;
+      IrInst *value = in->is_straight ? held->values[k] : ir_get(&l->b, held->values[k]);
+      counted_keep(l, held->guards[k], value, false);
+    }
+  }
+}
+
 /* Zero if a function falls off its end. */
 static void make_results(Lower *l, Inline *in) {
+  make_guards(l, in);
   if (in->is_straight) return;
   for (int i = 0; i < in->results.count; i++) {
     Local *local = in->results.items[i];
@@ -33,29 +63,34 @@ static void make_results(Lower *l, Inline *in) {
 
 /* A return with something after it leaves a loop that runs once. */
 static void lower_body(Lower *l, Inline *in) {
+  int outer = l->inline_mark;
+  l->inline_mark = l->owned.count;
   if (!in->returns_early) {
     lower_block(l, &in->body);
-    return;
+  } else {
+    IrInst *loop = ir_loop(&l->b);
+    IrRegion *back = lower_enter(l, loop->regions[0]);
+    lower_block(l, &in->body);
+    if (!lower_is_closed(l)) ir_break(&l->b, 0);
+    lower_leave(l, back);
   }
-  IrInst *loop = ir_loop(&l->b);
-  IrRegion *back = lower_enter(l, loop->regions[0]);
-  lower_block(l, &in->body);
-  if (!lower_is_closed(l)) ir_break(&l->b, 0);
-  lower_leave(l, back);
+  l->inline_mark = outer;
 }
 
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   const Stmt *repeat = l->repeat;
-  int outer_loops = l->outer_loops;
+  int outer_loops = l->outer_loops, mark;
   bool may_wrap = l->may_wrap;
   l->may_wrap = false;
-  bind_parameters(l, in);
+  bind_parameters(l, in, &mark);
   l->outer_loops = l->loops;
   l->repeat = NULL;
   IrInst **found = lower_lookup(l, in);
   l->s->frame = in;
   if (!found) make_results(l, in);
   if (!found) lower_body(l, in);
+  counted_end_block(l, mark);
+  if (!found) keep_results(l, in);
   l->repeat = repeat;
   l->outer_loops = outer_loops;
   l->may_wrap = may_wrap;
@@ -150,6 +185,8 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
   l->s->frame = in;
   l->repeat = NULL;
   l->nesting = l->loops = l->outer_loops = l->index_count = 0;
+  l->top = function->body;
+  l->owned.count = l->marks.count = l->statement = 0;
   l->loop = in->loop;
   IrInst **params = function->body->params.items;
   for (int i = 0; i < in->parameters.count; i++) {
@@ -173,6 +210,18 @@ static void lower_function(Lower *l, Inline *in, const IrFunction *function) {
 void lower_functions(Lower *l) {
   for (int i = 0; i < l->s->functions.count && !l->s->failed; i++)
     lower_function(l, l->s->functions.items[i], l->output->kernel->functions.items[i]);
+}
+
+/* Arrays that it returns are the caller's before it looks whether the launch goes on. */
+static void guard_results(Lower *l, const Inline *of, IrInst **vars) {
+  for (int i = 0; i < of->results.count; i++) {
+    const Local *local = of->results.items[i];
+    for (int k = 0; k < type_parts(local->shape); k++, vars++) {
+      if (!counted_is(l, local->type, k)) continue;
+      ir_remove(*vars);
+      *vars = counted_guard(l);
+    }
+  }
 }
 
 IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
@@ -203,8 +252,12 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   }
   for (int i = 0; i < results; i++)
     operands[count++] = ir_var(&l->b, function->results.items[i]);
+  guard_results(l, call->of, operands + params);
   ir_emit(&l->b, IR_INVOKE, TYPE(NONE), count, operands)->imm = call->of->ordinal;
-  for (int i = 0; i < results; i++) values[i] = ir_get(&l->b, operands[params + i]);
+  for (int i = 0; i < results; i++) {
+    values[i] = ir_get(&l->b, operands[params + i]);
+    if (operands[params + i]->owns) counted_keep(l, operands[params + i], values[i], false);
+  }
   if (call->of->random.is_used) ir_set(&l->b, l->random.turn, values[results - 1]);
   IrInst **rest = values;
   for (int i = 0; i < call->results.count; i++) {
@@ -229,11 +282,20 @@ static void lower_function_return(Lower *l, Stmt *stmt) {
     const Local *local = in->results.items[i];
     int parts = type_parts(local->shape);
     IrInst **values = lower_values_as(l, stmt->values.items[i], local->type, parts);
-    for (int k = 0; k < parts; k++) operands[count++] = values[k];
+    for (int k = 0; k < parts; k++) {
+      if (counted_is(l, local->type, k)) counted_give_away(l, values[k]);
+      operands[count++] = values[k];
+    }
   }
   lower_at(l, stmt->pos);
   if (in->random.is_used) operands[count++] = random_resumed(l);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
+}
+
+static void give_results(Lower *l, const Local *local, IrInst **values) {
+  const Held *held = held_by(l, local);
+  for (int k = 0; held->guards && k < type_parts(local->shape); k++)
+    if (held->guards[k]) counted_move(l, held->guards[k], counted_own(l, values[k]));
 }
 
 void lower_inline_return(Lower *l, Stmt *stmt) {
@@ -250,9 +312,12 @@ void lower_inline_return(Lower *l, Stmt *stmt) {
   lower_at(l, stmt->pos);
   for (int i = 0; i < stmt->values.count; i++) {
     Local *local = in->results.items[i];
+    give_results(l, local, values[i]);
     if (in->is_straight) held_by(l, local)->values = values[i];
     for (int k = 0; k < type_parts(local->shape) && !in->is_straight; k++)
       ir_set(&l->b, held_by(l, local)->values[k], values[i][k]);
   }
-  if (in->returns_early) ir_break(&l->b, l->loops - l->outer_loops);
+  if (!in->returns_early) return;
+  counted_leave(l, l->inline_mark);
+  ir_break(&l->b, l->loops - l->outer_loops);
 }

@@ -15,27 +15,44 @@ static void note_serial(Lower *l, const char *why) {
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
+/* Leaves the enclosing LOOP if the condition holds (or does not). What was owned since `mark` is
+ * released when the condition is known. */
+static void break_if(Lower *l, Expr *condition, bool holds, int mark) {
+  IrInst *value = lower_expr(l, condition);
+  counted_leave(l, mark);
+  IrInst *branch = ir_if(&l->b, value);
+  lower_at(l, condition->pos);
+  IrRegion *back = lower_enter(l, branch->regions[holds ? 0 : 1]);
+  ir_break(&l->b, 0);
+  lower_leave(l, back);
+}
+
+/* The condition of a `repeat` sees what its body declares. */
+static void lower_block_until(Lower *l, const Stmt *stmt) {
+  int mark = l->owned.count;
+  if (stmt->kind != AST_STMT_REPEAT) {
+    lower_block(l, &stmt->bodies.items[0]);
+    return;
+  }
+  lower_statements(l, &stmt->bodies.items[0]);
+  if (!lower_is_closed(l) && !l->s->failed) break_if(l, stmt->values.items[0], true, mark);
+  l->owned.count = mark;
+}
+
 /* A variable that holds all indices as a vector takes those from its own position on. */
 static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices) {
   const Stmt *outer = l->repeat;
   IrRegion *back = lower_enter(l, region);
   l->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   l->loops++;
+  vec_push(l->scratch, &l->marks, l->owned.count);
   if (stmt->draws) random_turn(l);
   for (int i = 0; indices && i < stmt->locals.count; i++)
     lower_bind(l, stmt->locals.items[i], &indices[i]);
-  lower_block(l, &stmt->bodies.items[0]);
+  lower_block_until(l, stmt);
+  l->marks.count--;
   l->loops--;
   l->repeat = outer;
-  lower_leave(l, back);
-}
-
-/* Leaves the enclosing LOOP if the condition holds (or does not). */
-static void break_if(Lower *l, Expr *condition, bool holds) {
-  IrInst *branch = ir_if(&l->b, lower_expr(l, condition));
-  lower_at(l, condition->pos);
-  IrRegion *back = lower_enter(l, branch->regions[holds ? 0 : 1]);
-  ir_break(&l->b, 0);
   lower_leave(l, back);
 }
 
@@ -43,7 +60,9 @@ void lower_while(Lower *l, Stmt *stmt) {
   note_serial(l, "a 'while'");
   IrInst *loop = ir_loop(&l->b);
   IrRegion *back = lower_enter(l, loop->regions[0]);
-  break_if(l, stmt->values.items[0], false);
+  int mark = l->owned.count;
+  break_if(l, stmt->values.items[0], false, mark);
+  l->owned.count = mark;
   lower_leave(l, back);
   lower_body(l, loop->regions[0], stmt, NULL);
 }
@@ -52,15 +71,14 @@ void lower_repeat(Lower *l, Stmt *stmt) {
   note_serial(l, "a 'repeat'");
   IrInst *loop = ir_loop(&l->b);
   lower_body(l, loop->regions[0], stmt, NULL);
-  IrRegion *back = lower_enter(l, loop->regions[0]);
-  if (!lower_is_closed(l) && !l->s->failed) break_if(l, stmt->values.items[0], true);
-  lower_leave(l, back);
 }
 
 /* In a `repeat` the condition comes first; front ensured that all it reads is declared by now. */
 void lower_continue(Lower *l) {
   Pos pos = {.line = l->b.line, .column = l->b.column};
-  if (l->repeat) break_if(l, l->repeat->values.items[0], true);
+  int mark = vec_last(&l->marks);
+  if (l->repeat) break_if(l, l->repeat->values.items[0], true, mark);
+  else counted_leave(l, mark);
   lower_at(l, pos);
   ir_continue(&l->b, 0);
 }
@@ -219,6 +237,8 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   loop->serial = !head->is_parallel;
   if (loop->serial) note_serial(l, why_serial(stmt));
   int outer = l->loop;
+  IrRegion *top = l->top;
+  if (head->is_parallel) l->top = loop->regions[0];
   if (head->is_parallel) l->loop = head->number;
   if (head->is_parallel) l->parallel = loop;
   loop->independent = head->is_independent;
@@ -235,6 +255,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   if (head->is_parallel) l->indices = indices;
   if (head->is_parallel) begin_iteration(l, head, body, stream, only ? 1 : body->params.count);
   lower_body(l, body, stmt, indices);
+  l->top = top;
   if (head->is_parallel) {
     l->index_count = 0;
     l->random = around;

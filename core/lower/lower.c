@@ -44,6 +44,17 @@ void lower_leave(Lower *l, IrRegion *back) {
   l->b.region = back;
 }
 
+/* A parameter that is not assigned borrows what its caller has. */
+static void hold_array(Lower *l, const Local *local, int number, IrInst *value) {
+  Held *held = held_by(l, local);
+  if (!counted_is(l, local->type, number)) return;
+  if (local->is_parameter && !local_is_variable(local)) return;
+  if (!held->guards)
+    held->guards = scratch_array(l->scratch, IrInst *, type_parts(local->shape));
+  IrInst *guard = held->guards[number] = counted_own(l, value);
+  counted_keep(l, guard, value, true);
+}
+
 void lower_bind(Lower *l, Local *local, IrInst **values) {
   int count = type_parts(local->shape);
   held_by(l, local)->values = scratch_array(l->scratch, IrInst *, count);
@@ -51,6 +62,7 @@ void lower_bind(Lower *l, Local *local, IrInst **values) {
     Type type = lower_number_type(l, local->type, k);
     IrInst *value = lower_convert(l, values[k], type);
     held_by(l, local)->values[k] = value;
+    hold_array(l, local, k, value);
     if (!local_is_variable(local)) continue;
     held_by(l, local)->values[k] = ir_var(&l->b, type);
     ir_set(&l->b, held_by(l, local)->values[k], value);
@@ -204,6 +216,7 @@ static void lower_if(Lower *l, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count && !l->s->failed; i++) {
     IrInst *condition = lower_as(l, stmt->values.items[i], TYPE(BOOL));
     lower_at(l, stmt->values.items[i]->pos);
+    counted_end_statement(l, l->statement);
     IrInst *branch = ir_if(&l->b, condition);
     lower_branch(l, branch, 0, &stmt->bodies.items[i]);
     if (i + 1 < stmt->bodies.count) lower_enter(l, branch->regions[1]);
@@ -224,13 +237,21 @@ static void lower_return(Lower *l, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Type type = l->output->results.items[i];
     IrInst **values = lower_values_as(l, stmt->values.items[i], type_base(type), type_parts(type));
-    for (int k = 0; k < type_parts(type); k++) operands[count++] = values[k];
+    for (int k = 0; k < type_parts(type); k++) {
+      if (counted_is(l, type, k)) counted_give_away(l, values[k]);
+      operands[count++] = values[k];
+    }
   }
   lower_at(l, stmt->pos);
   ir_emit(&l->b, IR_RETURN, TYPE(NONE), count, operands);
 }
 
-static void lower_stmt(Lower *l, Stmt *stmt) {
+static void lower_break(Lower *l, const Stmt *stmt) {
+  counted_leave(l, l->marks.items[l->marks.count - 1 - stmt->levels]);
+  ir_break(&l->b, stmt->levels);
+}
+
+static void lower_kind_of_stmt(Lower *l, Stmt *stmt) {
   lower_at(l, stmt->pos);
   l->here = stmt->pos;
   switch (stmt->kind) {
@@ -245,15 +266,28 @@ static void lower_stmt(Lower *l, Stmt *stmt) {
   case AST_STMT_FOR: lower_numeric_for(l, stmt); break;
   case AST_STMT_FOR_IN: lower_for_in(l, stmt); break;
   case AST_STMT_RETURN: lower_return(l, stmt); break;
-  case AST_STMT_BREAK: ir_break(&l->b, stmt->levels); break;
+  case AST_STMT_BREAK: lower_break(l, stmt); break;
   case AST_STMT_CONTINUE: lower_continue(l); break;
   default: break; /* refused by resolve */
   }
 }
 
-void lower_block(Lower *l, Block *block) {
+static void lower_stmt(Lower *l, Stmt *stmt) {
+  int outer = l->statement, mark = l->statement = l->owned.count;
+  lower_kind_of_stmt(l, stmt);
+  counted_end_statement(l, mark);
+  l->statement = outer;
+}
+
+void lower_statements(Lower *l, Block *block) {
   for (int i = 0; i < block->count && !l->s->failed && !lower_is_closed(l); i++)
     lower_stmt(l, block->items[i]);
+}
+
+void lower_block(Lower *l, Block *block) {
+  int mark = l->owned.count;
+  lower_statements(l, block);
+  counted_end_block(l, mark);
 }
 
 /* A kernel that returns a value somewhere returns zero if it falls off its end. */
@@ -286,7 +320,8 @@ void lower_kernel(Sema *s) {
   IrKernel *kernel = s->output->kernel;
   Lower lower = {.s = s, .scratch = s->scratch, .output = s->output,
                  .b = {.kernel = kernel, .region = kernel->body},
-                 .held = scratch_array(s->scratch, Held, s->locals.count + 1)};
+                 .held = scratch_array(s->scratch, Held, s->locals.count + 1),
+                 .top = kernel->body};
   Lower *l = &lower;
   add_results(l);
   add_arguments(l);

@@ -15,7 +15,14 @@ typedef struct Held {
   IrInst **indices;             /* of a view: those it was declared with */
   IrInst **is_set;              /* VARs: which of its numbers have a value; NULL: all do */
   IrInst **dividend, **divisor; /* its value is the quotient of these integers */
+  IrInst **guards;              /* of those numbers that are arrays; NULL: it has none */
 } Held;
+
+/* A reference that the function has: see counted.c. */
+typedef struct Owned {
+  IrInst *guard, *array;
+  bool is_local;      /* a variable's; else until the statement ends */
+} Owned;
 
 /* Where random numbers come from: see random.c. */
 typedef struct Random {
@@ -48,10 +55,16 @@ typedef struct Lower {
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
   int loops;          /* around the current statement, */
   int outer_loops;    /* those around the function being lowered */
+  IrRegion *top;      /* of the host region, the parallel loop's body, or the function */
+  VEC(Owned) owned;
+  int statement;      /* the first of `owned` that is of the current statement */
+  int inline_mark;    /* the first that is inside the expanded function */
+  VEC(int) marks;     /* by loop around the current statement: the first that is inside of it */
 } Lower;
 
 static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
 void lower_block(Lower *l, Block *block);
+void lower_statements(Lower *l, Block *block); /* its variables go on */
 bool lower_is_closed(const Lower *l);          /* an exit ends the region: nothing may follow */
 IrRegion *lower_enter(Lower *l, IrRegion *region); /* returns the region to go back to */
 void lower_leave(Lower *l, IrRegion *back);
@@ -81,6 +94,31 @@ int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
+/* counted.c */
+IrInst *counted_guard(Lower *l);                    /* a new one */
+void counted_take(Lower *l, IrInst *array);         /* a fresh one: until the statement ends */
+void counted_share(Lower *l, IrInst *array);        /* likewise, one more reference */
+IrInst *counted_own(Lower *l, IrInst *array);       /* a guard of the caller's, which has it */
+void counted_keep(Lower *l, IrInst *guard, IrInst *array, bool is_local);
+void counted_move(Lower *l, IrInst *to, IrInst *from);
+void counted_release(Lower *l, IrInst *guard);
+void counted_give_away(Lower *l, IrInst *array);    /* memory, or a caller, has a reference */
+void counted_leave(Lower *l, int mark);             /* releases those from `mark` on */
+void counted_end_statement(Lower *l, int mark);
+void counted_end_block(Lower *l, int mark);
+bool counted_is(const Lower *l, Type base, int part); /* is the number an array? */
+/* arrays.c */
+typedef struct Item { IrInst *array, *index; Type element; } Item;
+IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin);
+void lower_item(Lower *l, Expr *e, Item *item);
+void lower_check_item(Lower *l, const Expr *at, const Item *item);
+IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count);
+/* What follows happens where the element exists, at `place`. */
+IrRegion *lower_item_enter(Lower *l, const Expr *at, const Item *item, IrInst **place);
+IrInst *lower_item_number(Lower *l, const Item *item, IrInst *place, int part);
+void lower_item_store(Lower *l, const Item *item, IrInst *place, int part, IrInst *value);
+void lower_item_update(Lower *l, const Item *item, IrInst *place, int part, IrUpdate op,
+                       IrInst *value);
 /* expr.c */
 IrInst *lower_expr(Lower *l, Expr *e); /* one number, of type e->at */
 IrInst *lower_as(Lower *l, Expr *e, Type type);

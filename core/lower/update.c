@@ -20,6 +20,8 @@ typedef struct Target {
   int count;
   Slot *slots;
   Expr *root;        /* the element or variable, */
+  bool is_item;      /* of a counted array: */
+  Item item;
   IrInst *indices[SNODE_MAX_AXES]; /* of the element */
 } Target;
 
@@ -83,7 +85,12 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
   IrInst **indices = target->indices;
   target->root = root;
   target->type = shape_base(e);
+  target->is_item = root->entity.kind == ENTITY_ITEM;
   find_slots(l, e, target);
+  if (target->is_item) {
+    lower_item(l, root, &target->item);
+    return;
+  }
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
   lower_at(l, root->pos);
   if (root->kind != AST_LOCAL)
@@ -109,6 +116,11 @@ static IrRegion *enter_condition(Lower *l, const Slot *slot) {
 
 static void leave_condition(Lower *l, IrRegion *back) {
   if (back) lower_leave(l, back);
+}
+
+/* To where the element exists, in which `place` it is; NULL: it is none of a counted array. */
+static IrRegion *enter_item(Lower *l, const Target *target, IrInst **place) {
+  return target->is_item ? lower_item_enter(l, target->root, &target->item, place) : NULL;
 }
 
 /* -- updates ----------------------------------------------------------------------------------- */
@@ -221,20 +233,36 @@ static void lower_update(Lower *l, Pos pos, const Update *update) {
                                  type_parts(shape_of(update->target)), changes);
   lower_target(l, update->target, TOUCH_UPDATE, &target);
   lower_at(l, pos);
+  IrInst *place = NULL;
+  IrRegion *outside = enter_item(l, &target, &place);
   for (int k = 0; k < target.count; k++) {
     const Slot *slot = &target.slots[k];
     IrRegion *back = enter_condition(l, slot);
+    for (int i = 0; target.is_item && i < change_count; i++)
+      lower_item_update(l, &target.item, place, slot->number, changes[i].op,
+                        changes[i].values[slot->given]);
+    if (target.is_item) {
+      leave_condition(l, back);
+      continue;
+    }
     if (!slot->place)
       ir_note(l->output->kernel, l->b.line, "reduction of '%s', one partial per worker",
               sema_source(l->s, update->target));
     for (int i = 0; i < change_count; i++) change_slot(l, &target, slot, &changes[i]);
     leave_condition(l, back);
   }
+  if (outside) lower_leave(l, outside);
 }
 
 /* -- plain assignments ------------------------------------------------------------------------- */
 
 static void assign_number(Lower *l, const Target *target, const Slot *slot, IrInst *value) {
+  if (target->is_item) {
+    IrRegion *inside = enter_condition(l, slot);
+    lower_item_store(l, &target->item, slot->place, slot->number, value);
+    leave_condition(l, inside);
+    return;
+  }
   if (slot->var) {
     lower_note_set(l, slot->local, slot->number, slot->condition);
     ir_set(&l->b, slot->var,
@@ -246,6 +274,36 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
   lower_check_finite(l, target->root, &target->root->entity, target->indices, value);
   ir_store(&l->b, slot->place, value)->further = slot->is_further;
   leave_condition(l, back);
+}
+
+/* A variable's array: the reference that it had ends, when the new one is owned. */
+static void hold_array(Lower *l, const Slot *slot, IrInst *owner) {
+  IrInst *guard = held_by(l, slot->local)->guards[slot->number];
+  counted_release(l, guard);
+  counted_move(l, guard, owner);
+}
+
+static void assign_target(Lower *l, Target *target, IrInst **values, IrInst **owners) {
+  IrInst *place = NULL;
+  IrRegion *back = enter_item(l, target, &place);
+  for (int k = 0; k < target->count; k++) {
+    Slot *slot = &target->slots[k];
+    if (place) slot->place = place;
+    if (owners && owners[slot->given]) hold_array(l, slot, owners[slot->given]);
+    assign_number(l, target, slot, values[slot->given]);
+  }
+  if (back) lower_leave(l, back);
+}
+
+/* Of arrays that go to variables; of all before the first variable gives up what it has. */
+static IrInst **own_values(Lower *l, Expr *target, IrInst **values) {
+  Type base = shape_base(target);
+  int count = type_parts(shape_of(target));
+  if (!type_is_struct(base) || shape_root(target)->kind != AST_LOCAL) return NULL;
+  IrInst **owners = scratch_array(l->scratch, IrInst *, count);
+  for (int k = 0; k < count; k++)
+    if (counted_is(l, base, k)) owners[k] = counted_own(l, values[k]);
+  return owners;
 }
 
 /* All values, then all places, then the assignments: `a, b = b, a`. */
@@ -267,9 +325,24 @@ void lower_assign(Lower *l, Stmt *stmt) {
   }
   for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], TOUCH_WRITE, &targets[i]);
   lower_at(l, pos);
-  for (int i = 0; i < count; i++)
-    for (int k = 0; k < targets[i].count; k++)
-      assign_number(l, &targets[i], &targets[i].slots[k], values[i][targets[i].slots[k].given]);
+  IrInst ***owners = scratch_array(l->scratch, IrInst **, count);
+  for (int i = 0; i < count; i++) owners[i] = own_values(l, stmt->targets.items[i], values[i]);
+  for (int i = 0; i < count; i++) assign_target(l, &targets[i], values[i], owners[i]);
+}
+
+static void lower_compound_item(Lower *l, Stmt *stmt, Target *target) {
+  IrInst *place;
+  IrInst **values = lower_values_as(l, stmt->values.items[0], target->type, target->value_count);
+  IrRegion *back = lower_item_enter(l, target->root, &target->item, &place);
+  for (int k = 0; k < target->count; k++) {
+    Slot *slot = &target->slots[k];
+    IrInst *at = lower_item_number(l, &target->item, place, slot->number);
+    Type type = lower_number_type(l, target->type, slot->given);
+    IrInst *old = ir_emit(&l->b, IR_MEM_LOAD, type, 1, &at);
+    slot->place = place;
+    assign_number(l, target, slot, lower_operator(l, stmt->op, old, values[slot->given]));
+  }
+  lower_leave(l, back);
 }
 
 void lower_compound(Lower *l, Stmt *stmt) {
@@ -281,6 +354,10 @@ void lower_compound(Lower *l, Stmt *stmt) {
   }
   Target target;
   lower_target(l, stmt->targets.items[0], TOUCH_WRITE, &target);
+  if (target.is_item) {
+    lower_compound_item(l, stmt, &target);
+    return;
+  }
   IrInst **old = scratch_array(l->scratch, IrInst *, target.count);
   for (int k = 0; k < target.count; k++)
     if (target.slots[k].var) lower_check_set(l, target.slots[k].local, &target.slots[k].number, 1);

@@ -122,6 +122,8 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   if (entity->kind == ENTITY_ARGUMENT)
     return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), parts,
                        count);
+  if (entity->kind == ENTITY_ITEM)
+    return convert_all(l, e, lower_item_parts(l, e, parts, count), parts, count);
   if (entity->kind == ENTITY_ELEMENT)
     return convert_all(l, e, lower_element(l, e, parts, count), parts, count);
   if (e->kind == AST_LOCAL)

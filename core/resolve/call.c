@@ -140,6 +140,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   }
   if (builtin->form == FORM_RESCALE) return rescale_call(r, e);
   if (builtin->form == FORM_LIBRARY) return library_call(r, e, builtin);
+  if (builtin->form == FORM_ARRAY) return array_new(r, e, builtin);
   if (builtin->form == FORM_SHAPER)
     return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
   return library_is_large(r, e, builtin) ? library_call(r, e, builtin)
@@ -250,6 +251,7 @@ static bool is_name(const AstExpr *e) {
 Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
   bool is_matrix = str_is(name, "mat");
   int count = is_matrix ? 3 : 2;
+  if (str_is(name, "array") || str_is(name, "array_type")) return array_type_call(r, e);
   if (!is_matrix && !str_is(name, "vec")) {
     sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN, "vec(3, f32) and mat(2, 3, f32) are types",
               "'%s' does not make a type", sema_text(r->s, name));
@@ -511,7 +513,9 @@ Entity resolve_method(Resolve *r, Expr *e) {
   Entity object = resolve_expr(r, e->left);
   if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
-                  object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART;
+                  object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART ||
+                  object.kind == ENTITY_ITEM;
+  if (is_value && type_is_array(object.shape)) return array_method(r, e, &object);
   if (is_value && type_is_struct(object.shape)) return struct_method(r, e, &object);
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
   if (object.kind == ENTITY_NONE) return object;

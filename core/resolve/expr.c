@@ -72,6 +72,7 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
     return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' returns no value",
                      e->kind == AST_METHOD ? sema_text(r->s, e->text)
                                            : sema_source(r->s, e->left));
+  case ENTITY_ITEM_ROW: return array_fail_row(r, e);
   default: return fail_other(r, e, entity);
   }
 }
@@ -92,6 +93,7 @@ bool resolve_is_value(Resolve *r, Expr *e) {
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
+  case ENTITY_ITEM:
   case ENTITY_PART: return true;
   case ENTITY_NONE: return false;
   default: return !r->s->failed && fail_no_value(r, e, &entity);
@@ -210,6 +212,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT:
   case ENTITY_ELEMENT:
+  case ENTITY_ITEM:
   case ENTITY_PART: return shape_named_part(r, e, &object, name);
   case ENTITY_SHAPE: return extent_member(r, e, &object, name);
   case ENTITY_TABLE: return table_member(r, e, &object, name);
@@ -299,6 +302,8 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
 static Entity resolve_index(Resolve *r, Expr *e) {
   Entity object = resolve_expr(r, e->left);
   const char *name = object.name ? object.name : sema_source(r->s, e->left);
+  if (type_is_array(object.shape) && object.kind != ENTITY_TYPE)
+    return array_indexed(r, e, &object);
   if (object.kind != ENTITY_FIELD && object.kind != ENTITY_TYPE && !type_is_scalar(object.shape))
     return shape_indexed_part(r, e, &object);
   switch (object.kind) {
@@ -363,7 +368,9 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:
-    if (type_is_vector(object.shape) || type_is_matrix(object.shape))
+    if (type_is_array(object.shape) && resolve_is_value(r, e->left)) return array_length(r, e);
+    if (!type_is_struct(object.shape) &&
+        (type_is_vector(object.shape) || type_is_matrix(object.shape)))
       return extent_constant(type_rows(object.shape));
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");

@@ -29,7 +29,7 @@ static bool returns_values(const AstBlock *block) {
 static bool is_value(const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_VALUE: case ENTITY_ARGUMENT: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
-  case ENTITY_PART: return true;
+  case ENTITY_ITEM: case ENTITY_PART: return true;
   default: return false;
   }
 }

@@ -183,6 +183,14 @@ Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
 /* `local` from the values in a table of the host; NULL: they are not known yet, or an error */
 Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
 
+/* arrays.c: counted arrays */
+Entity array_new(Resolve *r, Expr *e, const Builtin *builtin);
+Entity array_type_call(Resolve *r, Expr *e);                         /* a TYPE */
+Entity array_indexed(Resolve *r, Expr *e, const Entity *object);     /* e is object[..] */
+bool array_fail_row(Resolve *r, Expr *e);                            /* indices are missing */
+Entity array_length(Resolve *r, Expr *e);                            /* `#a` */
+Entity array_method(Resolve *r, Expr *e, const Entity *object);
+
 /* extent.c: x.shape and x.offset */
 Entity extent_constant(int64_t value);
 Entity extent_of_array(const ArrayUse *array, int axis); /* a number that each launch passes */

@@ -136,6 +136,11 @@ static void add_value(Saying *s, Expr *e) {
   } else if (e->kind == AST_NIL) {
     add_text(s, STR("nil"));
   } else if (!add_string(s, e) && resolve_value(s->r, e)) {
+    if (type_is_array(shape_of(e))) {
+      sema_fail(s->r->s, e, RG_ERROR_UNSUPPORTED, "show its elements, or #a",
+                "this is %s, which is not shown here", shape_text(s->r->s, shape_of(e)));
+      return;
+    }
     if (type_is_struct(shape_of(e))) {
       add_struct(s, e);
       return;

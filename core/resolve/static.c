@@ -147,7 +147,7 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
     if (initial_of(e) && static_is_written(r, initial_of(e)))
       return static_value(r, initial_of(e), out);
     return static_fail(r, e, "captured numbers, shapes and literals are");
-  case ENTITY_ELEMENT: case ENTITY_LOOP: case ENTITY_VOID:
+  case ENTITY_ELEMENT: case ENTITY_ITEM: case ENTITY_ITEM_ROW: case ENTITY_LOOP: case ENTITY_VOID:
     return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_OTHER:
     *out = (Static){.kind = STATIC_OTHER};

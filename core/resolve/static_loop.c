@@ -278,6 +278,7 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   Entity entity = table ? resolve_expr(r, table) : (Entity){0};
   if (r->s->failed) return;
   bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
+                  entity.kind == ENTITY_ITEM ||
                   entity.kind == ENTITY_PART || entity.kind == ENTITY_ARGUMENT;
   if (is_value && !type_is_scalar(entity.shape)) {
     unroll_vector(r, u, table, 0, type_rows(entity.shape));

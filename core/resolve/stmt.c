@@ -117,11 +117,23 @@ static const AstExpr *written_root(const AstExpr *e) {
   return e->kind == AST_LOCAL ? e : NULL;
 }
 
+/* An element of an array that the local has is no part of it. */
+static bool reaches_item(Resolve *r, const Expr *target, const Local *local) {
+  if (local->is_alias || !local->has_shape || !type_is_struct(local->shape) ||
+      !type_has_arrays(r->input->types, local->shape))
+    return false;
+  if (type_is_array(local->shape)) return true;
+  Expr *copy = build_expr(r, target->ast);
+  return resolve_expr(r, copy).kind != ENTITY_NONE &&
+         shape_root(copy)->entity.kind == ENTITY_ITEM;
+}
+
 /* The local of the host region that this assigns, or a part of it; NULL: it does not. */
 static Local *reduced_local(Resolve *r, const Expr *target) {
   const AstExpr *root = r->loop ? written_root(target->ast) : NULL;
   Local *local = root && root->local ? build_find(r, root->local) : NULL;
   bool is_part = target->kind != AST_LOCAL;
+  if (local && local->loop == 0 && is_part && reaches_item(r, target, local)) return NULL;
   return local && local->loop == 0 && !(is_part && (local->is_alias || local->is_loop_variable ||
                                                     local->is_const))
              ? local
@@ -267,7 +279,7 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
   EntityKind kind = root->entity.kind;
   bool is_loop_variable = root->kind == AST_LOCAL && root->local->is_loop_variable;
   if (kind == ENTITY_ELEMENT && !resolve_check_writable(r, target, &root->entity)) return;
-  if (kind != ENTITY_ELEMENT && root->kind != AST_LOCAL) {
+  if (kind != ENTITY_ELEMENT && kind != ENTITY_ITEM && root->kind != AST_LOCAL) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "assign to a local or to an element of a field",
               "'%s' cannot be assigned", sema_source(r->s, target));
   } else if (is_loop_variable || (root->kind == AST_LOCAL && root->local->is_const)) {
@@ -305,7 +317,8 @@ static void resolve_target(Resolve *r, Expr *target) {
       resolve_part_target(r, target, &entity);
     else if (entity.kind == ENTITY_ELEMENT)
       resolve_check_writable(r, target, &entity);
-    else if (entity.kind != ENTITY_ELEMENT && resolve_value(r, target))
+    else if (entity.kind != ENTITY_ELEMENT && entity.kind != ENTITY_ITEM &&
+             resolve_value(r, target))
       fail_captured(r, target);
   }
 }
@@ -318,6 +331,7 @@ static bool find_target_type(const Expr *target, Type *type) {
     at = sema_strip(at->left);
   if (at->entity.kind == ENTITY_PART) base = at->entity.parts.type;
   else if (at->entity.kind == ENTITY_ELEMENT) base = at->entity.field.type;
+  else if (at->entity.kind == ENTITY_ITEM) base = at->entity.item.type;
   else if (at->kind == AST_LOCAL && at->local && at->local->is_annotated) base = at->local->type;
   if (type_equal(base, (Type){0})) return false;
   *type = type_shaped(base, shape_of(target));
@@ -410,7 +424,8 @@ static void resolve_assignment(Resolve *r, Stmt *stmt) {
     sema_fail(r->s, stmt->targets.items[stmt->values.count], RG_ERROR_CALL_COUNT, NULL,
               "there is no value for '%s'",
               sema_source(r->s, stmt->targets.items[stmt->values.count]));
-  if (!r->s->failed && r->loop && shape_root(stmt->targets.items[0])->entity.kind == ENTITY_ELEMENT)
+  EntityKind kind = shape_root(stmt->targets.items[0])->entity.kind;
+  if (!r->s->failed && r->loop && (kind == ENTITY_ELEMENT || kind == ENTITY_ITEM))
     update_match(r, stmt);
 }
 
@@ -423,6 +438,8 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
       const AstExpr *target = written_root(stmt->targets.items[k]);
       Local *local = target && target->local ? build_find(r, target->local) : NULL;
       if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
+      bool is_whole = stmt->targets.items[k]->kind == AST_LOCAL;
+      if (!is_whole && local->has_shape && type_has_arrays(r->input->types, local->shape)) continue;
       local->reduced_in = loop;
       int count = type_parts(local->shape);
       local->reduced_by = scratch_array(r->scratch, IrUpdate, count);
@@ -520,6 +537,12 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
+  for (int i = 0; i < stmt->values.count && r->input->types; i++) {
+    Shape shape = shape_of(stmt->values.items[i]);
+    if (!type_is_array(shape) && type_has_arrays(r->input->types, shape))
+      sema_fail(r->s, stmt->values.items[i], RG_ERROR_NOT_YET, "return the arrays by themselves",
+                "a kernel does not return structs that have arrays yet");
+  }
   if (stmt->values.count > MOST_RESULTS)
     sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED,
               "store the others in a field", "a kernel returns at most %d values", MOST_RESULTS);

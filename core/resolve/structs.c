@@ -84,6 +84,11 @@ Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
   if (given->kind != AST_TABLE)
     return resolve_value(r, given) && shape_check_given(r, given, type_shape(type), what) ? given
                                                                                           : NULL;
+  if (type_is_array(type)) {
+    sema_fail(r->s, given, RG_ERROR_TYPE_MISMATCH, "rg.zeros(T, n) and rg.list(T) make arrays",
+              "%s is %s, and this is a table", what, shape_text(r->s, type));
+    return NULL;
+  }
   if (!type_is_struct(type)) {
     vec_push(r->scratch, &list, given);
     Expr *made = new_conversion(r, given, type, list);
@@ -148,6 +153,11 @@ static bool is_copy(Resolve *r, Expr *e, Type type) {
 
 Entity struct_construct(Resolve *r, Expr *e, Type type) {
   Exprs list = {0};
+  if (type_is_array(type)) {
+    sema_fail(r->s, e, RG_ERROR_CALL, "rg.zeros(T, n) and rg.list(T) make arrays",
+              "a type of arrays makes none");
+    return (Entity){0};
+  }
   if (is_copy(r, e, type)) {
     *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
                 .ast = e->ast, .left = e->list.items[0]};

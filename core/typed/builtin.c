@@ -10,7 +10,10 @@ static const Builtin builtins[] = {
   {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH, NULL, NULL},
 #define LIBRARY(NAME, TAKES)                                                                       \
   {NAME, FORM_LIBRARY, IR_CONST, sizeof TAKES - 1, sizeof TAKES - 1, ALGEBRA_NONE, TAKES, NULL},
+#define ARRAY(NAME, WHICH, LEAST, MOST)                                                            \
+  {NAME, FORM_ARRAY, IR_CONST, LEAST, MOST, ARRAY_##WHICH, NULL, NULL},
 #include "typed/builtin.def"
+#undef ARRAY
 #undef LIBRARY
 #undef ALGEBRA
 #undef BUILTIN
@@ -39,6 +42,13 @@ const Builtin *builtin_method(Str name) {
                      builtin->form == FORM_LIBRARY)
              ? builtin
              : NULL;
+}
+
+const Builtin *builtin_of_array(Str name) {
+  char full[24];
+  if (name.length > 16) return NULL;
+  snprintf(full, sizeof full, "array.%.*s", name.length, name.data);
+  return builtin_find(full);
 }
 
 const Method *method_find(Str name) {

@@ -16,6 +16,8 @@ typedef enum EntityKind {
   ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
   ENTITY_PART,     /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]`
                       `p.mass`; can be assigned where `left` can */
+  ENTITY_ITEM,     /* a counted array's value with all its indices: a value that can be assigned */
+  ENTITY_ITEM_ROW, /* with some of several */
   ENTITY_FIELD,    /* or an array: with fewer than all of its indices */
   ENTITY_NODE,
   ENTITY_SHAPE,    /* x.shape, x.offset */
@@ -53,6 +55,17 @@ typedef enum Algebra {
   ALGEBRA_SELECT
 } Algebra;
 
+typedef enum ArrayForm { /* of counted arrays; all but the first two are methods */
+  ARRAY_ZEROS,
+  ARRAY_LIST,
+  ARRAY_LENGTH,
+  ARRAY_EXTENT,
+  ARRAY_APPEND,
+  ARRAY_POP,
+  ARRAY_SLICE,
+  ARRAY_CLEAR
+} ArrayForm;
+
 typedef enum BuiltinForm {
   FORM_RANGE,
   FORM_FLOAT,
@@ -65,7 +78,8 @@ typedef enum BuiltinForm {
   FORM_TOBIT,
   FORM_BITCAST, /* to Call.cast: bitcast.c */
   FORM_RESCALE, /* a function that is expanded: rescale.c */
-  FORM_SHAPER, /* rg.vec, rg.mat: makes a type */
+  FORM_SHAPER, /* rg.vec, rg.mat, rg.array_type: makes a type */
+  FORM_ARRAY, /* counted arrays: arrays.c. Of a new one, Call.cast is its type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
   FORM_RANDOM, /* what it draws is in Expr.random */
   FORM_SAY, /* print, assert, error: a statement; what it says is in Expr.said */
@@ -87,7 +101,7 @@ typedef struct Builtin {
   BuiltinForm form;
   IrOp op;
   int least, most;
-  int algebra; /* ALGEBRA: which */
+  int algebra; /* ALGEBRA, ARRAY: which */
   const char *takes; /* LIBRARY: a letter for each argument */
   const Native *native;
 } Builtin;
@@ -143,6 +157,12 @@ typedef struct FieldRef {
   Type type;             /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
 } FieldRef;
 
+typedef struct ItemRef {
+  Type array;            /* of the array's value */
+  int indexed;           /* indices it already has */
+  Type type;             /* ITEM: type_base of an element */
+} ItemRef;
+
 typedef struct ShapeRef {
   const SNode *node;     /* NULL: of an array */
   const ArrayUse *array;
@@ -194,6 +214,7 @@ typedef struct Entity {
   const char *name;      /* how the kernel calls it; may be NULL */
   union {
     FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
+    ItemRef item;        /* ITEM, ITEM_ROW */
     ShapeRef extent;     /* SHAPE */
     LaunchArgRef launch_arg;        /* ARGUMENT */
     Parts parts;         /* PART by names; empty for an index */

@@ -6,6 +6,8 @@ static const char *struct_text(Sema *s, Type type) {
   enum { LONGEST = 100 };
   StrBuf out;
   strbuf_init(&out, s->scratch);
+  if (type_is_array(type))
+    return scratch_format(s->scratch, "an %s", type_row(s->input->types, type).name);
   strbuf_text(&out, "a ");
   for (const char *at = type_row(s->input->types, type).name; *at; at++) {
     if (*at == '#')
@@ -33,9 +35,16 @@ int shape_constant_index(const Expr *e) {
   return sema_is_constant(e->list.items[0], &value) ? (int)value : -1;
 }
 
+Expr *array_of_item(Expr *e) {
+  do e = sema_strip(e->left);
+  while (e->entity.kind == ENTITY_ITEM_ROW);
+  return e;
+}
+
 Type shape_base(Expr *e) {
   for (e = sema_strip(e); e->entity.kind == ENTITY_PART; e = sema_strip(e->left))
     if (!type_is_none(e->entity.parts.type)) return e->entity.parts.type;
+  if (e->entity.kind == ENTITY_ITEM) return e->entity.item.type;
   return e->entity.kind == ENTITY_ELEMENT ? e->entity.field.type : e->local->type;
 }
 

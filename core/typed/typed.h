@@ -91,6 +91,8 @@ const char *method_nearest(Str name);
 const char *builtin_nearest(Str name);
 const Builtin *builtin_method(Str name); /* `v:norm()`; NULL: none */
 
+const Builtin *builtin_of_array(Str name); /* `a:append(v)` of a counted array; NULL: none */
+
 /* call.c: the arguments of a call, with the object of a vector's method in front */
 Exprs call_arguments(Sema *s, Expr *e);
 Exprs call_items(Sema *s, const Expr *e); /* the arguments of a vector or matrix constructor */
@@ -113,6 +115,8 @@ static inline Shape shape_of(const Expr *e) { return e->entity.shape; }
 /* The value of a constant index; -1 if computed. */
 int shape_constant_index(const Expr *e);
 Expr *shape_root(Expr *e); /* what the parts are ultimately parts of */
+/* Of an ITEM or ITEM_ROW: the expression whose value is the array. */
+Expr *array_of_item(Expr *e);
 /* Of one number of a local, an element, or a part of one: type_base of it. */
 Type shape_base(Expr *e);
 /* Of number `part` of a value whose type_base is `base`. */

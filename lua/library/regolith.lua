@@ -42,6 +42,23 @@ function rg.tune(options) end
 ---@return rg.Comm
 function rg.comm() end
 
+--- In kernels: an array of zeros, with so many elements along each axis.
+---@param type rg.Type|string
+---@param ... integer
+---@return any
+function rg.zeros(type, ...) end
+
+--- In kernels: an array without elements, which grows.
+---@param type rg.Type|string
+---@return any
+function rg.list(type) end
+
+--- The type of such arrays: of a struct's member, a list's element.
+---@param type rg.Type|string
+---@param axes? integer
+---@return rg.Type
+function rg.array_type(type, axes) end
+
 --- The compute client: buffers, launches and copies on streams.
 ---@return rg.Client
 function rg.client() end

@@ -75,6 +75,8 @@ local function open(own)
   function rg.list(t) return require("regolith.counted").list(own, t) end
   function rg.extension(path) return require("regolith.extension").open(own, path) end
   function rg.extension_api() return require("regolith.extension").api(own) end
+  function rg.array_type(t, axes) return require("regolith.array_type").create(t, axes) end
+
   function rg.client() return require("regolith.client").create(own) end
 
   function rg.tune(options) return require("regolith.tune").create(own, options) end

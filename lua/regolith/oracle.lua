@@ -10,6 +10,7 @@ local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
 local oracle_array = require "regolith.oracle_array"
 local oracle_element = require "regolith.oracle_element"
+local oracle_counted = require "regolith.oracle_counted"
 local oracle_list = require "regolith.oracle_list"
 local oracle_say = require "regolith.oracle_say"
 local oracle_check = require "regolith.oracle_check"
@@ -616,6 +617,7 @@ local function call_unguarded(f, ...) return true, f(...) end
 local guarded = fail.is_traced and call_unguarded or pcall
 
 local operations = setmetatable({}, { __index = vector })
+for name, f in pairs(oracle_counted) do operations[name] = f end
 function operations.active(level) return iterate(level, nil, true) end
 function operations.active_i64(level)
   local step = iterate(level, nil, true)

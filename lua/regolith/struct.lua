@@ -161,6 +161,10 @@ end
 -- The numbers of a member, from what is given for it.
 local function fill(v, t, member, x)
   local own, first = member.type, member.first
+  if own.item then
+    return fail.argument(("member '%s' of a %s is an array, which exists in kernels alone")
+      :format(member.name, t.text))
+  end
   if not own.count then
     local is_bool = own.name == "bool"
     if (type(x) == "boolean") ~= is_bool or not (is_bool or matrix.is_number(x)) then

@@ -169,6 +169,8 @@ end
 --- The type that C calls `name`.
 function types.named(name)
   if types.by_name[name] then return types.by_name[name] end
+  local of_arrays = require("regolith.array_type").named(name)
+  if of_arrays then return of_arrays end
   local rows, cols, element = name:match "^mat%((%d+),(%d+),(%w+)%)$"
   if not rows then
     rows, element = name:match "^vec%((%d+),(%w+)%)$"

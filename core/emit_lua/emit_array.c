@@ -1,0 +1,82 @@
+/* emit_array.c - counted arrays: each is a table of one, {a}, as the numbers of a struct are; {0}
+ * is none. Lua's collector counts nothing: lua/regolith/oracle_counted.lua keeps the elements.
+ *
+ *     a[i]              _rg.array_get({a}, zero, i)
+ *     a[i].x = v        _rg.array_set_parts({a}, v, {1}, i)
+ *     a:append(v)       _rg.array_append({a}, v) */
+#include "emit_lua/emit.h"
+
+static TypeRow row_of(const Emit *e, Type array) { return type_row(e->s->input->types, array); }
+
+static void emit_element_zero(Emit *e, Type element) {
+  emit_zero(e, type_base(element), type_shape(element));
+}
+
+/* -- elements ---------------------------------------------------------------------------------- */
+
+void emit_item_array(Emit *e, Expr *root) { emit_expr(e, array_of_item(root)); }
+
+/* ", i, j": of every level of `m[i][j]` */
+void emit_item_indices(Emit *e, Expr *root) {
+  Exprs list = {0};
+  Expr *array = array_of_item(root), *levels[TYPE_MAX_AXES];
+  int count = 0;
+  for (Expr *at = sema_strip(root); at != array; at = sema_strip(at->left)) levels[count++] = at;
+  while (count--)
+    for (int i = 0; i < levels[count]->list.count; i++)
+      vec_push(e->scratch, &list, levels[count]->list.items[i]);
+  Expr nothing = {.kind = AST_NIL};
+  emit_call_indices(e, &nothing, &list, list.count, TYPE_MAX_AXES);
+}
+
+void emit_item(Emit *e, Expr *expr) {
+  Type element = row_of(e, expr->entity.item.array).element;
+  emit_conversion(e, type_shape(element), type_base(element), emit_type(e, expr));
+  emit_text(e, "_rg.array_get(");
+  emit_item_array(e, expr);
+  emit_text(e, ", ");
+  emit_element_zero(e, element);
+  emit_item_indices(e, expr);
+  emit_text(e, "))");
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static void emit_new(Emit *e, Expr *call) {
+  emit_text(e, "_rg.array_new(");
+  emit_element_zero(e, row_of(e, call->call.cast).element);
+  for (int i = 1; i < call->list.count; i++) {
+    emit_text(e, ", ");
+    emit_expr(e, call->list.items[i]);
+  }
+  emit_text(e, ")");
+}
+
+static void emit_numbers(Emit *e, const Exprs *list) {
+  for (int i = 0; i < list->count; i++) {
+    emit_text(e, ", ");
+    emit_expr(e, list->items[i]);
+  }
+}
+
+void emit_array_call(Emit *e, Expr *call, const Builtin *builtin) {
+  if (builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST) {
+    emit_new(e, call);
+    return;
+  }
+  Type array = shape_of(call->left), element = row_of(e, array).element;
+  bool pops = builtin->algebra == ARRAY_POP, is_number = builtin->algebra <= ARRAY_APPEND;
+  if (is_number) emit_conversion(e, (Shape){0}, TYPE(I32), emit_type(e, call));
+  if (pops) emit_conversion(e, type_shape(element), type_base(element), emit_type(e, call));
+  emit_format(e, "_rg.array_%s(", builtin->name + strlen("array."));
+  emit_expr(e, call->left);
+  if (builtin->algebra == ARRAY_APPEND) {
+    emit_text(e, ", ");
+    emit_for(e, call->list.items[0], type_base(element), type_shape(element));
+  } else {
+    emit_numbers(e, &call->list);
+  }
+  if (pops) emit_text(e, ", ");
+  if (pops) emit_element_zero(e, element);
+  emit_text(e, pops || is_number ? "))" : ")");
+}

@@ -1,0 +1,128 @@
+--- Counted arrays with arch = "lua": the elements of each in a Lua table, from 1, and how many
+--- there are. A value is {array}, or {0} for none; what collects them is Lua's collector.
+--- With several axes elements are in row-major order, and `extents` says how many there are.
+local vector = require "regolith.oracle_vector"
+
+local counted = {}
+
+jit.off(true, true) -- as in oracle_number.lua
+
+local function array_of(value)
+  local array = value[1]
+  return type(array) == "table" and array or nil
+end
+
+-- The place of an element; nil: there is none.
+local function place_of(value, i, ...)
+  local array = array_of(value)
+  if not array then return end
+  local at = tonumber(i)
+  if array.extents then
+    local indices = { i, ... }
+    at = 0
+    for k, extent in ipairs(array.extents) do
+      local index = tonumber(indices[k])
+      if index < 0 or index >= extent then return end
+      at = at * extent + index
+    end
+  end
+  if at < 0 or at >= array.count then return end
+  if array.of then return array.of, array.first + at + 1 end
+  return array, at + 1
+end
+
+local MOST = 2 ^ 31 - 1
+
+function counted.array_new(zero, n, ...)
+  local array = { count = math.max(0, tonumber(n or 0)) }
+  if select("#", ...) > 0 then
+    array.extents = { array.count }
+    for _, extent in ipairs { ... } do
+      extent = math.max(0, tonumber(extent))
+      array.extents[#array.extents + 1] = extent
+      array.count = array.count * extent
+    end
+  end
+  if array.count > MOST then array.count, array.extents = 0, nil end
+  for k = 1, array.count do array[k] = zero end
+  return { array }
+end
+
+function counted.array_length(value)
+  local array = array_of(value)
+  return array and array.count or 0
+end
+
+function counted.array_extent(value, axis)
+  local array = array_of(value)
+  if not array then return 0 end
+  return array.extents and array.extents[tonumber(axis) + 1] or array.count
+end
+
+function counted.array_get(value, zero, ...)
+  local array, place = place_of(value, ...)
+  if array then return array[place] end
+  return zero
+end
+
+counted.outside = 0 -- writes of this launch
+
+local function set(value, change, ...)
+  local array, place = place_of(value, ...)
+  if not array then
+    counted.outside = counted.outside + 1
+    return
+  end
+  array[place] = change(array[place])
+end
+
+function counted.array_set(value, v, ...)
+  set(value, function() return v end, ...)
+end
+function counted.array_set_parts(value, v, parts, ...)
+  set(value, function(old) return vector.with(old, v, parts) end, ...)
+end
+function counted.array_update(value, f, v, ...)
+  set(value, function(old) return vector.each(f, old, v) end, ...)
+end
+function counted.array_update_parts(value, f, v, parts, ...)
+  set(value, function(old) return vector.update_parts(old, f, v, parts) end, ...)
+end
+
+--- The slot; -1: there is no array, or it is a part of another one, or that has parts.
+function counted.array_append(value, v)
+  local array = array_of(value)
+  if not array or array.is_pinned or array.count >= MOST then return -1 end
+  array.count = array.count + 1
+  array[array.count] = v
+  return array.count - 1
+end
+
+function counted.array_pop(value, zero)
+  local array = array_of(value)
+  if not array or array.count == 0 or array.of then return zero end
+  local v = array[array.count]
+  array[array.count] = nil
+  array.count = array.count - 1
+  return v
+end
+
+function counted.array_clear(value)
+  local array = array_of(value)
+  if not array or array.of then return end
+  for k = 1, array.count do array[k] = nil end
+  array.count = 0
+end
+
+function counted.array_slice(value, first, count)
+  local array = array_of(value)
+  local length = array and array.count or 0
+  first = math.max(0, math.min(length, tonumber(first)))
+  count = math.min(tonumber(count), length - first)
+  if count <= 0 then return counted.array_new(0) end
+  array.is_pinned = true
+  if array.of then array, first = array.of, array.first + first end
+  return { { count = count, of = array, first = first, is_pinned = true } }
+end
+
+return counted

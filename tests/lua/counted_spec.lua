@@ -1,0 +1,380 @@
+-- counted_spec.lua - counted arrays in kernels: rg.zeros, rg.list, and when they end. Each kernel
+-- must leave as many allocations as there were.
+local support = require "support"
+local rg = support.rg
+
+local is_lua = os.getenv "RG_ARCH" == "lua"
+local counts = not is_lua and pcall(function() return rg.allocations() end)
+
+-- What the kernel returns; it frees what it makes, error or not.
+local function run(text, env, ...)
+  local before = counts and rg.allocations()
+  local results = { pcall(rg.kernel(text, env or {}), ...) }
+  if before then
+    local after = rg.allocations()
+    assert.equal(after.alloc - before.alloc, after.free - before.free, "blocks are not freed")
+    assert.equal(after.header_alloc - before.header_alloc, after.header_free - before.header_free,
+      "headers are not freed")
+  end
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
+end
+
+local function made(f)
+  local before = rg.allocations().header_alloc
+  f()
+  return rg.allocations().header_alloc - before
+end
+
+describe("an array made in a kernel", function()
+  it("is zero, and has as many elements as were asked for", function()
+    assert.same({ 0, 10, 0, 0 }, { run([=[function(n: i32)
+      local a = rg.zeros(rg.f32, n)
+      local s = 0.0
+      for i = 0, #a - 1 do s = s + a[i] end
+      return s, #a, a[-1], a[n]
+    end]=], nil, 10) })
+  end)
+
+  it("holds numbers, vectors and structs", function()
+    local P = rg.struct { { "n", rg.i8 }, { "x", rg.vec2 }, { "on", rg.bool } }
+    local n, x, y, on, h = run([=[function()
+      local p, v, h = rg.zeros(P, 4), rg.zeros(rg.dvec3, 2), rg.zeros(rg.f16, 3)
+      p[1] = P{n = -3, x = rg.vec2(1, 2), on = true}
+      p[1].x.y = p[1].x.y + 5
+      p[2].x = {7, 8}
+      v[1].z = 0.1
+      h[2] = 0.5
+      return p[1].n + p[2].x.y, p[1].x, v[1].z, p[1].on and not p[0].on, h[2]
+    end]=], { P = P })
+    assert.same({ 5, 1, 7, 0.1, true, 0.5 }, { n, x.x, x.y, y, on, h })
+  end)
+
+  it("may have several axes", function()
+    assert.same({ 12, 12, 3, 4 }, { run [=[function()
+      local m = rg.zeros(rg.f32, 3, 4)
+      m[1][2] = 5
+      m[2, 3] = 6
+      m[{0, 0}] = 1
+      m[3, 0] = 100
+      m[0][4] = 100
+      return m[1, 2] + m[2][3] + m[rg.ivec2(0, 0)] + m[3][0], #m, m:extent(0), m:extent(1)
+    end]=] })
+  end)
+
+  it("ends where its variable does", function()
+    assert.equal(55, run([=[function(n: i32)
+      local s = 0
+      for i = 1, n do
+        local a = rg.zeros(rg.i32, 4)
+        a[1] = i
+        s = s + a[1]
+      end
+      return s
+    end]=], nil, 10))
+  end)
+
+  it("is made anew in each turn #compiled", function()
+    local k = rg.kernel [=[function(n: i32)
+      for i = 1, n do local a = rg.zeros(rg.i32, 4); a[1] = i end
+    end]=]
+    if counts then assert.equal(100, made(function() k(100) end)) end
+  end)
+
+  it("is shared by assignment, and kept as long as someone has it", function()
+    assert.same({ 5, 7, 2, 2, 1 }, { run [=[function()
+      local a = rg.zeros(rg.i32, 4)
+      local b = a
+      a[1] = 5
+      a = rg.zeros(rg.i32, 2)
+      a[0] = 7
+      local c, d = rg.zeros(rg.i32, 1), rg.zeros(rg.i32, 2)
+      c, d = d, c
+      return b[1], a[0], #a, #c, #d
+    end]=] })
+  end)
+
+  it("ends with break, continue and return", function()
+    assert.same({ 12, 7 }, { run [=[function()
+      local s = 0
+      for i = 1, 10 do
+        local a = rg.zeros(rg.i32, i)
+        if i == 3 then continue end
+        if i == 6 then break end
+        s = s + #a
+      end
+      while true do
+        local a = rg.zeros(rg.i32, 3)
+        for k = 1, 5 do
+          local b = rg.zeros(rg.i32, 7)
+          if k == 3 then return s, #b end
+        end
+      end
+      return 0, 0
+    end]=] })
+  end)
+
+  it("is chosen by conditions", function()
+    assert.same({ 2, 6, 3 }, { run([=[function(c: i32)
+      local a, b = rg.zeros(rg.i32, 1), rg.zeros(rg.i32, 2)
+      local d = c > 0 and a or b
+      local e = c > 0 and rg.zeros(rg.i32, 5) or rg.zeros(rg.i32, 6)
+      local f = a
+      if c == 0 then f = rg.zeros(rg.i32, 3) end
+      return #d, #e, #f
+    end]=], nil, 0) })
+  end)
+
+  it("lives through conditions of loops", function()
+    assert.same({ 15, 4 }, { run [=[function()
+      local l = rg.list(rg.i32)
+      for i = 1, 5 do l:append(i) end
+      local s = 0
+      while #l > 0 do s = s + l:pop() end
+      repeat
+        local t = rg.zeros(rg.i32, #l + 1)
+        l:append(#t)
+      until #t > 3
+      return s, #l
+    end]=] })
+  end)
+
+  it("goes to functions and comes back", function()
+    assert.same({ 3, 4, 4, 2 }, { run [=[
+      local function make(n) local a = rg.zeros(rg.i32, n); a[0] = n; return a end
+      local function sum(a) local s = 0; for i = 0, #a - 1 do s = s + a[i] end; return s end
+      local function pick(a, b, c) if c then return a end return b end
+      local function two(n) return make(n), make(n + 1) end
+      function()
+        local a = make(4)
+        local b = pick(make(2), a, false)
+        local c, d = two(1)
+        return sum(make(3)), sum(a), #b, #d
+      end]=] })
+  end)
+
+  it("is written by parallel loops, which make their own", function()
+    assert.same({ 501500, 250, 250 }, { run([=[function(n: i32)
+      local a, h = rg.zeros(rg.i32, n), rg.zeros(rg.i32, 4)
+      for i in rg.range(n) do a[i] = i end
+      for i in rg.range(n) do h[i % 4] += 1 end
+      local s = 0
+      for i in rg.range(n) do
+        local t = rg.list(rg.i32)
+        t:append(a[i])
+        t:append(1)
+        s += t[0] + #t
+      end
+      return s, h[0], h[3]
+    end]=], nil, 1000) })
+  end)
+
+  it("counts writes where it has no element", function()
+    local before = rg.stats().out_of_range
+    run [=[function() local a = rg.zeros(rg.i32, 2); a[2] = 1; a[-1] = 2; a[0] = 3 end]=]
+    if not is_lua then assert.equal(2, rg.stats().out_of_range - before) end
+  end)
+end)
+
+describe("a list", function()
+  it("grows and shrinks", function()
+    assert.same({ 99, 49.5, 1.5, 0, 0 }, { run([=[function(n: i32)
+      local l = rg.list(rg.f32)
+      for i = 0, n - 1 do
+        local slot = l:append(i * 0.5)
+        assert(slot == i)
+      end
+      local last, length = l:pop(), #l
+      local x = l[3]
+      l:clear()
+      return length, last, x, #l, l:pop()
+    end]=], nil, 100) })
+  end)
+
+  it("is appended to by the iterations of a parallel loop", function()
+    assert.same({ 10000, 49995000 }, { run([=[function(n: i32)
+      local l = rg.list(rg.i32)
+      for i in rg.range(n):block(64) do l:append(i) end
+      local s = 0
+      for i in rg.range(#l) do s += l[i] end
+      return #l, s
+    end]=], nil, 10000) })
+  end)
+
+  it("holds lists, which it keeps alive", function()
+    assert.same({ 15, 5, 10 }, { run [=[function()
+      local l = rg.list(rg.array_type(rg.i32))
+      for i = 1, 5 do
+        local a = rg.list(rg.i32)
+        for k = 1, i do a:append(k) end
+        l:append(a)
+      end
+      local s = 0
+      for i = 0, #l - 1 do s = s + #l[i] end
+      l[0] = l[4]
+      local x = l:pop()
+      return s, #l[0], l[0][4] + #x
+    end]=] })
+  end)
+
+  it("holds structs that hold lists", function()
+    local Node = rg.struct { { "mass", rg.f32 }, { "near", rg.array_type(rg.i32) } }
+    assert.same({ 6, 3, 1, 0 }, { run([=[function()
+      local nodes = rg.list(Node)
+      for i = 1, 3 do
+        local near = rg.list(rg.i32)
+        for k = 1, i do near:append(k) end
+        nodes:append(Node{mass = i, near = near})
+      end
+      local s = 0
+      for i = 0, 2 do s = s + #nodes[i].near end
+      local n = nodes[2]
+      nodes[2] = Node{mass = 1}
+      nodes[1].near = nodes[0].near
+      return s, #n.near, #nodes[1].near, #nodes[2].near
+    end]=], { Node = Node }) })
+  end)
+
+  it("can be told by its identity", function()
+    assert.same({ true, false }, { run [=[function()
+      local a, b = rg.list(rg.i32), rg.list(rg.i32)
+      local c = a
+      return a == c, a == b
+    end]=] })
+  end)
+
+  it("gives slices, which share its elements and outlive it", function()
+    assert.same({ 4, 6, 100, 7 }, { run [=[
+      local function part()
+        local a = rg.zeros(rg.i32, 10)
+        for i = 0, 9 do a[i] = i end
+        return a:slice(6, 2)
+      end
+      function()
+        local a = rg.zeros(rg.i32, 10)
+        for i = 0, 9 do a[i] = i end
+        local b = a:slice(3, 4)
+        b[0] = 100
+        return #b, b[3], a[3], part()[1]
+      end]=] })
+  end)
+end)
+
+describe("a function that calls itself", function()
+  it("takes lists and returns them", function()
+    assert.same({ 5, 5, 1 }, { run [=[
+      local function build(n: i32, into: array(i32)): array(i32)
+        if n == 0 then return into end
+        into:append(n)
+        return build(n - 1, into)
+      end
+      function() local l = build(5, rg.list(rg.i32)); return #l, l[0], l[4] end]=] })
+  end)
+
+  it("makes lists of those that it gets", function()
+    assert.same({ 63, 5 }, { run [=[
+      local function tree(n: i32): array(i32)
+        local l = rg.list(rg.i32)
+        if n > 0 then
+          local a, b = tree(n - 1), tree(n - 1)
+          for i = 0, #a - 1 do l:append(a[i]) end
+          for i = 0, #b - 1 do l:append(b[i]) end
+        end
+        l:append(n)
+        return l
+      end
+      function() local l = tree(5); return #l, l[62] end]=] })
+  end)
+end)
+
+describe("an error", function()
+  local deep = [=[
+    local function deep(n: i32, a: array(i32)): i32
+      local b = rg.zeros(rg.i32, n + 1)
+      local c = rg.list(rg.array_type(rg.i32))
+      c:append(b)
+      c:append(a)
+      if n == 0 then error("at the end") end
+      return deep(n - 1, b) + #c
+    end
+    function() local a = rg.zeros(rg.i32, 4); return deep(5, a) end]=]
+
+  it("five calls deep leaves no array behind", function()
+    for _ = 1, is_lua and 3 or 10 do
+      assert.matches("at the end", support.failure(run, deep).message)
+    end
+  end)
+
+  it("leaves none ten thousand times over #compiled", function()
+    if not counts then return end
+    local k, before = rg.kernel(deep), rg.allocations()
+    for _ = 1, 10000 do pcall(k) end
+    local after = rg.allocations()
+    assert.equal(after.alloc - before.alloc, after.free - before.free)
+    assert.is_true(after.alloc - before.alloc > 10000 * 13)
+  end)
+
+  it("in a parallel loop leaves none", function()
+    assert.matches("77", support.failure(run, [=[function(n: i32)
+      local a = rg.zeros(rg.i32, 4)
+      for i in rg.range(n):block(16) do
+        local t = rg.zeros(rg.i32, 3)
+        t[0] = i
+        assert(t[0] ~= 77 and #a > 0, "77")
+      end
+      return #a
+    end]=], nil, 1000).message)
+  end)
+
+  it("of runaway calls leaves none", function()
+    assert.equal("call.depth", support.failure(run, [=[
+      local function f(n: i32, a: array(i32)): i32
+        local b = rg.zeros(rg.i32, 2)
+        return f(n + 1, b) + #a
+      end
+      function() return f(0, rg.list(rg.i32)) end]=]).code)
+  end)
+end)
+
+describe("what is wrong with arrays", function()
+  local function message(text, env)
+    return support.failure(function() rg.kernel(text, env or {})() end).message
+  end
+
+  it("is told at its place", function()
+    assert.equal("'rg.zeros' takes the type of its elements first",
+      message [=[function() local a = rg.zeros(3, 4) end]=])
+    assert.equal("'rg.zeros' takes 2 to 9 arguments, 1 given",
+      message [=[function() local a = rg.zeros(rg.f32) end]=])
+    assert.equal("'m' has 2 axes: an element needs 2 indices, 1 given",
+      message [=[function() local m = rg.zeros(rg.f32, 2, 2); local x = m[1] end]=])
+    assert.equal("'a' has 1 axis, 2 indices given",
+      message [=[function() local a = rg.list(rg.f32); a[1, 2] = 3 end]=])
+    assert.equal("'a' is an array(f32), and this value is an array(i32)",
+      message [=[function() local a = rg.list(rg.f32); a = rg.list(rg.i32) end]=])
+    assert.equal("'a' is an array(f32), which has no method 'push'",
+      message [=[function() local a = rg.list(rg.f32); a:push(1) end]=])
+    assert.equal("an array of 2 axes has no 'append': its extents stay",
+      message [=[function() local a = rg.zeros(rg.f32, 2, 2); a:append(1) end]=])
+    assert.equal("'+' takes numbers and vectors, and this is an array(f32)",
+      message [=[function() local a = rg.list(rg.f32); local b = a + 1 end]=])
+    assert.matches("belongs to the whole kernel", message [=[function()
+      local a = rg.list(rg.f32)
+      for i in rg.range(3) do a = rg.list(rg.f32) end
+    end]=])
+  end)
+
+  it("is an error where fields would hold them", function()
+    assert.matches("cannot hold arrays", support.failure(function()
+      return rg.field(rg.struct { { "a", rg.array_type(rg.i32) } }, 3)
+    end).message)
+  end)
+
+  it("is an error where an array of which there is a slice should grow #compiled", function()
+    assert.matches("cannot grow", support.failure(run, [=[function()
+      local a = rg.zeros(rg.i32, 4)
+      local b = a:slice(0, 2)
+      a:append(1)
+    end]=]).message)
+  end)
+end)
