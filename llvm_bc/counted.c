@@ -65,7 +65,8 @@ static void put_canary(RtCounted *counted) {
 }
 
 static int has_canary(const RtCounted *counted) {
-  return is_checked(counted) && !counted->allocator->has_ended && counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
+  return is_checked(counted) && !counted->allocator->has_ended &&
+         counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
          !(counted->flags & RT_COUNTED_LENT) && counted->data;
 }
 

@@ -18,7 +18,7 @@ static int make_room(RtAllocator *allocator) {
   RtCounted **pending = allocator->take(allocator, more * unit, 1);
   if (!pending) return 0;
   if (count) rt_memory_copy(pending, allocator->pending, count * unit);
-  if (count) allocator->give(allocator, allocator->pending, count * unit);
+  if (count) allocator->give(allocator, allocator->pending, count * unit, 1);
   allocator->pending = pending;
   allocator->pending_capacity = more;
   return 1;
@@ -51,7 +51,7 @@ void rt_counted_settle(RtAllocator *allocator) {
   }
   if (allocator->pending_capacity)
     allocator->give(allocator, allocator->pending,
-                    allocator->pending_capacity * sizeof *allocator->pending);
+                    allocator->pending_capacity * sizeof *allocator->pending, 1);
   allocator->pending = 0;
   allocator->pending_count = allocator->pending_capacity = 0;
 }

@@ -8,8 +8,8 @@
  * S is what is reachable from H without entering D. Removed if H is in neither; in S, in H after
  * the acquire, and in D before its release nothing is released (a RELEASE, or a call that
  * overwrites what arrays hold) and nothing else is done with %g; and no block of S and D has a
- * predecessor outside of S and H. A function's end releases what guards have, so ways that end there, or by a
- * failure, need no release of their own: the guard is empty then.
+ * predecessor outside of S and H. A function's end releases what guards have, so ways that end
+ * there, or by a failure, need no release of their own: the guard is empty then.
  * Before, releases move to the end of their block, as far as their guards allow: so those of a
  * block are apart from what is used in it.
  *

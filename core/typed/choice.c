@@ -38,7 +38,8 @@ static bool is_cheap_call(Sema *s, const Expr *e) {
   return e->kind == AST_CALL &&
          (e->call.kind == CALL_CONVERSION ||
           (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG &&
-           builtin->form != FORM_RANDOM && builtin->form != FORM_NATIVE));
+           builtin->form != FORM_RANDOM && builtin->form != FORM_NATIVE &&
+           builtin->form != FORM_ARRAY));
 }
 
 /* No effect, no element and no slow function: both sides of a choice may be computed. */

@@ -10,6 +10,14 @@ local function refuse()
   return fail.argument("a type of arrays makes none", "rg.zeros(T, n) and rg.list(T) do")
 end
 
+-- What a launch returned, with a reference; nil: no array.
+local function from_numbers(t, numbers, runtime)
+  if not runtime then
+    return fail.argument("an array that another array or a struct holds is for kernels to look at")
+  end
+  return require("regolith.counted").take(runtime, t.name, numbers[0].u64)
+end
+
 local function name_of(element, axes)
   return axes == 1 and ("array(%s)"):format(element.name)
     or ("array(%s,%d)"):format(element.name, axes)
@@ -26,7 +34,8 @@ function array_type.create(element, axes)
   if types.by_name[name] then return types.by_name[name] end
   types.by_name[name] = types.seal(types.new { name = name, count = 1, members = {}, by_name = {},
     numbers = { [0] = types.by_name.i64 }, ctype = ffi.typeof "int64_t", size = 8,
-    item = element, axes = axes, construct = refuse })
+    item = element, axes = axes, construct = refuse,
+    from_numbers = from_numbers })
   return types.by_name[name]
 end
 

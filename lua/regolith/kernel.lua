@@ -172,7 +172,7 @@ local ends = {
   if need.launch(self.pointer, values, %d, result) ~= 0 then return need.refuse(self%s) end
   if lines[0] ~= 0 then return need.say(self) end
   if result.depth > 1 then return need.take_results(self) end
-  return take(result)]],
+  return take(result, self.runtime)]],
   need_compiled = [[
   if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
 }
@@ -381,7 +381,7 @@ local function take_results(self)
   local results, count = {}, self.result.depth
   for k = 1, count do
     lib.check(C.rg_kernel_result(self.pointer, k - 1, self.result), self.runtime)
-    results[k] = value.take(self.result)
+    results[k] = value.take(self.result, self.runtime)
   end
   return unpack(results, 1, count)
 end

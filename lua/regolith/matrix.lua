@@ -623,12 +623,12 @@ function matrix.fill(buffer, v)
   for k = 0, t.count - 1 do buffer.numbers[k][member] = v.rg_n[k] end
 end
 
---- The vector that `slot` points to, as a new value.
-function matrix.take(slot)
+--- The vector that `slot` points to, as a new value; of a launch of this runtime.
+function matrix.take(slot, runtime)
   local from = slot.vector
   local t = types.named(ffi.string(from.type))
   local member = t.member
-  if t.members then return t:from_numbers(from.numbers) end
+  if t.members then return t:from_numbers(from.numbers, runtime) end
   return make(t, function(k) return from.numbers[k][member] end)
 end
 

@@ -61,14 +61,15 @@ function value.put_element(slot, v, type_of, handle)
   return v
 end
 
---- The value in `slot`; nothing for NIL. Nothing is allocated before a vector is copied.
-function value.take(slot)
+--- The value in `slot`; nothing for NIL. Nothing is allocated before a vector is copied. `runtime`:
+--- of what a launch returned, which may be an array.
+function value.take(slot, runtime)
   local kind = slot.kind
   if kind == NUMBER then return slot.number end
   if kind == BOOL then return slot.i64 ~= 0 end
   if kind == I64 then return slot.i64 end
   if kind == U64 then return slot.u64 end
-  if kind == VECTOR then return lib.quiet(matrix.take, slot) end
+  if kind == VECTOR then return lib.quiet(matrix.take, slot, runtime) end
 end
 
 -- LuaJIT's function that makes a table of a known size; requiring it adds to the global `table`.

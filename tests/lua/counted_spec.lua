@@ -378,3 +378,79 @@ describe("what is wrong with arrays", function()
     end]=]).message)
   end)
 end)
+
+describe("an array that a kernel returns #compiled", function()
+  local make = rg.kernel [=[function(n: i32)
+    local a = rg.list(rg.i32)
+    for i = 0, n - 1 do a:append(i * i) end
+    return a
+  end]=]
+
+  it("is Lua's from then on, without a copy", function()
+    local before = rg.allocations()
+    local a = make(10)
+    assert.equal(10, #a)
+    assert.equal(81, a[9])
+    assert.equal(1, a:count())
+    a:release()
+    local after = rg.allocations()
+    assert.equal(after.header_alloc - before.header_alloc, after.header_free - before.header_free)
+  end)
+
+  it("goes into kernels, which may keep growing it", function()
+    local a = make(3)
+    local add = rg.kernel [=[function(a: array(i32), v: i32) a:append(v); return #a end]=]
+    assert.equal(4, add(a, 100))
+    assert.equal(4, #a)
+    assert.equal(100, a[3])
+    local same = rg.kernel [=[function(a: array(i32)) return a end]=]
+    local b = same(a)
+    assert.equal(a, b)
+    assert.equal(2, a:count())
+    a:release()
+    assert.equal(100, b[3])
+    b:release()
+  end)
+
+  it("is captured, and one of several results", function()
+    local a = make(4)
+    local k = rg.kernel([=[function()
+      local s = 0
+      for i in rg.range(#a) do s += a[i] end
+      return s, a, rg.zeros(rg.f32, 2)
+    end]=], { a = a })
+    local s, same, zeros = k()
+    assert.same({ 14, true, 2 }, { s, same == a, #zeros })
+    for _, v in ipairs { same, zeros, a } do v:release() end
+  end)
+
+  it("is Lua's own, too, made by rg.list and rg.zeros", function()
+    local l, z = rg.list(rg.f32), rg.zeros(rg.i32, 3, 4)
+    l:append(1.5)
+    local k = rg.kernel [=[function(l: array(f32), z: array(i32, 2))
+      l:append(2.5)
+      z[2][3] = 7
+      return z:extent(0), z:extent(1)
+    end]=]
+    assert.same({ 3, 4 }, { k(l, z) })
+    assert.same({ 2, 2.5, 7 }, { #l, l[1], z:get(2, 3) })
+    l:release()
+    z:release()
+  end)
+
+  it("is freed where the launch fails, or nobody takes it", function()
+    local before = rg.allocations()
+    local k = rg.kernel [=[function(n: i32)
+      local a = rg.zeros(rg.i32, 4)
+      for i in rg.range(n) do assert(i < 5, "too many") end
+      return a
+    end]=]
+    assert.is_false(pcall(k, 10))
+    for _ = 1, 100 do k(3) end
+    collectgarbage()
+    collectgarbage()
+    rg.sync()
+    local after = rg.allocations()
+    assert.equal(after.header_alloc - before.header_alloc, after.header_free - before.header_free)
+  end)
+end)
