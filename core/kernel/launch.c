@@ -278,7 +278,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   TuneTrial trial;
   trial.base = variant;
   trial.entry = NULL;
-  bool is_tuned = variant->tuning != NULL;
+  bool is_tuned = variant->is_tuned;
   if (is_tuned) variant = take_way(kernel, &trial, values, launch);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
@@ -294,7 +294,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
-  if (tuning_wants_note(engine, &trial, launch->ticks)) tuning_take(kernel, &trial, launch, ok);
+  if (is_tuned || launch->ticks >= engine->tune_from) tuning_take(kernel, &trial, launch, ok);
   if (ok) special_note(kernel, general, trial.base, launch->ticks);
   return ok;
 }

@@ -46,7 +46,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);
   bool ok = readback(queued->kernel, variant, &launch, values, result, err);
-  if (tuning_wants_note(engine, &queued->trial, launch.ticks))
+  if (queued->trial.base->is_tuned || launch.ticks >= engine->tune_from)
     tuning_take(queued->kernel, &queued->trial, &launch, ok && !launch.is_skipped);
   return ok;
 }

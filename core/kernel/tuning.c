@@ -15,7 +15,7 @@
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 
-enum { WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
+enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
 static const double least_ms = 0.02, share = 0.05;
 
 enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16 };
@@ -54,7 +54,9 @@ typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
 typedef struct Tuning {
   int32_t count;
   uint8_t rows[CANDIDATE_COUNT]; /* of the table: what is tried */
-  double ticks;             /* of the launches since it is watched */
+  double ticks;             /* of the long launches since it is watched */
+  int32_t shorts;           /* short ones in a row while it is tuned */
+  bool is_asked_for;        /* by kernel:tune(), also of short launches */
   CodeState code;
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* of the table */
@@ -109,7 +111,7 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
 }
 
 void tuning_begin(Kernel *kernel, Variant *variant) {
-  if (!kernel->engine->tune_from) watch(kernel, variant);
+  if (!kernel->engine->tune_from) variant->is_tuned = watch(kernel, variant) != NULL;
 }
 
 static DeviceSwitches switches_of(const Kernel *kernel, const Candidate *candidate) {
@@ -413,16 +415,40 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, u
   if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
 }
 
+/* Is there anything that its launches should ask for? */
+static bool is_worth_it(Kernel *kernel, Variant *variant) {
+  Engine *engine = kernel->engine;
+  const TuneEntry *entry = find_entry(kernel, variant);
+  if (entry && entry->tuner.is_recalled) return true;
+  return engine->options.tunes == TUNE_ONLINE &&
+         engine_ms(engine, (uint64_t)variant->tuning->ticks) >= WORTH_MS;
+}
+
+/* A kernel whose launches are short now and then, or were once, asks until many were in a row. */
+static void note_short(Variant *variant) {
+  Tuning *tuning = variant->tuning;
+  if (!variant->is_tuned || tuning->is_asked_for || ++tuning->shorts < MOST_SHORT) return;
+  tuning->shorts = 0;
+  tuning->ticks = 0;
+  variant->is_tuned = false;
+}
+
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
+  Variant *variant = trial->base;
   if (!ok) {
     tuning_forget(trial);
     return;
   }
-  bool is_short = !is_always(kernel) && engine_ms(kernel->engine, launch->ticks) < least_ms;
   if (trial->entry) note_trial(kernel, trial, launch->ticks, launch->work);
-  else if (is_short) return;
-  Tuning *tuning = watch(kernel, trial->base);
-  if (tuning) tuning->ticks += (double)launch->ticks;
+  Tuning *tuning = watch(kernel, variant);
+  if (!tuning || is_always(kernel)) return;
+  if (engine_ms(kernel->engine, launch->ticks) < least_ms) {
+    note_short(variant);
+    return;
+  }
+  tuning->shorts = 0;
+  tuning->ticks += (double)launch->ticks;
+  if (!variant->is_tuned) variant->is_tuned = is_worth_it(kernel, variant);
 }
 
 void tuning_forget(const TuneTrial *trial) {
@@ -440,6 +466,7 @@ void tuning_drop(Engine *engine, Variant *variant) {
   for (int32_t k = 0; k < tuning->made_count; k++) variant_free(engine, tuning->made[k]);
   heap_free(heap, tuning);
   variant->tuning = NULL;
+  variant->is_tuned = false;
 }
 
 /* -- trials beside launches -------------------------------------------------------------------- */
@@ -480,6 +507,7 @@ void tuning_differs(const TuneTrial *trial, int32_t candidate) {
 void tuning_keep(Kernel *kernel, const TuneTrial *trial) {
   const DeviceLaunch *launch = &kernel->engine->launch;
   trial->entry->work = launch->work ? (double)launch->work : 1;
+  trial->base->tuning->is_asked_for = trial->base->is_tuned = true;
   record(kernel, trial->base, trial->entry, trial->tuner);
 }
 

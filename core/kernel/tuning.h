@@ -6,7 +6,7 @@
  *
  * Trials are real launches: nothing runs twice. What is kept belongs to a kernel's code, the
  * anchors of its extents, the device, and how many threads it has; the next process finds it there
- * and tries nothing. Launches below 20 us pay one comparison and are left alone, and trials take
+ * and tries nothing. Launches below 20 us pay two comparisons and are left alone, and trials take
  * 5 % of what all launches take at most. For the room, and for sets of
  * kernels (client/autotune.h). */
 #ifndef RG_KERNEL_TUNING_H
@@ -19,15 +19,11 @@ void tuning_init(Engine *engine);
 void tuning_end(Engine *engine);
 /* A variant is made: with "always" it is tuned from its first launch on. */
 void tuning_begin(Kernel *kernel, Variant *variant);
-/* Before a launch of `trial->base`, which has a tuning, and whose frame and trees are filled: how
- * to run it. `trial` has no entry yet. */
+/* Before a launch of `trial->base`, which is tuned, and whose frame and trees are filled: how to
+ * run it. `trial` has no entry yet. */
 DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial);
-/* Is there anything to note of a launch? */
-static inline bool tuning_wants_note(const Engine *engine, const TuneTrial *trial,
-                                     uint64_t ticks) {
-  return ticks >= engine->tune_from || trial->entry;
-}
-/* Once it has ended; not `ok`: it failed, or did not run. */
+/* Once one has ended that was tuned, or took engine->tune_from ticks; not `ok`: it failed, or did
+ * not run. */
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok);
 void tuning_forget(const TuneTrial *trial);
 void tuning_drop(Engine *engine, Variant *variant);

@@ -78,6 +78,7 @@ struct Variant {
   char *lua;                /* arch "lua": what runs; else NULL */
   struct Special *special;  /* specialise.c: of its numbers that stay the same; NULL: nothing yet */
   struct Tuning *tuning;    /* tuning.c: NULL: nothing yet */
+  bool is_tuned;            /* launches ask it how they are to run */
   uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */
   bool order_shows;         /* in sums of floats: which worker adds what */
   bool reshapes;            /* it may change which cells are active, or lists */
