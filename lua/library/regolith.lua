@@ -42,15 +42,15 @@ function rg.tune(options) end
 ---@return rg.Comm
 function rg.comm() end
 
---- In kernels: an array of zeros, with so many elements along each axis.
+--- An array of zeros, with so many elements along each axis; in kernels, too.
 ---@param type rg.Type|string
 ---@param ... integer
----@return any
+---@return rg.Counted
 function rg.zeros(type, ...) end
 
---- In kernels: an array without elements, which grows.
+--- An array without elements, which grows; in kernels, too.
 ---@param type rg.Type|string
----@return any
+---@return rg.Counted
 function rg.list(type) end
 
 --- The type of such arrays: of a struct's member, a list's element.
@@ -1374,6 +1374,63 @@ function Set:tuned() end
 ---@field kept string? The candidate that launches run by from now on.
 ---@field recalled boolean Was it known from disk?
 ---@field about string Of which launches: "extents up to 4096".
+
+---@class rg.Counted
+---@field [integer] any An element; indices start at 0. Of several axes `a[i][j]`.
+---@field shape rg.Shape The extents; `#a` is the first.
+---@field type rg.Type Of an element.
+local Counted = {}
+
+--- One more element; its index.
+---@param v any
+---@return integer
+function Counted:append(v) end
+
+--- The last element, which it then no longer has; nil: there is none.
+---@return any
+function Counted:pop() end
+
+--- No elements are left.
+function Counted:clear() end
+
+--- An element by its indices.
+---@param ... integer
+---@return any
+function Counted:get(...) end
+
+--- Indices, then the element.
+---@param ... any
+function Counted:set(...) end
+
+--- Writes all elements.
+---@param v any
+---@return self
+function Counted:fill(v) end
+
+--- All elements, as nested 1-based tables.
+---@return table
+function Counted:to_table() end
+
+--- Writes all elements.
+---@param t table
+---@return self
+function Counted:from_table(t) end
+
+--- Of the same shape.
+---@param from rg.Array
+---@return self
+function Counted:copy_from(from) end
+
+--- The elements as an array that shares the memory.
+---@return rg.Array
+function Counted:array() end
+
+--- How many hold it: handles, other arrays, extensions.
+---@return integer
+function Counted:count() end
+
+--- This handle holds it no longer, and raises from then on.
+function Counted:release() end
 
 ---@class rg.Allocations
 ---@field alloc integer Blocks of memory; a header by itself is one.

@@ -15,7 +15,7 @@ local function from_numbers(t, numbers, runtime)
   if not runtime then
     return fail.argument("an array that another array or a struct holds is for kernels to look at")
   end
-  return require("regolith.counted").take(runtime, t.name, numbers[0].u64)
+  return require("regolith.counted").take(runtime, t, numbers[0].u64)
 end
 
 local function name_of(element, axes)

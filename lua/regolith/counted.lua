@@ -5,6 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local types = require "regolith.type"
 local array = require "regolith.array"
+local array_type = require "regolith.array_type"
 
 local C, check = lib.C, lib.check
 
@@ -62,12 +63,53 @@ local function view(self)
   return record.view
 end
 
+-- -- elements that are arrays ---------------------------------------------------------------------
+
+-- Does an element hold a reference? Those are written by kernels, which count them.
+local function holds_arrays(t)
+  if t.item then return true end
+  for _, member in ipairs(t.members or {}) do
+    if holds_arrays(member.type) then return true end
+  end
+  return false
+end
+
+local function refuse_arrays(t, what)
+  if not holds_arrays(t) then return end
+  return fail.argument(("%s: elements of type %s hold arrays, which kernels write"):format(what,
+    t.name), "a kernel makes it, and returns it")
+end
+
+local new_handle
+
+-- Its array, held by one more handle; nil: it has none.
+local item_quietly = lib.quietly(function(self, record, api, i)
+  local from = ffi.cast("const uint64_t *", api.data(api, self.rg_counted))
+  local pointer = ffi.cast("RgCounted *", ffi.cast("uintptr_t", from[i]))
+  if pointer == nil then return nil end
+  api.acquire(api, pointer)
+  return new_handle(self.rg_runtime, pointer, record.type)
+end)
+
+local function item(self, i)
+  check_held(self)
+  local api, record = api_of(self), records[self.rg_number]
+  local count = extents_of(self, api)[1]
+  if record.rank > 1 or type(i) ~= "number" or i % 1 ~= 0 or i < 0 or i >= count then
+    return fail.raise { code = "index.range",
+      message = ("index %s is outside %s, which has %d elements"):format(tostring(i), record.name,
+        count) }
+  end
+  return item_quietly(self, record, api, i)
+end
+
 -- -- methods --------------------------------------------------------------------------------------
 
 local methods = {}
 
 for _, name in ipairs { "get", "set", "fill", "to_table", "from_table", "copy_from" } do
   methods[name] = function(self, ...)
+    refuse_arrays(records[self.rg_number].type, "a:" .. name)
     local elements = view(self)
     local result = elements[name](elements, ...)
     return result ~= elements and result or self
@@ -98,6 +140,7 @@ end
 --- One more element; its index.
 function methods.append(self, v)
   check_list(self, "a:append")
+  refuse_arrays(records[self.rg_number].type, "a:append")
   local api, size = api_of(self), records[self.rg_number].type.size
   local bytes = tonumber(api.size(api, self.rg_counted))
   resize(self, api, bytes + size, "a:append")
@@ -110,6 +153,7 @@ end
 --- The last element, which it then no longer has; nothing when it is empty.
 function methods.pop(self)
   check_list(self, "a:pop")
+  refuse_arrays(records[self.rg_number].type, "a:pop")
   local api, size = api_of(self), records[self.rg_number].type.size
   local count = tonumber(api.size(api, self.rg_counted)) / size
   if count == 0 then return nil end
@@ -120,6 +164,7 @@ end
 
 function methods.clear(self)
   check_list(self, "a:clear")
+  refuse_arrays(records[self.rg_number].type, "a:clear")
   resize(self, api_of(self), 0, "a:clear")
 end
 
@@ -161,12 +206,18 @@ function properties.type(self) return records[self.rg_number].type end
 local meta = {}
 
 meta.__index = fail.border(function(self, key)
-  if type(key) ~= "string" then return view(self)[key] end
+  if type(key) ~= "string" then
+    if records[self.rg_number].type.item then return item(self, key) end
+    return view(self)[key]
+  end
   if methods[key] then return methods[key] end
   if properties[key] then return properties[key](self) end
   return fail.argument(("%s has no '%s'"):format(records[self.rg_number].name, key))
 end)
-meta.__newindex = fail.border(function(self, key, v) view(self)[key] = v end)
+meta.__newindex = fail.border(function(self, key, v)
+  refuse_arrays(records[self.rg_number].type, "a[i] = v")
+  view(self)[key] = v
+end)
 meta.__len = fail.border(function(self)
   check_held(self)
   return extents_of(self, (api_of(self)))[1]
@@ -189,21 +240,13 @@ Handle = ffi.metatype("RgCountedHandle", meta)
 
 -- -- making them ----------------------------------------------------------------------------------
 
--- "array(f32,2)": the type of an element, and how many axes.
-local function read_name(name)
-  local inner, rank = name:match "^array%((.*),(%d)%)$"
-  inner = inner or name:match "^array%((.*)%)$"
-  return types.named(inner), tonumber(rank or 1)
-end
-
--- Takes a reference of the caller's, who is in lib.quiet.
-local function new_handle(number, pointer, name)
-  local element, rank = read_name(name)
+-- Of an array type; takes a reference of the caller's, who is in lib.quiet.
+function new_handle(number, pointer, t)
   local vector = ffi.new "RgVector"
   last_number = last_number + 1
-  records[last_number] = { name = name, type = element, rank = rank, vector = vector,
-    text = name, api = C.rg_extension_api(lib.runtimes[number].c) }
-  vector.type, vector.count = name, 1
+  records[last_number] = { name = t.name, type = t.item, rank = t.axes, vector = vector,
+    api = C.rg_extension_api(lib.runtimes[number].c) }
+  vector.type, vector.count = t.name, 1
   vector.numbers[0].u64 = ffi.cast("uint64_t", ffi.cast("uintptr_t", pointer))
   lib.count_handle(number)
   return Handle(pointer, number, last_number)
@@ -225,10 +268,10 @@ function counted.header(self)
 end
 
 --- A result of a kernel, whose reference becomes the handle's. The caller is in lib.quiet.
-function counted.take(number, name, address)
+function counted.take(number, t, address)
   local pointer = ffi.cast("RgCounted *", ffi.cast("uintptr_t", address))
   if pointer == nil then return nil end
-  return new_handle(number, pointer, name)
+  return new_handle(number, pointer, t)
 end
 
 local create_quietly = lib.quietly(function(number, c, t, extents, what)
@@ -248,7 +291,7 @@ local create_quietly = lib.quietly(function(number, c, t, extents, what)
     for k, n in ipairs(extents) do past[k - 1] = n end
     api.resize(api, held, bytes)
   end
-  return new_handle(number, held, ("array(%s%s)"):format(t.name, rank > 1 and "," .. rank or ""))
+  return new_handle(number, held, array_type.create(t, rank))
 end)
 
 local function check_extents(what, extents)
@@ -265,6 +308,7 @@ end
 
 local function create(session, what, t, extents)
   t = types.get(t, what)
+  refuse_arrays(t, what)
   check_extents(what, extents)
   local number, c = session:get()
   if lib.oracle_of(number) then
