@@ -120,7 +120,7 @@ static bool read_words(Scratch *memory, Unpacker *unpacker, Words *words, Error 
       uint32_t *old = words->at;
       capacity = words->count + piece > 2 * capacity ? words->count + piece : 2 * capacity;
       words->at = scratch_array(memory, uint32_t, capacity);
-      memcpy(words->at, old, sizeof *old * (old ? words->count : 0));
+      if (old) memcpy(words->at, old, sizeof *old * words->count);
     }
     if (!unpack_read(unpacker, words->at + words->count, sizeof(uint32_t) * piece, err))
       return false;
