@@ -32,6 +32,10 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
 /* The runtime ends: what is still held keeps its header. */
 void counted_deinit(CountedHeap *heap);
 static inline bool counted_has_ended(const CountedHeap *heap) { return !heap->server; }
+/* Where what is made from now on is made, if it is checked; NULL: nobody knows. */
+static inline void counted_note(CountedHeap *heap, const char *place) {
+  if (heap->rt.is_checked) heap->rt.place = place;
+}
 /* From now on, or no longer; the statistics begin anew. Those of objects that exist stay out. */
 void counted_switch(CountedHeap *heap, bool counts);
 /* How many faults there were; the last one in `text`. */

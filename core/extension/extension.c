@@ -137,8 +137,12 @@ bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
   int32_t number = extension_number(extensions, function);
   if (number < 0)
     return error_set(err, RG_ERROR_ARGUMENT, "this is no function of an extension that is open");
+  CountedHeap *heap = &extensions->store->counted;
   extension_clear_message();
-  if (!function->call(&extensions->api, values)) return true;
+  counted_note(heap, function->name);
+  int32_t failed = function->call(&extensions->api, values);
+  counted_note(heap, NULL);
+  if (!failed) return true;
   describe(&extensions->functions[number], text);
   return error_set(err, RG_ERROR_EXTENSION, "%s", text);
 }

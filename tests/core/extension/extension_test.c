@@ -294,6 +294,15 @@ static void checked(void) {
                "counted memory made somewhere was released more often than it was acquired");
     CHECK(all.header_alloc == all.header_free);
   }
+  TEST("checked: the report says which function of an extension made it") {
+    const RgExtension *sample = NULL;
+    RgExtensionValue one = {.i64 = 5};
+    CHECK(rg_extension_open(rg, FOLDER "sample.so", &sample) == 0);
+    CHECK(rg_extension_call(rg, find(sample, "ramp"), &one) == 0);
+    api->release(api, one.counted);
+    api->acquire(api, one.counted);
+    CHECK_TEXT(now().fault, "counted memory made at ramp was acquired after its last release");
+  }
 }
 
 int main(void) {
