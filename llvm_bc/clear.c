@@ -52,9 +52,8 @@ void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count) {
   manager->open_chunk = manager->first_chunk;
 }
 
-static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
-  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+/* All its nodes are USED. */
+static void forget_all(RtContext *context, RtTree *tree, RtManager *manager) {
   rt_nodes_reopen(tree, manager, context->worker_count);
   if (RT_ALONE) manager->cleared = 1;
   manager->deactivations += manager->live_count;
@@ -62,6 +61,12 @@ static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
   manager->version++;
   rt_list_empty(tree, manager, context->worker_count);
   manager->list_version = manager->version;
+}
+
+static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+  forget_all(context, tree, manager);
 }
 
 void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
@@ -73,6 +78,40 @@ void rt_tree_clear(RtContext *context, int32_t tree_index, int32_t number) {
     if (manager->is_hash) rt_hash_empty(tree, manager, context->worker_count);
     else if (m == number) share_chunks(context, tree, m, empty_slots);
     retire_all(context, tree, manager);
+  }
+  expect_valid(context, tree);
+}
+
+/* -- clear, by many threads -------------------------------------------------------------------- */
+
+static int is_cleared(const RtTree *tree, int32_t manager, int32_t above) {
+  return is_below(tree, manager, above) && tree->managers[manager].live_count;
+}
+
+static void clear_nodes(RtTree *tree, RtManager *manager, int has_slots, uint64_t first,
+                        uint64_t step) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint64_t i = first; i < chunk->handed; i += step) {
+      RtNode node = node_in_chunk(manager, chunk, (uint32_t)i);
+      if (has_slots && *node.state == RT_NODE_LIVE) empty_slot(tree, manager, node.info);
+      *node.state = RT_NODE_USED;
+    }
+}
+
+void rt_clear_nodes(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads) {
+  for (int32_t m = number; m < tree->manager_count; m++) {
+    RtManager *manager = &tree->managers[m];
+    if (is_cleared(tree, m, number))
+      clear_nodes(tree, manager, m == number && !manager->is_hash, thread, threads);
+  }
+}
+
+void rt_clear_end(RtContext *context, RtTree *tree, int32_t number) {
+  for (int32_t m = number; m < tree->manager_count; m++) {
+    RtManager *manager = &tree->managers[m];
+    if (!is_cleared(tree, m, number)) continue;
+    if (manager->is_hash) rt_hash_empty(tree, manager, context->worker_count);
+    forget_all(context, tree, manager);
   }
   expect_valid(context, tree);
 }

@@ -231,7 +231,11 @@ void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
  * one thread does it all, and the list depends on the nodes alone. */
 void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order);
 void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
-/* clear.c: no node is live, and chunks hand out all theirs again. */
+/* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, after all
+ * of which comes the rest. */
+void rt_clear_nodes(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
+void rt_clear_end(RtContext *context, RtTree *tree, int32_t manager);
+/* no node is live, and chunks hand out all theirs again. */
 void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count);
 
 /* The argument of work over the chunks of one manager: positions are indices into tree->chunks,

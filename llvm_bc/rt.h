@@ -457,6 +457,9 @@ typedef struct RtGpuLaunch {
  *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes.
  *                        Adds to *result how many trees it freed nodes of; NULL: does not
  *     rg_service_zero    zeroes the nodes freed
+ *     rg_service_clear, rg_service_clear_end
+ *                        manager `number` of tree `tree`, after a refresh, loses all its nodes: the
+ *                        first of the two is for any number of threads
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
  *     rg_service_fill    or it is made here, in any order unless `in_order` */
 typedef struct RtGpuService {

@@ -77,6 +77,19 @@ SERVICE rg_service_zero(RtGpuService service) {
   }
 }
 
+/* -- clear ------------------------------------------------------------------------------------- */
+
+/* Every node of manager `number` of tree `tree`, which is refreshed, and below it. */
+SERVICE rg_service_clear(RtGpuService service) {
+  rt_clear_nodes(service.context->trees[service.tree], service.number, thread_number(),
+                 thread_count());
+}
+
+SERVICE rg_service_clear_end(RtGpuService service) {
+  if (thread_number()) return;
+  rt_clear_end(service.context, service.context->trees[service.tree], service.number);
+}
+
 /* -- lists ------------------------------------------------------------------------------------- */
 
 /* The list of active nodes of manager `number` of tree `tree`. */

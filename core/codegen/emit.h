@@ -94,7 +94,7 @@ typedef struct Codegen {
   /* of a leaf that threads share: this one's number and how many there are, i32; NULL: it is not */
   LLVMValueRef mate, mates;
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
-  ContextList list;                /* of a task over nodes on a GPU; entries NULL: of no such task */
+  ContextList list;                /* of a task over nodes on a GPU; entries NULL: of none */
   struct Told {                    /* between a WHO and its TELL: gpu_share.c */
     int64_t lanes, turns;
     LLVMValueRef row, mask, turn;

@@ -1,7 +1,7 @@
-/* gpu_share.c - look-ups that threads of a GPU share: those of a leaf's neighbours. Each thread of a
- * leaf does one of them, all go through the same code with different numbers, and tell each other
- * what they found by memory that a block's threads share. Only threads of one warp do, so that no
- * warp waits for another; a leaf with more threads has its look-ups once per warp.
+/* gpu_share.c - look-ups that threads of a GPU share: those of a leaf's neighbours. Each thread of
+ * a leaf does one of them, all go through the same code with different numbers, and tell each
+ * other what they found by memory that a block's threads share. Only threads of one warp do, so
+ * that no warp waits for another; a leaf with more threads has its look-ups once per warp.
  *
  *     shared:    | found of the block's first group | of the second | ..     a group: L lanes
  *     who:       wait for the group;  number = min(lane + turn * L, count - 1)

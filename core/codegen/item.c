@@ -4,8 +4,8 @@
  * gather. */
 #include "codegen/emit.h"
 
-/* Values of which a vector is made. A GPU has no vector registers, so that one lies in memory: there
- * fewer are selected from. */
+/* Values of which a vector is made. A GPU has no vector registers, so that one lies in memory:
+ * there fewer are selected from. */
 enum { MOST_PICKED = 64, MOST_SELECTED = 24 };
 
 static Type memory_type(Type type) {

@@ -121,6 +121,7 @@ static const DeviceTable cuda_table = {
     .locate = cuda_locate,
     .host_at = cuda_host_at,
     .adopt = cuda_adopt,
+    .clear = cuda_clear,
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,

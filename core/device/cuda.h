@@ -151,6 +151,7 @@ typedef struct CudaDevice {
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill;
+  void *service_clear, *service_clear_end;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */
@@ -278,6 +279,8 @@ void cuda_unload(Device *device, DeviceCode *code);
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_is_done(Device *device, uint64_t ticket);
+/* For what is on the GPU alone; waits. */
+bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
 /* What is queued, and its reports: device->settle. */
 bool cuda_settle(CudaDevice *cuda, Error *err);
 

@@ -322,7 +322,9 @@ static bool have_service(CudaDevice *cuda, Error *err) {
   return cuda->service && find_service(cuda, "rg_service_trees", &cuda->service_trees, err) &&
          find_service(cuda, "rg_service_zero", &cuda->service_zero, err) &&
          find_service(cuda, "rg_service_list", &cuda->service_list, err) &&
-         find_service(cuda, "rg_service_fill", &cuda->service_fill, err);
+         find_service(cuda, "rg_service_fill", &cuda->service_fill, err) &&
+         find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
+         find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err);
 }
 
 static int64_t most_blocks(const CudaDevice *cuda) {
@@ -550,4 +552,46 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return !error_is_set(&failed) || (error_add(err, &failed), false);
+}
+
+/* -- clear ------------------------------------------------------------------------------------- */
+
+/* A launch whose host region, a function of ours, runs services alone. Slot 0: the manager. */
+static bool run_clear(void *data, Error *err) {
+  DeviceLaunch *launch = data;
+  CudaDevice *cuda = launch->context.host;
+  RtTree *tree = launch->trees[0];
+  mark_used(launch, true);
+  if (!have_service(cuda, err) || !cuda_push(cuda, tree, NULL, 0, err) ||
+      !push_block(cuda, launch, err))
+    return false;
+  RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
+  if (!start_service(cuda, cuda->service_trees, 1, 1, service, err)) return false;
+  service.number = (int32_t)launch->frame[0];
+  return start_service(cuda, cuda->service_clear, most_blocks(cuda), BLOCK_THREADS, service, err) &&
+         start_service(cuda, cuda->service_clear_end, 1, 1, service, err) &&
+         refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
+}
+
+static void clear_host(RtContext *context) {
+  CudaDevice *cuda = context->host;
+  guard_run(run_clear, cuda->launch, cuda->err);
+}
+
+bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err) {
+  static const CudaCode code = {.code = {.host = clear_host}};
+  uint64_t frame = (uint64_t)manager;
+  const CudaTree *own = tree->device;
+  clear->is_done = false;
+  if (!own || own->image_state == CUDA_HOST_IS_NEWER) return true;
+  DeviceLaunch launch = {.code = &code.code,
+                         .frame = &frame,
+                         .frame_slots = 1,
+                         .trees = &tree,
+                         .tree_count = 1,
+                         .gc_is_stopped = clear->gc_is_stopped};
+  if (!cuda_launch(device, &launch, err) || !cuda_finish(device, &launch, err)) return false;
+  clear->is_done = true;
+  clear->collections = launch.collections;
+  return true;
 }

@@ -150,6 +150,12 @@ typedef struct DeviceLaunch {
   uint64_t ticket;
 } DeviceLaunch;
 
+typedef struct DeviceClear {
+  bool gc_is_stopped;         /* given: freed nodes stay as they are */
+  bool is_done;
+  uint64_t collections;       /* that freed something */
+} DeviceClear;
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 typedef struct DeviceTable {
@@ -180,6 +186,9 @@ typedef struct DeviceTable {
   /* device_reach; NULL: tasks work in the memory that the host sees. */
   bool (*reach)(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
+  /* Deactivates all cells of a manager, and collects them, where tasks work; NULL, or not done: the
+   * host does. After device_reach for the tree's counts. */
+  bool (*clear)(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
   /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No

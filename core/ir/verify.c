@@ -139,7 +139,8 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   case IR_ITEM:
     return (inst->imm >= 0 && inst->imm < kernel->tables.count) || wrong(v, inst, "no such table");
   case IR_WHO:
-    return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) || wrong(v, inst, "so many are not shared");
+    return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) ||
+           wrong(v, inst, "so many are not shared");
   case IR_TREE_ROOT: case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;

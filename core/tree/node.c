@@ -63,10 +63,30 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   return true;
 }
 
+/* On a device that has the newest contents. */
+static bool clear_there(Node *node, const SNode *sparse, bool *is_done, Error *err) {
+  Store *store = node->tree->store;
+  DeviceClear clear = {.gc_is_stopped = store->gc_is_stopped};
+  *is_done = false;
+  if (!store->device->table->clear || !snode_is_managed(sparse)) return true;
+  if (!store->device->table->clear(store->device, &node->tree->rt, sparse->manager, &clear, err))
+    return false;
+  *is_done = clear.is_done;
+  store->stats.gcs += clear.collections;
+  return true;
+}
+
 /* For a dense level: clears the nearest sparse level, and with it its own cells. */
 static bool clear(Node *node, RtContext *context, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
+  bool is_done;
   if (!sparse) return !is_always_active(node, "clear", err);
+  if (!clear_there(node, sparse, &is_done, err)) return false;
+  if (is_done) {
+    node->tree->store->changes++;
+    return true;
+  }
+  if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   cell_kinds[sparse->kind].clear(context, sparse);
   node->tree->store->changes++;
   if (!cell_refresh(node->tree, err)) return false;
@@ -98,7 +118,10 @@ static DeviceUse use_of_count(const Node *node) {
 static bool reach_tree(Node *node, NodeAction action, Error *err) {
   if (!tree_settle(node->tree, "its first use", err)) return false;
   if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;
-  return tree_reach(node->tree, action == NODE_COUNT ? use_of_count(node) : DEVICE_WRITES, err);
+  DeviceUse use = action == NODE_COUNT   ? use_of_count(node)
+                  : action == NODE_CLEAR ? DEVICE_COUNTS
+                                         : DEVICE_WRITES;
+  return tree_reach(node->tree, use, err);
 }
 
 bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,

@@ -271,6 +271,51 @@ describe("arch cuda #compiled #cpu", function()
     assert.truthy(from < 1 and to > 1 and to < 3, said)
   end)
 
+  it("clears a level for a script where its nodes are", function()
+    local text = [[
+      local x, h, l = rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32)
+      local tree = rg.tree()
+      local outer = tree:pointer("i", 512)
+      local inner, far = outer:pointer("i", 4), tree:hash("j")
+      local lists = tree:dense("k", 16):dynamic("m", 1024, { chunk = 32 })
+      inner:dense("i", 64):place(x)
+      far:dense("j", 8):place(h)
+      lists:place(l)
+      local fill = rg.kernel(function(n)
+        for i in rg.range(n) do
+          x[i * 64], h[i * 8 - 100] = i, i
+          lists:append(i % 16, i)
+        end
+      end)
+      local function show(...)
+        print(outer:count(), inner:count(), far:count(), lists:length(3), x[6400], h[700], ...)
+      end
+      fill(1000)
+      rg.sync()
+      io.stderr:write "begin\n"
+      inner:clear()
+      io.stderr:write "over\n"
+      show()
+      fill(500)
+      show()
+      outer:clear()
+      far:clear()
+      lists:clear()
+      show(rg.stats().gcs)
+      fill(700)
+      show(x[300 * 64 + 1])
+    ]]
+    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+    local moved = 0
+    for bytes in said:match "begin\n(.-)over\n":gmatch "copy of (%d+) bytes" do
+      moved = moved + bytes
+    end
+    assert.truthy(moved < 65536, said)
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)
+      :gsub("^begin\nover\n", "")
+    assert.equal(expected, said:sub(-#expected))
+  end)
+
   it("reads no count back where a steady loop frees and activates", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
