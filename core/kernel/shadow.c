@@ -166,7 +166,8 @@ static bool try_all(Shadow *shadow, const TuneTrial *trial, Error *err) {
 static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
   if (!variant->reshapes) return true;
   error_set(err, RG_ERROR_ARGUMENT,
-            "kernel '%.100s' may activate or deactivate cells, which kernel:tune() cannot undo",
+            "kernel '%.100s' may activate or deactivate cells, or uses arrays of kernels, which "
+            "kernel:tune() cannot undo",
             kernel->name);
   return error_hint(err, "launch it: with tune = \"online\" launches themselves are the trials");
 }

@@ -15,7 +15,8 @@
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 
-enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000, MOST_ENTRIES = 64, HALF = -1 };
+enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000 };
+enum { MOST_ENTRIES = 64, HALF = -1 };
 static const double least_ms = 0.02, share = 0.05;
 
 enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16 };

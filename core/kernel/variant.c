@@ -90,11 +90,17 @@ static uint64_t tree_of(const IrKernel *kernel, const IrInst *inst) {
   return tree >= 0 && tree < 64 ? (uint64_t)1 << tree : UINT64_MAX;
 }
 
+/* Has it to do with an array that is counted, whose memory is in no tree? */
+static bool uses_counted(const IrInst *inst) {
+  return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
+}
+
 static bool note_writes(void *data, IrInst *inst) {
   const Writing *writing = data;
   int effects = ir_effects(inst);
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
-  bool reshapes = (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL);
+  bool reshapes =
+      (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL) || uses_counted(inst);
   if (writes || reshapes) writing->variant->written |= tree_of(writing->kernel, inst);
   writing->variant->reshapes |= reshapes;
   return true;
