@@ -454,3 +454,47 @@ describe("an array that a kernel returns #compiled", function()
     assert.equal(after.header_alloc - before.header_alloc, after.header_free - before.header_free)
   end)
 end)
+
+describe("counting #compiled", function()
+  it("is left out where something else holds the array, as explain says", function()
+    local k = rg.kernel [=[
+    local function sum(a: array(i32), n: i32): i32
+      if n == 0 then return 0 end
+      local own = a
+      return own[n - 1] + sum(own, n - 1)
+    end
+    function(n: i32)
+      local rows = rg.list(rg.array_type(rg.i32))
+      for i = 1, n do
+        local row = rg.zeros(rg.i32, i)
+        for k = 0, i - 1 do row[k] = k end
+        rows:append(row)
+      end
+      local s = 0
+      for i = 0, #rows - 1 do
+        local row = rows[i]
+        for k = 0, #row - 1 do s = s + rows[i][k] end
+        s = s - sum(row, #row)
+      end
+      return s
+    end]=]
+    assert.equal(0, k(20))
+    local removed, all = k:explain():match "(%d+) of (%d+) references are not counted"
+    assert.is_true(tonumber(all) >= 4)
+    assert.equal(tonumber(all) - 1, tonumber(removed)) -- but that of `rows` to each row
+  end)
+
+  it("has a form on GPUs", function()
+    local x = rg.field(rg.i32, 64)
+    local k = rg.kernel([=[function()
+      for i in rg.range(64) do
+        local t = rg.list(rg.i32)
+        t:append(i)
+        x[i] = t[0] + #t
+      end
+    end]=], { x = x })
+    k()
+    assert.equal(64, x[63])
+    assert.is_nil(k:ptx("sm_75"):find(".extern .func", 1, true))
+  end)
+end)
