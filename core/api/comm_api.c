@@ -17,6 +17,8 @@ struct RgWindow {
   Object object;
   RgComm *ranks;              /* held */
   Window *window;             /* NULL: freed */
+  Tree *tree;                 /* of a field, held; NULL: an array's window */
+  Tree **peers;               /* by number in the team, held; NULL: nobody asked for it yet */
 };
 
 /* A word's place in a list. */
@@ -158,19 +160,26 @@ static void unmap_moved(void *context) {
 }
 
 /* What it is, as a number. */
-static uint64_t declared_as(const Array *array) {
+static uint64_t hash_text(const char *text) {
   uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-  for (const char *at = array->type_name; *at; at++)
-    hash = (hash ^ (uint8_t)*at) * 0x100000001b3u;
+  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t declared_as(const Array *array) {
+  uint64_t hash = hash_text(array->type_name);
   for (int k = 0; k < array->rank; k++) hash = (hash ^ (uint64_t)array->shape[k]) * 0x100000001b3u;
   return hash;
 }
 
+static bool is_here(const Store *store, Error *err) {
+  return !store->device->memory_bytes ||
+         error_set(err, RG_ERROR_NOT_YET, "windows of a GPU's memory are not there yet");
+}
+
 static bool can_be_window(const Array *array, Error *err) {
   char label[100];
-  if (!array_check(array, err)) return false;
-  if (array->store->device->memory_bytes)
-    return error_set(err, RG_ERROR_NOT_YET, "windows of a GPU's memory are not there yet");
+  if (!array_check(array, err) || !is_here(array->store, err)) return false;
   return block_is_own(array->block) || array->is_moved ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "%s wraps memory that is not its own: it cannot become a window",
@@ -196,25 +205,51 @@ static Window *open_window(Comm *comm, Array *array, Error *err) {
   return window && move_in(comm, array, window, err) ? window : NULL;
 }
 
+/* -- the handle -------------------------------------------------------------------------------- */
+
+static void end_peers(RgWindow *handle) {
+  for (int32_t k = 0; handle->peers && k < handle->ranks->comm->team_size; k++) {
+    Tree *peer = handle->peers[k];
+    if (!peer) continue;
+    if (!peer->destroyed_at) tree_destroy(peer, "the end of its window", NULL);
+    object_release(&peer->object);
+    handle->peers[k] = NULL;
+  }
+}
+
 /* The last release may come from a finalizer: it says nothing to the others. */
 static void window_end(Object *object) {
   RgWindow *handle = (RgWindow *)object;
+  end_peers(handle);
+  heap_free(&object->owner->heap, handle->peers);
   if (handle->window) window_drop(handle->window);
+  if (handle->tree) object_release(&handle->tree->object);
   object_release(&handle->ranks->object);
   object_free(object);
 }
 
-static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
-  if (!settle(program, err) || !can_be_window(array, err)) return false;
+static RgWindow *new_handle(Program *program, RgComm *ranks, Error *err) {
   RgWindow *handle = object_create(&program->owner, window_end, sizeof *handle, err);
-  if (!handle) return false;
+  if (!handle) return NULL;
   object_retain(&ranks->object);
   handle->ranks = ranks;
-  handle->window = open_window(ranks->comm, array, err);
-  bool ok = handle->window && comm_barrier(ranks->comm, err); /* peers' elements are there */
+  return handle;
+}
+
+/* After it, peers' elements are there. */
+static bool finish_window(RgWindow *handle, RgWindow **out, Error *err) {
+  bool ok = handle->window && comm_barrier(handle->ranks->comm, err);
   if (ok) *out = handle;
   else object_release(&handle->object);
   return ok;
+}
+
+static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
+  if (!settle(program, err) || !can_be_window(array, err)) return false;
+  RgWindow *handle = new_handle(program, ranks, err);
+  if (!handle) return false;
+  handle->window = open_window(ranks->comm, array, err);
+  return finish_window(handle, out, err);
 }
 
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
@@ -228,12 +263,59 @@ RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
   return API_CALL(program, make_window(program, comm, (Array *)array, window, API_ERR(program)));
 }
 
+static bool can_be_shared(Field *field, Error *err) {
+  char label[100];
+  if (!field_prepare(field, DEVICE_WRITES, err) || !is_here(field->store, err)) return false;
+  const Tree *tree = field->node->tree;
+  if (tree->is_peer)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
+  return !tree->layout->is_sparse ||
+         error_set(err, RG_ERROR_NOT_YET,
+                   "%s is in a sparse tree: windows of those are not there yet",
+                   field_label(field, label));
+}
+
+static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWindow **out,
+                             Error *err) {
+  const char *drawing;
+  if (!settle(program, err) || !can_be_shared(field, err)) return false;
+  Tree *tree = field->node->tree;
+  if (!tree_text(tree, &drawing, err)) return false;
+  uint64_t declared = hash_text(drawing);
+  RgWindow *handle = new_handle(program, ranks, err);
+  if (!handle) return false;
+  object_retain(&tree->object);
+  handle->tree = tree;
+  handle->peers = heap_alloc(&program->owner.heap,
+                             (size_t)ranks->comm->team_size * sizeof(Tree *));
+  if (handle->peers)
+    handle->window = window_open(ranks->comm, tree->arena.base, tree->arena.reserved, declared, err);
+  else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+  return finish_window(handle, out, err);
+}
+
+RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window) {
+  API_NEEDS(comm);
+  API_NEEDS(field);
+  API_NEEDS(window);
+  *window = NULL;
+  Program *program = API_PROGRAM(comm);
+  if (program_of(&((Field *)field)->object) != program)
+    return api_refuse(__func__, "the field is another runtime's");
+  return API_CALL(program, make_tree_window(program, comm, (Field *)field, window,
+                                            API_ERR(program)));
+}
+
+/* -- its end, and its peers -------------------------------------------------------------------- */
+
 static bool has_window(const RgWindow *handle, Error *err) {
   return handle->window || error_set(err, RG_ERROR_HANDLE, "the window was freed");
 }
 
 static bool free_window(RgWindow *handle, Error *err) {
-  if (!has_window(handle, err) || !window_free(handle->window, err)) return false;
+  if (!has_window(handle, err)) return false;
+  end_peers(handle);
+  if (!window_free(handle->window, err)) return false;
   handle->window = NULL;
   return true;
 }
@@ -244,6 +326,20 @@ RgStatus rg_window_free(RgWindow *window) {
 }
 
 void rg_window_release(RgWindow *window) { object_release((Object *)window); }
+
+static bool find_range(const RgWindow *handle, void **from, uint64_t *size_bytes, Error *err) {
+  if (!has_window(handle, err)) return false;
+  *from = handle->window->here;
+  *size_bytes = handle->window->size_bytes;
+  return true;
+}
+
+RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(from);
+  API_NEEDS(size_bytes);
+  COMM_CALL(window, find_range(window, from, size_bytes, err));
+}
 
 static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Error *err) {
   if (!has_window(handle, err)) return false;
@@ -262,4 +358,30 @@ RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer) {
   API_NEEDS(pointer);
   *pointer = NULL;
   COMM_CALL(window, find_peer(window, rank, pointer, err));
+}
+
+static Tree *peer_tree(RgWindow *handle, int32_t rank, Error *err) {
+  void *base;
+  if (!find_peer(handle, rank, &base, err)) return NULL;
+  Tree **peer = &handle->peers[rank - handle->ranks->comm->team_first];
+  if (!*peer) *peer = tree_peer(handle->tree, base, err);
+  return *peer;
+}
+
+static bool peer_field(RgWindow *handle, int32_t rank, Field *field, RgField **peer, Error *err) {
+  char label[100];
+  if (!handle->tree || field->node == NULL || field->node->tree != handle->tree)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is not in the window's tree",
+                     field_label(field, label));
+  Tree *tree = peer_tree(handle, rank, err);
+  if (tree) *peer = (RgField *)field_peer(field, tree, err);
+  return *peer;
+}
+
+RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, RgField **peer) {
+  API_NEEDS(window);
+  API_NEEDS(field);
+  API_NEEDS(peer);
+  *peer = NULL;
+  COMM_CALL(window, peer_field(window, rank, (Field *)field, peer, err));
 }

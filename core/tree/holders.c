@@ -32,7 +32,7 @@ static void add(Holders *holders, Holder holder) {
 static Holders find(const Store *store) {
   Holders holders = {0};
   for (const Tree *tree = store->trees; tree; tree = tree->next)
-    if (tree->has_storage)
+    if (tree->has_storage && !tree->is_peer)
       add(&holders, (Holder){tree->layout->root_size + rt_tree_bytes(&tree->rt), tree, NULL});
   for (const Block *block = store->blocks; block; block = block->next)
     if (block_is_own(block)) add(&holders, (Holder){block->size_bytes, NULL, block});

@@ -224,6 +224,29 @@ bool storage_create(Tree *tree, Error *err) {
   return true;
 }
 
+bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err) {
+  ASSERT(!of->layout->is_sparse && of->has_storage, "peers are of dense trees that are laid out");
+  if (!masks_create(tree, err)) return false;
+  tree->rt.base = base;
+  tree->rt.root = base + (of->rt.root - of->rt.base);
+  tree->rt.root_size = of->rt.root_size;
+  tree->rt.reserved = of->rt.reserved;
+  tree->rt.number = tree->store->tree_count++;
+  tree->rt.budget = &tree->store->budget;
+  tree->rt.foreign = RT_FOREIGN;
+  rt_tree_init(&tree->rt, tree->store->device->worker_count);
+  tree->has_storage = tree->is_peer = true;
+  return true;
+}
+
+static void end_borrowed(Tree *tree) {
+  Device *device = tree->store->device;
+  device->table->forget(device, &tree->rt);
+  masks_free(tree);
+  tree->rt = (RtTree){0};
+  tree->has_storage = false;
+}
+
 static void free_orders(Store *store, RtManager *manager) {
   for (uint64_t k = 0; k < manager->order_count; k++) heap_free(store->heap, manager->orders[k]);
   heap_free(store->heap, manager->orders);
@@ -238,6 +261,10 @@ static void free_logs(Store *store, const RtManager *manager) {
 
 void storage_free(Tree *tree) {
   if (!tree->has_storage) return;
+  if (tree->is_peer) {
+    end_borrowed(tree);
+    return;
+  }
   Store *store = tree->store;
   tree_reach(tree, DEVICE_COUNTS, NULL); /* what it gives back */
   store->device->table->forget(store->device, &tree->rt);

@@ -74,12 +74,30 @@ static void tree_end(Object *object) {
   object_free(&tree->object);
 }
 
-Tree *tree_create(Store *store, const char *name, Error *err) {
+static Tree *begin(Store *store, Error *err) {
   Tree *tree = object_create(store->owner, tree_end, sizeof *tree, err);
   if (!tree) return NULL;
   tree->store = store;
   tree->next = store->trees;
-  store->trees = tree;
+  return store->trees = tree;
+}
+
+Tree *tree_peer(Tree *of, uint8_t *base, Error *err) {
+  Tree *tree = begin(of->store, err);
+  if (!tree) return NULL;
+  tree->layout = of->layout;
+  snode_tree_retain(tree->layout);
+  bool ok = true;
+  for (int k = 0; ok && k < of->node_count; k++)
+    ok = add_handle(tree, of->nodes[k]->snode, err);
+  if (ok && storage_borrow(tree, of, base, err)) return tree;
+  object_release(&tree->object);
+  return NULL;
+}
+
+Tree *tree_create(Store *store, const char *name, Error *err) {
+  Tree *tree = begin(store, err);
+  if (!tree) return NULL;
   tree->layout = snode_tree_create(store->heap, name, err);
   if (tree->layout && add_handle(tree, snode_root(tree->layout), err)) return tree;
   object_release(&tree->object);

@@ -27,6 +27,7 @@ struct Tree {
   Node **nodes;               /* one handle per SNode, in the order they were added */
   int node_count, node_capacity;
   bool has_storage;
+  bool is_peer;               /* in memory that is another process's, too: tree_peer */
   char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
@@ -35,6 +36,9 @@ struct Tree {
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
+/* A laid-out dense tree as another process has it: the same layout, over memory at `base` that
+ * stays there until the peer is destroyed. */
+Tree *tree_peer(Tree *of, uint8_t *base, Error *err);
 /* Frees the tree's memory; later uses of a handle report where that was. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
 /* Does the tree, and its runtime, still exist? Else handle.destroyed. */
@@ -56,6 +60,7 @@ const char *tree_label(const Tree *tree, char buffer[100]);
 void store_count(StoreStats *stats, const Tree *tree);
 
 bool storage_create(Tree *tree, Error *err);
+bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
 /* Returns pages of nodes that are neither live nor recycled to the system. */
 void storage_trim(Tree *tree);
@@ -138,6 +143,8 @@ struct Field {
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
+/* The same field of a peer of its tree. */
+Field *field_peer(const Field *of, Tree *peer, Error *err);
 /* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
 /* Checks that it is placed and not destroyed, and lays it out: the first step of every use. `where`

@@ -27,7 +27,7 @@ bool store_reach(Store *store, DeviceUse use, Error *err) {
 void store_memory(const Store *store, RgMemory *memory) {
   *memory = (RgMemory){.reserved = store->budget.used, .peak = store->budget.peak};
   for (const Tree *tree = store->trees; tree; tree = tree->next) {
-    if (!tree->has_storage) continue;
+    if (!tree->has_storage || tree->is_peer) continue;
     memory->trees++;
     memory->live += tree_live_bytes(tree);
   }
@@ -100,7 +100,7 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
 bool store_memory_node(Store *store, int32_t row, RgNodeMemory *node) {
   int32_t number = 0;
   for (const Tree *tree = store->trees; tree; tree = tree->next) {
-    if (!tree->has_storage) continue;
+    if (!tree->has_storage || tree->is_peer) continue;
     if (row >= 0 && row < tree->layout->node_count) {
       fill_row(tree, tree->layout->nodes[row], number, node);
       return true;

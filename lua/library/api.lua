@@ -425,16 +425,16 @@ return {
       "That of each rank, by rank." },
     { "broadcast(value: number|string|rg.Array, root?: integer): number|string|rg.Array",
       "What rank `root`, or 0, has, on all; an array is filled." },
-    { "window(array: rg.Array): rg.Window",
-      "An array of one type and shape on all ranks; its elements move." },
+    { "window(of: rg.Array|rg.Field): rg.Window",
+      "An array, whose elements move, or a dense field, declared alike on all ranks." },
     { "find(pointer: any): rg.Window?",
       "The innermost window that holds the address. Not together." },
     { "abort(why: string)", "All others get `why` at their next call. Not together." },
   } },
-  { class = "rg.Window", title = "An array that other ranks reach", rows = {
-    { "array: rg.Array", "This rank's." },
-    { "peer(rank: integer): rg.Array", "That of a rank of the team, in place, in kernels too." },
-    { "free()", "Together: nobody reaches the others' any more; each keeps its array." },
+  { class = "rg.Window", title = "An array or field that other ranks reach", rows = {
+    { "own: rg.Array|rg.Field", "This rank's." },
+    { "peer(rank: integer): any", "That of a rank of the team, in place, in kernels too." },
+    { "free()", "Together: nobody reaches the others' any more; each keeps its own." },
   } },
   { class = "rg.Client", title = "The compute client, `rg.client()`: work on a stream", rows = {
     { "empty(type: rg.Type|string|integer, ...: integer): rg.Array",

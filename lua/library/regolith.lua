@@ -1469,10 +1469,10 @@ function Comm:gather(value) end
 ---@return number|string|rg.Array
 function Comm:broadcast(value, root) end
 
---- An array of one type and shape on all ranks; its elements move.
----@param array rg.Array
+--- An array, whose elements move, or a dense field, declared alike on all ranks.
+---@param of rg.Array|rg.Field
 ---@return rg.Window
-function Comm:window(array) end
+function Comm:window(of) end
 
 --- The innermost window that holds the address. Not together.
 ---@param pointer any
@@ -1484,15 +1484,15 @@ function Comm:find(pointer) end
 function Comm:abort(why) end
 
 ---@class rg.Window
----@field array rg.Array This rank's.
+---@field own rg.Array|rg.Field This rank's.
 local Window = {}
 
 --- That of a rank of the team, in place, in kernels too.
 ---@param rank integer
----@return rg.Array
+---@return any
 function Window:peer(rank) end
 
---- Together: nobody reaches the others' any more; each keeps its array.
+--- Together: nobody reaches the others' any more; each keeps its own.
 function Window:free() end
 
 ---@class rg.Client

@@ -724,12 +724,19 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
  * and write each other's directly. Its elements move, so pointers to them are stale; arrays that
  * wrap memory of others are refused. */
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
-/* Together. The array stays. */
+/* Together: the tree of a dense field, declared alike on all ranks. Nothing moves. */
+RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window);
+/* Together. The array, or the tree, stays. */
 RgStatus rg_window_free(RgWindow *window);
 /* Not together, from any thread: it is freed at a call together, once all have released it. */
 void rg_window_release(RgWindow *window);
+/* This rank's own bytes of it. */
+RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes);
 /* The first element as rank `rank` has it, in this process's addresses; 0 <= rank. */
 RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer);
+/* Of a tree's window: a field of that tree, as rank `rank` has it; released as any field. It is
+ * destroyed with the window. */
+RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, RgField **peer);
 /* Memory in bytes. kind 0 "persistent": of trees, where `reserved` are addresses; 1 "transient": of
  * arrays and buffers, reused by `strategy`; 2 "staging": on its way; 3 "range": the addresses that
  * all three have, in one range, `blocks` parts of it. The peaks are each by itself. */

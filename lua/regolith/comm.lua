@@ -5,13 +5,14 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local array = require "regolith.array"
+local field = require "regolith.field"
 
 local comm = {}
 
 local C, check = lib.C, lib.check
 
 local function show_comm(self) return ("rank %d of %d"):format(self.rank, self.size) end
-local function show_window(self) return ("window of %s"):format(tostring(self.array)) end
+local function show_window(self) return ("window of %s"):format(tostring(self.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
 local Window = { __regolith = "a window", __tostring = show_window }
 
@@ -149,31 +150,38 @@ end
 -- -- windows --------------------------------------------------------------------------------------
 
 local window_out = ffi.new "RgWindow *[1]"
-local open_window = lib.quietly(function(self, a)
-  check(C.rg_comm_window(self.pointer, a.rg_array, window_out), self.number)
+local open_window = lib.quietly(function(self, x)
+  if is_array(x) then
+    check(C.rg_comm_window(self.pointer, x.rg_array, window_out), self.number)
+  else
+    check(C.rg_comm_window_field(self.pointer, x.rg_field, window_out), self.number)
+  end
   return hold(window_out[0], self.number, C.rg_window_release)
 end)
 
---- Together: an array of one type and shape on all ranks, which the others reach by win:peer(r).
---- Its elements move: pointers to them are stale.
-function methods.window(self, a)
-  if not is_array(a) then
-    return fail.argument("comm:window takes an array, not " .. fail.describe(a),
+--- Together: an array or a dense field, declared alike on all ranks, which the others reach by
+--- win:peer(r). An array's elements move: pointers to them are stale.
+function methods.window(self, x)
+  if not is_array(x) and not field.is(x) then
+    return fail.argument("comm:window takes an array or a dense field, not " .. fail.describe(x),
       "rg.array(rg.f32, n, m)")
   end
-  local window = setmetatable({ comm = self, array = a, peers = {}, number = self.number }, Window)
-  window.pointer = open_window(self, a)
+  local window = setmetatable({ comm = self, own = x, peers = {}, number = self.number }, Window)
+  window.pointer = open_window(self, x)
+  self.made = self.made + 1
+  window.age = self.made
   self.windows[window] = true
   return window
 end
 
-local function bytes_of(a)
-  local extents, size = a.shape, a.type.size
-  for _, extent in pairs(extents) do size = size * extent end
-  return ffi.cast("uint8_t *", a:pointer()), size
+local range_out, size_out = ffi.new "void *[1]", ffi.new "uint64_t[1]"
+local function bytes_of(window)
+  check(C.rg_window_range(window.pointer, range_out, size_out), window.number)
+  return ffi.cast("uint8_t *", range_out[0]), size_out[0]
 end
 
---- The innermost open window that holds the address, an FFI pointer; nil: none does.
+--- The innermost open window that holds the address, an FFI pointer, of equal ones the newest; nil:
+--- none does.
 function methods.find(self, pointer)
   local is_pointer, at = pcall(ffi.cast, "uint8_t *", pointer)
   if type(pointer) ~= "cdata" or not is_pointer then
@@ -181,10 +189,9 @@ function methods.find(self, pointer)
   end
   local best, least
   for window in pairs(self.windows) do
-    local from, size = bytes_of(window.array)
-    if at >= from and at < from + size and (not best or size < least) then
-      best, least = window, size
-    end
+    local from, size = bytes_of(window)
+    local is_inner = not best or size < least or size == least and window.age > best.age
+    if at >= from and at < from + size and is_inner then best, least = window, size end
   end
   return best
 end
@@ -199,28 +206,31 @@ end
 
 local peer_out = ffi.new "void *[1]"
 
---- The array as rank `r` of this rank's team has it: read and written in place, here and in
+local function open_peer(self, rank)
+  if field.is(self.own) then return field.peer(self.pointer, rank, self.own) end
+  check(C.rg_window_peer(self.pointer, rank, peer_out), self.number)
+  local extents = {}
+  for axis, extent in pairs(self.own.shape) do extents[axis + 1] = extent end
+  return array.wrap(self.comm.session, ffi.cast("uint8_t *", peer_out[0]), self.own.type, extents,
+    { owner = self })
+end
+
+--- The array or field as rank `r` of this rank's team has it: read and written in place, here and in
 --- kernels.
 function window.peer(self, rank)
   check_open(self)
   check_rank(self.comm, rank, "win:peer")
-  if not self.peers[rank] then
-    check(C.rg_window_peer(self.pointer, rank, peer_out), self.number)
-    local a, extents = self.array, {}
-    for axis, extent in pairs(a.shape) do extents[axis + 1] = extent end
-    local t = a.type
-    self.peers[rank] = rank == self.comm.rank and a or array.wrap(self.comm.session,
-      ffi.cast("uint8_t *", peer_out[0]), t, extents, { owner = self })
-  end
+  self.peers[rank] = self.peers[rank] or rank == self.comm.rank and self.own
+    or open_peer(self, rank)
   return self.peers[rank]
 end
 
---- Together: peers cannot reach it any more. The array stays.
+--- Together: peers cannot reach it any more. The array or field stays.
 function window.free(self)
   check_open(self)
   check(C.rg_window_free(self.pointer), self.number)
   for rank, peer in pairs(self.peers) do
-    if rank ~= self.comm.rank then peer:destroy() end
+    if rank ~= self.comm.rank and is_array(peer) then peer:destroy() end
   end
   self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
 end
@@ -265,7 +275,7 @@ function comm.open(session)
   session.ranks = setmetatable({ session = session, number = number, pointer = pointer,
     rank = C.rg_comm_rank(pointer), size = C.rg_comm_size(pointer),
     team = { first = first[0], count = count[0] },
-    windows = setmetatable({}, { __mode = "k" }) }, Comm)
+    windows = setmetatable({}, { __mode = "k" }), made = 0 }, Comm)
   return session.ranks
 end
 

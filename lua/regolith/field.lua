@@ -220,15 +220,28 @@ Field = ffi.metatype("RgFieldHandle", meta)
 
 local field_out = ffi.new "RgField *[1]"
 
-local function new_field(session, t, name)
-  local number, c = session:get()
-  check(C.rg_field_create(c, t.name, name, field_out), number)
+-- The caller is in lib.quiet, or nothing is allocated since field_out was set.
+local function new_handle(number)
   lib.count_handle(number)
   last_number = last_number + 1
   local handle = Field(field_out[0], number, last_number, -1, lib.oracle_of(number) and 1 or 0)
   elements.by_number[last_number] = handle
   return handle
 end
+
+local function new_field(session, t, name)
+  local number, c = session:get()
+  check(C.rg_field_create(c, t.name, name, field_out), number)
+  return new_handle(number)
+end
+
+--- The same field as a rank has it that a window reaches: comm.lua.
+field.peer = lib.quietly(function(window, rank, x)
+  check(C.rg_window_peer_field(window, rank, x.rg_field, field_out), x.rg_runtime)
+  return new_handle(x.rg_runtime)
+end)
+
+function field.is(what) return type(what) == "cdata" and ffi.istype(Field, what) end
 
 -- Lua's numbers count by ones up to here.
 local function check_magnitude(what, n)

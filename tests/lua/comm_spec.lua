@@ -87,7 +87,7 @@ describe("ranks #compiled #cpu", function()
       local a = rg.array(rg.f32, 8, 3)
       for i = 0, 7 do for j = 0, 2 do a[i][j] = 100 * comm.rank + 10 * i + j end end
       local win = comm:window(a)
-      assert(win.array == a and a[7][2] == 100 * comm.rank + 72)
+      assert(win.own == a and a[7][2] == 100 * comm.rank + 72)
       local next_rank = (comm.rank + 1) % 4
       local peer = win:peer(next_rank)
       assert(peer[7][2] == 100 * next_rank + 72)
@@ -108,6 +108,39 @@ describe("ranks #compiled #cpu", function()
       assert(win:peer(next_rank)[0][1] == 100 * next_rank + 1.5)
       comm:barrier()
     ]])
+  end)
+
+  it("do so with dense fields, whose tree has others, too", function()
+    holds(3, [[
+      local x, v = rg.field(rg.f32, { name = "x" }), rg.field(rg.vec2, { name = "v" })
+      rg.root:dense("ij", 6, 5):dense("ij", 2, 3):place(x, v)
+      for i, j in x:active() do x[i][j] = 1000 * comm.rank + 100 * i + j end
+      local at = x:pointer()
+      local win = comm:window(x)
+      assert(x:pointer() == at and tostring(win):find "window of field")
+      local left = win:peer((comm.rank + 2) % 3)
+      local last = (comm.rank + 2) % 3
+      assert(left[11][14] == 1000 * last + 1114 and #left == 12)
+      comm:barrier()
+      rg.kernel(function() for i, j in left:active() do left[i][j] = left[i][j] + 0.5 end end)()
+      comm:barrier()
+      assert(x[11][14] == 1000 * comm.rank + 1114.5)
+      local same = comm:window(v) -- in the same tree
+      v[3][4] = rg.vec2(comm.rank, 5)
+      comm:barrier()
+      assert(same:peer(last)[3][4].x == last and comm:find(at) == same)
+      comm:barrier()
+      win:free()
+      local ok, problem = pcall(function() return left[0][0] end)
+      assert(not ok and problem.code == "handle.destroyed")
+      assert(same:peer(last)[3][4].y == 5 and x[0][0] > 0)
+      comm:barrier()
+    ]])
+  end)
+
+  it("are told that a sparse field is no window yet", function()
+    fails(2, "local x = rg.field(rg.f32); rg.root:pointer('i', 8):place(x); comm:window(x)",
+      "in a sparse tree")
   end)
 
   it("may forget a window: it is freed when all have", function()
@@ -175,7 +208,7 @@ describe("a mistake of a rank #compiled #cpu", function()
   it("is named where it calls", function()
     local comm = rg.comm()
     local function problem(...) return select(2, pcall(...)).message end
-    assert.is_truthy(problem(comm.window, comm, 5):find "takes an array")
+    assert.is_truthy(problem(comm.window, comm, 5):find "takes an array or a dense field")
     assert.is_truthy(problem(comm.all_reduce, comm, 5, "mean"):find "combines by")
     assert.is_truthy(problem(comm.broadcast, comm, 5, 1):find "rank from 0 to 0")
     assert.is_truthy(problem(comm.gather, comm, {}):find "a number or a string")
