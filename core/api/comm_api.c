@@ -289,7 +289,8 @@ static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWi
   handle->peers = heap_alloc(&program->owner.heap,
                              (size_t)ranks->comm->team_size * sizeof(Tree *));
   if (handle->peers)
-    handle->window = window_open(ranks->comm, tree->arena.base, tree->arena.reserved, declared, err);
+    handle->window = window_open(ranks->comm, tree->arena.base, tree->arena.reserved, declared,
+                                 err);
   else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   return finish_window(handle, out, err);
 }

@@ -29,17 +29,27 @@ typedef struct Launched {
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
-static void become_rank(int32_t rank, int32_t ranks, int socket, const sigset_t *mask,
-                        char *const *argv) {
-  char text[3][16];
-  snprintf(text[0], sizeof text[0], "%d", rank);
-  snprintf(text[1], sizeof text[1], "%d", ranks);
-  snprintf(text[2], sizeof text[2], "%d", socket);
+/* This process's variables and three more; freed by the caller. */
+static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int socket) {
+  enum { OURS = 3, BYTES = 40 };
+  size_t count = 0;
+  while (environ[count]) count++;
+  char **all = heap_alloc(heap, (count + OURS + 1) * sizeof *all + (size_t)OURS * BYTES);
+  if (!all) return NULL;
+  char *text = (char *)(all + count + OURS + 1);
+  snprintf(text, BYTES, HUB_RANK "=%d", rank);
+  snprintf(text + BYTES, BYTES, HUB_RANKS "=%d", ranks);
+  snprintf(text + (size_t)2 * BYTES, BYTES, HUB_SOCKET "=%d", socket);
+  for (size_t k = 0; k < OURS; k++) all[k] = text + k * BYTES;
+  memcpy(all + OURS, environ, count * sizeof *all); /* of two with one name the first counts */
+  return all;
+}
+
+static void become_rank(int32_t rank, int socket, const sigset_t *mask, char *const *argv,
+                        char *const *environment) {
   fcntl(socket, F_SETFD, 0);
   sigprocmask(SIG_SETMASK, mask, NULL);
-  if (!setenv(HUB_RANK, text[0], 1) && !setenv(HUB_RANKS, text[1], 1) &&
-      !setenv(HUB_SOCKET, text[2], 1))
-    execv(argv[0], argv);
+  execve(argv[0], argv, environment);
   fprintf(stderr, "regolith: rank %d cannot run %s (%s)\n", rank, argv[0], strerror(errno));
   _exit(127);
 }
@@ -50,8 +60,10 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
     return error_set(err, RG_ERROR_RANK, "the system has no socket for rank %d (%s)", rank,
                      strerror(errno));
-  pid_t process = fork();
-  if (!process) become_rank(rank, ranks, pair[1], mask, argv);
+  char **environment = make_environment(all->hub.heap, rank, ranks, pair[1]);
+  pid_t process = environment ? fork() : -1;
+  if (!process) become_rank(rank, pair[1], mask, argv, environment);
+  heap_free(all->hub.heap, environment);
   close(pair[1]);
   all->hub.members[rank] = (HubMember){.socket = pair[0]};
   all->processes[rank] = process;

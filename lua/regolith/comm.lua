@@ -180,7 +180,7 @@ local function bytes_of(window)
   return ffi.cast("uint8_t *", range_out[0]), size_out[0]
 end
 
---- The innermost open window that holds the address, an FFI pointer, of equal ones the newest; nil:
+--- The innermost open window that holds the address, an FFI pointer; of equal ones the newest. nil:
 --- none does.
 function methods.find(self, pointer)
   local is_pointer, at = pcall(ffi.cast, "uint8_t *", pointer)
