@@ -215,8 +215,8 @@ local function open_peer(self, rank)
     { owner = self })
 end
 
---- The array or field as rank `r` of this rank's team has it: read and written in place, here and in
---- kernels.
+--- The array or field as rank `r` of this rank's team has it: read and written in place, here and
+--- in kernels.
 function window.peer(self, rank)
   check_open(self)
   check_rank(self.comm, rank, "win:peer")
