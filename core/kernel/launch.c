@@ -254,7 +254,7 @@ static Variant *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values
                          DeviceLaunch *launch) {
   launch->switches = tuning_pick(kernel, trial);
   if (!trial->code) return trial->base;
-  variant_take_arguments(trial->code, trial->base);
+  variant_take_arguments(kernel->engine, trial->code, trial->base);
   launch_fill(kernel->engine, trial->code, values, launch);
   return kernel->ran = trial->code;
 }

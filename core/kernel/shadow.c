@@ -128,7 +128,7 @@ static bool run(Shadow *shadow, const TuneTrial *trial, int32_t candidate, Error
   Variant *code;
   RgValue unused;
   DeviceSwitches switches = tuning_way(shadow->kernel, trial, candidate, &code);
-  if (code) variant_take_arguments(code, shadow->variant);
+  if (code) variant_take_arguments(engine, code, shadow->variant);
   Variant *variant = code ? code : shadow->variant;
   launch_fill(engine, variant, shadow->values, launch);
   launch->switches = switches;

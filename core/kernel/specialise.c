@@ -244,8 +244,7 @@ Variant *special_find(Kernel *kernel, Variant *general) {
     if (!fits(general)) return NULL;
   }
   Variant *made = general->special->made;
-  readback_drop(kernel->engine, made);
-  variant_take_arguments(made, general);
+  variant_take_arguments(kernel->engine, made, general);
   return made;
 }
 

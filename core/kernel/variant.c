@@ -342,7 +342,8 @@ Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *c
   return NULL;
 }
 
-void variant_take_arguments(Variant *variant, const Variant *from) {
+void variant_take_arguments(const Engine *engine, Variant *variant, const Variant *from) {
+  readback_drop(engine, variant);
   memset(variant->frame, 0, sizeof *variant->frame * (size_t)variant->frame_slots);
   memcpy(variant->frame, from->frame, sizeof *variant->frame * (size_t)from->arg_count);
 }

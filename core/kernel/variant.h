@@ -106,8 +106,8 @@ Tree *pattern_owner(const RgValue *value);
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          bool is_ahead, Error *err);
 void variant_free(Engine *engine, Variant *variant);
-/* The frame of a variant with the same arguments. */
-void variant_take_arguments(Variant *variant, const Variant *from);
+/* The frame of a variant with the same arguments, for one more launch. */
+void variant_take_arguments(const Engine *engine, Variant *variant, const Variant *from);
 /* launch.c: all that the variant says of a launch, whose context stays as it is. */
 void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
@@ -126,8 +126,8 @@ void variants_widen(Kernel *kernel);
 /* readback.c: faults, counters and the result of a launch that has ended. */
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,
               RgValue *result, Error *err);
-/* Result `number` of the last launch of this variant; NIL and false past the last. */
 bool stopped_error(const Kernel *kernel, Error *err);
+/* Result `number` of the last launch of this variant; NIL and false past the last. */
 bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *result);
 void readback_drop(const Engine *engine, Variant *variant); /* arrays that nobody has read */
 

@@ -39,7 +39,6 @@ struct Block {
 typedef struct Loop { Block *again, *leave; } Loop;
 
 typedef struct Counts {
-  PassContext *ctx;
   IrKernel *kernel;
   Scratch *scratch;
   Blocks blocks;
@@ -388,7 +387,7 @@ static bool has_no_array(void *data, IrInst *inst) {
 }
 
 bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
-  Counts c = {.ctx = ctx, .kernel = kernel, .scratch = ctx->scratch};
+  Counts c = {.kernel = kernel, .scratch = ctx->scratch};
   if (ctx->for_cuda && !ir_walk(kernel->body, has_no_array, NULL)) {
     error_set(err, RG_ERROR_NOT_YET,
               "counted arrays outside parallel loops do not run with arch = \"cuda\" yet");

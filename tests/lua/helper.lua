@@ -14,6 +14,9 @@ ffi.cdef "int setenv(const char *, const char *, int); int unsetenv(const char *
 ffi.C.setenv("RG_ALLOCATIONS", "on", 0)
 
 local rg = require "regolith"
+-- what is loaded when it is used, and once per process: busted forgets what a file of tests loads
+require "regolith.counted"
+require "regolith.tune"
 
 local support = { rg = rg }
 

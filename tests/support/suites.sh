@@ -121,7 +121,7 @@ run_lua() {
   of="array array_kernel pointer list kernel node_loop bitmasked" # launches, by another thread
   specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
     run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off
-  of="judge update sum loop list pointer model tune" # run in another way each time
+  of="judge update sum loop list pointer model tune counted_handle" # run in another way each time
   specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
     run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4
   # without what is a matter of compiled code
