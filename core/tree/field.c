@@ -72,17 +72,6 @@ bool field_place(Node *node, Field *field, Error *err) {
   return true;
 }
 
-Field *field_peer(const Field *of, Tree *peer, Error *err) {
-  Field *field = field_create(of->store, of->type_name, of->name, err);
-  if (!field) return NULL;
-  object_retain(&peer->object);
-  field->node = tree_node(peer, of->node->snode);
-  field->component = of->component;
-  memcpy(field->offset, of->offset, sizeof field->offset);
-  field->has_offset = of->has_offset;
-  return field;
-}
-
 bool field_settle(Field *field, const char *where, Error *err) {
   char label[100];
   const Owner *owner = field->object.owner;

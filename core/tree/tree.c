@@ -31,7 +31,7 @@ const char *tree_label(const Tree *tree, char buffer[100]) {
 }
 
 /* The handle of a new SNode. On failure the SNode has none; the caller gives up. */
-static Node *add_handle(Tree *tree, SNode *snode, Error *err) {
+Node *tree_add_handle(Tree *tree, SNode *snode, Error *err) {
   Heap *heap = tree->store->heap;
   Node *node = heap_alloc(heap, sizeof *node);
   if (node && tree->node_count == tree->node_capacity) {
@@ -74,7 +74,7 @@ static void tree_end(Object *object) {
   object_free(&tree->object);
 }
 
-static Tree *begin(Store *store, Error *err) {
+Tree *tree_begin(Store *store, Error *err) {
   Tree *tree = object_create(store->owner, tree_end, sizeof *tree, err);
   if (!tree) return NULL;
   tree->store = store;
@@ -82,24 +82,11 @@ static Tree *begin(Store *store, Error *err) {
   return store->trees = tree;
 }
 
-Tree *tree_peer(Tree *of, uint8_t *base, Error *err) {
-  Tree *tree = begin(of->store, err);
-  if (!tree) return NULL;
-  tree->layout = of->layout;
-  snode_tree_retain(tree->layout);
-  bool ok = true;
-  for (int k = 0; ok && k < of->node_count; k++)
-    ok = add_handle(tree, of->nodes[k]->snode, err);
-  if (ok && storage_borrow(tree, of, base, err)) return tree;
-  object_release(&tree->object);
-  return NULL;
-}
-
 Tree *tree_create(Store *store, const char *name, Error *err) {
-  Tree *tree = begin(store, err);
+  Tree *tree = tree_begin(store, err);
   if (!tree) return NULL;
   tree->layout = snode_tree_create(store->heap, name, err);
-  if (tree->layout && add_handle(tree, snode_root(tree->layout), err)) return tree;
+  if (tree->layout && tree_add_handle(tree, snode_root(tree->layout), err)) return tree;
   object_release(&tree->object);
   return NULL;
 }
@@ -148,7 +135,7 @@ Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *si
   Tree *tree = parent->tree;
   if (!tree_check(tree, err)) return NULL;
   SNode *snode = snode_add(parent->snode, kind, axes, sizes, size_count, options, err);
-  Node *node = snode ? add_handle(tree, snode, err) : NULL;
+  Node *node = snode ? tree_add_handle(tree, snode, err) : NULL;
   if (node) object_retain(&tree->object);
   return node;
 }

@@ -36,9 +36,9 @@ struct Tree {
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* A laid-out dense tree as another process has it: the same layout, over memory at `base` that
- * stays there until the peer is destroyed. */
-Tree *tree_peer(Tree *of, uint8_t *base, Error *err);
+/* peer.c: a laid-out dense tree as another process has it: declared the same, over memory at `base`
+ * that stays there until the peer is destroyed. */
+Tree *tree_peer(const Tree *of, uint8_t *base, Error *err);
 /* Frees the tree's memory; later uses of a handle report where that was. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
 /* Does the tree, and its runtime, still exist? Else handle.destroyed. */
@@ -49,6 +49,9 @@ bool tree_settle(Tree *tree, const char *where, Error *err);
 bool tree_reach(Tree *tree, DeviceUse use, Error *err);
 /* Settled and reached. */
 bool tree_prepare(Tree *tree, DeviceUse use, Error *err);
+/* For the room: a tree without a layout; the handle of a new SNode, NULL with err. */
+Tree *tree_begin(Store *store, Error *err);
+Node *tree_add_handle(Tree *tree, SNode *snode, Error *err);
 /* The handle of `snode`. */
 Node *tree_node(const Tree *tree, const SNode *snode);
 /* Its drawing; in store_text. */
@@ -143,7 +146,7 @@ struct Field {
 
 Field *field_create(Store *store, const char *type, const char *name, Error *err);
 bool field_place(Node *node, Field *field, Error *err);
-/* The same field of a peer of its tree. */
+/* peer.c: the same field of a peer of its tree. */
 Field *field_peer(const Field *of, Tree *peer, Error *err);
 /* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);

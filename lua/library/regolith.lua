@@ -59,6 +59,11 @@ function rg.list(type) end
 ---@return rg.Type
 function rg.array_type(type, axes) end
 
+--- Cells that the ranks divide: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }`.
+---@param options rg.GridOptions
+---@return rg.Grid
+function rg.grid(options) end
+
 --- The compute client: buffers, launches and copies on streams.
 ---@return rg.Client
 function rg.client() end
@@ -1494,6 +1499,29 @@ function Window:peer(rank) end
 
 --- Together: nobody reaches the others' any more; each keeps its own.
 function Window:free() end
+
+---@class rg.GridOptions
+---@field shape integer|integer[] Cells along each axis, 1 to 3 of them.
+---@field halo? integer How many cells of its neighbours a rank sees on each side; 1 if omitted.
+---@field periodic? boolean|boolean[] Does the last cell lie beside the first?
+
+---@class rg.Grid
+---@field comm rg.Comm The ranks.
+---@field shape integer[] All cells, by axis, from 1 on.
+---@field from integer[] This rank's first cell, by axis.
+---@field past integer[] The cell after its last.
+---@field blocks integer[] How many ranks there are along each axis.
+local Grid = {}
+
+--- A dense field of this rank's cells and their halo, by indices of the whole grid.
+---@param type rg.Type|string
+---@param options? { name?: string, layout?: string }
+---@return rg.Field
+function Grid:field(type, options) end
+
+--- Fills the fields' halos with what the ranks beside have.
+---@param ... rg.Field
+function Grid:exchange(...) end
 
 ---@class rg.Client
 local Client = {}

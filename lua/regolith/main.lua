@@ -71,6 +71,7 @@ local function open(own)
   rg.log = require "regolith.log"
 
   function rg.comm() return require("regolith.comm").open(own) end
+  function rg.grid(options) return require("regolith.grid").create(own, rg, options) end
   function rg.zeros(t, ...) return require("regolith.counted").zeros(own, t, ...) end
   function rg.list(t) return require("regolith.counted").list(own, t) end
   function rg.extension(path) return require("regolith.extension").open(own, path) end

@@ -167,6 +167,105 @@ describe("ranks #compiled #cpu", function()
   end)
 end)
 
+describe("a grid #compiled #cpu", function()
+  local script = [[
+    local g = rg.grid{ shape = SHAPE, halo = 2, periodic = PERIODIC }
+    local a, b = g.from, g.past
+    local x, y = g:field(rg.f32), g:field(rg.vec2)
+    LOOP x[AT] = INDEX y[AT] = rg.vec2(INDEX, 1) end
+    g:exchange(x, y)
+    local function value(i, n, is_periodic)
+      if is_periodic then return i % n end
+      return i >= 0 and i < n and i or nil
+    end
+    WIDE
+  ]]
+
+  it("shows each rank its neighbours' cells, around corners and borders", function()
+    local plain = script:gsub("SHAPE", "{12, 24}"):gsub("PERIODIC", "{true, false}")
+      :gsub("LOOP", "for i = a[1], b[1] - 1 do for j = a[2], b[2] - 1 do")
+      :gsub("INDEX end", "INDEX end end"):gsub("1%) end", "1) end end")
+      :gsub("AT", "i][j"):gsub("INDEX", "(100 * i + j + 1)"):gsub("WIDE", [[
+        for i = a[1] - 2, b[1] + 1 do
+          for j = a[2] - 2, b[2] + 1 do
+            local s, t = value(i, 12, true), value(j, 24, false)
+            local expected = s and t and 100 * s + t + 1 or 0
+            assert(x[i][j] == expected and y[i][j].x == expected, ("%%d %%d"):format(i, j))
+          end
+        end]])
+    for _, ranks in ipairs { 1, 2, 4, 6 } do holds(ranks, plain) end
+  end)
+
+  it("has one axis or three, too", function()
+    holds(2, [[
+      local g = rg.grid{ shape = 10, periodic = true }
+      local x = g:field(rg.i32)
+      for i = g.from[1], g.past[1] - 1 do x[i] = i end
+      g:exchange(x)
+      assert(x[g.from[1] - 1] == (g.from[1] - 1) % 10 and x[g.past[1] ] == g.past[1] % 10)
+      local h = rg.grid{ shape = {4, 6, 8} }
+      local v = h:field(rg.f64)
+      for i = h.from[1], h.past[1] - 1 do
+        for j = h.from[2], h.past[2] - 1 do
+          for k = h.from[3], h.past[3] - 1 do v[i][j][k] = 100 * i + 10 * j + k end
+        end
+      end
+      h:exchange(v)
+      local k = comm.rank == 0 and h.past[3] or h.from[3] - 1
+      assert(v[2][3][k] == 230 + k)
+      assert(tostring(h) == "grid of 4 x 6 x 8 cells over 1 x 1 x 2 ranks")
+    ]])
+  end)
+
+  it("of a stencil gives one result, whatever the number of ranks", function()
+    local sums = {}
+    for n, ranks in ipairs { 1, 2, 3, 6 } do
+      sums[n] = run(ranks, [[
+        local g = rg.grid{ shape = {24, 36}, periodic = {true, false} }
+        local x, y, a, b = g:field(rg.f32), g:field(rg.f32), g.from, g.past
+        rg.kernel(function()
+          for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+            x[i][j] = (i * 7 + j * 13) % 11
+          end
+        end)()
+        local step = rg.kernel(function(u, v)
+          for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+            v[i][j] = u[i][j] + 0.2 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1] + u[i][j + 1]
+              + u[i - 1][j - 1] - 5 * u[i][j])
+          end
+        end)
+        for k = 1, 30 do
+          g:exchange(x)
+          step(x, y)
+          x, y = y, x
+        end
+        local sum = 0
+        for i = a[1], b[1] - 1 do
+          for j = a[2], b[2] - 1 do sum = sum + x[i][j] * 2 ^ 20 % 2 ^ 30 * (i * 36 + j + 1) end
+        end
+        sum = comm:all_reduce(sum)
+        if comm.rank == 0 then print(("%a"):format(sum)) end
+      ]])[1]
+    end
+    assert.is_truthy(sums[1]:find "^0x")
+    assert.are.same({ sums[1], sums[1], sums[1], sums[1] }, sums)
+  end)
+
+  it("says what it cannot be", function()
+    local function problem(options) return select(2, pcall(rg.grid, options)).message end
+    assert.is_truthy(problem(5):find "takes a table of options")
+    assert.is_truthy(problem({}):find "needs a shape")
+    assert.is_truthy(problem({ shape = { 1.5 } }):find "positive whole number")
+    assert.is_truthy(problem({ shape = { 4 }, halo = -1 }):find "'halo'")
+    assert.is_truthy(problem({ shape = { 4 }, periodic = 1 }):find "'periodic'")
+    assert.is_truthy(problem({ shape = { 4 }, hallo = 1 }):find "hallo")
+    local g = rg.grid { shape = 4 }
+    local ok, e = pcall(g.exchange, g, rg.field(rg.f32, 4))
+    assert.is_truthy(not ok and e.message:find "fields of grid:field")
+    fails(2, "rg.grid{ shape = 7 }", "cannot be cut into 2 equal blocks")
+  end)
+end)
+
 describe("a mistake of a rank #compiled #cpu", function()
   it("is an error on all that wait", function()
     local lines, code = fails(3, [[

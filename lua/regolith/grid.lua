@@ -1,0 +1,237 @@
+--- Grids over ranks: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }` gives each rank a block
+--- of the cells. Its fields have global indices and `halo` cells more on each side, which
+--- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows.
+local fail = require "regolith.error"
+local field = require "regolith.field"
+
+local grid = {}
+
+local function show(self)
+  return ("grid of %s cells over %s ranks"):format(table.concat(self.shape, " x "),
+    table.concat(self.blocks, " x "))
+end
+local Grid = { __regolith = "a grid", __tostring = show }
+
+local most_axes = 3
+
+-- -- which rank has what --------------------------------------------------------------------------
+
+-- The cells that a block of these extents shows to its neighbours.
+local function surface(shape, blocks)
+  local sum = 0
+  for axis = 1, #shape do
+    local face = blocks[axis] > 1 and 1 or 0
+    for other = 1, #shape do
+      if other ~= axis then face = face * shape[other] / blocks[other] end
+    end
+    sum = sum + face
+  end
+  return sum
+end
+
+-- How many blocks along each axis: `size` of them, all alike, with the least surface; nil: none.
+local function divide(shape, size, halo)
+  local best, least
+  local function try(axis, left, blocks)
+    if axis > #shape then
+      local cost = left == 1 and surface(shape, blocks)
+      if cost and (not best or cost < least) then best, least = { unpack(blocks) }, cost end
+      return
+    end
+    for count = 1, left do
+      local extent = shape[axis] / count
+      if left % count == 0 and extent % 1 == 0 and (count == 1 or extent >= halo) then
+        blocks[axis] = count
+        try(axis + 1, left / count, blocks)
+      end
+    end
+  end
+  try(1, size, {})
+  return best
+end
+
+-- Ranks count along the last axis first.
+local function place_of(blocks, rank)
+  local place = {}
+  for axis = #blocks, 1, -1 do
+    place[axis] = rank % blocks[axis]
+    rank = (rank - place[axis]) / blocks[axis]
+  end
+  return place
+end
+
+local function rank_at(blocks, place)
+  local rank = 0
+  for axis = 1, #blocks do rank = rank * blocks[axis] + place[axis] end
+  return rank
+end
+
+-- -- options --------------------------------------------------------------------------------------
+
+local option_names = { "shape", "halo", "periodic" }
+
+local function read_shape(shape)
+  if type(shape) == "number" then shape = { shape } end
+  if type(shape) ~= "table" or #shape < 1 or #shape > most_axes then
+    return fail.argument(("rg.grid needs a shape of 1 to %d extents, not %s"):format(most_axes,
+      fail.describe(shape)), "rg.grid{ shape = {256, 256}, halo = 1 }")
+  end
+  for _, extent in ipairs(shape) do
+    if type(extent) ~= "number" or extent % 1 ~= 0 or extent < 1 then
+      return fail.argument("an extent of a grid is a positive whole number, not "
+        .. fail.describe(extent))
+    end
+  end
+  return { unpack(shape) }
+end
+
+local function read_halo(halo)
+  if halo == nil then return 1 end
+  if type(halo) ~= "number" or halo % 1 ~= 0 or halo < 0 then
+    return fail.argument("option 'halo' is a whole number from 0, not " .. fail.describe(halo))
+  end
+  return halo
+end
+
+local function read_periodic(periodic, axes)
+  local list = {}
+  for axis = 1, axes do
+    local value = periodic
+    if type(periodic) == "table" then value = periodic[axis] end
+    if value ~= nil and type(value) ~= "boolean" then
+      return fail.argument("option 'periodic' is true, false or one of them for each axis, not "
+        .. fail.describe(periodic))
+    end
+    list[axis] = value or false
+  end
+  return list
+end
+
+-- -- halos ----------------------------------------------------------------------------------------
+
+-- x = p, `shift` cells further, in the box from `a` to `b`: by the number of axes.
+local copies = {
+  function(rg)
+    return rg.kernel(function(x, p, a, b, s)
+      for i in rg.range({ a, b }) do x[i] = p[i + s] end
+    end)
+  end,
+  function(rg)
+    return rg.kernel(function(x, p, a, b, s, c, d, t)
+      for i, j in rg.range({ a, b }, { c, d }) do x[i][j] = p[i + s][j + t] end
+    end)
+  end,
+  function(rg)
+    return rg.kernel(function(x, p, a, b, s, c, d, t, e, f, u)
+      for i, j, k in rg.range({ a, b }, { c, d }, { e, f }) do
+        x[i][j][k] = p[i + s][j + t][k + u]
+      end
+    end)
+  end,
+}
+
+-- The rank beside this one along an axis, on side -1 or 1, and how much further a cell is counted
+-- in its field, which has our indices in place of its own; nil: the grid ends there.
+local function neighbour(self, axis, side)
+  local place, extent = { unpack(self.place) }, self.past[axis] - self.from[axis]
+  place[axis] = (place[axis] + side) % self.blocks[axis]
+  local is_past = self.place[axis] + side ~= place[axis]
+  if is_past and not self.periodic[axis] then return nil end
+  return rank_at(self.blocks, place), -side * extent
+end
+
+-- The cells past this block's side: as wide as the axes before, whose halos are there, have become.
+local function fill_side(self, x, axis, side)
+  local rank, shift = neighbour(self, axis, side)
+  if not rank or self.halo == 0 then return end
+  local box = {}
+  for k = 1, #self.shape do
+    local wider = k < axis and self.halo or 0
+    box[#box + 1] = self.from[k] - wider
+    box[#box + 1] = self.past[k] + wider
+    box[#box + 1] = k == axis and shift or 0
+  end
+  local at = 3 * axis - 2
+  if side < 0 then box[at], box[at + 1] = self.from[axis] - self.halo, self.from[axis]
+  else box[at], box[at + 1] = self.past[axis], self.past[axis] + self.halo end
+  self.copy(x, self.windows[x]:peer(rank), unpack(box))
+end
+
+local methods = {}
+
+--- A dense field of this rank's cells and their halo, by global indices. Together.
+function methods.field(self, t, options)
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument("options of grid:field are a table, not " .. fail.describe(options))
+  end
+  fail.check_options(options or {}, { "name", "layout" }, "grid:field")
+  local extents, offset = {}, {}
+  for axis = 1, #self.shape do
+    offset[axis] = self.from[axis] - self.halo
+    extents[axis] = self.past[axis] - self.from[axis] + 2 * self.halo
+  end
+  local x = field.create(self.session, { type = t, shape = extents, offset = offset,
+    name = options and options.name, layout = options and options.layout })
+  self.windows[x] = self.comm:window(x)
+  return x
+end
+
+--- Fills the halos of these fields with what the ranks beside have. Together.
+function methods.exchange(self, ...)
+  local count = select("#", ...)
+  for k = 1, count do
+    if not self.windows[(select(k, ...))] then
+      return fail.argument("grid:exchange takes fields of grid:field, not "
+        .. fail.describe((select(k, ...))))
+    end
+  end
+  self.comm:barrier()
+  for axis = 1, #self.shape do
+    for k = 1, count do
+      local x = select(k, ...)
+      fill_side(self, x, axis, -1)
+      fill_side(self, x, axis, 1)
+    end
+    self.comm:barrier()
+  end
+end
+
+local names = {}
+for name, f in pairs(methods) do
+  names[#names + 1] = name
+  methods[name] = fail.border(f)
+end
+function Grid.__index(_, name)
+  if methods[name] then return methods[name] end
+  return fail.argument(("a grid has no '%s'"):format(tostring(name)), fail.nearest(name, names))
+end
+
+-- -- the module -----------------------------------------------------------------------------------
+
+--- `from` and `past`: this rank's cells, by axis, from 1 on.
+function grid.create(session, rg, options)
+  if type(options) ~= "table" then
+    return fail.argument("rg.grid takes a table of options, not " .. fail.describe(options),
+      "rg.grid{ shape = {256, 256}, halo = 1 }")
+  end
+  fail.check_options(options, option_names, "rg.grid")
+  local comm = require("regolith.comm").open(session)
+  local shape, halo = read_shape(options.shape), read_halo(options.halo)
+  local blocks = divide(shape, comm.size, halo)
+  if not blocks then
+    return fail.argument(("a grid of %s cells cannot be cut into %d equal blocks of at least %d \z
+      cells a side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
+      "choose extents that the number of ranks divides")
+  end
+  local self = { session = session, comm = comm, shape = shape, halo = halo, blocks = blocks,
+    periodic = read_periodic(options.periodic, #shape), place = place_of(blocks, comm.rank),
+    from = {}, past = {}, windows = setmetatable({}, { __mode = "k" }), copy = copies[#shape](rg) }
+  for axis = 1, #shape do
+    local extent = shape[axis] / blocks[axis]
+    self.from[axis] = self.place[axis] * extent
+    self.past[axis] = self.from[axis] + extent
+  end
+  return setmetatable(self, Grid)
+end
+
+return grid
