@@ -440,7 +440,7 @@ return {
   } },
   { class = "rg.GridOptions", title = "Options of `rg.grid{..}`", rows = {
     { "shape: integer|integer[]", "Cells along each axis, 1 to 3 of them." },
-    { "halo?: integer", "How many cells of its neighbours a rank sees on each side; 1 if omitted." },
+    { "halo?: integer", "How many cells of its neighbours a rank sees on each side; else 1." },
     { "periodic?: boolean|boolean[]", "Does the last cell lie beside the first?" },
   } },
   { class = "rg.Grid", title = "Cells that the ranks divide, `rg.grid{..}`", rows = {

@@ -1502,7 +1502,7 @@ function Window:free() end
 
 ---@class rg.GridOptions
 ---@field shape integer|integer[] Cells along each axis, 1 to 3 of them.
----@field halo? integer How many cells of its neighbours a rank sees on each side; 1 if omitted.
+---@field halo? integer How many cells of its neighbours a rank sees on each side; else 1.
 ---@field periodic? boolean|boolean[] Does the last cell lie beside the first?
 
 ---@class rg.Grid
