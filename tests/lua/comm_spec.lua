@@ -9,7 +9,7 @@ local function run(ranks, script)
   local file = assert(io.open(path, "w"))
   file:write('local rg = require "regolith"\nlocal comm = rg.comm()\n', script)
   file:close()
-  local pipe = assert(io.popen(("%s/bin/regolith run -n %d %s 2>&1; echo code $?"):format(root,
+  local pipe = assert(io.popen(("'%s/bin/regolith' run -n %d %s 2>&1; echo code $?"):format(root,
     ranks, path)))
   local text = pipe:read "*a"
   pipe:close()
@@ -157,7 +157,7 @@ describe("ranks #compiled #cpu", function()
   it("give one result, whatever their number", function()
     local sums = {}
     for k, ranks in ipairs { 1, 2, 4 } do
-      local command = "%s/bin/regolith run -n %d examples/ranks.lua /tmp"
+      local command = "'%s/bin/regolith' run -n %d examples/ranks.lua /tmp"
       local pipe = assert(io.popen(command:format(root, ranks)))
       sums[k] = pipe:read("*a"):match "checksum (%d+)"
       pipe:close()
@@ -319,7 +319,7 @@ describe("a mistake of a rank #compiled #cpu", function()
   end)
 
   it("of the one who starts them is explained", function()
-    local pipe = io.popen(root .. "/bin/regolith run -n 2 2>&1")
+    local pipe = io.popen(("'%s/bin/regolith' run -n 2 2>&1"):format(root))
     local text = pipe:read "*a"
     pipe:close()
     assert.is_truthy(text:find("regolith run -n 4 script.lua", 1, true))
