@@ -26,7 +26,7 @@ local function made(f)
   return rg.allocations().header_alloc - before
 end
 
-describe("an array made in a kernel", function()
+describe("an array made in a kernel #cpu", function()
   it("is zero, and has as many elements as were asked for", function()
     assert.same({ 0, 10, 0, 0 }, { run([=[function(n: i32)
       local a = rg.zeros(rg.f32, n)
@@ -176,7 +176,7 @@ describe("an array made in a kernel", function()
   end)
 end)
 
-describe("a list", function()
+describe("a list #cpu", function()
   it("grows and shrinks", function()
     assert.same({ 99, 49.5, 1.5, 0, 0 }, { run([=[function(n: i32)
       local l = rg.list(rg.f32)
@@ -260,7 +260,7 @@ describe("a list", function()
   end)
 end)
 
-describe("a function that calls itself", function()
+describe("a function that calls itself #cpu", function()
   it("takes lists and returns them", function()
     assert.same({ 5, 5, 1 }, { run [=[
       local function build(n: i32, into: array(i32)): array(i32)
@@ -287,7 +287,7 @@ describe("a function that calls itself", function()
   end)
 end)
 
-describe("an error", function()
+describe("an error #cpu", function()
   local deep = [=[
     local function deep(n: i32, a: array(i32)): i32
       local b = rg.zeros(rg.i32, n + 1)
@@ -336,7 +336,7 @@ describe("an error", function()
   end)
 end)
 
-describe("what is wrong with arrays", function()
+describe("what is wrong with arrays #cpu", function()
   local function message(text, env)
     return support.failure(function() rg.kernel(text, env or {})() end).message
   end
@@ -379,7 +379,7 @@ describe("what is wrong with arrays", function()
   end)
 end)
 
-describe("an array that a kernel returns #compiled", function()
+describe("an array that a kernel returns #compiled #cpu", function()
   local make = rg.kernel [=[function(n: i32)
     local a = rg.list(rg.i32)
     for i = 0, n - 1 do a:append(i * i) end
@@ -455,7 +455,7 @@ describe("an array that a kernel returns #compiled", function()
   end)
 end)
 
-describe("counting #compiled", function()
+describe("counting #compiled #cpu", function()
   it("is left out where something else holds the array, as explain says", function()
     local k = rg.kernel [=[
     local function sum(a: array(i32), n: i32): i32
