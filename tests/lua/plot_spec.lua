@@ -14,12 +14,7 @@ after_each(function()
 end)
 teardown(function() os.remove(base) end)
 
-local function bytes_of(name)
-  local file = assert(io.open(name, "rb"))
-  local bytes = file:read "*a"
-  file:close()
-  return bytes
-end
+local bytes_of = support.read_file
 
 -- How many pixels of a picture have this colour.
 local function count(name, r, g, b)
@@ -154,6 +149,11 @@ describe("rg.video", function()
   end)
 
   it("tells what goes wrong", function()
+    with_ffmpeg("exit 1", function() -- with more than a pipe holds unread: the process goes on
+      local v, x = rg.video { path = "/nowhere/y.mp4" }, rg.field(rg.f32, 512, 512)
+      for _ = 1, 3 do v:add(x) end
+      assert.equal("io.failed", failure(v.close, v).code)
+    end)
     with_ffmpeg("exit 1", function()
       local v = rg.video { path = "/nowhere/x.mp4" }
       local e = failure(function()

@@ -17,10 +17,12 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
 local function has_ffmpeg() return os.execute "command -v ffmpeg >/dev/null 2>&1" == 0 end
 
+-- What ffmpeg leaves unread when it fails is read after it: a pipe that nobody reads would end this
+-- process (SIGPIPE).
 local function command_of(self)
   return ("ffmpeg -loglevel error -y -f rawvideo -pix_fmt rgba -s %dx%d -r %.17g -i - \z
-    -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' -pix_fmt yuv420p %s"):format(self.width, self.height,
-    self.fps, quoted(self.path:gsub("^%-", "./-")))
+    -vf 'pad=ceil(iw/2)*2:ceil(ih/2)*2' -pix_fmt yuv420p %s; code=$?; cat >/dev/null; exit $code")
+    :format(self.width, self.height, self.fps, quoted(self.path:gsub("^%-", "./-")))
 end
 
 -- "out.mp4" -> "out_0001.png"
