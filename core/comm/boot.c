@@ -1,6 +1,7 @@
 /* boot.c - which way a process finds its ranks; and a process alone. */
 #include "comm/boot.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,8 @@ static int32_t number_of(const char *name) {
   return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
+static atomic_bool is_taken; /* the process's one socket */
+
 Boot *boot_open(Heap *heap, Error *err) {
   if (!getenv(HUB_SOCKET)) return boot_alone(heap, err);
   int32_t rank = number_of(HUB_RANK), size = number_of(HUB_RANKS), socket = number_of(HUB_SOCKET);
@@ -43,6 +46,12 @@ Boot *boot_open(Heap *heap, Error *err) {
     error_set(err, RG_ERROR_RANK, "%s, %s and %s are not those of a rank", HUB_RANK, HUB_RANKS,
               HUB_SOCKET);
     error_hint(err, "start ranks by `regolith run -n 4 script.lua`");
+    return NULL;
+  }
+  if (atomic_exchange(&is_taken, true)) {
+    error_set(err, RG_ERROR_RANK,
+              "the ranks belong to another runtime of this process, or were left with it");
+    error_hint(err, "a process is one rank: call rg.comm() of one runtime, and end that one last");
     return NULL;
   }
   return boot_local(heap, rank, size, socket, err);

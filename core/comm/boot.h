@@ -26,7 +26,8 @@ struct Boot {
   int32_t rank, size;
 };
 
-/* What the environment says: a rank of `regolith run`; else a process alone, rank 0 of 1. */
+/* What the environment says: a rank of `regolith run`, once per process; else a process alone, rank
+ * 0 of 1. */
 Boot *boot_open(Heap *heap, Error *err);
 Boot *boot_alone(Heap *heap, Error *err);
 /* The rank at the other end of this socket, which it closes: see hub.h. */

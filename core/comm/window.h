@@ -44,8 +44,8 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
 void window_unmap(void *here, uint64_t size_bytes);
 /* Together. The pages stay where they are; peers lose theirs. */
 bool window_free(Window *window, Error *err);
-/* Not together, from a finalizer: it is freed with the first call together after all ranks have
- * dropped it. */
+/* Not together, from a finalizer: it is freed with the first call by records (header.h: comm_call)
+ * after all ranks have dropped it. */
 void window_drop(Window *window);
 
 /* The window as rank `rank` has it; NULL: that is none of the team. */

@@ -700,7 +700,7 @@ typedef struct RgWindow RgWindow;
  * one thread, no children, and has not used a runtime. */
 RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code);
 
-/* Together. The ranks that this process belongs to. */
+/* Together. The ranks that this process belongs to: of one of its runtimes, once. */
 RgStatus rg_comm_open(RgRuntime *runtime, RgComm **comm);
 void rg_comm_release(RgComm *comm);      /* not together; leaves when its windows are gone, too */
 int32_t rg_comm_rank(const RgComm *comm);
@@ -728,7 +728,8 @@ RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
 RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window);
 /* Together. The array, or the tree, stays. */
 RgStatus rg_window_free(RgWindow *window);
-/* Not together, from any thread: it is freed at a call together, once all have released it. */
+/* Not together, from any thread: once all have released it, it is freed at one of the next calls of
+ * rg_comm_gather, rg_comm_window or rg_window_free. */
 void rg_window_release(RgWindow *window);
 /* This rank's own bytes of it. */
 RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes);

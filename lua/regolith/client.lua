@@ -255,20 +255,8 @@ local methods = { empty = empty, create = create, write = write, read = read,
   execute_autotune = execute_autotune, sync = sync, profile = profile, stream = stream,
   memory_usage = memory_usage, memory_cleanup = memory_cleanup }
 
-local function index_of(members, what)
-  local names = {}
-  for name, f in pairs(members) do
-    names[#names + 1] = name
-    members[name] = fail.border(f)
-  end
-  return function(_, name)
-    if members[name] then return members[name] end
-    return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
-      fail.nearest(name, names))
-  end
-end
-Client.__index = index_of(methods, "a client")
-Ticket.__index = index_of(ticket, "a ticket")
+Client.__index = fail.members(methods, "a client")
+Ticket.__index = fail.members(ticket, "a ticket")
 
 --- `rg.client()`: that of stream 0, on which all other launches are.
 function client.create(session, number)

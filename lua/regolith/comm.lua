@@ -237,20 +237,8 @@ end
 
 -- -- the module -----------------------------------------------------------------------------------
 
-local function index_of(members, what)
-  local names = {}
-  for name, f in pairs(members) do
-    names[#names + 1] = name
-    members[name] = fail.border(f)
-  end
-  return function(_, name)
-    if members[name] then return members[name] end
-    return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
-      fail.nearest(name, names))
-  end
-end
-Comm.__index = index_of(methods, "rg.comm()")
-local find_window_member = index_of(window, "a window")
+Comm.__index = fail.members(methods, "rg.comm()")
+local find_window_member = fail.members(window, "a window")
 function Window.__index(self, name)
   if name ~= "pointer" then return find_window_member(self, name) end -- it was freed
 end

@@ -208,6 +208,23 @@ function fail.border(f)
   return function(...) return pass(pcall(f, ...)) end
 end
 
+--- The __index of tables with these methods, each of which becomes a border; other names are
+--- refused.
+---@param members table   name -> function; changed in place
+---@param what string     how the message calls the table
+function fail.members(members, what)
+  local names = {}
+  for name, f in pairs(members) do
+    names[#names + 1] = name
+    members[name] = fail.border(f)
+  end
+  return function(_, name)
+    if members[name] then return members[name] end
+    return fail.argument(("%s has no '%s'"):format(what, tostring(name)),
+      fail.nearest(name, names))
+  end
+end
+
 --- Methods that refuse a call with a dot: `is_own(self)` says whether self is their object. Each is
 --- a border, but those in `fast`.
 ---@param methods table   name -> function; changed in place

@@ -196,15 +196,7 @@ function methods.exchange(self, ...)
   end
 end
 
-local names = {}
-for name, f in pairs(methods) do
-  names[#names + 1] = name
-  methods[name] = fail.border(f)
-end
-function Grid.__index(_, name)
-  if methods[name] then return methods[name] end
-  return fail.argument(("a grid has no '%s'"):format(tostring(name)), fail.nearest(name, names))
-end
+Grid.__index = fail.members(methods, "a grid")
 
 -- -- the module -----------------------------------------------------------------------------------
 

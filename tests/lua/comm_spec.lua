@@ -318,6 +318,17 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.is_truthy(problem(comm.window, comm, rg.wrap(text, rg.f32, { 4 })):find "not its own")
   end)
 
+  it("may be a second runtime that wants the ranks, or one after a reset", function()
+    holds(2, [[
+      local ok, problem = pcall(function() return rg.new().comm() end)
+      assert(not ok and problem.code == "rank.failed" and problem.message:find "another runtime")
+      comm:barrier() -- and the ranks are as they were
+      rg.reset()
+      ok, problem = pcall(rg.comm)
+      assert(not ok and problem.message:find "were left")
+    ]])
+  end)
+
   it("of the one who starts them is explained", function()
     local pipe = io.popen(("'%s/bin/regolith' run -n 2 2>&1"):format(root))
     local text = pipe:read "*a"

@@ -21,18 +21,8 @@ local function python(script, name)
   return (answer:gsub("%s+$", ""))
 end
 
-local function bytes_of(name)
-  local file = assert(io.open(name, "rb"))
-  local bytes = file:read "*a"
-  file:close()
-  return bytes
-end
-
-local function put_bytes(name, bytes)
-  local file = assert(io.open(name, "wb"))
-  file:write(bytes)
-  file:close()
-end
+local bytes_of = support.read_file
+local put_bytes = support.write_file
 
 after_each(function()
   for _, name in ipairs(made) do os.remove(name) end

@@ -20,6 +20,20 @@ require "regolith.tune"
 
 local support = { rg = rg }
 
+--- All bytes of a file.
+function support.read_file(path)
+  local file = assert(io.open(path, "rb"))
+  local bytes = file:read "*a"
+  file:close()
+  return bytes
+end
+
+function support.write_file(path, bytes)
+  local file = assert(io.open(path, "wb"))
+  file:write(bytes)
+  file:close()
+end
+
 --- The error object that `f` raises.
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)

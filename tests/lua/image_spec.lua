@@ -1,12 +1,7 @@
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
-local function file_bytes(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read "*a"
-  file:close()
-  return bytes
-end
+local file_bytes = support.read_file
 
 local function number(bytes, at) -- big-endian, 32 bits
   local a, b, c, d = bytes:byte(at, at + 3)

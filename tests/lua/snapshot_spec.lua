@@ -2,18 +2,8 @@
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
-local function bytes_of(path)
-  local file = assert(io.open(path, "rb"))
-  local bytes = file:read "*a"
-  file:close()
-  return bytes
-end
-
-local function put_bytes(path, bytes)
-  local file = assert(io.open(path, "wb"))
-  file:write(bytes)
-  file:close()
-end
+local bytes_of = support.read_file
+local put_bytes = support.write_file
 
 -- Everything that pairs shows of a field, as one text.
 local function contents(x)
