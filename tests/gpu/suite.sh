@@ -95,7 +95,7 @@ run_gpu() { # PARTS: cuda lua examples sanitizer bench; all if empty
   wants "$1" cuda && run_c_tests "$build" cuda
   find_gpu || return 0
   wants "$1" lua && run_gpu_specs
-  wants "$1" examples && RG_ARCH=cuda run_examples
+  wants "$1" examples && RG_ARCH=cuda job_examples
   wants "$1" sanitizer && run_compute_sanitizer
   wants "$1" bench && run_gpu_bench
 }

@@ -3,7 +3,8 @@
 -- after the other as one script, or each as a script of its own (alone). A comment `--> text` says
 -- what its line prints: white space counts as one blank, and ".." stands for anything. A block that
 -- opens with ```lua fails must raise the error that the next block shows, in a file of the name
--- that the error gives. Prints what differs, then `N blocks, N outputs, N wrong`.
+-- that the error gives; one that opens with ```lua cpu shows what a GPU does not do, and is left
+-- out where RG_ARCH is cuda. Prints what differs, then `N blocks, N outputs, N wrong`.
 local path, is_alone = arg[1], arg[2] == "alone"
 
 -- The blocks: { info = what follows the fence, first = number of their first line, lines }.
@@ -86,11 +87,12 @@ local function check_failure(block, shown)
 end
 
 local blocks, lines, last = read_blocks(), {}, 0
+local runs = { ["lua"] = true, ["lua cpu"] = os.getenv "RG_ARCH" ~= "cuda" }
 for k, block in ipairs(blocks) do
   if block.info == "lua fails" then
     count = count + 1
     check_failure(block, blocks[k + 1])
-  elseif block.info == "lua" then
+  elseif runs[block.info] then
     count = count + 1
     for i, line in ipairs(block.lines) do lines[block.first + i - 1] = line end
     last = block.first + #block.lines - 1

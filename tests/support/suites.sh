@@ -98,7 +98,7 @@ run_c_tests() { # BUILD ROOMS
 }
 
 # What kernels of the bench cost on a GPU, by counts and by the assembler.
-run_figures() {
+job_figures() {
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
@@ -110,71 +110,104 @@ assemble() {
   rm -rf "$2"
 }
 
-run_lua() {
-  run_busted "lua, all threads" RG_X=
-  run_busted "lua, 1 thread" RG_THREADS=1
+# side_by_side NAME ..: as many jobs at once as there are processors; each is a function `job_<name>`
+# in a shell of its own. What a job says comes whole, when it ends.
+side_by_side() {
+  local folder name at_once p f
+  folder=$(mktemp -d)
+  at_once=$(nproc)
+  trap 'trap - TERM; kill 0; exit 130' INT TERM # a shell's jobs would go on
+  for name in "$@"; do
+    while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
+    (
+      passed=0 failed=0
+      "job_$name" >"$folder/$name.log" 2>&1
+      echo "$passed $failed" >"$folder/$name"
+      cat "$folder/$name.log" >&2
+    ) &
+  done
+  wait
+  for name in "$@"; do
+    p=0 f=1 # a job that ended early
+    [ -f "$folder/$name" ] && read -r p f <"$folder/$name"
+    passed=$((passed + p)) failed=$((failed + f))
+  done
+  trap - INT TERM
+  rm -rf "$folder"
+}
+
+spec_files() { printf 'tests/lua/%s_spec.lua ' "$@"; }
+
+job_lua_threads() { run_busted "lua, all threads" RG_X=; }
+job_lua_one() { run_busted "lua, 1 thread" RG_THREADS=1; }
+job_lua_stressed() {
   run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
-  local of="lane judge index program update sum loop vector say"
-  specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
+}
+job_lua_arch() { # without what is a matter of compiled code
+  local filter_out="#compiled"
+  run_busted "lua, arch lua" RG_ARCH=lua
+}
+job_lua_ways() { # parts of it, in ways that launches also take
+  local specs
+  specs=$(spec_files lane judge index program update sum loop vector say) \
     run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes
-  of="array array_kernel pointer list kernel node_loop bitmasked" # launches, by another thread
-  specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
-    run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off
-  of="judge update sum loop list pointer model tune counted_handle" # run in another way each time
-  specs="$(printf 'tests/lua/%s_spec.lua ' $of)" \
-    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4
-  # without what is a matter of compiled code
-  filter_out="#compiled" run_busted "lua, arch lua" RG_ARCH=lua
-  specs="tests/lua/heat_spec.lua tests/lua/kernel_spec.lua" run_busted \
-    "lua, compiled in a process of its own" RG_COMPILE=process
-  if [ -n "${stress:-}" ]; then
-    filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
-    local switch
-    for switch in tiny_chunks gc_each_launch shuffle_tasks; do
-      run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
-    done
-  fi
+  specs=$(spec_files array array_kernel pointer list kernel node_loop bitmasked) \
+    run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off # by another thread
+  specs=$(spec_files judge update sum loop list pointer model tune counted_handle) \
+    run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 # another way each time
+  specs=$(spec_files heat kernel) \
+    run_busted "lua, compiled in a process of its own" RG_COMPILE=process
+}
+job_lua_switches() {
+  local filter_out switch
+  filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
+  for switch in tiny_chunks gc_each_launch shuffle_tasks; do
+    run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
+  done
 }
 
 # On a GPU that tests/cuda executes; without what only a CPU does.
-# Trees that grow and shrink run under three schedules.
-run_lua_cuda() {
-  local on=(RG_ARCH=cuda RG_ASYNC=off "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5)
-  local specs seed filter_out="#cpu"
-  local ptx
+on_cuda() { # NAME [VARIABLE=VALUE ..]
+  local name="lua, arch cuda$1" filter_out="#cpu"
+  shift
+  run_busted "$name" RG_ARCH=cuda RG_ASYNC=off \
+    "RG_CUDA_DRIVER=$build/tests/cuda/libcuda.so.1" RG_JUDGE=5 "$@"
+}
+job_cuda() {
+  local ptx specs
   ptx=$(mktemp -d)
-  specs="$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")" \
-    run_busted "lua, arch cuda" "${on[@]}" "PTX_SAVE=$ptx"
+  specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")
+  on_cuda "" "PTX_SAVE=$ptx"
   assemble "lua, arch cuda, assembled" "$ptx" 40
-  specs="tests/lua/pointer_spec.lua tests/lua/budget_spec.lua" \
-    run_busted "lua, arch cuda, memory as it is" "${on[@]}" PTX_NO_VMM=1
-  for seed in 2 3; do
-    specs="$(printf 'tests/lua/%s_spec.lua ' activation bitmasked collection list pointer)" \
-      run_busted "lua, arch cuda, schedule $seed" "${on[@]}" PTX_SEED=$seed
-  done
+}
+job_cuda_ways() { # trees that grow and shrink, under three schedules
+  local seed specs
+  specs=$(spec_files pointer budget) on_cuda ", memory as it is" PTX_NO_VMM=1
+  specs=$(spec_files activation bitmasked collection list pointer)
+  for seed in 2 3; do on_cuda ", schedule $seed" PTX_SEED=$seed; done
 }
 
 # Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
 # `#cpu` in their names.
 not_on_cuda="specialise|speed"
 
-run_examples() {
+job_examples() {
   local ptx
   ptx=$(mktemp -d)
   PTX_SAVE="$ptx" run_counted "examples" bash "$root/tests/examples/check"
   assemble "examples, assembled" "$ptx" 1
 }
 
-run_smoke() {
+job_smoke() {
   run_counted "bench, each workload once" bash "$root/tests/bench/run" --smoke
 }
 
-run_install() {
+job_install() {
   RG_BUILD="$build" run_counted "install" bash "$root/tests/install/check"
 }
 
-run_lint() {
+job_lint() {
   run_counted "lint" bash "$root/tests/support/lint"
 }
 
@@ -184,18 +217,27 @@ bless_goldens() {
   luajit "$root/tests/cuda/figures.lua" --bless
 }
 
-run_suites() { # BUILD ROOMS
-  run_c_tests "$1" "$2"
-  wants "$2" cuda && run_figures
-  wants "$2" llvm_bc && run_sanitized "thread llvm_bc device server" rt_bitcode test_thread_pool \
-    test_rt test_rt_budget test_rt_random test_rt_thread test_rt_counted test_rt_race test_rt_mask \
+run_suites() { # BUILD ROOMS; what takes longest begins first
+  local wanted="$2" jobs=""
+  wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
+  wants "$2" lua && jobs="$jobs cuda lua_stressed lua_threads lua_one"
+  wants "$2" llvm_bc && jobs="$jobs sanitized"
+  jobs="$jobs c"
+  wants "$2" lua && jobs="$jobs lua_arch lua_ways cuda_ways"
+  wants "$2" cuda && jobs="$jobs figures"
+  wants "$2" examples && jobs="$jobs examples"
+  wants "$2" bench && jobs="$jobs smoke"
+  wants "$2" install && jobs="$jobs install"
+  wants "$2" lint && jobs="$jobs lint"
+  side_by_side $jobs
+}
+
+job_c() { run_c_tests "$build" "$wanted"; }
+
+job_sanitized() { # what threads share
+  run_sanitized "thread llvm_bc device server" rt_bitcode test_thread_pool test_rt \
+    test_rt_budget test_rt_random test_rt_thread test_rt_counted test_rt_race test_rt_mask \
     test_rt_list test_rt_valid test_device test_server_queue test_server_order test_server_memory
-  wants "$2" lua && run_lua
-  wants "$2" lua && run_lua_cuda
-  wants "$2" examples && run_examples
-  wants "$2" bench && run_smoke
-  wants "$2" install && run_install
-  wants "$2" lint && run_lint
 }
 
 # run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then
