@@ -110,7 +110,7 @@ assemble() {
   rm -rf "$2"
 }
 
-# side_by_side NAME ..: as many jobs at once as there are processors; each is a function `job_<name>`
+# side_by_side NAME ..: as many jobs at once as there are processors, each a function `job_<name>`
 # in a shell of its own. What a job says comes whole, when it ends.
 side_by_side() {
   local folder name at_once p f
