@@ -269,10 +269,12 @@ static bool can_be_shared(Field *field, Error *err) {
   const Tree *tree = field->node->tree;
   if (tree->is_peer)
     return error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
-  return !tree->layout->is_sparse ||
-         error_set(err, RG_ERROR_NOT_YET,
-                   "%s is in a sparse tree: windows of those are not there yet",
-                   field_label(field, label));
+  return tree_can_be_peer(tree, err);
+}
+
+/* What peers read of a tree: of a sparse one not the workers' sinks, past its nodes. */
+static uint64_t shared_bytes(const Tree *tree) {
+  return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
 }
 
 static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWindow **out,
@@ -289,8 +291,7 @@ static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWi
   handle->peers = heap_alloc(&program->owner.heap,
                              (size_t)ranks->comm->team_size * sizeof(Tree *));
   if (handle->peers)
-    handle->window = window_open(ranks->comm, tree->arena.base, tree->arena.reserved, declared,
-                                 err);
+    handle->window = window_open(ranks->comm, tree->arena.base, shared_bytes(tree), declared, err);
   else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   return finish_window(handle, out, err);
 }

@@ -748,7 +748,9 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
  * and write each other's directly. Its elements move, so pointers to them are stale; arrays that
  * wrap memory of others are refused. */
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
-/* Together: the tree of a dense field, declared alike on all ranks. Nothing moves. */
+/* Together: the tree of a field, declared alike on all ranks. Nothing moves. Of a sparse tree peers
+ * read elements and whether cells are active, as they are at the moment, and do nothing else; trees
+ * with a hash are refused. */
 RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window);
 /* Together. The array, or the tree, stays. */
 RgStatus rg_window_free(RgWindow *window);

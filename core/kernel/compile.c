@@ -78,7 +78,7 @@ static bool run_types(Compile *compile, Error *err) {
 
 static bool run_lower(Compile *compile, Error *err) {
   double begin = clock_ms();
-  if (!sema_lower(&compile->sema, err)) return false;
+  if (!sema_lower(&compile->sema, err) || !compile_check_peers(compile, err)) return false;
   const Constants *constants = &compile->constants;
   if (constants->taken) constants_take(compile->sema.kernel, constants->taken, constants->slots);
   charge(compile, STEP_SEMA, begin);

@@ -60,6 +60,8 @@ void explain_warn(Kernel *kernel, const IrKernel *ir);
 int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t field_count,
                       DeviceSum *out);
 
+/* peers.c: what is only to be read is only read. */
+bool compile_check_peers(const Compile *compile, Error *err);
 /* Fills all of `variant` except its code. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
 /* A special variant of `general`; takes the code, also where it returns NULL. */

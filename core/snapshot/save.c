@@ -66,7 +66,7 @@ static bool add_item(Saving *s, const RgSaved *item, Error *err) {
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", item->name);
   if (find((void *const *)s->trees, s->tree_count, tree) == s->tree_count)
     s->trees[s->tree_count++] = tree;
-  return tree_prepare(tree, DEVICE_READS, err);
+  return tree_prepare(tree, DEVICE_READS, err) && tree_check_own(tree, err);
 }
 
 static bool check_names(const Saving *s, Error *err) {

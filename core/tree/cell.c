@@ -105,6 +105,7 @@ void cell_clear(RtContext *context, const SNode *level, const int64_t *index) {
 }
 
 int64_t cell_list(Tree *tree, int manager, Error *err) {
+  if (!tree_check_own(tree, err)) return -1;
   RtContext *context = storage_context(tree);
   rt_list_update(context, &tree->rt, manager);
   return cell_refresh(tree, err) ? (int64_t)tree->rt.managers[manager].list_count : -1;

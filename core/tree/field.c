@@ -177,6 +177,7 @@ static bool ensure_cell(Field *field, const int64_t *index, Cell *cell, Error *e
   Tree *tree = field->node->tree;
   const SNode *level = field->node->snode;
   bool is_there;
+  if (!tree_check_own(tree, err)) return false;
   if (!cell_look(tree, level, index, cell, &is_there, err)) return false;
   if (is_there) return true;
   if (!tree_reach(tree, DEVICE_WRITES, err)) return false;

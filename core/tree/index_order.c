@@ -156,7 +156,8 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
 
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   if (*state < 0) return true;
-  if (!tree_prepare(node->tree, DEVICE_READS, err)) return false;
+  if (!tree_prepare(node->tree, DEVICE_READS, err) || !tree_check_own(node->tree, err))
+    return false;
   const SNode *level = node->snode;
   if (is_unbounded(level)) return next_unbounded(node, state, index, err);
   if (!check_size(level, err)) return false;

@@ -118,6 +118,7 @@ static DeviceUse use_of_count(const Node *node) {
 static bool reach_tree(Node *node, NodeAction action, Error *err) {
   if (!tree_settle(node->tree, "its first use", err)) return false;
   if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;
+  if (!tree_check_own(node->tree, err)) return false;
   DeviceUse use = action == NODE_COUNT   ? use_of_count(node)
                   : action == NODE_CLEAR ? DEVICE_COUNTS
                                          : DEVICE_WRITES;

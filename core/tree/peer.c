@@ -1,5 +1,7 @@
-/* peer.c - a dense tree of another process, seen through a window: a tree of its own, since a
- * kernel may use both, with the same declaration and handles in the same order. */
+/* peer.c - a tree of another process, seen through a window: a tree of its own, since a kernel may
+ * use both, with the same declaration and handles in the same order. A sparse one is read in place:
+ * its slots hold handles, which count from its own base. What that process alone has (which chunks
+ * there are, lists of nodes, the tables of hashes) nobody asks for here: see tree_check_own. */
 #include <string.h>
 
 #include "tree/tree.h"
@@ -46,6 +48,16 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
   heap_free(heap, made);
   ASSERT(!ok || tree->layout->layout_hash == layout->layout_hash, "a peer is laid out the same");
   return ok;
+}
+
+bool tree_can_be_peer(const Tree *tree, Error *err) {
+  char label[100];
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    if (!snode_has_slots(tree->layout->managers[m]))
+      return error_set(err, RG_ERROR_NOT_YET,
+                       "%s has a hash, whose cells only its own process finds: it cannot become a "
+                       "window yet", tree_label(tree, label));
+  return true;
 }
 
 Tree *tree_peer(const Tree *of, uint8_t *base, Error *err) {

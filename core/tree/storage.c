@@ -224,13 +224,19 @@ bool storage_create(Tree *tree, Error *err) {
   return true;
 }
 
+/* Managers without nodes: nothing is activated there, and no list is asked for. */
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err) {
-  ASSERT(!of->layout->is_sparse && of->has_storage, "peers are of dense trees that are laid out");
-  if (!masks_create(tree, err)) return false;
+  ASSERT(of->has_storage, "peers are of trees that are laid out");
   tree->rt.base = base;
+  tree->rt.reserved = of->rt.reserved;
+  if (!create_managers(tree, err) || !masks_create(tree, err)) {
+    masks_free(tree);
+    heap_free(tree->store->heap, tree->rt.managers);
+    tree->rt = (RtTree){0};
+    return false;
+  }
   tree->rt.root = base + (of->rt.root - of->rt.base);
   tree->rt.root_size = of->rt.root_size;
-  tree->rt.reserved = of->rt.reserved;
   tree->rt.number = tree->store->tree_count++;
   tree->rt.budget = &tree->store->budget;
   tree->rt.foreign = RT_FOREIGN;
@@ -243,6 +249,7 @@ static void end_borrowed(Tree *tree) {
   Device *device = tree->store->device;
   device->table->forget(device, &tree->rt);
   masks_free(tree);
+  heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
   tree->has_storage = false;
 }

@@ -116,7 +116,17 @@ bool tree_settle(Tree *tree, const char *where, Error *err) {
   return snode_layout(tree->layout, where, err) && storage_create(tree, err);
 }
 
+bool tree_check_own(const Tree *tree, Error *err) {
+  char label[100];
+  if (!tree_is_view(tree)) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "%s is another rank's and sparse: its elements can be read, one by one",
+            tree_label(tree, label));
+  return error_hint(err, "x[i], node:is_active(i), also in kernels; its own rank does the rest");
+}
+
 bool tree_reach(Tree *tree, DeviceUse use, Error *err) {
+  if (use != DEVICE_READS && !tree_check_own(tree, err)) return false;
   return device_reach(tree->store->device, &tree->rt, NULL, 0, use, err);
 }
 

@@ -36,9 +36,18 @@ struct Tree {
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* peer.c: a laid-out dense tree as another process has it: declared the same, over memory at `base`
- * that stays there until the peer is destroyed. */
+/* peer.c: a laid-out tree as another process has it: declared the same, over memory at `base` that
+ * stays there until the peer is destroyed. Of a sparse one, elements and whether cells are active
+ * are read, one by one; its nodes are known to that process alone. */
 Tree *tree_peer(const Tree *of, uint8_t *base, Error *err);
+/* Can it be read through memory alone? Not if a hash finds its cells. */
+bool tree_can_be_peer(const Tree *tree, Error *err);
+/* Is it a sparse one of another process? */
+static inline bool tree_is_view(const Tree *tree) {
+  return tree->is_peer && tree->layout->is_sparse;
+}
+/* False with err: it is. */
+bool tree_check_own(const Tree *tree, Error *err);
 /* Frees the tree's memory; later uses of a handle report where that was. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
 /* Does the tree, and its runtime, still exist? Else handle.destroyed. */

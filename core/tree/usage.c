@@ -20,7 +20,7 @@ static uint64_t tree_live_bytes(const Tree *tree) {
 
 bool store_reach(Store *store, DeviceUse use, Error *err) {
   for (Tree *tree = store->trees; tree; tree = tree->next)
-    if (tree->has_storage && !tree_reach(tree, use, err)) return false;
+    if (tree->has_storage && !tree->is_peer && !tree_reach(tree, use, err)) return false;
   return true;
 }
 

@@ -164,7 +164,7 @@ bool field_get_run(Field *field, const int64_t *index, int32_t index_count, RgVa
   *run = (RgRun){0};
   if (!field_get(field, index, index_count, value, err)) return false;
   const SNode *level = field->node->snode;
-  if (!level->rank) return true;
+  if (!level->rank || tree_is_view(field->node->tree)) return true;
   for (int k = 0; k < level->rank; k++) run->index[k] = index[k] - field->offset[k];
   if (!row_digit(field) ||
       !cell_find(storage_context(field->node->tree), level, run->index, &cell))

@@ -428,14 +428,15 @@ return {
     { "broadcast(value: number|string|rg.Array, root?: integer): number|string|rg.Array",
       "What rank `root`, or 0, has, on all; an array is filled." },
     { "window(of: rg.Array|rg.Field): rg.Window",
-      "An array, whose elements move, or a dense field, declared alike on all ranks." },
+      "An array, whose elements move, or a field with its tree, declared alike on all ranks." },
     { "find(pointer: any): rg.Window?",
       "The innermost window that holds the address. Not together." },
     { "abort(why: string)", "All others get `why` at their next call. Not together." },
   } },
   { class = "rg.Window", title = "An array or field that other ranks reach", rows = {
     { "own: rg.Array|rg.Field", "This rank's." },
-    { "peer(rank: integer): any", "That of a rank of the team, in place, in kernels too." },
+    { "peer(rank: integer): any",
+      "That of a rank of the team, in place, in kernels too; sparse ones are read." },
     { "free()", "Together: nobody reaches the others' any more; each keeps its own." },
   } },
   { class = "rg.GridOptions", title = "Options of `rg.grid{..}`", rows = {

@@ -1474,7 +1474,7 @@ function Comm:gather(value) end
 ---@return number|string|rg.Array
 function Comm:broadcast(value, root) end
 
---- An array, whose elements move, or a dense field, declared alike on all ranks.
+--- An array, whose elements move, or a field with its tree, declared alike on all ranks.
 ---@param of rg.Array|rg.Field
 ---@return rg.Window
 function Comm:window(of) end
@@ -1492,7 +1492,7 @@ function Comm:abort(why) end
 ---@field own rg.Array|rg.Field This rank's.
 local Window = {}
 
---- That of a rank of the team, in place, in kernels too.
+--- That of a rank of the team, in place, in kernels too; sparse ones are read.
 ---@param rank integer
 ---@return any
 function Window:peer(rank) end

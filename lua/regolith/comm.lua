@@ -159,11 +159,11 @@ local open_window = lib.quietly(function(self, x)
   return hold(window_out[0], self.number, C.rg_window_release)
 end)
 
---- Together: an array or a dense field, declared alike on all ranks, which the others reach by
---- win:peer(r). An array's elements move: pointers to them are stale.
+--- Together: an array or a field, declared alike on all ranks, which the others reach by
+--- win:peer(r). An array's elements move: pointers to them are stale. A sparse field's are read.
 function methods.window(self, x)
   if not is_array(x) and not field.is(x) then
-    return fail.argument("comm:window takes an array or a dense field, not " .. fail.describe(x),
+    return fail.argument("comm:window takes an array or a field, not " .. fail.describe(x),
       "rg.array(rg.f32, n, m)")
   end
   local window = setmetatable({ comm = self, own = x, peers = {}, number = self.number }, Window)

@@ -138,9 +138,60 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
-  it("are told that a sparse field is no window yet", function()
-    fails(2, "local x = rg.field(rg.f32); rg.root:pointer('i', 8):place(x); comm:window(x)",
-      "in a sparse tree")
+  it("read each other's sparse trees in place, also what grows later", function()
+    holds(3, [[
+      local x, v = rg.field(rg.f32, { name = "x" }), rg.field(rg.vec2, { name = "v" })
+      local blocks = rg.root:pointer("ij", 8, 8)
+      blocks:bitmasked("ij", 4, 4):place(x, v)
+      local n = rg.field(rg.i32)
+      local list = rg.root:dynamic("k", 100, { chunk = 8 })
+      list:place(n)
+      x[5][6] = 100 + comm.rank
+      local win, lists = comm:window(x), comm:window(n)
+      local last, peer = (comm.rank + 2) % 3, win:peer((comm.rank + 2) % 3)
+      assert(peer[5][6] == 100 + last and peer[31][31] == 0 and peer[5][7] == 0)
+      comm:barrier()
+      local grow = rg.kernel(function() -- into other nodes, after the window was made
+        for i, j in rg.range({ 8, 32 }, { 0, 32 }) do
+          if (i + j + comm.rank) % 3 == 0 then v[i][j] = rg.vec2(i, 10 * j + comm.rank) end
+        end
+        for k in rg.range(20 + comm.rank) do list:append(7 * k + comm.rank) end
+      end)
+      grow()
+      comm:barrier()
+      local theirs = comm:window(v):peer(last)
+      local read = rg.kernel(function(p, q)
+        local wrong = 0
+        for i, j in rg.range({ 8, 32 }, { 0, 32 }) do
+          local is_there = (i + j + last) % 3 == 0
+          local y = is_there and rg.vec2(i, 10 * j + last) or rg.vec2(0, 0)
+          if p:is_active(i, j) ~= is_there or q[i][j] ~= y then wrong = wrong + 1 end
+        end
+        return wrong
+      end)
+      assert(read(peer, theirs) == 0 and theirs[9][0].x == ((9 + last) % 3 == 0 and 9 or 0))
+      local ks = lists:peer(last)
+      assert(ks[3] == 21 + last or last == 0)
+      -- all else is their own rank's
+      local mine = rg.kernel(function(p) for i, j in p:active() do p[i][j] = p[i][j] + 1 end end)
+      mine(x)
+      for _, wrong in ipairs { function() peer[5][6] = 1 end, function() peer:fill(1) end,
+        function() return peer:count() end, function() return peer:to_table() end,
+        function() for i, j in peer:active() do print(i, j) end end,
+        function() mine(peer) end, function() rg.save("/dev/null", { p = peer }) end,
+        function() rg.kernel(function() peer[5][6] = 1 end)() end,
+        function() comm:window(peer) end } do
+        local ok, problem = pcall(wrong)
+        assert(not ok and problem.message:find "another rank's", "not refused")
+      end
+      comm:barrier()
+      blocks:deactivate(1, 1)
+      comm:barrier()
+      assert(peer[5][6] == 0 and x[5][6] == 0)
+      comm:barrier()
+    ]])
+    fails(2, "local x = rg.field(rg.f32); rg.root:hash('i'):dense('i', 4):place(x); comm:window(x)",
+      "has a hash")
   end)
 
   it("may forget a window: it is freed when all have", function()
@@ -307,7 +358,7 @@ describe("a mistake of a rank #compiled #cpu", function()
   it("is named where it calls", function()
     local comm = rg.comm()
     local function problem(...) return select(2, pcall(...)).message end
-    assert.is_truthy(problem(comm.window, comm, 5):find "takes an array or a dense field")
+    assert.is_truthy(problem(comm.window, comm, 5):find "takes an array or a field")
     assert.is_truthy(problem(comm.all_reduce, comm, 5, "mean"):find "combines by")
     assert.is_truthy(problem(comm.broadcast, comm, 5, 1):find "rank from 0 to 0")
     assert.is_truthy(problem(comm.gather, comm, {}):find "a number or a string")
