@@ -1,6 +1,6 @@
 /* peers.c - kernels read other ranks' sparse trees, and do nothing else with them: which nodes
- * there are, their own rank alone knows (tree/peer.c). Found out on the IR as it was lowered, where every
- * access still names its field or level. */
+ * there are, their own rank alone knows (tree/peer.c). Found out on the IR as it was lowered, where
+ * every access still names its field or level. */
 #include "kernel/compile.h"
 
 typedef struct Search {
