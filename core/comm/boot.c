@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "comm/hub.h"
 
 static bool gather_alone(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
@@ -37,12 +38,18 @@ static int32_t number_of(const char *name) {
   return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
-static atomic_bool is_taken; /* the process's one socket */
+static atomic_bool is_taken; /* the process's one place among ranks */
+
+int64_t boot_patience_ms(void) {
+  double seconds = atof(option_text("RG_PATIENCE"));
+  return seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1000) : 60000;
+}
 
 Boot *boot_open(Heap *heap, Error *err) {
-  if (!getenv(HUB_SOCKET)) return boot_alone(heap, err);
+  bool is_local = getenv(HUB_SOCKET);
+  if (!is_local && !boot_is_mpi()) return boot_alone(heap, err);
   int32_t rank = number_of(HUB_RANK), size = number_of(HUB_RANKS), socket = number_of(HUB_SOCKET);
-  if (rank < 0 || size <= rank || socket < 0) {
+  if (is_local && (rank < 0 || size <= rank || socket < 0)) {
     error_set(err, RG_ERROR_RANK, "%s, %s and %s are not those of a rank", HUB_RANK, HUB_RANKS,
               HUB_SOCKET);
     error_hint(err, "start ranks by `regolith run -n 4 script.lua`");
@@ -54,5 +61,5 @@ Boot *boot_open(Heap *heap, Error *err) {
     error_hint(err, "a process is one rank: call rg.comm() of one runtime, and end that one last");
     return NULL;
   }
-  return boot_local(heap, rank, size, socket, err);
+  return is_local ? boot_local(heap, rank, size, socket, err) : boot_mpi(heap, err);
 }

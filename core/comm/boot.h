@@ -1,5 +1,5 @@
 /* boot.h - how ranks reach each other before they share memory, and learn that one is gone: one
- * table, which a launcher of our own (local.c), MPI, or a process alone fills in.
+ * table, which a launcher of our own (local.c), MPI (mpi.c), or a process alone fills in.
  * A rank calls these from one thread. */
 #ifndef RG_COMM_BOOT_H
 #define RG_COMM_BOOT_H
@@ -24,13 +24,19 @@ struct Boot {
   const BootTable *table;
   Heap *heap;
   int32_t rank, size;
+  int64_t patience_ms;    /* how long a call waits for a rank that does not come */
+  uint64_t doing;         /* the call together in which this rank is (header.h: Header.call) */
 };
 
-/* What the environment says: a rank of `regolith run`, once per process; else a process alone, rank
- * 0 of 1. */
+/* What the environment says: a rank of `regolith run`, or of MPI, once per process; else a process
+ * alone, rank 0 of 1. */
 Boot *boot_open(Heap *heap, Error *err);
 Boot *boot_alone(Heap *heap, Error *err);
 /* The rank at the other end of this socket, which it closes: see hub.h. */
 Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err);
+/* Was this process started by MPI? Then it is one of its ranks, by a library of its own. */
+bool boot_is_mpi(void);
+Boot *boot_mpi(Heap *heap, Error *err);
+int64_t boot_patience_ms(void); /* the option RG_PATIENCE */
 
 #endif

@@ -36,9 +36,8 @@ typedef struct Record {       /* what each rank brings to a call */
 
 void comm_begin(Comm *comm, CommCall call) {
   comm->number++;
-  if (comm->own)
-    atomic_store_explicit(&comm->own->call, comm->number * CALL_COUNT + (uint64_t)call,
-                          memory_order_relaxed);
+  comm->boot->doing = comm->number * CALL_COUNT + (uint64_t)call;
+  if (comm->own) atomic_store_explicit(&comm->own->call, comm->boot->doing, memory_order_relaxed);
 }
 
 static bool lose(Comm *comm, const Error *err) {
@@ -203,7 +202,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
   }
   *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
                  .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
-                 .patience_ns = 60LL * 1000000000};
+                 .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) return comm;
   comm_close(comm);

@@ -7,15 +7,14 @@
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "comm/boot.h"
 #include "comm/frame.h"
-
-enum { PATIENCE_MS = 60000 };
 
 static int64_t now_ms(void) { return clock_ns() / 1000000; }
 
 void hub_init(Hub *hub, Heap *heap, const int *sockets, int32_t count, int64_t patience_ms) {
   *hub = (Hub){.heap = heap, .count = count,
-               .patience_ms = patience_ms ? patience_ms : PATIENCE_MS};
+               .patience_ms = patience_ms ? patience_ms : boot_patience_ms()};
   for (int32_t k = 0; k < count; k++) hub->members[k].socket = sockets[k];
 }
 

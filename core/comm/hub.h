@@ -40,7 +40,8 @@ typedef struct Hub {
   bool is_watched;
 } Hub;
 
-/* Owns the sockets from here. patience_ms: how long a round waits for its last part; 0: 60 s. */
+/* Owns the sockets from here. patience_ms: how long a round waits for its last part; 0: as
+ * RG_PATIENCE says. */
 void hub_init(Hub *hub, Heap *heap, const int *sockets, int32_t count, int64_t patience_ms);
 void hub_deinit(Hub *hub);
 /* Waits, at most `wait_ms`, until a rank or one of `others` has something, and serves the ranks.
@@ -57,7 +58,7 @@ void hub_left(Hub *hub, int32_t rank);       /* it will not come to another roun
  * signal ended; 0: none failed. One thread, and no other children. */
 typedef struct HubLaunch {
   int32_t ranks;
-  int64_t patience_ms, grace_ms; /* 0: 60 s, 5 s */
+  int64_t patience_ms, grace_ms; /* 0: as RG_PATIENCE says, 5 s */
 } HubLaunch;
 bool hub_launch(Heap *heap, const HubLaunch *launch, char *const *argv, int32_t *exit_code,
                 Error *err);

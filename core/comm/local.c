@@ -86,6 +86,7 @@ Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err)
     return NULL;
   }
   fcntl(socket, F_SETFD, FD_CLOEXEC);
-  *local = (Local){.boot = {&table, heap, rank, size}, .socket = socket};
+  *local = (Local){.boot = {.table = &table, .heap = heap, .rank = rank, .size = size},
+                   .socket = socket};
   return &local->boot;
 }

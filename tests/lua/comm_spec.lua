@@ -1,25 +1,10 @@
 --- Ranks from Lua: scripts run by `regolith run -n N`; what goes wrong on one is an error on all.
-local rg = require "regolith"
+local support = require "support"
+local rg = support.rg
 
 local root = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 
--- What the ranks of a script print, line by line in any order, and the program's exit code.
-local function run(ranks, script)
-  local path = os.tmpname()
-  local file = assert(io.open(path, "w"))
-  file:write('local rg = require "regolith"\nlocal comm = rg.comm()\n', script)
-  file:close()
-  local pipe = assert(io.popen(("'%s/bin/regolith' run -n %d %s 2>&1; echo code $?"):format(root,
-    ranks, path)))
-  local text = pipe:read "*a"
-  pipe:close()
-  os.remove(path)
-  local code = tonumber(text:match "code (%d+)\n$")
-  local lines = {}
-  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do lines[#lines + 1] = line end
-  table.sort(lines)
-  return lines, code
-end
+local run = support.run_ranks
 
 -- All ranks assert what the script says.
 local function holds(ranks, script)

@@ -90,6 +90,29 @@ function support.list(x)
   return t
 end
 
+local program = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/bin/regolith"
+local mpirun = "OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun --allow-run-as-root "
+  .. "--oversubscribe --mca plm isolated --mca pml ob1 --mca btl self,vader"
+
+--- What the ranks of a script print, line by line, sorted, and the exit code. `options`: `mpi`, by
+--- mpirun instead of `regolith run`; `environment`, "NAME=value ..".
+function support.run_ranks(ranks, script, options)
+  options = options or {}
+  local path = os.tmpname()
+  support.write_file(path, 'local rg = require "regolith"\nlocal comm = rg.comm()\n' .. script)
+  local start = options.mpi and ("%s -n %d '%s'"):format(mpirun, ranks, program)
+    or ("'%s' run -n %d"):format(program, ranks)
+  local pipe = assert(io.popen(("env %s %s %s 2>&1; echo code $?"):format(options.environment or "",
+    start, path)))
+  local text = pipe:read "*a"
+  pipe:close()
+  os.remove(path)
+  local code, lines = tonumber(text:match "code (%d+)\n$"), {}
+  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do lines[#lines + 1] = line end
+  table.sort(lines)
+  return lines, code
+end
+
 -- -- after each test: no counted memory is held but by arrays and trees ---------------------------
 
 local lib, busted = require "regolith.lib", require "busted"

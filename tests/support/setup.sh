@@ -5,6 +5,8 @@ build="${RG_BUILD:-$root/build}"
 packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit \
 libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
 test_packages="lua-busted lua-check lcov clang-tidy-19 file" # file: what cpack asks about libraries
+# What some tests use, which skip where it is missing: tried, and no failure.
+optional_packages="openmpi-bin libopenmpi-dev"
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -26,6 +28,12 @@ install_missing() {
     say "install them by hand (Debian 12, 'main' alone is enough) and run this again"
     return 1
   }
+}
+
+# Likewise, where that works within three minutes.
+install_optional() {
+  timeout 180 bash -c ". '$root/tests/support/setup.sh'; install_missing $*" >/dev/null 2>&1 ||
+    say "not all of these could be installed, and what needs them is skipped: $*"
 }
 
 # CMake writes the names of both folders into what it makes; a moved clone has others.

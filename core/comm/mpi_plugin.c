@@ -1,0 +1,336 @@
+/* mpi_plugin.c - see mpi_plugin.h: the one file that knows MPI, and nothing else of Regolith. */
+#include "comm/mpi_plugin.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if !defined(__clang__) /* MPICH says "no statuses" by an address, declared as an array */
+#pragma GCC diagnostic ignored "-Wstringop-overflow"
+#endif
+
+enum { TAG_NOTE = 1, TAG_PARCEL = 2, GRACE_MS = 2000, PART = 1 << 30 };
+
+static struct {
+  MPI_Comm calls, notes; /* of their own, so that nothing of the host program's meets ours */
+  int rank, size;
+  pid_t process;
+  bool is_begun, is_ours; /* we initialised MPI */
+  struct Told *told;
+} mpi;
+
+static bool check(int code, const char *what, char *why) {
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  if (code == MPI_SUCCESS) return true;
+  MPI_Error_string(code, text, &length);
+  snprintf(why, MPI_WHY, "%s: %.180s", what, text);
+  return false;
+}
+
+static bool no_memory(char *why) {
+  snprintf(why, MPI_WHY, "the host has no memory left");
+  return false;
+}
+
+/* -- notes ------------------------------------------------------------------------------------- */
+
+typedef struct Told {
+  struct Told *next;
+  MPI_Request request;
+  MpiNote note;
+} Told;
+
+/* Notes that have left need no memory any more. */
+static void forget_told(void) {
+  for (Told **link = &mpi.told; *link;) {
+    Told *told = *link;
+    int has_left = 0;
+    if (MPI_Test(&told->request, &has_left, MPI_STATUS_IGNORE) || !has_left) {
+      link = &told->next;
+      continue;
+    }
+    *link = told->next;
+    free(told);
+  }
+}
+
+static bool tell(int32_t rank, const MpiNote *note, char *why) {
+  forget_told();
+  Told *told = malloc(sizeof *told);
+  if (!told) return no_memory(why);
+  told->note = *note;
+  if (!check(MPI_Isend(&told->note, sizeof told->note, MPI_BYTE, rank, TAG_NOTE, mpi.notes,
+                       &told->request), "MPI_Isend", why)) {
+    free(told);
+    return false;
+  }
+  told->next = mpi.told;
+  mpi.told = told;
+  return true;
+}
+
+static bool hear(int32_t *rank, MpiNote *note, char *why) {
+  int is_there = 0;
+  MPI_Status status;
+  *rank = -1;
+  if (!check(MPI_Iprobe(MPI_ANY_SOURCE, TAG_NOTE, mpi.notes, &is_there, &status), "MPI_Iprobe",
+             why))
+    return false;
+  if (!is_there) return true;
+  *rank = status.MPI_SOURCE;
+  return check(MPI_Recv(note, sizeof *note, MPI_BYTE, status.MPI_SOURCE, TAG_NOTE, mpi.notes,
+                        MPI_STATUS_IGNORE), "MPI_Recv", why);
+}
+
+/* -- begin and end ----------------------------------------------------------------------------- */
+
+static void tell_all_of_end(int code) {
+  MpiNote note = {.kind = MPI_NOTE_ENDED, .code = code};
+  char why[MPI_WHY];
+  for (int k = 0; k < mpi.size; k++)
+    if (k != mpi.rank) tell(k, &note, why);
+}
+
+/* Have all ranks come to their end? */
+static bool meet(bool has_failed) {
+  MPI_Request request;
+  int have_come = 0;
+  if (MPI_Ibarrier(mpi.notes, &request)) return false;
+  for (int ms = 0; !have_come && !(has_failed && ms > GRACE_MS); ms++) {
+    if (MPI_Test(&request, &have_come, MPI_STATUS_IGNORE)) return false;
+    forget_told();
+    if (!have_come) usleep(1000);
+  }
+  return have_come;
+}
+
+static void end(int code, void *unused) {
+  int is_final = 0;
+  (void)unused;
+  if (!mpi.is_ours || getpid() != mpi.process || MPI_Finalized(&is_final) || is_final) return;
+  if (code) tell_all_of_end(code);
+  if (meet(code != 0)) MPI_Finalize();
+  else MPI_Abort(MPI_COMM_WORLD, code ? code : 1);
+}
+
+static bool begin_mpi(char *why) {
+  int is_there = 0, given;
+  if (!check(MPI_Initialized(&is_there), "MPI_Initialized", why)) return false;
+  if (is_there) return true;
+  if (!check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread", why))
+    return false;
+  mpi.is_ours = true;
+  mpi.process = getpid();
+  on_exit(end, NULL);
+  return true;
+}
+
+static bool begin(int32_t *rank, int32_t *size, char *why) {
+  if (mpi.is_begun) {
+    snprintf(why, MPI_WHY, "MPI was begun before");
+    return false;
+  }
+  mpi.is_begun = true;
+  if (!begin_mpi(why)) return false;
+  if (!check(MPI_Comm_dup(MPI_COMM_WORLD, &mpi.calls), "MPI_Comm_dup", why) ||
+      !check(MPI_Comm_dup(MPI_COMM_WORLD, &mpi.notes), "MPI_Comm_dup", why))
+    return false;
+  MPI_Comm_set_errhandler(mpi.calls, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(mpi.notes, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(mpi.calls, &mpi.rank);
+  MPI_Comm_size(mpi.calls, &mpi.size);
+  *rank = mpi.rank;
+  *size = mpi.size;
+  return true;
+}
+
+/* -- work -------------------------------------------------------------------------------------- */
+
+struct MpiWork {
+  MPI_Request *requests;
+  int count;
+  bool is_link;
+  uint8_t *stage, *from;   /* both NULL once they are freed; what came, in it */
+  void *to;
+  uint64_t to_bytes;
+};
+
+static void free_work(MpiWork *work) {
+  free(work->requests);
+  free(work->stage);
+  free(work);
+}
+
+static MpiWork *new_work(int count, uint64_t stage_bytes, char *why) {
+  MpiWork *work = calloc(1, sizeof *work);
+  if (work) {
+    work->requests = calloc((size_t)count + 1, sizeof *work->requests);
+    work->stage = aligned_alloc(64, (stage_bytes + 127) / 64 * 64);
+    if (work->requests && work->stage) return work;
+    free_work(work);
+  }
+  no_memory(why);
+  return NULL;
+}
+
+typedef enum Way { GATHER, SPREAD } Way;
+static MpiWork *begin_call(Way way, const void *mine, uint64_t size_bytes, void *all, char *why) {
+  uint64_t mine_bytes = way == GATHER ? size_bytes : size_bytes * (uint64_t)mpi.size;
+  uint64_t all_bytes = size_bytes * (uint64_t)mpi.size;
+  if (size_bytes > INT_MAX) {
+    snprintf(why, MPI_WHY, "%llu bytes are too many for one call", (unsigned long long)size_bytes);
+    return NULL;
+  }
+  MpiWork *work = new_work(1, mine_bytes + all_bytes, why);
+  if (!work) return NULL;
+  work->from = work->stage + mine_bytes;
+  work->to = all;
+  work->to_bytes = all_bytes;
+  if (mine_bytes) memcpy(work->stage, mine, mine_bytes);
+  int count = (int)size_bytes, code = way == GATHER
+      ? MPI_Iallgather(work->stage, count, MPI_BYTE, work->from, count, MPI_BYTE, mpi.calls,
+                       work->requests)
+      : MPI_Ialltoall(work->stage, count, MPI_BYTE, work->from, count, MPI_BYTE, mpi.calls,
+                      work->requests);
+  work->count = 1;
+  if (check(code, way == GATHER ? "MPI_Iallgather" : "MPI_Ialltoall", why)) return work;
+  free_work(work);
+  return NULL;
+}
+
+static MpiWork *gather(const void *mine, uint64_t size_bytes, void *all, char *why) {
+  return begin_call(GATHER, mine, size_bytes, all, why);
+}
+
+static MpiWork *spread(const void *parts, uint64_t size_bytes, void *all, char *why) {
+  return begin_call(SPREAD, parts, size_bytes, all, why);
+}
+
+static bool test(MpiWork *work, bool *is_done, char *why) {
+  int done = 0;
+  if (!check(MPI_Testall(work->count, work->requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall",
+             why))
+    return false;
+  *is_done = done;
+  if (!done || work->is_link) return true;
+  if (work->to_bytes) memcpy(work->to, work->from, work->to_bytes);
+  free_work(work);
+  return true;
+}
+
+/* -- links ------------------------------------------------------------------------------------- */
+
+static uint64_t place_after(uint64_t at, const MpiParcel *parcel) {
+  return at + (parcel->size_bytes + 63) / 64 * 64;
+}
+
+static bool is_small(const MpiParcel *parcels, int32_t count, uint64_t *total, char *why) {
+  for (int32_t k = 0; k < count; k++) {
+    if (parcels[k].size_bytes > INT_MAX) {
+      snprintf(why, MPI_WHY, "%llu bytes are too many for one parcel",
+               (unsigned long long)parcels[k].size_bytes);
+      return false;
+    }
+    *total = place_after(*total, &parcels[k]);
+  }
+  return true;
+}
+
+static void unlink_parcels(MpiWork *link) {
+  for (int k = 0; k < link->count; k++) MPI_Request_free(&link->requests[k]);
+  free_work(link);
+}
+
+static MpiWork *link_parcels(const MpiParcel *out, int32_t out_count, const MpiParcel *in,
+                             int32_t in_count, uint8_t **stage, char *why) {
+  uint64_t total = 0, at = 0;
+  if (!is_small(out, out_count, &total, why) || !is_small(in, in_count, &total, why)) return NULL;
+  MpiWork *link = new_work(out_count + in_count, total, why);
+  if (!link) return NULL;
+  link->is_link = true;
+  *stage = link->stage;
+  bool ok = true;
+  for (int32_t k = 0; ok && k < out_count + in_count; k++) {
+    const MpiParcel *parcel = k < out_count ? &out[k] : &in[k - out_count];
+    int size = (int)parcel->size_bytes, code = k < out_count
+        ? MPI_Send_init(link->stage + at, size, MPI_BYTE, parcel->rank, TAG_PARCEL, mpi.calls,
+                        &link->requests[k])
+        : MPI_Recv_init(link->stage + at, size, MPI_BYTE, parcel->rank, TAG_PARCEL, mpi.calls,
+                        &link->requests[k]);
+    ok = check(code, "a persistent request of MPI", why);
+    if (ok) link->count++;
+    at = place_after(at, parcel);
+  }
+  if (ok) return link;
+  unlink_parcels(link);
+  return NULL;
+}
+
+static bool start(MpiWork *link, char *why) {
+  return !link->count || check(MPI_Startall(link->count, link->requests), "MPI_Startall", why);
+}
+
+/* -- memory that others reach ------------------------------------------------------------------ */
+
+struct MpiExposed { MPI_Win window; };
+
+static MpiExposed *expose(void *memory, uint64_t size_bytes, char *why) {
+  MpiExposed *exposed = malloc(sizeof *exposed);
+  if (!exposed) { /* the others wait for this one */
+    no_memory(why);
+    return NULL;
+  }
+  if (!check(MPI_Win_create(memory, (MPI_Aint)size_bytes, 1, MPI_INFO_NULL, mpi.calls,
+                            &exposed->window), "MPI_Win_create", why)) {
+    free(exposed);
+    return NULL;
+  }
+  MPI_Win_set_errhandler(exposed->window, MPI_ERRORS_RETURN);
+  if (check(MPI_Win_lock_all(MPI_MODE_NOCHECK, exposed->window), "MPI_Win_lock_all", why))
+    return exposed;
+  MPI_Win_free(&exposed->window);
+  free(exposed);
+  return NULL;
+}
+
+static void conceal(MpiExposed *exposed) {
+  MPI_Win_unlock_all(exposed->window);
+  MPI_Win_free(&exposed->window);
+  free(exposed);
+}
+
+static bool put(MpiExposed *exposed, int32_t rank, uint64_t at, const void *bytes,
+                uint64_t size_bytes, char *why) {
+  bool ok = true;
+  for (uint64_t done = 0; ok && done < size_bytes; done += PART) {
+    int part = (int)(size_bytes - done < PART ? size_bytes - done : PART);
+    ok = check(MPI_Put((const uint8_t *)bytes + done, part, MPI_BYTE, rank, (MPI_Aint)(at + done),
+                       part, MPI_BYTE, exposed->window), "MPI_Put", why);
+  }
+  return ok && check(MPI_Win_flush(rank, exposed->window), "MPI_Win_flush", why);
+}
+
+static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,
+                char *why) {
+  bool ok = true;
+  for (uint64_t done = 0; ok && done < size_bytes; done += PART) {
+    int part = (int)(size_bytes - done < PART ? size_bytes - done : PART);
+    ok = check(MPI_Get((uint8_t *)bytes + done, part, MPI_BYTE, rank, (MPI_Aint)(at + done), part,
+                       MPI_BYTE, exposed->window), "MPI_Get", why);
+  }
+  return ok && check(MPI_Win_flush(rank, exposed->window), "MPI_Win_flush", why);
+}
+
+/* -- the table --------------------------------------------------------------------------------- */
+
+static const MpiPlugin table = {
+    .version = MPI_PLUGIN_VERSION, .begin = begin, .gather = gather, .spread = spread,
+    .test = test, .link = link_parcels, .start = start, .unlink = unlink_parcels, .tell = tell,
+    .hear = hear, .expose = expose, .conceal = conceal, .put = put, .get = get};
+
+__attribute__((visibility("default"))) const MpiPlugin *regolith_mpi_plugin(void);
+const MpiPlugin *regolith_mpi_plugin(void) { return &table; }

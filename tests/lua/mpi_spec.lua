@@ -1,0 +1,77 @@
+--- Ranks that mpirun starts do what those of `regolith run` do. Skipped where there is no mpirun,
+--- or libregolith-mpi.so was not built.
+local support = require "support"
+
+local folder = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
+local is_here = os.execute "command -v mpirun >/dev/null" == 0
+  and io.open(folder .. "/libregolith-mpi.so", "rb")
+if is_here then is_here:close() end
+
+local function run(ranks, script, environment)
+  if not is_here then pending "mpirun or libregolith-mpi.so is not there" end
+  return support.run_ranks(ranks, script, { mpi = true, environment = environment })
+end
+
+-- All ranks assert what the script says.
+local function holds(ranks, script, environment)
+  local lines, code = run(ranks, script, environment)
+  assert.are.same({}, lines)
+  assert.are.equal(0, code)
+end
+
+local function fails(ranks, script, part, environment)
+  local lines, code = run(ranks, script, environment)
+  assert.is_truthy(table.concat(lines, "\n"):find(part, 1, true), table.concat(lines, "\n"))
+  assert.is_true(code ~= 0)
+end
+
+describe("ranks of MPI #compiled #cpu", function()
+  it("call together, and reach each other's windows", function()
+    holds(4, [[
+      assert(comm.size == 4 and comm.team.count == 4)
+      local right = (comm.rank + 1) % 4
+      local a = rg.array(rg.i32, 8)
+      for i = 0, 7 do a[i] = 10 * comm.rank + i end
+      local peer = comm:window(a):peer(right)
+      local copy = rg.kernel(function(to, from) for i in rg.range(8) do to[i] = from[i] end end)
+      local b = rg.array(rg.i32, 8)
+      copy(b, peer)
+      assert(b[7] == 10 * right + 7)
+      comm:barrier()
+      assert(comm:all_reduce(comm.rank + 1) == 10 and comm:broadcast("r" .. comm.rank, 2) == "r2")
+      local words = comm:gather(("x"):rep(comm.rank))
+      assert(words[0] == "" and words[3] == "xxx")
+    ]])
+  end)
+
+  it("all fail when one does, and each says which", function()
+    fails(3, "if comm.rank == 1 then error 'not finite' end comm:barrier()",
+      "rank 1 ended with exit code 1")
+    fails(2, [[
+      if comm.rank == 1 then
+        require("ffi").cdef "int raise(int)"
+        require("ffi").C.raise(9)
+      end
+      comm:gather(1)
+    ]], "rank 1")
+    fails(2, "if comm.rank == 1 then comm:abort 'no water' else comm:gather(1) end",
+      "rank 1 failed: no water")
+    fails(2, "if comm.rank == 0 then comm:gather(1) end", "rank 1 ended, while others wait")
+  end)
+
+  it("all fail when one calls something else, or does not come", function()
+    fails(2, "if comm.rank == 0 then comm:barrier() else comm:gather(1) end",
+      "ranks do not make the same calls")
+    fails(2, "if comm.rank == 0 then comm:barrier() else comm:gather(1) end",
+      "ranks do not make the same calls", "RG_LSA_SIZE=1")
+    fails(2, [[
+      require("ffi").cdef "int usleep(int)"
+      if comm.rank == 1 then require("ffi").C.usleep(1200000) end
+      comm:gather(1)
+    ]], "rank 1 did not come within 0.5 s", "RG_PATIENCE=0.5")
+  end)
+
+  it("are told what is missing where the library is", function()
+    fails(2, "", "libopenmpi-dev", "RG_MPI=/nowhere/libregolith-mpi.so")
+  end)
+end)
