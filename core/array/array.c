@@ -132,6 +132,13 @@ Array *array_create_buffer(Store *store, const char *type, const int64_t *shape,
 /* An axis with one index goes nowhere. */
 static bool takes_steps(const Array *array, int axis) { return array->shape[axis] > 1; }
 
+static bool is_pitched(const Array *array) {
+  int64_t step = type_row(&array->store->types, array->type).size;
+  for (int k = array->rank - 1; k > 0; step *= array->shape[k--])
+    if (array->strides[k] != step) return false;
+  return array->is_strided;
+}
+
 static bool read_strides(Array *array, const int64_t *strides, Error *err) {
   int64_t unit = type_row(&array->store->types, array->type).alignment;
   for (int k = 0; strides && k < array->rank; k++) {
@@ -223,6 +230,7 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
   if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, 1, err) &&
       take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
+    array->is_pitched = is_pitched(array);
     array->is_folded = is_folded(array);
     array->is_constant = wrap->constant;
     if (show(array, wrap, err)) return array;

@@ -148,7 +148,8 @@ typedef struct IrField {
 /* What a kernel knows of an array: all else are launch arguments. */
 typedef struct IrArray {
   int32_t axis_count;
-  int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major */
+  int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major, */
+  bool is_pitched;           /* or but for axis 0, which has the only stride */
   int32_t size;              /* bytes of an element */
   int32_t tree;              /* kernel->trees: its memory, where workers have copies of it; or -1 */
   bool is_wide;              /* else it has no more than IR_NARROW elements, and i32 extents */

@@ -206,7 +206,8 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
     const IrArray *array = &kernel->arrays.items[i];
     strbuf_format(out, "\narray a%d = axes=%d address=%d extents=%d", i, array->axis_count,
                   array->address, array->extents);
-    if (array->strides >= 0) strbuf_format(out, " strides=%d", array->strides);
+    if (array->strides >= 0)
+      strbuf_format(out, " %s=%d", array->is_pitched ? "pitch" : "strides", array->strides);
     strbuf_format(out, " size=%d%s%s", array->size, array->is_wide ? " wide" : "",
                   array->is_shared ? " shared" : "");
     if (array->tree >= 0) strbuf_format(out, " in t%d", array->tree);

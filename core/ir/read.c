@@ -64,7 +64,8 @@ static bool read_array(IrReader *r) {
             ir_read_expect_char(r, '=') && read_word_number(r, "axes", &array.axis_count) &&
             read_word_number(r, "address", &array.address) &&
             read_word_number(r, "extents", &array.extents);
-  if (ok && ir_read_try_word(r, "strides"))
+  array.is_pitched = ok && ir_read_try_word(r, "pitch");
+  if (array.is_pitched || (ok && ir_read_try_word(r, "strides")))
     ok = ir_read_expect_char(r, '=') && ir_read_i32(r, &array.strides);
   if (!ok || !read_word_number(r, "size", &array.size)) return false;
   array.is_wide = ir_read_try_word(r, "wide");

@@ -134,11 +134,13 @@ static void add_arrays(Lower *l) {
                    .address = add_array_arg(l, array, ARG_ADDRESS, 0),
                    .extents = l->s->launch_args.items[array->extents].arg,
                    .strides = -1,
+                   .is_pitched = array->of.is_pitched,
                    .size = (int32_t)type_row(l->s->input->types, array->type).size,
                    .is_wide = array->of.is_wide,
                    .is_shared = array->of.is_shared,
                    .name = array->name};
-    for (int k = 0; array->of.is_strided && k < out.axis_count; k++) {
+    int strides = !array->of.is_strided ? 0 : out.is_pitched ? 1 : out.axis_count;
+    for (int k = 0; k < strides; k++) {
       int stride = add_array_arg(l, array, ARG_STRIDE, k);
       if (k == 0) out.strides = stride;
     }

@@ -2,6 +2,7 @@
  *
  *     a[i][j - 1]     address + ((i * extent 1) + j) * size - size      row-major
  *                     address + i * stride 0 + (j - 1) * stride 1       with strides, in bytes
+ *                     address + i * stride 0 + row-major from axis 1 on pitched
  *
  * In a task an argument is its slot of the frame. Sums are i64: an array has fewer than 2^62
  * bytes. */
@@ -40,12 +41,13 @@ static IrInst *value_of(IrBuilder *b, AddressIndex index) {
   return sum(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
 }
 
-/* Only the constant along the last axis stays apart: neighbours share one sum. */
-static IrInst *row_major(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
-                         const AddressIndex *index, int64_t bytes) {
+/* From axis `first` on. Only the constant along the last axis stays apart: neighbours share one
+ * sum. */
+static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, int first,
+                              IrInst *address, const AddressIndex *index, int64_t bytes) {
   IrInst *number = NULL;
   int last = array->axis_count - 1;
-  for (int k = 0; k <= last; k++) {
+  for (int k = first; k <= last; k++) {
     if (number)
       number = ir_binary(b, IR_MUL, number, wide_argument(b, in_task, array->extents + k));
     IrInst *own = k == last ? index[k].value : value_of(b, index[k]);
@@ -53,6 +55,22 @@ static IrInst *row_major(IrBuilder *b, bool in_task, const IrArray *array, IrIns
   }
   return address_offset(b, address, number, array->size,
                         bytes + (int64_t)((uint64_t)index[last].constant * (uint64_t)array->size));
+}
+
+static IrInst *row_major(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                         const AddressIndex *index, int64_t bytes) {
+  return row_major_from(b, in_task, array, 0, address, index, bytes);
+}
+
+static IrInst *pitched(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
+                       const AddressIndex *index, int64_t bytes) {
+  IrInst *own = value_of(b, index[0]);
+  if (own) {
+    IrInst *stride = argument(b, in_task, array->strides);
+    own = ir_binary(b, IR_MUL, ir_convert(b, own, TYPE(I64)), stride);
+    address = address_offset(b, address, own, 1, 0);
+  }
+  return row_major_from(b, in_task, array, 1, address, index, bytes);
 }
 
 static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst *address,
@@ -76,8 +94,9 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
   }
   AddressIndex index[SNODE_MAX_AXES];
   for (int k = 0; k < array->axis_count; k++) index[k] = index_of(b, array, indices[k]);
-  return (array->strides < 0 ? row_major : strided)(b, in_task, array, address, index,
-                                                    field->component);
+  return (array->strides < 0   ? row_major
+          : array->is_pitched ? pitched
+                              : strided)(b, in_task, array, address, index, field->component);
 }
 
 /* 0 <= index < extent, by one unsigned comparison in the wider of the two types. */

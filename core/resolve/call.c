@@ -485,11 +485,46 @@ static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
+/* win:peer(r), of ranks' windows: row r of the array `win.ranks`, which has an axis more. The call
+ * becomes that index. */
+static Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
+  if (e->list.count != 1) return fail_count(r, e, ":peer", 1, 1);
+  double rank;
+  bool is_constant = e->list.items[0]->kind != AST_TABLE &&
+                     sema_is_constant(e->list.items[0], &rank);
+  int number = table_find(r, e, window, "ranks", is_constant);
+  if (number < 0) return table_fail(r, e), (Entity){0};
+  if (r->input->captures[number].kind != VALUE_ARRAY) {
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+              "capture peers themselves: local p = win:peer(r), outside",
+              "ranks of '%s' are chosen in kernels only where it is open, of an array or a dense "
+              "field of numbers without offsets, and one team has all ranks", window->name);
+    return (Entity){0};
+  }
+  const SemaValue *value = &r->input->captures[number];
+  if (is_constant && value->is_static && (rank < 0 || rank >= (double)value->array.shape[0])) {
+    sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' is of the ranks 0 to %lld", window->name,
+              (long long)value->array.shape[0] - 1);
+    return (Entity){0};
+  }
+  AstExpr *ast = scratch_alloc(r->scratch, sizeof *ast);
+  Expr *ranks = scratch_alloc(r->scratch, sizeof *ranks);
+  *ast = (AstExpr){.kind = AST_FIELD, .pos = e->pos, .left = (AstExpr *)e->left->ast,
+                   .text = STR("ranks")};
+  *ranks = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
+                  .ast = ast, .left = e->left, .text = ast->text};
+  e->kind = AST_INDEX;
+  e->left = ranks;
+  return resolve_expr(r, e);
+}
+
 /* object:name(..) where the object is a Lua table: its function, with the table as first
  * argument. */
 static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
   Entity callee = table_member(r, e, object, e->text);
   if (r->s->failed) return (Entity){0};
+  if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "window.peer"))
+    return resolve_peer(r, e, object);
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, e->left);
   sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' of '%s' is not a function",
             sema_text(r->s, e->text), object->name);

@@ -54,6 +54,7 @@ typedef struct SemaArray {
   int axis_count;
   bool is_wide;    /* it may have more elements than IR_NARROW */
   bool is_strided;
+  bool is_pitched; /* only along axis 0: the others are row-major without gaps */
   bool is_shared;  /* its elements may also be reached in another way: see IrArray */
   bool is_constant; /* only read */
   int64_t shape[SNODE_MAX_AXES]; /* may be read where the value `is_static` */

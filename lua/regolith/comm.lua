@@ -5,6 +5,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local array = require "regolith.array"
+local builtin = require "regolith.builtin"
 local field = require "regolith.field"
 
 local comm = {}
@@ -206,12 +207,16 @@ end
 
 local peer_out = ffi.new "void *[1]"
 
+local function peer_address(self, rank)
+  check(C.rg_window_peer(self.pointer, rank, peer_out), self.number)
+  return ffi.cast("uint8_t *", peer_out[0])
+end
+
 local function open_peer(self, rank)
   if field.is(self.own) then return field.peer(self.pointer, rank, self.own) end
-  check(C.rg_window_peer(self.pointer, rank, peer_out), self.number)
   local extents = {}
   for axis, extent in pairs(self.own.shape) do extents[axis + 1] = extent end
-  return array.wrap(self.comm.session, ffi.cast("uint8_t *", peer_out[0]), self.own.type, extents,
+  return array.wrap(self.comm.session, peer_address(self, rank), self.own.type, extents,
     { owner = self })
 end
 
@@ -225,6 +230,49 @@ function window.peer(self, rank)
   return self.peers[rank]
 end
 
+-- In bytes; LuaJIT subtracts pointers by 32 bits.
+local function distance(to, from)
+  return tonumber(ffi.cast("int64_t", ffi.cast("intptr_t", to))
+    - ffi.cast("int64_t", ffi.cast("intptr_t", from)))
+end
+
+-- Where elements are from the window's first byte on, and the bytes from one to the next by axis;
+-- nil: no array's lie so.
+local function layout_of_array(a)
+  local extents, strides, step = {}, {}, a.type.size
+  for axis, extent in pairs(a.shape) do extents[axis + 1] = extent end
+  for axis = #extents, 1, -1 do strides[axis], step = step, step * extents[axis] end
+  return 0, extents, strides
+end
+
+local function layout_of_field(self)
+  local view, t = ffi.new "RgView", self.own.type
+  check(C.rg_field_view(self.own.rg_field, view), self.number)
+  if view.first == nil or t.element and view.step ~= t.element.size then return end
+  local extents, strides = {}, {}
+  for axis = 1, view.rank do
+    if view.start[axis - 1] ~= 0 then return end
+    extents[axis], strides[axis] = tonumber(view.extent[axis - 1]), tonumber(view.stride[axis - 1])
+  end
+  check(C.rg_window_range(self.pointer, range_out, size_out), self.number)
+  return distance(view.first, range_out[0]), extents, strides
+end
+
+-- All ranks' as one array, by rank; nil: there is no such array, or not all are reached.
+local function open_ranks(self)
+  if not self.pointer or self.comm.team.count < self.comm.size then return end
+  local is_field = field.is(self.own)
+  local offset, extents, strides = (is_field and layout_of_field or layout_of_array)(
+    is_field and self or self.own)
+  if not offset then return end
+  local first = peer_address(self, 0)
+  local apart = self.comm.size > 1 and distance(peer_address(self, 1), first)
+  table.insert(extents, 1, self.comm.size)
+  table.insert(strides, 1, apart or (strides[1] or 1) * (extents[2] or 1))
+  return array.wrap(self.comm.session, first + offset, self.own.type, extents,
+    { owner = self, strides = strides })
+end
+
 --- Together: peers cannot reach it any more. The array or field stays.
 function window.free(self)
   check_open(self)
@@ -232,6 +280,9 @@ function window.free(self)
   for rank, peer in pairs(self.peers) do
     if rank ~= self.comm.rank and is_array(peer) then peer:destroy() end
   end
+  local ranks = rawget(self, "ranks")
+  if ranks then ranks:destroy() end
+  self.ranks = nil
   self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
 end
 
@@ -239,8 +290,15 @@ end
 
 Comm.__index = fail.members(methods, "rg.comm()")
 local find_window_member = fail.members(window, "a window")
+builtin.names[find_window_member({}, "peer")] = "window.peer" -- in kernels a row of `ranks`
 function Window.__index(self, name)
-  if name ~= "pointer" then return find_window_member(self, name) end -- it was freed
+  if name == "ranks" then
+    local ranks = open_ranks(self)
+    rawset(self, "ranks", ranks)
+    return ranks
+  elseif type(name) == "string" and name ~= "pointer" then -- of a freed one
+    return find_window_member(self, name)
+  end
 end
 
 local comm_out = ffi.new "RgComm *[1]"

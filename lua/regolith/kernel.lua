@@ -92,8 +92,8 @@ local function put_value(slot, v, kind)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
       or (kind == "table" and "a table" or "a " .. kind)
     kernel.words[name] = name
-    put_text(slot, kind == "table" and name == "a table" and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER,
-      name)
+    local is_table = name == "a table" or name == "a window" -- of ranks: win:peer(r)
+    put_text(slot, kind == "table" and is_table and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER, name)
   end
 end
 

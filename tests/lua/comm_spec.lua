@@ -123,6 +123,53 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
+  it("choose peers in kernels, by a rank known at run time alone", function()
+    holds(3, [[
+      local a, x = rg.array(rg.vec3, 6, 16), rg.field(rg.f64, 4, 5)
+      for i, j in x:active() do x[i][j] = 100 * comm.rank + 10 * i + j end
+      for i = 0, 5 do for j = 0, 15 do a[i][j] = rg.vec3(comm.rank, i, j) end end
+      local self = { win = comm:window(a) }
+      local fields = comm:window(x)
+      local sum = rg.kernel(function(w)
+        local wrong = 0
+        for r, i, j in rg.range(comm.size, 6, 16) do
+          if self.win:peer(r)[i][j] ~= rg.vec3(r, i, j) then wrong = wrong + 1 end
+        end
+        for r = 0, comm.size - 1 do
+          local p = w:peer(r)
+          if p[3][4] ~= 100 * r + 34 or p[4][0] ~= 0 then wrong = wrong + 1 end
+        end
+        return wrong
+      end)
+      assert(sum(fields) == 0)
+      comm:barrier()
+      local put = rg.kernel(function(r)
+        for j in rg.range(16) do self.win:peer(r)[comm.rank][j] = rg.vec3(r, comm.rank, -j) end
+      end)
+      put((comm.rank + 1) % 3)
+      comm:barrier()
+      local before = (comm.rank + 2) % 3
+      assert(a[before][7] == rg.vec3(comm.rank, before, -7))
+      -- addresses are sums: nobody is called, and lanes read rows
+      local row = rg.kernel(function(b, r)
+        for j in rg.range(16) do b[j] = self.win:peer(r)[1][j] end
+      end)
+      row(rg.array(rg.vec3, 16), 1)
+      assert(not row:ir():find "call" and row:explain():find "vector lanes")
+      assert(row:explain():find "'self.win.ranks': addressed directly")
+      for part, wrong in pairs { ["ranks 0 to 2"] = function() return self.win:peer(3)[0][0].x end,
+        ["takes 1 argument"] = function() return self.win:peer()[0][0].x end,
+        ["needs 3 indices"] = function() return self.win:peer(1) end } do
+        local ok, problem = pcall(rg.kernel(wrong))
+        assert(not ok and problem.message:find(part), "not refused: " .. part)
+      end
+      comm:barrier()
+      self.win:free()
+      local ok, problem = pcall(put, 0)
+      assert(not ok and problem.message:find "only where it is open")
+    ]])
+  end)
+
   it("read each other's sparse trees in place, also what grows later", function()
     holds(3, [[
       local x, v = rg.field(rg.f32, { name = "x" }), rg.field(rg.vec2, { name = "v" })
