@@ -91,6 +91,13 @@ static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desir
   return done;
 }
 
+/* Compare-and-swap without order; 1 when it took place. */
+static inline int rt_try_long(uint64_t *word, uint64_t expected, uint64_t desired) {
+  rt_step();
+  return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED);
+}
+
 /* Sets bits of a word, acquire and release. */
 static inline void rt_set_bits(uint64_t *word, uint64_t bits) {
   rt_order_before();

@@ -39,11 +39,15 @@ static inline RtGroup rt_group_of(uint64_t key) {
 /* Where keys cannot differ. */
 static inline RtGroup rt_group_here(void) { return rt_group_make(rt_lanes_here()); }
 
-/* What the lane of rank 0 passes. */
-static inline uint32_t rt_group_share(RtGroup group, uint32_t value) {
-  return (uint32_t)__nvvm_shfl_sync_idx_i32((int)group.lanes, (int)value,
-                                            __builtin_ctz(group.lanes), 31);
+/* What the lane of a rank passes, which all of them name. */
+static inline uint32_t rt_group_tell(RtGroup group, uint32_t value, uint32_t rank) {
+  uint32_t from = group.lanes;
+  while (rank--) from &= from - 1;
+  return (uint32_t)__nvvm_shfl_sync_idx_i32((int)group.lanes, (int)value, __builtin_ctz(from), 31);
 }
+
+/* All of it are here, and see what each has written. */
+static inline void rt_group_wait(RtGroup group) { __nvvm_bar_warp_sync(group.lanes); }
 
 /* What the lane of the next rank passes; 0 for the last. */
 static inline uint32_t rt_group_next(RtGroup group, uint32_t value) {
@@ -58,8 +62,9 @@ static inline RtGroup rt_group_of(uint64_t key) {
   return (RtGroup){1, 1, 0};
 }
 static inline RtGroup rt_group_here(void) { return rt_group_of(0); }
-static inline uint32_t rt_group_share(RtGroup group, uint32_t value) {
+static inline uint32_t rt_group_tell(RtGroup group, uint32_t value, uint32_t rank) {
   (void)group;
+  (void)rank;
   return value;
 }
 static inline uint32_t rt_group_next(RtGroup group, uint32_t value) {
@@ -67,7 +72,21 @@ static inline uint32_t rt_group_next(RtGroup group, uint32_t value) {
   (void)value;
   return 0;
 }
+static inline void rt_group_wait(RtGroup group) { (void)group; }
 #endif
+
+/* What the lane of rank 0 passes. */
+static inline uint32_t rt_group_share(RtGroup group, uint32_t value) {
+  return rt_group_tell(group, value, 0);
+}
+
+static inline uint64_t rt_group_tell_long(RtGroup group, uint64_t value, uint32_t rank) {
+  uint64_t high = rt_group_tell(group, (uint32_t)(value >> 32), rank);
+  return high << 32 | rt_group_tell(group, (uint32_t)value, rank);
+}
+static inline uint64_t rt_group_share_long(RtGroup group, uint64_t value) {
+  return rt_group_tell_long(group, value, 0);
+}
 
 static inline uint64_t rt_group_key(const void *place) { return (uint64_t)(uintptr_t)place; }
 

@@ -19,6 +19,8 @@
 #include "node.h"
 
 enum { RT_TOMBSTONE = 1, RT_SEALED = 2, RT_LINE = 8 /* entries */ };
+/* Tables of up to so many entries share a segment: see hash_room.c. */
+enum { RT_ENTRY_BYTES = 8, RT_SHARED_LOG2 = 12 };
 
 typedef struct RtKey {
   uint32_t parent, tag;
@@ -153,9 +155,21 @@ static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, 
   }
 }
 
+/* Into the first empty entry from its home, while nobody reads the table. On a GPU lanes of one warp
+ * may do so at once. */
+static inline void table_insert(const RtTree *tree, uint64_t table, uint64_t entry) {
+  uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
+  uint64_t at = table_home(table, (uint32_t)(entry >> 32));
+  while (entries[at] || (RT_SHARED && !rt_try_long(&entries[at], 0, entry))) at = (at + 1) & mask;
+  if (!RT_SHARED) entries[at] = entry;
+}
+
 static inline uint32_t hash_find(const RtTree *tree, const RtManager *manager, const RtKey *key) {
   uint64_t table = rt_load_acquire_long(&manager->table.current), *place;
   return table ? table_find(tree, manager, table, key, &place) : 0;
 }
+
+/* hash_room.c: one more entry may be filled, or RtLocal.permits are; 0: there is no memory. */
+int rt_permit_take(RtTree *tree, RtTable *table, RtLocal *local);
 
 #endif

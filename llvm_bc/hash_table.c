@@ -1,131 +1,28 @@
-/* hash_table.c - the table of a hash manager: entering, removal, and growth, all of it while others
- * read.
+/* hash_table.c - the table of a hash manager: entering and removal, while others read.
  *
  *     EMPTY --enter (CAS)--> tag, handle --deactivate--> TOMBSTONE   (growth, refresh drop these)
  *       +-----seal (CAS)---> SEALED: the table is being replaced, the entry goes into the next one
  *
  * Entering takes no lock: a node that is complete is put, by compare-and-swap, into the first empty
  * entry from its home; of two threads with one key, the second meets the first one's entry there.
- * Deactivating and growing take the table's lock. A table that is five eighths full is copied into
- * one of twice the size. Each of its empty entries is sealed, so nothing is entered that the copy
- * misses; who meets a sealed one waits for the next table. That is published with release; the old
- * one stays as it is, since readers may still be using it, and is freed by the next refresh.
- * Who enters needs a permit, an entry counted as used. A worker takes several at once and keeps
- * them.
- * Invariants: the permits and the entries that are not empty are as many as `used` says, so a table
- * always has an empty entry, and every search ends; between an entry and its home there is no empty
- * one; outside a task, the entries of `current` that are not tombstones are exactly the LIVE nodes.
- *
- * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at
- * an offset equal to its size, so they do not overlap. Sizes: 8 bytes per entry, 13 to 26 bytes per
- * cell. */
+ * Who enters has a permit (hash_room.c); who meets a sealed entry waits for the next table.
+ * Deactivating takes the table's lock.
+ * Invariants: between an entry and its home there is no empty one; outside a task, the entries of
+ * `current` that are not tombstones are exactly the LIVE nodes. */
 #include "hash.h"
-
-enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, SHARED_LOG2 = 12, ENTRY_BYTES = 8, MOST_PERMITS = 16 };
-
-_Static_assert((ENTRY_BYTES << SHARED_LOG2) * 2 == RT_SEGMENT,
-               "the shared tables fill one segment");
-_Static_assert(ENTRY_BYTES * RT_LINE == RT_GRANULE, "a line is a cache line");
-_Static_assert(1 << TINY_LOG2 >= RT_LINE, "a table is whole lines");
-
-/* -- memory ------------------------------------------------------------------------------------ */
-
-static int take_memory(RtTree *tree, RtTable *table, uint32_t log2) {
-  uint64_t bytes = log2 <= SHARED_LOG2 ? RT_SEGMENT : (uint64_t)ENTRY_BYTES << log2;
-  uint8_t *memory = rt_segments_take(tree, bytes);
-  if (!memory) return 0;
-  uint64_t start = (uint64_t)(memory - tree->base);
-  table->bytes += bytes;
-  if (log2 > SHARED_LOG2) table->memory[log2] = start;
-  else
-    for (uint32_t k = TINY_LOG2; k <= SHARED_LOG2; k++)
-      table->memory[k] = start + ((uint64_t)ENTRY_BYTES << k);
-  return 1;
-}
-
-/* A table of a new size, zeroed like all segments; 0: out of memory. */
-static uint64_t table_make(RtTree *tree, RtTable *table, uint32_t log2) {
-  if (log2 > RT_MAX_TABLE || (!table->memory[log2] && !take_memory(tree, table, log2))) return 0;
-  return table->memory[log2] | log2;
-}
-
-/* -- grow -------------------------------------------------------------------------------------- */
-
-/* Into a table that no other thread enters anything into: the first empty entry from its home. */
-static void insert(const RtTree *tree, uint64_t table, uint64_t entry) {
-  uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
-  uint64_t at = table_home(table, (uint32_t)(entry >> 32));
-  while (entries[at]) at = (at + 1) & mask;
-  entries[at] = entry;
-}
-
-/* What the entry holds from now on, unless it is deactivated. */
-static uint64_t seal(uint64_t *place) {
-  uint64_t entry = rt_load_acquire_long(place);
-  if (entry) return entry;
-  return rt_swap_long(place, 0, RT_SEALED) ? RT_SEALED : rt_load_acquire_long(place);
-}
-
-/* Under the lock. */
-static int grow(RtTree *tree, RtTable *table) {
-  uint64_t old = table->current, size = table_size(old);
-  uint32_t first = tree->tiny_chunks ? TINY_LOG2 : FIRST_LOG2;
-  uint64_t made = table_make(tree, table, old ? table_log2(old) + 1 : first);
-  if (!made) return 0;
-  for (uint64_t k = 0; k < size; k++) {
-    uint64_t entry = seal(&table_entries(tree, old)[k]);
-    if (entry_is_node(entry)) insert(tree, made, entry);
-  }
-  rt_subtract_long(&table->used, table->tombstones);
-  table->tombstones = 0;
-  rt_store_release_long(&table->current, made);
-  return 1;
-}
 
 /* -- permits ----------------------------------------------------------------------------------- */
 
-/* Of the next `wanted` entries, are all within five eighths of the table? */
-static int has_room(const RtTable *table, uint64_t used, uint64_t *wanted) {
-  uint64_t size = table_size(rt_load_acquire_long(&table->current)), few = size >> 9;
-  *wanted = few < 1 ? 1 : few > MOST_PERMITS ? MOST_PERMITS : few;
-  return used + *wanted <= size / 8 * 5;
-}
-
-/* Counts `wanted` more as used. */
-static int count_used(RtTable *table, uint64_t used, uint64_t wanted) {
-  return rt_swap_long(&table->used, used, used + wanted);
-}
-
-/* 1: the table has grown, or there is one more permit, in *got, although memory is short: then it
- * gets fuller. */
-static int make_room(RtTree *tree, RtTable *table, uint64_t *got) {
-  uint64_t used, wanted;
-  rt_lock(&table->lock);
-  int done = has_room(table, rt_load_long(&table->used), &wanted) || grow(tree, table);
-  while (!done && (used = rt_load_long(&table->used)) + 1 < table_size(table->current))
-    *got = (uint64_t)(done = count_used(table, used, 1));
-  rt_unlock(&table->lock);
-  return done;
-}
-
-/* Threads that share a worker take one each time, of their own; others keep some with it. */
 static int take_permit(RtTree *tree, RtTable *table, RtLocal *local) {
-  uint64_t own = 0, *permits = RT_SHARED ? &own : &local->permits;
-  while (!*permits) {
-    uint64_t used = rt_load_long(&table->used), wanted;
-    if (has_room(table, used, &wanted)) {
-      if (RT_SHARED) wanted = 1;
-      if (count_used(table, used, wanted)) *permits = wanted;
-    } else if (!make_room(tree, table, permits)) {
-      return 0;
-    }
-  }
-  return 1;
+  return (!RT_SHARED && local->permits) || rt_permit_take(tree, table, local);
 }
 
+/* It has been used, or is given back by threads that share a worker; others keep it. */
 static void end_permit(RtTable *table, RtLocal *local, int is_spent) {
   if (!RT_SHARED) local->permits -= (uint64_t)is_spent;
-  else if (!is_spent) rt_subtract_long(&table->used, 1);
+  if (!RT_SHARED || is_spent) return;
+  RtGroup group = rt_group_of(rt_group_key(table));
+  if (!group.rank) rt_subtract_long(&table->used, group.count);
 }
 
 /* -- activate ---------------------------------------------------------------------------------- */
@@ -211,14 +108,28 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
 
 /* -- deactivate -------------------------------------------------------------------------------- */
 
-/* Under the lock: removes the key and returns its node; 0: none. */
+/* Under the lock, which lanes of a group hold together: removes the key and returns its node;
+ * 0: none, any more. */
 static uint32_t bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
   uint64_t table = manager->table.current, *place;
   uint32_t handle = table ? table_find(tree, manager, table, key, &place) : 0;
   if (!handle) return 0;
-  rt_store_release_long(place, RT_TOMBSTONE);
-  manager->table.tombstones++;
+  if (!RT_SHARED) rt_store_release_long(place, RT_TOMBSTONE);
+  else if (!rt_swap_long(place, (uint64_t)key->tag << 32 | handle, RT_TOMBSTONE)) return 0;
+  local_count(&manager->table.tombstones);
   return handle;
+}
+
+/* Lanes with the same `key` do. */
+static RtGroup lock_together(RtTable *table, const void *key) {
+  RtGroup group = rt_group_of(rt_group_key(key));
+  if (!group.rank) rt_lock(&table->lock);
+  rt_group_wait(group);
+  return group;
+}
+static void unlock_together(RtTable *table, RtGroup group) {
+  rt_group_wait(group);
+  if (!group.rank) rt_unlock(&table->lock);
 }
 
 void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t manager_number,
@@ -229,9 +140,9 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key))
     return;
-  rt_lock(&manager->table.lock);
+  RtGroup group = lock_together(&manager->table, manager);
   uint32_t handle = bury(tree, manager, &key);
-  rt_unlock(&manager->table.lock);
+  unlock_together(&manager->table, group);
   if (!handle) return;
   rt_node_recycle(tree, manager, local, handle);
   rt_tree_touch(tree);
@@ -272,26 +183,47 @@ static int is_in_range(const RtManager *manager, const RtNodeInfo *info, const R
   return 1;
 }
 
-/* Every entry is read, since the table keeps no order of coordinates. */
+/* That of the lane of a rank; `spans` are those of all. */
+static Range range_of(const RtManager *manager, const Range *own, RtGroup group, uint32_t rank) {
+  Range range = {.parent = rt_group_tell(group, own->parent, rank), .spans = own->spans};
+  for (int32_t a = 0; a < manager->axis_count; a++)
+    range.first[a] = (int64_t)rt_group_tell_long(group, (uint64_t)own->first[a], rank);
+  return range;
+}
+
+/* Every entry is read, since the table keeps no order of coordinates: each by one lane. */
+static void bury_range(RtTree *tree, RtManager *manager, RtLocal *local, const Range *range,
+                       RtGroup group) {
+  RtTable *table = &manager->table;
+  uint64_t *entries = table_entries(tree, table->current), buried = 0;
+  for (uint64_t k = group.rank; k < table_size(table->current); k += group.count) {
+    uint64_t entry = rt_load_acquire_long(&entries[k]);
+    uint32_t handle = (uint32_t)entry;
+    if (!entry_is_node(entry)) continue;
+    if (!is_in_range(manager, node_get(tree, manager, handle).info, range)) continue;
+    rt_store_release_long(&entries[k], RT_TOMBSTONE);
+    rt_node_recycle(tree, manager, local, handle);
+    buried++;
+  }
+  if (!buried) return;
+  if (RT_SHARED) rt_add_long(&table->tombstones, buried);
+  else table->tombstones += buried;
+  rt_tree_touch(tree);
+}
+
+/* Lanes that come together do it for one of them after the other. */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
                            const uint8_t *container, uint64_t cell) {
   RtManager *manager = &tree->managers[hash->manager];
   RtTable *table = &manager->table;
   if (!rt_load_acquire_long(&table->current) || !node_is_in_arena(tree, container)) return;
-  Range range = range_in_cell(tree, manager, hash, container, cell);
-  rt_lock(&table->lock);
-  uint64_t *entries = table_entries(tree, table->current);
-  for (uint64_t k = 0; k < table_size(table->current); k++) {
-    uint64_t entry = rt_load_acquire_long(&entries[k]);
-    uint32_t handle = (uint32_t)entry;
-    if (!entry_is_node(entry)) continue;
-    if (!is_in_range(manager, node_get(tree, manager, handle).info, &range)) continue;
-    rt_store_release_long(&entries[k], RT_TOMBSTONE);
-    table->tombstones++;
-    rt_node_recycle(tree, manager, local_of(manager, worker), handle);
-    rt_tree_touch(tree);
+  Range own = range_in_cell(tree, manager, hash, container, cell);
+  RtGroup group = lock_together(table, hash);
+  for (uint32_t rank = 0; rank < group.count; rank++) {
+    Range range = range_of(manager, &own, group, rank);
+    bury_range(tree, manager, local_of(manager, worker), &range, group);
   }
-  rt_unlock(&table->lock);
+  unlock_together(table, group);
 }
 
 /* -- while no task runs ------------------------------------------------------------------------ */
@@ -326,7 +258,7 @@ static void purge(RtTree *tree, RtTable *table) {
     uint64_t *at = &entries[(first + k) & mask], entry = *at;
     if (!entry) continue;
     *at = 0;
-    if (entry_is_node(entry)) insert(tree, table->current, entry);
+    if (entry_is_node(entry)) table_insert(tree, table->current, entry);
   }
   table->used -= table->tombstones;
   table->tombstones = 0;
@@ -334,10 +266,10 @@ static void purge(RtTree *tree, RtTable *table) {
 
 /* No reader is left. */
 static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
-  for (uint32_t log2 = SHARED_LOG2 + 1; log2 < table_log2(table->current); log2++) {
+  for (uint32_t log2 = RT_SHARED_LOG2 + 1; log2 < table_log2(table->current); log2++) {
     if (!table->memory[log2]) continue;
     uint8_t *memory = (uint8_t *)table_entries(tree, table->memory[log2]);
-    uint64_t bytes = (uint64_t)ENTRY_BYTES << log2;
+    uint64_t bytes = (uint64_t)RT_ENTRY_BYTES << log2;
     context->discard(context, memory, bytes);
     rt_segments_give(tree, memory, bytes);
     table->memory[log2] = 0;
@@ -355,7 +287,7 @@ void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
 void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
   RtTable *table = &manager->table;
   if (!table->used) return;
-  rt_memory_zero(table_entries(tree, table->current), ENTRY_BYTES * table_size(table->current));
+  rt_memory_zero(table_entries(tree, table->current), RT_ENTRY_BYTES * table_size(table->current));
   table->used = table->tombstones = 0;
   for (int32_t w = 0; w < worker_count; w++) manager->locals[w].permits = 0;
 }

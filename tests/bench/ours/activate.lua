@@ -1,13 +1,13 @@
 -- activate.lua - W4 and W5: touches of cells anywhere in a sparse cube of 8^3 leaves, with a bit
--- per cell or without: where nothing exists (touch), where all does (revisit), and all leaves
--- dropped, collected and touched again (cycle; drop: without the touching).
--- usage: activate touch|revisit|cycle|drop bitmasked|dense [root nodes per axis] [touches]
+-- per cell, without, or found by a hash: where nothing exists (touch), where all does (revisit), and
+-- all leaves dropped, collected and touched again (cycle; drop: without the touching).
+-- usage: activate touch|revisit|cycle|drop bitmasked|dense|hash [root nodes per axis] [touches]
 local rg, bench = require "regolith", require "bench"
 local phase, kind, root, count = bench.arguments("touch", "bitmasked", 64, 4194304)
 
 local x = rg.field(rg.f32)
-local block = rg.root:pointer("ijk", root)
-block[kind](block, "ijk", 8):place(x)
+local block = kind == "hash" and rg.root:hash "ijk" or rg.root:pointer("ijk", root)
+block[kind == "bitmasked" and kind or "dense"](block, "ijk", 8):place(x)
 
 local function hash(i)
   local h = rg.u64(i) + 0x9E3779B97F4A7C15ULL
