@@ -66,7 +66,7 @@ typedef struct MemoryUsage {  /* bytes; the peaks each by itself */
   uint64_t live, peak_live;   /* asked for, and not given back */
   uint64_t in_use, peak_in_use; /* set aside for these: live and padding */
   uint64_t reserved, peak_reserved; /* what the device has given */
-  uint64_t takes, device_calls; /* requests; allocations or pages that the device was asked for */
+  uint64_t takes, device_calls; /* requests; how often the device was asked for memory */
   int64_t blocks;             /* that are held */
 } MemoryUsage;
 

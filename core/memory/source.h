@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MEMORY_PAGE = 2 << 20 };
+/* Pages of what is large and stays, as large as the system's large ones; and of other memory. */
+enum { MEMORY_PAGE = 2 << 20, MEMORY_SMALL_PAGE = 256 << 10 };
 
 typedef struct MemorySource {
   void *data;

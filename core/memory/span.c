@@ -1,80 +1,129 @@
 /* span.c - blocks that follow each other in the source's range, from its beginning on:
  *
- *     base |#####..####|...|####............| end of the last block         the range goes on
- *           ^ held      ^ free: in the index, best fit, lowest address of equals
+ *     base |#####..####|...|####| end of the last block, which is held         the range goes on
+ *           ^ held      ^ free: in an index, best fit, lowest address of equals
  *
- * A request takes the smallest free block that holds it, or goes past the last block. */
+ * A request takes the smallest free block that holds it, or goes past the last block. Small ones
+ * have an index of their own, and groups, which are free blocks of the others: what is small and
+ * stays would else cut a little off each large hole, which what was there before no longer fits. A
+ * group's free run as large as a group is as any other. */
 #include "memory/strategy.h"
+
+enum { SMALL = 256 << 10, GROUP = 2 << 20 };
 
 uint64_t span_end(const MemoryPool *pool) {
   return pool->last ? pool->last->at + pool->last->size : pool->source.base;
 }
 
-static void set_free(MemoryPool *pool, MemoryBlock *block) {
-  block->is_free = true;
-  free_index_add(&pool->free, block);
+static FreeIndex *index_of(MemoryPool *pool, const MemoryBlock *block) {
+  return block->is_small ? &pool->small : &pool->free;
 }
 
-/* A block past the last one; where that is free, together with it. */
-static MemoryBlock *extend(MemoryPool *pool, uint64_t size) {
-  MemoryBlock *last = pool->last;
-  bool joins = last && last->is_free;
-  uint64_t at = joins ? last->at : span_end(pool);
-  if (size > pool->source.base + pool->source.size_bytes - at) return NULL;
-  if (joins) {
-    free_index_remove(&pool->free, last);
-    last->size = size;
-    return last;
-  }
-  MemoryBlock *block = pool_record(pool, at, size);
-  if (!block) return NULL;
-  block->previous = last;
-  if (last) last->next = block;
-  else pool->first = block;
-  return pool->last = block;
+/* -- free blocks ------------------------------------------------------------------------------- */
+
+static bool may_join(const MemoryBlock *block, const MemoryBlock *beside) {
+  return beside && beside->is_free && beside->is_small == block->is_small;
 }
 
-/* Without its end that the request does not need. */
-static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
-  free_index_remove(&pool->free, block);
-  MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
-  if (!rest) return block;
-  set_free(pool, rest);
-  return block;
-}
-
-MemoryBlock *span_take(MemoryPool *pool, uint64_t size) {
-  if (size > pool->source.size_bytes) return NULL;
-  MemoryBlock *block = free_index_find(&pool->free, size);
-  return block ? cut(pool, block, size) : extend(pool, size);
-}
-
-void span_give(MemoryPool *pool, MemoryBlock *block) {
+static MemoryBlock *join(MemoryPool *pool, MemoryBlock *block) {
   MemoryBlock *before = block->previous, *after = block->next;
-  if (after && after->is_free) {
-    free_index_remove(&pool->free, after);
+  if (may_join(block, after)) {
+    free_index_remove(index_of(pool, after), after);
     pool_join(pool, block);
   }
-  if (before && before->is_free) {
-    free_index_remove(&pool->free, before);
-    pool_join(pool, before);
-    block = before;
-  }
-  set_free(pool, block);
+  if (!may_join(block, before)) return block;
+  free_index_remove(index_of(pool, before), before);
+  pool_join(pool, before);
+  return before;
 }
 
-void span_trim(MemoryPool *pool) {
+static void drop_last(MemoryPool *pool) {
   MemoryBlock *last = pool->last;
-  if (!last || !last->is_free) return;
-  free_index_remove(&pool->free, last);
   pool->last = last->previous;
   if (pool->last) pool->last->next = NULL;
   else pool->first = NULL;
   pool_drop_record(pool, last);
 }
 
+void span_give(MemoryPool *pool, MemoryBlock *block) {
+  block->is_free = true;
+  block = join(pool, block);
+  if (block->is_small && block->size >= GROUP) {
+    block->is_small = false;
+    block = join(pool, block);
+  }
+  if (block->next || block->is_small) free_index_add(index_of(pool, block), block);
+  else drop_last(pool); /* what comes next begins there anew */
+}
+
+void span_trim(MemoryPool *pool) {
+  while (pool->last && pool->last->is_free) {
+    free_index_remove(index_of(pool, pool->last), pool->last);
+    drop_last(pool);
+  }
+}
+
+/* -- requests ---------------------------------------------------------------------------------- */
+
+static MemoryBlock *extend(MemoryPool *pool, uint64_t size) {
+  uint64_t at = span_end(pool);
+  if (size > pool->source.base + pool->source.size_bytes - at) return NULL;
+  MemoryBlock *block = pool_record(pool, at, size);
+  if (!block) return NULL;
+  block->previous = pool->last;
+  *(pool->last ? &pool->last->next : &pool->first) = block;
+  return pool->last = block;
+}
+
+/* Without its end that the request does not need. */
+static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
+  block->is_free = false;
+  MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
+  if (!rest) return block;
+  rest->is_small = block->is_small;
+  span_give(pool, rest);
+  return block;
+}
+
+/* The smallest that holds it, whole. */
+static MemoryBlock *take_from(FreeIndex *index, uint64_t size) {
+  MemoryBlock *block = free_index_find(index, size);
+  if (block) free_index_remove(index, block);
+  return block;
+}
+
+static MemoryBlock *take_large(MemoryPool *pool, uint64_t size) {
+  MemoryBlock *block = take_from(&pool->free, size);
+  return block ? cut(pool, block, size) : extend(pool, size);
+}
+
+/* One that is as large as a group, or else any, becomes a group. */
+static MemoryBlock *take_group(MemoryPool *pool, uint64_t size) {
+  MemoryBlock *block = take_from(&pool->free, GROUP);
+  if (block) block = cut(pool, block, GROUP);
+  if (!block) block = take_from(&pool->free, size);
+  if (!block) block = extend(pool, GROUP);
+  if (!block) block = extend(pool, size);
+  if (block) block->is_small = true;
+  return block;
+}
+
+static MemoryBlock *take_small(MemoryPool *pool, uint64_t size) {
+  MemoryBlock *block = take_from(&pool->small, size);
+  if (!block) block = take_group(pool, size);
+  return block ? cut(pool, block, size) : NULL;
+}
+
+MemoryBlock *span_take(MemoryPool *pool, uint64_t size) {
+  if (size > pool->source.size_bytes) return NULL;
+  return size <= SMALL ? take_small(pool, size) : take_large(pool, size);
+}
+
+/* -- what there is ----------------------------------------------------------------------------- */
+
 uint64_t span_largest(const MemoryPool *pool) {
   const MemoryBlock *block = free_index_largest(&pool->free);
+  if (!block) block = free_index_largest(&pool->small);
   return block ? block->size : 0;
 }
 
@@ -84,15 +133,19 @@ bool span_is_valid(const MemoryPool *pool, const char **broken) {
   for (const MemoryBlock *block = pool->first; block; before = block, block = block->next) {
     *broken = "blocks follow each other without gaps";
     if (block->at != at || !block->size || block->previous != before) return false;
-    *broken = "two neighbours are not both free";
-    if (block->is_free && before && before->is_free) return false;
-    *broken = "the index holds what is free";
-    if (block->is_free && !free_index_has(&pool->free, block)) return false;
+    *broken = "two neighbours, both small or both not, are not both free";
+    if (block->is_free && may_join(block, before)) return false;
+    *broken = "free blocks of groups are smaller than one; of others none is the last";
+    if (block->is_free && (block->is_small ? block->size >= GROUP : !block->next)) return false;
+    *broken = "an index holds what is free";
+    const FreeIndex *index = block->is_small ? &pool->small : &pool->free;
+    if (block->is_free && !free_index_has(index, block)) return false;
     at += block->size;
     free_count += block->is_free;
     if (!block->is_free) in_use += block->size;
   }
   *broken = "the counts are those of the blocks";
-  return pool->last == before && (uint64_t)pool->free.count == free_count &&
+  return pool->last == before &&
+         (uint64_t)(pool->free.count + pool->small.count) == free_count &&
          in_use == pool->usage.in_use;
 }
