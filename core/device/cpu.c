@@ -67,6 +67,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
   if (cpu) cpu->device = (Device){.table = &cpu_table,
                                   .heap = heap,
+                                  .knows_times = true,
                                   .shuffle_tasks = options->shuffle_tasks,
                                   .gc_each_launch = options->gc_each_launch,
                                   .guard_pages = options->guard_pages,

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "device/host_memory.h"
 #include "device/processor.h"
 
@@ -85,6 +86,7 @@ static void free_all(CudaDevice *cuda) {
   CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
                          &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
+  cuda_times_free(cuda);
   cuda_streams_free(cuda);
   if (cuda_is_lost(cuda)) return;
   if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
@@ -186,6 +188,8 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
                           .guard_pages = options->guard_pages,
                           .fails_in_task = options->fails_in_task,
                           .seed = options->seed};
+  cuda->begin_ticks = clock_ticks();
+  cuda->begin_ns = clock_ns();
   cuda->said.heap = cuda->reported.heap = heap;
   if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&
       device_choose_processor(&cuda->device, options->processor, err) &&

@@ -117,7 +117,14 @@ typedef struct CudaPlace {
   int32_t stream;
   uint64_t number;            /* the launch's, on its stream */
   RtError host_error;         /* of its host region */
+  uint64_t work;              /* DeviceLaunch.work */
 } CudaPlace;
+
+/* Of a place: events before and after a launch's work; NULL: not needed yet. */
+typedef struct CudaTimer {
+  void *begin, *end;
+  bool is_set;
+} CudaTimer;
 
 typedef struct CudaDevice {
   Device device;
@@ -144,6 +151,9 @@ typedef struct CudaDevice {
   CudaRange ambient;          /* zeros */
   CudaRange block;            /* of launches: cuda_launch.c; by their place */
   CudaPlace places[CUDA_MOST_QUEUED];
+  CudaTimer timers[CUDA_MOST_QUEUED];
+  uint64_t begin_ticks;       /* the host's two clocks when it began: cuda_time.c */
+  int64_t begin_ns;
   int32_t place, last_place;  /* of the running launch; of the one that ran last */
   uint64_t block_now;         /* of the running launch */
   bool block_is_there;        /* and has been written */
@@ -283,6 +293,12 @@ bool cuda_is_done(Device *device, uint64_t ticket);
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
 /* What is queued, and its reports: device->settle. */
 bool cuda_settle(CudaDevice *cuda, Error *err);
+
+/* cuda_time.c: around what a launch queues, at its place; and what it took, once it is done */
+void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch);
+void cuda_time_end(CudaDevice *cuda);
+uint64_t cuda_time_take(CudaDevice *cuda, int32_t place);
+void cuda_times_free(CudaDevice *cuda);
 
 /* cuda_races.c */
 bool cuda_races_create(CudaDevice *cuda, Error *err);

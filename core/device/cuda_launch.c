@@ -280,6 +280,8 @@ static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err
   if (!is_last) messages_begin(said);
   if (!take_report(cuda, said, launch, k, err)) return false;
   note_outcome(cuda, launch, &cuda->places[k]);
+  launch->ticks = cuda_time_take(cuda, k);
+  launch->work = cuda->places[k].work;
   return true;
 }
 
@@ -381,20 +383,43 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   return true;
 }
 
+enum { MOST_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
+
+/* What threads of a block tell each other has room for the usual number of them. */
+static int64_t most_threads(const CudaDevice *cuda, void *function) {
+  int most = 0, shared = 0;
+  const Driver *driver = &cuda->driver;
+  if (driver->cuFuncGetAttribute(&most, MOST_THREADS, function) ||
+      driver->cuFuncGetAttribute(&shared, SHARED_BYTES, function) || shared)
+    return BLOCK_THREADS;
+  return most;
+}
+
+/* Threads that share a position are in one block. */
+static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch,
+                              const DeviceTask *task, void *function) {
+  int64_t wanted = launch->switches.threads;
+  if (!wanted) return BLOCK_THREADS;
+  if (wanted > BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, function));
+  return max_i64(wanted, task->spread);
+}
+
 /* As many threads as positions, if that is known. */
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                   Error *err) {
   const DeviceTask *task = &launch->tasks[number];
   RtGpuLaunch positions = {.context = pointer_to(cuda->block_now), .begin = 0, .end = total};
   void *parameters[] = {&positions};
-  int64_t most = most_blocks(cuda);
-  int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / BLOCK_THREADS + 1;
+  void *function = launch->code->tasks[number];
+  int64_t per_processor = launch->switches.blocks, most = most_blocks(cuda);
+  if (per_processor) most = cuda->about.processors * per_processor;
   bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
-  unsigned threads = is_alone ? 1 : BLOCK_THREADS;
-  if (is_alone) blocks = 1;
-  if (blocks > most) blocks = most;
-  int result = cuda->driver.cuLaunchKernel(launch->code->tasks[number], (unsigned)blocks, 1, 1,
-                                           threads, 1, 1, 0, cuda->stream, parameters, NULL);
+  int64_t threads = is_alone ? 1 : choose_threads(cuda, launch, task, function);
+  int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / threads + 1;
+  blocks = is_alone ? 1 : min_i64(blocks, most);
+  int result =
+      cuda->driver.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
+                                  cuda->stream, parameters, NULL);
   return cuda_check(cuda, result, "start a kernel's task", err);
 }
 
@@ -436,6 +461,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   int64_t total = count_positions(launch, task);
   if (!total) return true;
   launch->runs++;
+  if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
@@ -486,6 +512,7 @@ static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
   *place = (CudaPlace){.is_taken = true,
                        .stream = cuda->number,
                        .number = stream->launched,
+                       .work = launch->work,
                        .host_error = launch->context.error};
   if (rt_stopped(&launch->context) && launch->context.error.kind == RT_OK)
     place->host_error.kind = RT_ERROR_STOPPED;
@@ -539,8 +566,10 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   if (cuda_select(cuda, launch->stream, &failed) && join_uses(cuda, launch, &failed) &&
       have_block(cuda, launch, &failed) &&
       cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
+    cuda_time_begin(cuda, launch);
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
     cuda_pull_foreign(cuda, &failed);
+    cuda_time_end(cuda);
     mark_used(launch, false);
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
     if (!cuda->block_is_there && !error_is_set(&failed)) push_block(cuda, launch, &failed);

@@ -108,6 +108,8 @@ typedef struct DeviceSwitches {
   int32_t workers;            /* at most so many */
   int32_t chunks;             /* so many per worker, unless the user asked for blocks */
   DeviceCopies copies;        /* private ones, where a task can have them */
+  int32_t threads;            /* of a GPU's block, where the code allows so many */
+  int32_t blocks;             /* of a GPU, per processor at most: fewer have more positions each */
 } DeviceSwitches;
 
 typedef struct DeviceLaunch {
@@ -130,6 +132,7 @@ typedef struct DeviceLaunch {
   bool says;                  /* it may print; then nothing is queued before it */
   int32_t stream;             /* where order is that of launches; 0: the default */
   DeviceSwitches switches;
+  bool is_timed;              /* `ticks` are wanted, also where they cost something */
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
    * may set it to 1 */
@@ -232,6 +235,7 @@ struct Device {
   const DeviceTable *table;
   Heap *heap;
   int32_t worker_count;
+  bool knows_times;           /* of every launch; else of those that are to be timed */
   const char *processors[RG_TARGET_COUNT]; /* its processors by target, as in RgCodegenRequest */
   const char *name;           /* as its driver calls it; NULL: it is the host */
   uint64_t memory_bytes;      /* that it has of its own; 0: the host's */

@@ -44,6 +44,7 @@ typedef struct TuneTrial {
   Tuner *tuner;               /* of the entry: the one that asked */
   int32_t candidate;
   struct Variant *code;       /* other code than the base's; NULL: its own */
+  int32_t stands_for;         /* launches whose time is not known, and itself */
 } TuneTrial;
 
 typedef struct Queued {       /* queue.c: a launch that is not reported yet */
@@ -100,6 +101,7 @@ typedef struct Engine {
   bool has_failed[RG_STREAMS];
   Error failures[RG_STREAMS];
   uint64_t tune_from;         /* ticks: shorter launches are not tuned */
+  bool times_some;            /* of launches: on a device that does not know all times */
   TuneBudget tune_budget;     /* in ticks */
   struct TuneFile *tune_file; /* NULL: not opened yet */
   uint64_t tunings;           /* how many there were */

@@ -160,8 +160,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   return true;
 }
 
-/* Where a device has to know whose memory its tasks use. */
-static int32_t list_arrays(const Variant *variant, const RgValue *values) {
+int32_t launch_list_arrays(const Variant *variant, const RgValue *values) {
   int32_t count = 0;
   RtTree **arrays = variant->trees + variant->tree_count;
   for (int32_t k = 0; k < variant->arg_count; k++)
@@ -182,7 +181,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->frame_slots = variant->frame_slots;
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
-  launch->array_count = store->device->table->reach ? list_arrays(variant, values) : 0;
+  launch->array_count = store->device->table->reach ? launch_list_arrays(variant, values) : 0;
   launch->ambient = store->zeros;
   launch->random = &engine->random;
   launch->stream = engine->stream;
@@ -259,6 +258,16 @@ static Variant *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values
   return kernel->ran = trial->code;
 }
 
+enum { LAUNCHES_PER_TIME = 16 };
+
+/* On a device to which times cost something: those of trials, and of one launch in so many. */
+static void choose_timed(Variant *variant, TuneTrial *trial, DeviceLaunch *launch) {
+  bool is_next = variant->untimed + 1 >= LAUNCHES_PER_TIME;
+  launch->is_timed = trial->entry || is_next;
+  if (is_next && !trial->entry) trial->stands_for += variant->untimed;
+  if (!trial->entry) variant->untimed = is_next ? 0 : variant->untimed + 1;
+}
+
 static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgValue *result,
                 Error *err) {
   Engine *engine = kernel->engine;
@@ -278,8 +287,10 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   TuneTrial trial;
   trial.base = variant;
   trial.entry = NULL;
+  trial.stands_for = 1;
   bool is_tuned = variant->is_tuned;
   if (is_tuned) variant = take_way(kernel, &trial, values, launch);
+  if (engine->times_some) choose_timed(trial.base, &trial, launch);
   uint64_t begin = clock_ticks();
   engine->store->changes++;
   bool ok = device->table->launch(device, launch, err);

@@ -41,7 +41,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
     tuning_forget(&queued->trial);
     return name_kernel(queued->kernel, err);
   }
-  engine->stats.run_ticks += launch.ticks;
+  engine->stats.run_ticks += launch.ticks * (uint64_t)queued->trial.stands_for;
   special_took(variant, launch.ticks);
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);

@@ -12,6 +12,7 @@
 enum { PAGE = 4096 };
 
 typedef struct Saved {
+  RtTree *tree;
   uint8_t *from;
   uint64_t size_bytes;
   Block *copy;              /* NULL: none */
@@ -21,7 +22,8 @@ typedef struct Shadow {
   Kernel *kernel;
   Variant *variant;
   const RgValue *values;
-  Saved *saved;             /* one per tree; nothing of those that it only reads */
+  Saved *saved;             /* one per tree and array; nothing of trees that it only reads */
+  int32_t count;
   uint64_t *frame;
   RtRandom random;
   bool has_usual;
@@ -30,14 +32,21 @@ typedef struct Shadow {
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
+/* Of arrays it is not known. */
 static bool is_written(const Variant *variant, int32_t k) {
-  return (k >= 64 || variant->written >> k & 1) &&
+  return (k >= 64 || k >= variant->tree_count || variant->written >> k & 1) &&
          variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
 }
 
+static bool reach(Shadow *shadow, RtTree *tree, DeviceUse use, Error *err) {
+  return device_reach(shadow->kernel->engine->store->device, tree, NULL, 0, use, err);
+}
+
 static bool save_tree(Shadow *shadow, int32_t k, Error *err) {
-  const RtTree *tree = shadow->variant->trees[k];
+  RtTree *tree = shadow->variant->trees[k];
   Saved *saved = &shadow->saved[k];
+  if (!reach(shadow, tree, DEVICE_READS, err)) return false;
+  saved->tree = tree;
   saved->from = tree->manager_count ? tree->base : tree->root;
   saved->size_bytes = tree->manager_count ? tree->top : tree->root_size;
   if (!saved->size_bytes) return true;
@@ -52,13 +61,14 @@ static bool save(Shadow *shadow, Error *err) {
   const Variant *variant = shadow->variant;
   Heap *heap = shadow->kernel->engine->store->heap;
   size_t frame_bytes = sizeof *shadow->frame * (size_t)variant->frame_slots;
-  shadow->saved = heap_alloc(heap, sizeof *shadow->saved * (size_t)variant->tree_count);
+  shadow->count = variant->tree_count + launch_list_arrays(variant, shadow->values);
+  shadow->saved = heap_alloc(heap, sizeof *shadow->saved * (size_t)shadow->count);
   shadow->frame = heap_alloc(heap, frame_bytes);
   if (!shadow->saved || !shadow->frame)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for kernel:tune()");
   memcpy(shadow->frame, variant->frame, frame_bytes);
   shadow->random = shadow->kernel->engine->random;
-  for (int32_t k = 0; k < variant->tree_count; k++)
+  for (int32_t k = 0; k < shadow->count; k++)
     if (is_written(variant, k) && !save_tree(shadow, k, err)) return false;
   return true;
 }
@@ -72,17 +82,21 @@ static void put_back(const Saved *saved) {
   }
 }
 
-static void restore(Shadow *shadow) {
+static bool restore(Shadow *shadow, Error *err) {
   const Variant *variant = shadow->variant;
-  for (int32_t k = 0; k < variant->tree_count; k++)
-    if (shadow->saved[k].copy) put_back(&shadow->saved[k]);
+  for (int32_t k = 0; k < shadow->count; k++) {
+    if (!shadow->saved[k].copy) continue;
+    if (!reach(shadow, shadow->saved[k].tree, DEVICE_WRITES, err)) return false;
+    put_back(&shadow->saved[k]);
+  }
   memcpy(variant->frame, shadow->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
   shadow->kernel->engine->random = shadow->random;
+  return true;
 }
 
 static void end(Shadow *shadow) {
   Heap *heap = shadow->kernel->engine->store->heap;
-  for (int32_t k = 0; shadow->saved && k < shadow->variant->tree_count; k++)
+  for (int32_t k = 0; shadow->saved && k < shadow->count; k++)
     if (shadow->saved[k].copy) block_release(shadow->saved[k].copy);
   heap_free(heap, shadow->saved);
   heap_free(heap, shadow->frame);
@@ -106,17 +120,22 @@ static uint64_t hash_memory(uint64_t hash, const uint8_t *at, uint64_t size_byte
 }
 
 /* Of all that it wrote, and of its results. */
-static uint64_t outcome(const Shadow *shadow, const DeviceLaunch *launch) {
+static bool find_outcome(Shadow *shadow, const DeviceLaunch *launch, uint64_t *outcome,
+                         Error *err) {
   const Variant *variant = shadow->variant;
   uint64_t hash = 1;
-  for (int32_t k = 0; k < variant->tree_count; k++)
-    if (shadow->saved[k].copy)
-      hash = hash_memory(hash, shadow->saved[k].from, shadow->saved[k].size_bytes);
+  for (int32_t k = 0; k < shadow->count; k++) {
+    const Saved *saved = &shadow->saved[k];
+    if (!saved->copy) continue;
+    if (!reach(shadow, saved->tree, DEVICE_READS, err)) return false;
+    hash = hash_memory(hash, saved->from, saved->size_bytes);
+  }
   int32_t slot = variant->arg_count;
   for (int32_t k = 0; k < variant->result_count; k++)
     for (int32_t part = type_parts(variant->results[k]); part > 0; part--)
       hash = mix(hash, launch->frame[slot++]);
-  return hash;
+  *outcome = hash;
+  return true;
 }
 
 /* -- runs -------------------------------------------------------------------------------------- */
@@ -132,9 +151,12 @@ static bool run(Shadow *shadow, const TuneTrial *trial, int32_t candidate, Error
   Variant *variant = code ? code : shadow->variant;
   launch_fill(engine, variant, shadow->values, launch);
   launch->switches = switches;
+  launch->is_timed = true;
   uint64_t begin = clock_ticks();
   bool ok = device->table->launch(device, launch, err);
   if (ok && launch->ticket) ok = device->table->finish(device, launch, err);
+  launch->switches = (DeviceSwitches){0}; /* other launches have their own */
+  launch->is_timed = false;
   if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;
   if (ok && launch->context.error.kind == RT_OK) return true;
   return ok && readback(shadow->kernel, variant, launch, shadow->values, &unused, err);
@@ -146,9 +168,10 @@ static bool try_all(Shadow *shadow, const TuneTrial *trial, Error *err) {
   while (tuner->kept == TUNE_UNDECIDED) {
     int32_t candidate = shadow->has_usual ? tuner_next(tuner) : 0;
     tuner_ask(tuner, candidate);
+    uint64_t hash = 0;
     bool ok = run(shadow, trial, candidate, err);
-    uint64_t hash = ok && !shadow->variant->order_shows ? outcome(shadow, launch) : 0;
-    restore(shadow);
+    if (ok && !shadow->variant->order_shows) ok = find_outcome(shadow, launch, &hash, err);
+    ok &= restore(shadow, ok ? err : NULL);
     if (!ok) tuner_forget(tuner, candidate);
     if (!ok) return false;
     if (!shadow->has_usual) shadow->usual = hash;
@@ -175,7 +198,6 @@ static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
 bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   Shadow shadow = {.kernel = kernel, .variant = variant, .values = values};
   TuneTrial trial = {.base = variant};
-  if (kernel->engine->store->device->processors[RG_TARGET_PTX]) return true; /* nothing to try */
   if (!may_run(kernel, variant, err)) return false;
   kernel->engine->store->changes++;
   bool ok = save(&shadow, err);

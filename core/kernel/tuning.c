@@ -19,7 +19,7 @@ enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000 };
 enum { MOST_ENTRIES = 64, HALF = -1 };
 static const double least_ms = 0.02, share = 0.05;
 
-enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16 };
+enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16, HOST = 32, GPU = 64 };
 typedef struct Candidate {
   const char *word;
   int32_t when;
@@ -68,8 +68,8 @@ typedef struct Tuning {
 
 void tuning_init(Engine *engine) {
   bool is_always = engine->options.tunes == TUNE_ALWAYS,
-       is_off = engine->options.tunes == TUNE_OFF ||
-                engine->store->device->processors[RG_TARGET_PTX]; /* its time is not known */
+       is_off = engine->options.tunes == TUNE_OFF;
+  engine->times_some = !is_off && !engine->store->device->knows_times;
   engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
   engine->tune_budget.share = is_always ? 0 : share;
 }
@@ -87,13 +87,16 @@ static bool is_always(const Kernel *kernel) {
 
 static bool is_possible(const Kernel *kernel, const Variant *variant, const Candidate *candidate) {
   const Engine *engine = kernel->engine;
-  int32_t workers = engine->store->device->worker_count, shared = 0;
+  const Device *device = engine->store->device;
+  bool is_gpu = device->processors[RG_TARGET_PTX];
+  int32_t workers = device->worker_count, shared = 0;
   for (int32_t k = 0; k < variant->task_count; k++)
     shared += !variant->tasks[k].is_ordered && variant->tasks[k].kind != DEVICE_SERIAL;
-  bool is_one_order = engine->options.deterministic || workers == 1;
+  bool is_one_order = engine->options.deterministic || (workers == 1 && !is_gpu);
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
-                (variant->has_sums ? SUMS : 0) |
-                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE;
+                (variant->has_sums && !is_gpu ? SUMS : 0) |
+                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE |
+                (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0);
   return !(candidate->when & ~has);
 }
 
@@ -103,7 +106,7 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
   Tuning *tuning = heap_alloc(engine->store->heap, sizeof *tuning);
   if (!tuning) return NULL;
   engine->tunings++;
-  bool may_try = !engine->options.debug && !engine->store->device->processors[RG_TARGET_PTX];
+  bool may_try = !engine->options.debug;
   for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
     if (!k || (may_try && !(candidates[k].when & CODE) &&
                is_possible(kernel, variant, &candidates[k])))
@@ -322,13 +325,13 @@ static void take_code(Engine *engine, Tuning *tuning) {
   tuning->code = CODE_MADE;
 }
 
-static void begin_code(const Tuning *tuning, TuneEntry *entry) {
+static void begin_code(const Tuning *tuning, TuneEntry *entry, bool is_gpu) {
   tuner_begin(&entry->code, 1 + tuning->made_count);
   for (int32_t k = 0; k <= tuning->made_count; k++)
     if (entry->known_code == (k ? tuning->made_rows[k - 1] : 0)) tuner_recall(&entry->code, k);
   int32_t kept = tuner_choice(&entry->tuner);
-  snprintf(entry->about_code, sizeof entry->about_code, "%s%svectors%s%s", entry->about,
-           entry->about[0] ? ", " : "", kept ? " with " : "",
+  snprintf(entry->about_code, sizeof entry->about_code, "%s%s%s%s%s", entry->about,
+           entry->about[0] ? ", " : "", is_gpu ? "look-ups" : "vectors", kept ? " with " : "",
            kept ? kept_word(tuning, entry) : "");
 }
 
@@ -340,13 +343,12 @@ static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entr
   for (int32_t k = 0; k < tuning->made_count && !waits; k++)
     if (!ahead_is_done(tuning->made[k])) return;
   if (tuning->code == CODE_MAKING) take_code(kernel->engine, tuning);
-  begin_code(tuning, entry);
+  begin_code(tuning, entry, kernel->engine->store->device->processors[RG_TARGET_PTX]);
 }
 
 static bool may_try_code(const Kernel *kernel) {
   const Engine *engine = kernel->engine;
-  return !engine->options.debug && !kernel->fast_math &&
-         !engine->store->device->processors[RG_TARGET_PTX] && !option_text("RG_WITHOUT")[0];
+  return !engine->options.debug && !kernel->fast_math && !option_text("RG_WITHOUT")[0];
 }
 
 /* Is it time to ask for other code? */
@@ -436,7 +438,7 @@ static void note_short(Variant *variant) {
 
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
   Variant *variant = trial->base;
-  if (!ok) {
+  if (!ok || !launch->ticks) {
     tuning_forget(trial);
     return;
   }
@@ -448,7 +450,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
     return;
   }
   tuning->shorts = 0;
-  tuning->ticks += (double)launch->ticks;
+  tuning->ticks += (double)launch->ticks * trial->stands_for;
   if (!variant->is_tuned) variant->is_tuned = is_worth_it(kernel, variant);
 }
 

@@ -79,6 +79,7 @@ struct Variant {
   struct Special *special;  /* specialise.c: of its numbers that stay the same; NULL: nothing yet */
   struct Tuning *tuning;    /* tuning.c: NULL: nothing yet */
   bool is_tuned;            /* launches ask it how they are to run */
+  int32_t untimed;          /* launches whose time is not known, since the last one's */
   uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */
   bool order_shows;         /* in sums of floats: which worker adds what */
   bool reshapes;            /* it may change active cells or lists, or uses counted arrays */
@@ -110,6 +111,9 @@ void variant_free(Engine *engine, Variant *variant);
 void variant_take_arguments(const Engine *engine, Variant *variant, const Variant *from);
 /* launch.c: all that the variant says of a launch, whose context stays as it is. */
 void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch);
+/* After its trees, the memory of arrays whose addresses are in the frame: how many; for devices
+ * that have to know whose memory their tasks use. */
+int32_t launch_list_arrays(const Variant *variant, const RgValue *values);
 /* Of canonical bytes: opens the codegen library if need be. NULL with err. */
 RgCodegenResult *compile_bytes(Engine *engine, const uint8_t *bytes, int64_t length,
                                bool wants_texts, Error *err);

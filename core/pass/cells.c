@@ -151,7 +151,7 @@ static void share_look_ups(Lower *l, Nears *nears) {
 
 void cells_lower_near(Lower *l, IrInst *near) {
   Nears nears = find_nears(near);
-  if (l->ctx->for_cuda && nears.count > 1) share_look_ups(l, &nears);
+  if (l->ctx->for_cuda && !l->ctx->looks_up_alone && nears.count > 1) share_look_ups(l, &nears);
   else look_up(l, near);
 }
 

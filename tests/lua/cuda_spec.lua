@@ -545,6 +545,67 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("false device.lost\nfalse device.lost true\n2 3\nfalse device.lost$", said)
   end)
 
+  it("tries other blocks, more positions a thread and look-ups by each thread, and waits for none",
+    function()
+    local said = run("RG_TUNE=always", [[
+      rg.init { arch = "cuda" }
+      local ffi = require "ffi"
+      local x, out, add = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.i32, 200)
+      rg.root:pointer("ij", 2, 2):dense("ij", 8, 8):place(x)
+      rg.root:pointer("ij", 2, 2):dense("ij", 8, 8):place(out)
+      for i = 0, 15 do for j = 0, 15 do x[i][j], out[i][j] = i * j % 7, 0 end end
+      local count = rg.kernel(function() for i in rg.range(200) do add[i] = add[i] + 1 end end)
+      local lap = rg.kernel(function()
+        for i, j in x:active() do
+          out[i][j] = x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1] - 4 * x[i][j]
+        end
+      end)
+      lap() -- by the usual way
+      local before, tried = out:to_table(), {}
+      for _ = 1, 70 do count() lap() rg.sync() end
+      local after = out:to_table()
+      for i = 1, 16 do for j = 1, 16 do assert(before[i][j] == after[i][j]) end end
+      assert(add[0] == 70 and add[199] == 70)
+      for _, k in ipairs { count, lap } do
+        for _, choice in ipairs(k:tuned()) do
+          for _, row in ipairs(choice) do
+            tried[row.candidate] = (tried[row.candidate] or 0) + row.samples
+          end
+        end
+      end
+      for _, word in ipairs { "block=64", "block=256", "items=few", "items=many", "shared=none" } do
+        print(word, tried[word] > 0)
+      end
+    ]])
+    assert.equal("block=64 true\nblock=256 true\nitems=few true\nitems=many true\n"
+      .. "shared=none true", said)
+    local waits = {}
+    for k, mode in ipairs { "off", "always" } do
+      local calls = run("PTX_TRACE=1 RG_TUNE=" .. mode, [[
+        rg.init { arch = "cuda" }
+        local x = rg.field(rg.i32, 50)
+        local add = rg.kernel(function() for i in rg.range(50) do x[i] = x[i] + 1 end end)
+        for _ = 1, 40 do add() end
+        assert(x[3] == 40)
+      ]])
+      local _, count = calls:gsub("wait for", "")
+      waits[k] = count
+      assert.equal(mode == "always", calls:find("time between events", 1, true) ~= nil)
+    end
+    assert.equal(waits[1], waits[2])
+  end)
+
+  it("takes the time of some launches, and of trials, where launches are long enough", function()
+    assert.equal("0 true", run("PTX_LIMIT=100000", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 50)
+      local add = rg.kernel(function() for i in rg.range(50) do x[i] = x[i] + 1 end end)
+      for _ = 1, 40 do add() end
+      rg.sync()
+      print(#add:tuned(), rg.stats().run_ms > 0)
+    ]]))
+  end)
+
   it("gives threads a stack as deep as the locals of a function that calls itself need", function()
     local said = run("PTX_TRACE=1", [==[
       rg.init { arch = "cuda" }

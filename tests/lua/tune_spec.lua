@@ -1,4 +1,5 @@
 --- How launches are run is found out among them: nothing runs twice, and nothing else changes.
+local ffi = require "ffi"
 local support = require "support"
 local rg, failure = support.rg, support.failure
 
@@ -398,42 +399,48 @@ describe("a set of candidates", function()
   end)
 end)
 
-describe("kernel:tune #compiled #cpu", function()
+describe("kernel:tune #compiled", function()
   it("finds out at once, and leaves no trace", function()
-    local n = 20000
+    local is_gpu = rg.info().device == "cuda"
+    local n = is_gpu and 300 or 20000
     local x, y, a = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.array(rg.i64, 8)
-    local k = rg.kernel(function(m)
+    local own = ffi.new("int32_t[?]", n)
+    local b, w = rg.array(rg.i32, n), rg.wrap(own, rg.i32, { n }, { owner = own })
+    local k = rg.kernel(function(given, m)
       local sum = 0
       for i in rg.range(m) do
         x[i] = rg.random(rg.f32)
         y[i] = y[i] + 1
         a[i % 8] = a[i % 8] + i
+        given[i] = given[i] + 1
+        w[i] = w[i] + given[i]
         sum = sum + i
       end
       return sum
     end)
     y:fill(7)
     local launches = rg.stats().launches
-    local report = k:tune(n)
+    local report = k:tune(b, n)
     assert.equal(launches, rg.stats().launches)
     assert.equal(0, x[3])
-    assert.equal(7, y[19999])
+    assert.equal(7, y[n - 1])
     assert.equal(0LL, a[1])
-    if rg.info().threads > 1 then
+    assert.same({ 0, 0, 0 }, { b[0], b[n - 1], own[5] })
+    if rg.info().threads > 1 or is_gpu then
       assert.is_string(report[1].kept)
       for _, row in ipairs(report[1]) do assert.is_true(row.samples >= 3) end
     end
     rg.seed(5)
-    k(n)
+    k(b, n)
     local first = x[100]
     rg.seed(5)
-    k:tune(n)
-    k(n)
+    k:tune(b, n)
+    k(b, n)
     assert.equal(first, x[100])
-    assert.equal(9, y[0])
+    assert.same({ 9, 2, 3 }, { y[0], b[0], w[5] })
   end)
 
-  it("tries narrower vectors, too, which give the same to the last bit", function()
+  it("tries narrower vectors, too, which give the same to the last bit #cpu", function()
     for _, threads in ipairs { 1, 3 } do
       local other = rg.new { threads = threads }
       local x, y = other.field(other.f32, 20000), other.field(other.f32, 20000)
@@ -462,7 +469,7 @@ describe("kernel:tune #compiled #cpu", function()
     end
   end)
 
-  it("compares outcomes also where iterations race, and comes to an end", function()
+  it("compares outcomes also where iterations race, and comes to an end #cpu", function()
     local other = rg.new { threads = 4 }
     local x = other.field(other.i32, 100000)
     local k = other.kernel([=[function()
