@@ -143,6 +143,36 @@ static bool give_up(Comm *comm, const char *why) {
   return true;
 }
 
+static bool copy_parcels(const RgParcel *from, int32_t count, Parcel *to, Error *err) {
+  for (int32_t k = 0; k < count; k++) {
+    if (from[k].size_bytes < 0 || (from[k].size_bytes && !from[k].bytes))
+      return error_set(err, RG_ERROR_ARGUMENT, "parcel %d has no bytes", k);
+    to[k] = (Parcel){from[k].rank, from[k].bytes, (uint64_t)from[k].size_bytes};
+  }
+  return true;
+}
+
+static bool trade(Program *program, Comm *comm, const RgParcel *out, int32_t out_count,
+                  const RgParcel *in, int32_t in_count, Error *err) {
+  Heap *heap = &program->owner.heap;
+  Parcel *parcels = heap_alloc(heap, ((size_t)out_count + (size_t)in_count + 1) * sizeof *parcels);
+  if (!parcels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+  bool ok = copy_parcels(out, out_count, parcels, err) &&
+            copy_parcels(in, in_count, parcels + out_count, err) &&
+            comm_trade(comm, parcels, out_count, parcels + out_count, in_count, err);
+  heap_free(heap, parcels);
+  return ok;
+}
+
+RgStatus rg_comm_trade(RgComm *comm, const RgParcel *out, int32_t out_count, const RgParcel *in,
+                       int32_t in_count) {
+  API_NEEDS(comm);
+  if (out_count < 0 || in_count < 0) return api_refuse(__func__, "a count is negative");
+  if (out_count) API_NEEDS(out);
+  if (in_count) API_NEEDS(in);
+  COMM_CALL(comm, trade(program, comm->comm, out, out_count, in, in_count, err));
+}
+
 RgStatus rg_comm_abort(RgComm *comm, const char *why) {
   API_NEEDS(comm);
   API_NEEDS(why);
@@ -360,6 +390,28 @@ RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer) {
   API_NEEDS(pointer);
   *pointer = NULL;
   COMM_CALL(window, find_peer(window, rank, pointer, err));
+}
+
+static bool move(RgWindow *handle, int32_t rank, int64_t at, void *to, const void *from,
+                 int64_t size_bytes, Error *err) {
+  if (!has_window(handle, err)) return false;
+  return to ? window_get(handle->window, rank, (uint64_t)at, to, (uint64_t)size_bytes, err)
+            : window_put(handle->window, rank, (uint64_t)at, from, (uint64_t)size_bytes, err);
+}
+
+RgStatus rg_window_get(RgWindow *window, int32_t rank, int64_t at, void *to, int64_t size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(to);
+  if (at < 0 || size_bytes < 0) return api_refuse(__func__, "at or size_bytes is negative");
+  COMM_CALL(window, move(window, rank, at, to, NULL, size_bytes, err));
+}
+
+RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *from,
+                       int64_t size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(from);
+  if (at < 0 || size_bytes < 0) return api_refuse(__func__, "at or size_bytes is negative");
+  COMM_CALL(window, move(window, rank, at, NULL, from, size_bytes, err));
 }
 
 static Tree *peer_tree(RgWindow *handle, int32_t rank, Error *err) {

@@ -9,6 +9,8 @@
 
 typedef struct Boot Boot;
 
+typedef struct Parcel { int32_t rank; void *bytes; uint64_t size_bytes; } Parcel; /* to, or from */
+
 typedef struct BootTable {
   /* Each rank's `size_bytes` bytes (as many on every rank), in the order of ranks. Returns on all
    * ranks, or fails on all that wait: when one has ended, failed or does not come in time. */
@@ -18,6 +20,20 @@ typedef struct BootTable {
   /* This rank fails, and so do the others, with this sentence. */
   void (*abort)(Boot *boot, const char *why);
   void (*close)(Boot *boot); /* says farewell, and frees it */
+  /* -- for ranks that are not of one team; where they are NULL, all ranks are on one host, and it
+   * goes by gather and through files (far.c) -- */
+  /* Part k of each rank's parts, each of `size_bytes`, to rank k; in the order of ranks. */
+  bool (*spread)(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
+  bool (*broadcast)(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
+  /* See comm_trade. */
+  bool (*trade)(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in,
+                int32_t in_count, Error *err);
+  /* Together: this rank's memory, which the others put to and get from. NULL: an error. */
+  void *(*expose)(Boot *boot, void *memory, uint64_t size_bytes, Error *err);
+  void (*conceal)(Boot *boot, void *exposed); /* together */
+  /* `to` or `from`: which of the two is NULL says which way. Done when they return. */
+  bool (*reach)(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, const void *from,
+                uint64_t size_bytes, Error *err);
 } BootTable;
 
 struct Boot {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "comm/far.h"
 #include "comm/header.h"
 #include "comm/share.h"
 #include "comm/window.h"
@@ -45,6 +46,11 @@ static bool lose(Comm *comm, const Error *err) {
   comm->is_lost = true;
   comm->lost.more = NULL;
   return false;
+}
+
+bool comm_lose(Comm *comm, const Error *why, Error *err) {
+  if (err) error_add(err, why);
+  return lose(comm, why);
 }
 
 static bool lost(const Comm *comm, Error *err) {
@@ -142,8 +148,9 @@ bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, E
   if (!comm_call(comm, &call, NULL, err)) return false;
   Error why = {0};
   if (comm->boot->table->gather(comm->boot, mine, size_bytes, all, &why)) return true;
+  if (why.code != RG_ERROR_ARGUMENT) return comm_lose(comm, &why, err); /* too many bytes */
   if (err) error_add(err, &why);
-  return why.code != RG_ERROR_ARGUMENT && lose(comm, &why);
+  return false;
 }
 
 /* -- teams ------------------------------------------------------------------------------------- */
@@ -211,7 +218,9 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
 
 void comm_close(Comm *comm) {
   if (!comm) return;
+  comm->is_closing = true;
   windows_close(comm);
+  far_close(comm);
   share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);
   space_deinit(&comm->space);
   comm->boot->table->close(comm->boot);

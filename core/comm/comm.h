@@ -39,6 +39,8 @@ typedef struct Comm {
   Shared *shared;               /* memories, each at its offset */
   Window *windows;              /* all that are open, by number */
   uint64_t window_count;        /* ever made */
+  struct Outbox *outbox;        /* far.c; NULL: nothing was sent yet */
+  bool is_closing;
   Header *own;                  /* header.h: this rank's own, which the team reads */
   uint32_t epoch;               /* of barriers */
   uint64_t turns;               /* of uses of the header's buffer */
@@ -69,6 +71,11 @@ typedef enum CommType { COMM_I32, COMM_I64, COMM_F32, COMM_F64, COMM_TYPE_COUNT 
 /* Element by element over all ranks, in their order, so that all get the same to the last bit;
  * integers wrap. */
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err);
+
+/* Bytes for ranks, and from them, any: the k-th parcel that goes out to a rank is its k-th that
+ * comes in from here, of the same size. What team members wrote before is seen after it. */
+bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
+                int32_t in_count, Error *err);
 
 /* For tests: of how many ranks a team is, when rank k is on host hosts[k]: as many as divide every
  * run of ranks on one host, and `most` (0: any), after NCCL. */

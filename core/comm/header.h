@@ -11,7 +11,7 @@
 /* What ranks can call together. */
 #define CALLS(CALL)                                                                          \
   CALL(GATHER, "gather") CALL(BARRIER, "barrier") CALL(BROADCAST, "broadcast")                 \
-  CALL(REDUCE, "all_reduce") CALL(WINDOW, "window") CALL(FREE, "window free")
+  CALL(REDUCE, "all_reduce") CALL(TRADE, "trade") CALL(WINDOW, "window") CALL(FREE, "window free")
 typedef enum CommCall {
   CALL_NONE,
 #define CALL(NAME, WORD) CALL_##NAME,
@@ -66,9 +66,14 @@ static inline uint8_t *comm_buffer(const Comm *comm, int32_t rank) {
 static inline uint64_t comm_part(uint64_t size_bytes) { /* what goes at once */
   return size_bytes < HEADER_BUFFER ? size_bytes : HEADER_BUFFER;
 }
-/* Past one team: the bytes of all ranks, in memory that the caller frees. */
-bool comm_gather_part(Comm *comm, const void *bytes, uint64_t size_bytes, uint8_t **all,
-                      Error *err);
+/* Past one team: the bytes of all ranks, in memory that the caller frees; `call` is agreed on
+ * first. */
+bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, uint64_t size_bytes,
+                      uint8_t **all, Error *err);
+/* What all wait for failed in the boot's hands: nothing goes on. */
+bool comm_lose(Comm *comm, const Error *why, Error *err);
+void comm_parcel_differs(char *text, size_t text_bytes, int32_t rank, const Parcel *expected,
+                         uint64_t size_bytes);
 /* Moves to the next call: what the header says for those that wait. */
 void comm_begin(Comm *comm, CommCall call);
 

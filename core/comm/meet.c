@@ -4,10 +4,12 @@
  * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns:
  * who writes one again has been through the barrier after which all had read it. */
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "base/clock.h"
+#include "comm/far.h"
 #include "comm/header.h"
 
 enum { SPINS = 50, LOOK_EVERY = 10000 };
@@ -125,13 +127,16 @@ bool comm_pass_begin(Comm *comm, CommCall call, Error *err) {
   return begin(comm, call, err);
 }
 
-bool comm_gather_part(Comm *comm, const void *bytes, uint64_t size_bytes, uint8_t **all,
-                      Error *err) {
+bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, uint64_t size_bytes,
+                      uint8_t **all, Error *err) {
+  Error why = {0};
   *all = heap_alloc(comm->heap, (size_t)comm->size * size_bytes);
   if (!*all) comm_abort(comm, "the host has no memory left");
-  if (comm_gather(comm, bytes, size_bytes, *all, err)) return true;
-  heap_free(comm->heap, *all);
-  return false;
+  bool ok = comm_call(comm, call, NULL, err);
+  if (ok && !comm->boot->table->gather(comm->boot, bytes, size_bytes, *all, &why))
+    ok = comm_lose(comm, &why, err);
+  if (!ok) heap_free(comm->heap, *all);
+  return ok;
 }
 
 /* -- broadcast --------------------------------------------------------------------------------- */
@@ -148,7 +153,13 @@ static bool broadcast_near(Comm *comm, int32_t root, uint8_t *bytes, uint64_t si
 static bool broadcast_far(Comm *comm, int32_t root, uint8_t *bytes, uint64_t size_bytes,
                           Error *err) {
   uint8_t *all;
-  if (!comm_gather_part(comm, bytes, size_bytes, &all, err)) return false;
+  Error why = {0};
+  CallOptions call = {.call = CALL_BROADCAST, .size_bytes = size_bytes, .declared = (uint64_t)root};
+  if (comm->boot->table->broadcast)
+    return comm_call(comm, &call, NULL, err) &&
+           (comm->boot->table->broadcast(comm->boot, root, bytes, size_bytes, &why) ||
+            comm_lose(comm, &why, err));
+  if (!comm_gather_part(comm, &call, bytes, size_bytes, &all, err)) return false;
   memcpy(bytes, all + (uint64_t)root * size_bytes, size_bytes);
   heap_free(comm->heap, all);
   return true;
@@ -167,4 +178,32 @@ bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, 
     at += part;
   } while (at < size_bytes);
   return true;
+}
+
+/* -- parcels ----------------------------------------------------------------------------------- */
+
+void comm_parcel_differs(char *text, size_t text_bytes, int32_t rank, const Parcel *expected,
+                         uint64_t size_bytes) {
+  snprintf(text, text_bytes, "rank %d awaits a parcel of %llu bytes from rank %d, which sends %llu",
+           rank, (unsigned long long)expected->size_bytes, expected->rank,
+           (unsigned long long)size_bytes);
+}
+
+static bool are_ranks(const Comm *comm, const Parcel *parcels, int32_t count, Error *err) {
+  for (int32_t k = 0; k < count; k++)
+    if (parcels[k].rank < 0 || parcels[k].rank >= comm->size)
+      return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d",
+                       parcels[k].rank, comm->size - 1);
+  return true;
+}
+
+bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
+                int32_t in_count, Error *err) {
+  Error why = {0};
+  if (!are_ranks(comm, out, out_count, err) || !are_ranks(comm, in, in_count, err)) return false;
+  if (!comm->boot->table->trade) return far_trade(comm, out, out_count, in, in_count, err);
+  if (!begin(comm, CALL_TRADE, err)) return false;
+  if (!comm->boot->table->trade(comm->boot, out, out_count, in, in_count, &why))
+    return comm_lose(comm, &why, err);
+  return comm->team_size == 1 || comm_meet(comm, CALL_TRADE, err);
 }

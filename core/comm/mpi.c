@@ -17,29 +17,11 @@
 #include "base/clock.h"
 #include "base/option.h"
 #include "comm/header.h"
-#include "comm/mpi_plugin.h"
+#include "comm/mpi.h"
 #include "comm/share.h"
 #include "thread/job.h"
 
 enum { SPINS = 50, LOOK_EVERY = 200, ASK_MS = 1000, GRACE_MS = 300 };
-
-typedef struct Peer {
-  int watch;              /* a pidfd; -1: on another host, or this process itself */
-  bool has_left;
-  uint64_t gathers;       /* when it left */
-  uint64_t doing;         /* the call in which it waits, as it told */
-} Peer;
-
-typedef struct Mpi {
-  Boot boot;
-  const MpiPlugin *plugin;
-  Peer *peers;
-  uint64_t gathers;       /* so far */
-  int64_t began_ms;       /* this wait */
-  bool has_asked;         /* in it */
-  bool is_lost;
-  char why[MPI_SENTENCE];
-} Mpi;
 
 static bool lost(const Mpi *mpi, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", mpi->why);
@@ -167,12 +149,13 @@ static bool is_time_over(Mpi *mpi) {
   return !lose(mpi, text, true, NULL);
 }
 
-static bool finish(Mpi *mpi, MpiWork *work, Error *err) {
-  char why[MPI_WHY];
+bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err) {
+  char problem[MPI_WHY];
   bool is_done = false, ok = true;
+  if (!work) return lose(mpi, why, true, err);
   mpi->has_asked = false;
   for (uint64_t k = 1; ok; k++) {
-    if (!mpi->plugin->test(work, &is_done, why)) return lose(mpi, why, true, err);
+    if (!mpi->plugin->test(work, &is_done, problem)) return lose(mpi, problem, true, err);
     if (is_done) break;
     if (k > SPINS) sched_yield();
     if (k % LOOK_EVERY) continue;
@@ -185,22 +168,19 @@ static bool finish(Mpi *mpi, MpiWork *work, Error *err) {
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-static bool begin_call(Mpi *mpi, Error *err) {
-  return look(mpi) || lost(mpi, err);
-}
+bool mpi_look(Mpi *mpi, Error *err) { return look(mpi) || lost(mpi, err); }
+
+bool mpi_lose(Mpi *mpi, const char *sentence, Error *err) { return lose(mpi, sentence, true, err); }
 
 static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
-  if (!begin_call(mpi, err)) return false;
+  if (!mpi_look(mpi, err)) return false;
   mpi->gathers++;
-  MpiWork *work = mpi->plugin->gather(mine, size_bytes, all, why);
-  return work ? finish(mpi, work, err) : lose(mpi, why, true, err);
+  return mpi_finish(mpi, mpi->plugin->gather(mine, size_bytes, all, why), why, err);
 }
 
-static bool check(Boot *boot, Error *err) {
-  return look((Mpi *)boot) || lost((Mpi *)boot, err);
-}
+static bool check(Boot *boot, Error *err) { return mpi_look((Mpi *)boot, err); }
 
 static void abort_all(Boot *boot, const char *why) {
   Mpi *mpi = (Mpi *)boot;
@@ -217,11 +197,15 @@ static void leave(Boot *boot) {
   else if (!mpi->is_lost) tell_all(mpi, &note);
   for (int32_t k = 0; mpi->peers && k < boot->size; k++)
     if (mpi->peers[k].watch >= 0) close(mpi->peers[k].watch);
+  mpi_forget_links(mpi);
   heap_free(boot->heap, mpi->peers);
   heap_free(boot->heap, mpi);
 }
 
-static const BootTable table = {gather, check, abort_all, leave};
+static const BootTable table = {
+    .gather = gather, .check = check, .abort = abort_all, .close = leave, .spread = mpi_spread,
+    .broadcast = mpi_broadcast, .trade = mpi_trade, .expose = mpi_expose, .conceal = mpi_conceal,
+    .reach = mpi_reach};
 
 /* -- begin ------------------------------------------------------------------------------------- */
 

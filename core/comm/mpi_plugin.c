@@ -27,7 +27,7 @@ static bool check(int code, const char *what, char *why) {
   int length = 0;
   if (code == MPI_SUCCESS) return true;
   MPI_Error_string(code, text, &length);
-  snprintf(why, MPI_WHY, "%s: %.180s", what, text);
+  snprintf(why, MPI_WHY, "%.70s: %.160s", what, text);
   return false;
 }
 
@@ -121,6 +121,8 @@ static bool begin_mpi(char *why) {
   int is_there = 0, given;
   if (!check(MPI_Initialized(&is_there), "MPI_Initialized", why)) return false;
   if (is_there) return true;
+  /* Open MPI 4.1 may choose a part for windows that refuses them; said so, it passes it over. */
+  setenv("OMPI_MCA_osc", "^sm", 0);
   if (!check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread", why))
     return false;
   mpi.is_ours = true;
@@ -152,15 +154,17 @@ static bool begin(int32_t *rank, int32_t *size, char *why) {
 
 struct MpiWork {
   MPI_Request *requests;
+  MPI_Status *statuses;
   int count;
   bool is_link;
-  uint8_t *stage, *from;   /* both NULL once they are freed; what came, in it */
+  uint8_t *stage, *from;   /* what came, in it */
   void *to;
   uint64_t to_bytes;
 };
 
 static void free_work(MpiWork *work) {
   free(work->requests);
+  free(work->statuses);
   free(work->stage);
   free(work);
 }
@@ -169,52 +173,85 @@ static MpiWork *new_work(int count, uint64_t stage_bytes, char *why) {
   MpiWork *work = calloc(1, sizeof *work);
   if (work) {
     work->requests = calloc((size_t)count + 1, sizeof *work->requests);
+    work->statuses = calloc((size_t)count + 1, sizeof *work->statuses);
     work->stage = aligned_alloc(64, (stage_bytes + 127) / 64 * 64);
-    if (work->requests && work->stage) return work;
+    if (work->requests && work->statuses && work->stage) return work;
     free_work(work);
   }
   no_memory(why);
   return NULL;
 }
 
-typedef enum Way { GATHER, SPREAD } Way;
-static MpiWork *begin_call(Way way, const void *mine, uint64_t size_bytes, void *all, char *why) {
-  uint64_t mine_bytes = way == GATHER ? size_bytes : size_bytes * (uint64_t)mpi.size;
-  uint64_t all_bytes = size_bytes * (uint64_t)mpi.size;
-  if (size_bytes > INT_MAX) {
-    snprintf(why, MPI_WHY, "%llu bytes are too many for one call", (unsigned long long)size_bytes);
-    return NULL;
-  }
+static bool is_small(uint64_t size_bytes, char *why) {
+  if (size_bytes <= INT_MAX) return true;
+  snprintf(why, MPI_WHY, "%llu bytes are too many for one call", (unsigned long long)size_bytes);
+  return false;
+}
+
+/* Work on a copy of `mine`; `all_bytes` come in after it, for `to`. */
+static MpiWork *new_call(const void *mine, uint64_t mine_bytes, void *to, uint64_t all_bytes,
+                         char *why) {
   MpiWork *work = new_work(1, mine_bytes + all_bytes, why);
   if (!work) return NULL;
+  work->count = 1;
   work->from = work->stage + mine_bytes;
-  work->to = all;
+  work->to = to;
   work->to_bytes = all_bytes;
   if (mine_bytes) memcpy(work->stage, mine, mine_bytes);
-  int count = (int)size_bytes, code = way == GATHER
-      ? MPI_Iallgather(work->stage, count, MPI_BYTE, work->from, count, MPI_BYTE, mpi.calls,
-                       work->requests)
-      : MPI_Ialltoall(work->stage, count, MPI_BYTE, work->from, count, MPI_BYTE, mpi.calls,
-                      work->requests);
-  work->count = 1;
-  if (check(code, way == GATHER ? "MPI_Iallgather" : "MPI_Ialltoall", why)) return work;
+  return work;
+}
+
+static MpiWork *begun(MpiWork *work, int code, const char *what, char *why) {
+  if (check(code, what, why)) return work;
   free_work(work);
   return NULL;
 }
 
 static MpiWork *gather(const void *mine, uint64_t size_bytes, void *all, char *why) {
-  return begin_call(GATHER, mine, size_bytes, all, why);
+  if (!is_small(size_bytes, why)) return NULL;
+  MpiWork *work = new_call(mine, size_bytes, all, size_bytes * (uint64_t)mpi.size, why);
+  if (!work) return NULL;
+  int code = MPI_Iallgather(work->stage, (int)size_bytes, MPI_BYTE, work->from, (int)size_bytes,
+                            MPI_BYTE, mpi.calls, work->requests);
+  return begun(work, code, "MPI_Iallgather", why);
 }
 
 static MpiWork *spread(const void *parts, uint64_t size_bytes, void *all, char *why) {
-  return begin_call(SPREAD, parts, size_bytes, all, why);
+  uint64_t total = size_bytes * (uint64_t)mpi.size;
+  if (!is_small(size_bytes, why)) return NULL;
+  MpiWork *work = new_call(parts, total, all, total, why);
+  if (!work) return NULL;
+  int code = MPI_Ialltoall(work->stage, (int)size_bytes, MPI_BYTE, work->from, (int)size_bytes,
+                           MPI_BYTE, mpi.calls, work->requests);
+  return begun(work, code, "MPI_Ialltoall", why);
+}
+
+static MpiWork *broadcast(int32_t root, void *bytes, uint64_t size_bytes, char *why) {
+  if (!is_small(size_bytes, why)) return NULL;
+  MpiWork *work = new_call(NULL, 0, bytes, size_bytes, why);
+  if (!work) return NULL;
+  if (mpi.rank == root && size_bytes) memcpy(work->from, bytes, size_bytes);
+  int code = MPI_Ibcast(work->from, (int)size_bytes, MPI_BYTE, root, mpi.calls, work->requests);
+  return begun(work, code, "MPI_Ibcast", why);
+}
+
+/* Of several that ended together the first that failed. */
+static bool test_all(MpiWork *work, int *done, char *why) {
+  int code = MPI_Testall(work->count, work->requests, done, work->statuses);
+  for (int k = 0; code == MPI_ERR_IN_STATUS && k < work->count; k++) {
+    int of_one = work->statuses[k].MPI_ERROR;
+    if (of_one == MPI_SUCCESS || of_one == MPI_ERR_PENDING) continue;
+    char what[80];
+    snprintf(what, sizeof what, "what is sent to or came from rank %d",
+             work->statuses[k].MPI_SOURCE);
+    return check(of_one, what, why);
+  }
+  return check(code, "MPI_Testall", why);
 }
 
 static bool test(MpiWork *work, bool *is_done, char *why) {
   int done = 0;
-  if (!check(MPI_Testall(work->count, work->requests, &done, MPI_STATUSES_IGNORE), "MPI_Testall",
-             why))
-    return false;
+  if (!test_all(work, &done, why)) return false;
   *is_done = done;
   if (!done || work->is_link) return true;
   if (work->to_bytes) memcpy(work->to, work->from, work->to_bytes);
@@ -228,13 +265,9 @@ static uint64_t place_after(uint64_t at, const MpiParcel *parcel) {
   return at + (parcel->size_bytes + 63) / 64 * 64;
 }
 
-static bool is_small(const MpiParcel *parcels, int32_t count, uint64_t *total, char *why) {
+static bool add_sizes(const MpiParcel *parcels, int32_t count, uint64_t *total, char *why) {
   for (int32_t k = 0; k < count; k++) {
-    if (parcels[k].size_bytes > INT_MAX) {
-      snprintf(why, MPI_WHY, "%llu bytes are too many for one parcel",
-               (unsigned long long)parcels[k].size_bytes);
-      return false;
-    }
+    if (!is_small(parcels[k].size_bytes, why)) return false;
     *total = place_after(*total, &parcels[k]);
   }
   return true;
@@ -245,22 +278,37 @@ static void unlink_parcels(MpiWork *link) {
   free_work(link);
 }
 
+static int send_init(uint8_t *at, int size, int rank, int tag, MPI_Request *request) {
+  return MPI_Send_init(at, size, MPI_BYTE, rank, tag, mpi.calls, request);
+}
+
+static int receive_init(uint8_t *at, int size, int rank, int tag, MPI_Request *request) {
+  return MPI_Recv_init(at, size, MPI_BYTE, rank, tag, mpi.calls, request);
+}
+
+/* Of parcels with one rank each has its own tag: MPI may start them in any order. */
+static int tag_of(const MpiParcel *parcels, int32_t k) {
+  int tag = TAG_PARCEL;
+  for (int32_t j = 0; j < k; j++) tag += parcels[j].rank == parcels[k].rank;
+  return tag;
+}
+
 static MpiWork *link_parcels(const MpiParcel *out, int32_t out_count, const MpiParcel *in,
                              int32_t in_count, uint8_t **stage, char *why) {
   uint64_t total = 0, at = 0;
-  if (!is_small(out, out_count, &total, why) || !is_small(in, in_count, &total, why)) return NULL;
+  if (!add_sizes(out, out_count, &total, why) || !add_sizes(in, in_count, &total, why))
+    return NULL;
   MpiWork *link = new_work(out_count + in_count, total, why);
   if (!link) return NULL;
   link->is_link = true;
   *stage = link->stage;
   bool ok = true;
   for (int32_t k = 0; ok && k < out_count + in_count; k++) {
-    const MpiParcel *parcel = k < out_count ? &out[k] : &in[k - out_count];
-    int size = (int)parcel->size_bytes, code = k < out_count
-        ? MPI_Send_init(link->stage + at, size, MPI_BYTE, parcel->rank, TAG_PARCEL, mpi.calls,
-                        &link->requests[k])
-        : MPI_Recv_init(link->stage + at, size, MPI_BYTE, parcel->rank, TAG_PARCEL, mpi.calls,
-                        &link->requests[k]);
+    bool is_out = k < out_count;
+    const MpiParcel *parcel = is_out ? &out[k] : &in[k - out_count];
+    int size = (int)parcel->size_bytes, tag = is_out ? tag_of(out, k) : tag_of(in, k - out_count);
+    int code = (is_out ? send_init : receive_init)(link->stage + at, size, parcel->rank, tag,
+                                                   &link->requests[k]);
     ok = check(code, "a persistent request of MPI", why);
     if (ok) link->count++;
     at = place_after(at, parcel);
@@ -329,8 +377,9 @@ static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uin
 
 static const MpiPlugin table = {
     .version = MPI_PLUGIN_VERSION, .begin = begin, .gather = gather, .spread = spread,
-    .test = test, .link = link_parcels, .start = start, .unlink = unlink_parcels, .tell = tell,
-    .hear = hear, .expose = expose, .conceal = conceal, .put = put, .get = get};
+    .broadcast = broadcast, .test = test, .link = link_parcels, .start = start,
+    .unlink = unlink_parcels, .tell = tell, .hear = hear, .expose = expose, .conceal = conceal,
+    .put = put, .get = get};
 
 __attribute__((visibility("default"))) const MpiPlugin *regolith_mpi_plugin(void);
 const MpiPlugin *regolith_mpi_plugin(void) { return &table; }

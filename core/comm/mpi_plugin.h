@@ -1,7 +1,7 @@
-/* mpi_plugin.h - the border of libregolith-mpi.so, which is built where MPI is found and opened when
- * a process was started by it. One function returns the table; nothing of MPI's own types passes,
- * since implementations differ in them. Calls fail with a sentence in `why`; unless it is said, they
- * do not wait. One thread at a time.
+/* mpi_plugin.h - the border of libregolith-mpi.so, which is built where MPI is found and opened by
+ * a process that it started. One function returns the table; nothing of MPI's own types passes,
+ * since implementations differ in them. Calls fail with a sentence in `why`; unless it is said,
+ * they do not wait. One thread at a time.
  *
  * MPI ends when the process does: all ranks meet once more then, so that none is missed by others.
  * One that exits with another code than 0 tells the others, gives them two seconds to come, and
@@ -37,9 +37,11 @@ typedef struct MpiParcel { int32_t rank; uint64_t size_bytes; } MpiParcel;
 typedef struct MpiPlugin {
   uint32_t version;                 /* MPI_PLUGIN_VERSION */
   bool (*begin)(int32_t *rank, int32_t *size, char *why); /* once; waits for all ranks */
-  /* `size_bytes` of each rank, to all; part k of each rank, to rank k. NULL: it failed. */
+  /* `size_bytes` of each rank, to all; part k of each rank, to rank k; root's bytes, to all.
+   * NULL: it failed. */
   MpiWork *(*gather)(const void *mine, uint64_t size_bytes, void *all, char *why);
   MpiWork *(*spread)(const void *parts, uint64_t size_bytes, void *all, char *why);
+  MpiWork *(*broadcast)(int32_t root, void *bytes, uint64_t size_bytes, char *why);
   /* Done: what came is where it should be, and the work is freed unless it is a link. Work that is
    * never done keeps its buffers for ever. */
   bool (*test)(MpiWork *work, bool *is_done, char *why);

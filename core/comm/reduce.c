@@ -5,7 +5,7 @@
 #include "base/bits.h"
 #include "comm/header.h"
 
-enum { TWO_SHOTS = 32 << 10 };
+enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 
 /* -- numbers ----------------------------------------------------------------------------------- */
 
@@ -95,10 +95,11 @@ static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Er
 
 /* -- past it ----------------------------------------------------------------------------------- */
 
-static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
+static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *numbers,
+                       uint64_t count, Error *err) {
   uint8_t *all;
   uint64_t size = count * r->number_bytes;
-  if (!comm_gather_part(r->comm, numbers, size, &all, err)) return false;
+  if (!comm_gather_part(r->comm, call, numbers, size, &all, err)) return false;
   memcpy(numbers, all, size);
   for (int32_t k = 1; k < r->comm->size; k++)
     r->combine(numbers, all + (uint64_t)k * size, count);
@@ -106,12 +107,52 @@ static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Err
   return true;
 }
 
+/* Each rank gets a slice of all ranks' numbers, combines it, and gives it to all. */
+static bool spread_slices(const Reduction *r, uint8_t *parts, uint64_t each, Error *err) {
+  Boot *boot = r->comm->boot;
+  uint64_t size = each * r->number_bytes;
+  uint8_t *came = parts + (uint64_t)boot->size * size;
+  if (!boot->table->spread(boot, parts, size, came, err)) return false;
+  for (int32_t k = 1; k < boot->size; k++) r->combine(came, came + (uint64_t)k * size, each);
+  return boot->table->gather(boot, came, size, parts, err);
+}
+
+static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *numbers,
+                        uint64_t count, Error *err) {
+  Comm *comm = r->comm;
+  uint64_t each = (count + (uint64_t)comm->size - 1) / (uint64_t)comm->size;
+  uint64_t size = count * r->number_bytes, total = each * (uint64_t)comm->size * r->number_bytes;
+  uint8_t *parts = heap_alloc(comm->heap, 2 * total); /* zero past the last number */
+  if (!parts) comm_abort(comm, "the host has no memory left");
+  Error why = {0};
+  bool ok = comm_call(comm, call, NULL, err);
+  if (ok) memcpy(parts, numbers, size);
+  if (ok && !spread_slices(r, parts, each, &why)) ok = comm_lose(comm, &why, err);
+  if (ok) memcpy(numbers, parts, size);
+  heap_free(comm->heap, parts);
+  return ok;
+}
+
+static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
+  CallOptions call = {.call = CALL_REDUCE, .size_bytes = count * r->number_bytes,
+                      .declared = r->about};
+  bool is_much = call.size_bytes > TWO_SHOTS && r->comm->boot->table->spread;
+  return (is_much ? reduce_many : reduce_few)(r, &call, numbers, count, err);
+}
+
+/* How many numbers go at once. */
+static uint64_t part_of(const Reduction *r, uint64_t count) {
+  bool is_divided = !comm_is_one_team(r->comm) && r->comm->boot->table->spread;
+  uint64_t most = is_divided ? FAR_PART : HEADER_BUFFER;
+  return count < most / r->number_bytes ? count : most / r->number_bytes;
+}
+
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err) {
   Reduction reduction = {.comm = comm, .combine = table[op][type], .number_bytes = bytes_of[type],
                          .about = (count << 8) + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type};
   uint64_t at = 0;
   do {
-    uint64_t part = comm_part((count - at) * reduction.number_bytes) / reduction.number_bytes;
+    uint64_t part = part_of(&reduction, count - at);
     if (!(comm_is_one_team(comm) ? reduce_near : reduce_far)(
             &reduction, (uint8_t *)numbers + at * reduction.number_bytes, part, err))
       return false;

@@ -94,6 +94,13 @@ int share_create(uint64_t size_bytes, Error *err) {
   return -1;
 }
 
+int share_create_growing(Error *err) {
+  int file = memfd_create("regolith parcels", MFD_CLOEXEC);
+  if (file < 0)
+    error_set(err, RG_ERROR_MEMORY, "the system refuses shared memory (%s)", strerror(errno));
+  return file;
+}
+
 int share_fetch(int32_t process, int32_t file, Error *err) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", process, file);

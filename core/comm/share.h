@@ -12,6 +12,7 @@ bool share_reserve(Arena *range, uint64_t size_bytes, Error *err);
 void share_release(Arena *range, uint64_t size_bytes);
 /* A file of memory; -1. */
 int share_create(uint64_t size_bytes, Error *err);
+int share_create_growing(Error *err); /* empty; it grows where it is written past its end */
 /* Moves pages of this process, and what they hold, to the file: nobody may use them meanwhile. */
 bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
 /* The file of another process of this host, by its number there; -1. */

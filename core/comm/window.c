@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "comm/far.h"
 #include "comm/header.h"
 #include "comm/share.h"
 
@@ -30,6 +31,7 @@ static void forget_shared(Comm *comm, Shared *shared) {
     space_give(&comm->space, shared->offset, shared->size_bytes);
   }
   if (shared->file >= 0) close(shared->file);
+  heap_free(comm->heap, shared->origins);
   heap_free(comm->heap, shared);
 }
 
@@ -49,9 +51,6 @@ static bool overlaps_shared(const Comm *comm, uint64_t from, uint64_t past) {
   return false;
 }
 
-/* Of a rank: where its file is. */
-typedef struct Origin { int32_t process, file; } Origin;
-
 static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *origins, Error *err) {
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
@@ -63,6 +62,26 @@ static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *origins, 
     if (!ok) return false;
   }
   return true;
+}
+
+static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *origins, Error *err) {
+  if (comm_is_one_team(comm) || comm->boot->table->expose) return true;
+  shared->origins = heap_alloc(comm->heap, (size_t)comm->size * sizeof *shared->origins);
+  if (!shared->origins) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+  for (int32_t k = 0; k < comm->size; k++)
+    memcpy(&shared->origins[k], origins + (size_t)k * CALL_BYTES, sizeof(Origin));
+  return true;
+}
+
+/* Together. Headers are of a team alone. */
+static bool expose(Comm *comm, Shared *shared, Error *err) {
+  const BootTable *table = comm->boot->table;
+  if (comm_is_one_team(comm) || !table->expose || !comm->own) return true;
+  Error why = {0};
+  shared->exposed = table->expose(comm->boot, place_of(comm, shared, comm->rank),
+                                  shared->size_bytes, &why);
+  CallOptions call = {.call = CALL_WINDOW, .failed = &why};
+  return comm_call(comm, &call, NULL, err);
 }
 
 static bool make_shared(Shared *shared, Error *err) {
@@ -80,11 +99,11 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
                       .failed = failed};
   bool ok = comm_call(comm, &call, origins, err);
   Error why = {0};
-  if (ok) map_peers(comm, shared, origins, &why);
+  if (ok && map_peers(comm, shared, origins, &why)) keep_origins(comm, shared, origins, &why);
   CallOptions done = {.call = CALL_WINDOW, .failed = &why};
   ok = ok && comm_call(comm, &done, NULL, err); /* now all have what they need of the files */
   heap_free(comm->heap, origins);
-  return ok;
+  return ok && expose(comm, shared, err);
 }
 
 /* Together: what `here` holds, or if that is NULL zeros, at the next offset. NULL: an error, on all
@@ -203,7 +222,11 @@ static void remove_window(Window *window) {
   Window **link = &comm->windows;
   while (*link != window) link = &(*link)->next;
   *link = window->next;
-  if (!--window->shared->windows) forget_shared(comm, window->shared);
+  if (!--window->shared->windows) {
+    if (window->shared->exposed && !comm->is_closing && !comm->is_lost)
+      comm->boot->table->conceal(comm->boot, window->shared->exposed);
+    forget_shared(comm, window->shared);
+  }
   heap_free(comm->heap, window);
 }
 
@@ -248,30 +271,36 @@ Window *window_find(const Comm *comm, const void *address) {
   return found;
 }
 
-static uint8_t *reach(const Window *window, int32_t rank, uint64_t at, uint64_t size_bytes,
-                      Error *err) {
+static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const void *from,
+                  uint64_t size_bytes, Error *err) {
+  const Comm *comm = window->comm;
+  const Shared *shared = window->shared;
+  uint64_t place = window->offset - shared->offset + at;
+  if (rank < 0 || rank >= comm->size)
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
+                     comm->size - 1);
+  if (at > window->size_bytes || size_bytes > window->size_bytes - at)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "%llu bytes from %llu on are not all in a window of %llu",
+                     (unsigned long long)size_bytes, (unsigned long long)at,
+                     (unsigned long long)window->size_bytes);
   uint8_t *peer = window_peer(window, rank);
-  if (!peer)
-    error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d", rank,
-              window->comm->rank);
-  else if (at > window->size_bytes || size_bytes > window->size_bytes - at)
-    error_set(err, RG_ERROR_ARGUMENT, "%llu bytes from %llu on are not all in a window of %llu",
-              (unsigned long long)size_bytes, (unsigned long long)at,
-              (unsigned long long)window->size_bytes);
-  else return peer + at;
-  return NULL;
+  if (peer) {
+    memcpy(to ? to : peer + at, to ? peer + at : from, size_bytes);
+    return true;
+  }
+  if (shared->exposed)
+    return comm->boot->table->reach(comm->boot, shared->exposed, rank, place, to, from, size_bytes,
+                                    err);
+  return far_reach(shared->origins[rank], place, to, from, size_bytes, err);
 }
 
 bool window_put(Window *window, int32_t rank, uint64_t at, const void *bytes, uint64_t size_bytes,
                 Error *err) {
-  uint8_t *to = reach(window, rank, at, size_bytes, err);
-  if (to) memcpy(to, bytes, size_bytes);
-  return to;
+  return reach(window, rank, at, NULL, bytes, size_bytes, err);
 }
 
 bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,
                 Error *err) {
-  const uint8_t *from = reach(window, rank, at, size_bytes, err);
-  if (from) memcpy(bytes, from, size_bytes);
-  return from;
+  return reach(window, rank, at, bytes, NULL, size_bytes, err);
 }

@@ -19,6 +19,9 @@ struct Shared {               /* one memory, as whole pages */
   uint64_t offset;            /* from the beginning of each rank's part of the range */
   int file;                   /* memfd */
   int32_t windows;
+  /* where there are several teams: what the others are reached by, one of the two */
+  void *exposed;              /* boot.h; NULL */
+  struct Origin *origins;     /* far.h, of each rank; NULL */
 };
 
 struct Window {
@@ -52,7 +55,8 @@ void window_drop(Window *window);
 void *window_peer(const Window *window, int32_t rank);
 /* The innermost open window that holds the address: the smallest, of equal ones the newest. */
 Window *window_find(const Comm *comm, const void *address);
-/* Copies bytes to or from a peer; nobody else need call anything. */
+/* Copies bytes to or from any rank; nobody else need call anything. With MPI a rank of another team
+ * may have to come to its next call, before it is done. */
 bool window_put(Window *window, int32_t rank, uint64_t at, const void *bytes, uint64_t size_bytes,
                 Error *err);
 bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t size_bytes,

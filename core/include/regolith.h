@@ -741,6 +741,17 @@ RgStatus rg_comm_broadcast(RgComm *comm, int32_t root, void *bytes, int64_t size
  * same to the last bit. op: "sum" "product" "min" "max"; type: "i32" "i64" "f32" "f64". */
 RgStatus rg_comm_reduce(RgComm *comm, const char *op, const char *type, void *numbers,
                         int64_t count);
+/* Bytes to ranks, or from them. */
+typedef struct RgParcel {
+  int32_t rank;
+  void *bytes;
+  int64_t size_bytes;
+} RgParcel;
+/* Together: what goes out to other ranks, and what comes in from them, of any ranks; the k-th
+ * parcel to a rank is its k-th from this one, of the same size. What ranks of this team wrote
+ * before is seen after it. */
+RgStatus rg_comm_trade(RgComm *comm, const RgParcel *out, int32_t out_count, const RgParcel *in,
+                       int32_t in_count);
 /* This rank cannot go on: the others get `why` at their next call together. */
 RgStatus rg_comm_abort(RgComm *comm, const char *why);
 
@@ -761,6 +772,11 @@ void rg_window_release(RgWindow *window);
 RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes);
 /* The first element as rank `rank` has it, in this process's addresses; 0 <= rank. */
 RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer);
+/* Copies bytes from or to any rank's part of a window, of this team or not; the rank need not call
+ * anything (but where MPI moves them it may do so at its next call together). */
+RgStatus rg_window_get(RgWindow *window, int32_t rank, int64_t at, void *to, int64_t size_bytes);
+RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *from,
+                       int64_t size_bytes);
 /* Of a tree's window: a field of that tree, as rank `rank` has it; released as any field. It is
  * destroyed with the window. */
 RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, RgField **peer);

@@ -431,12 +431,17 @@ return {
       "An array, whose elements move, or a field with its tree, declared alike on all ranks." },
     { "find(pointer: any): rg.Window?",
       "The innermost window that holds the address. Not together." },
+    { "trade(out: table[], filled: table[])",
+      "Arrays to ranks and from ranks, any: lists of `{ rank, array }`." },
     { "abort(why: string)", "All others get `why` at their next call. Not together." },
   } },
   { class = "rg.Window", title = "An array or field that other ranks reach", rows = {
     { "own: rg.Array|rg.Field", "This rank's." },
     { "peer(rank: integer): any",
       "That of a rank of the team, in place, in kernels too; sparse ones are read." },
+    { "get(rank: integer, into: rg.Array): rg.Array",
+      "Copies what any rank has, of the team or not. Not together." },
+    { "put(rank: integer, from: rg.Array)", "Copies to any rank. Not together." },
     { "free()", "Together: nobody reaches the others' any more; each keeps its own." },
   } },
   { class = "rg.GridOptions", title = "Options of `rg.grid{..}`", rows = {

@@ -1484,6 +1484,11 @@ function Comm:window(of) end
 ---@return rg.Window?
 function Comm:find(pointer) end
 
+--- Arrays to ranks and from ranks, any: lists of `{ rank, array }`.
+---@param out table[]
+---@param filled table[]
+function Comm:trade(out, filled) end
+
 --- All others get `why` at their next call. Not together.
 ---@param why string
 function Comm:abort(why) end
@@ -1496,6 +1501,17 @@ local Window = {}
 ---@param rank integer
 ---@return any
 function Window:peer(rank) end
+
+--- Copies what any rank has, of the team or not. Not together.
+---@param rank integer
+---@param into rg.Array
+---@return rg.Array
+function Window:get(rank, into) end
+
+--- Copies to any rank. Not together.
+---@param rank integer
+---@param from rg.Array
+function Window:put(rank, from) end
 
 --- Together: nobody reaches the others' any more; each keeps its own.
 function Window:free() end

@@ -143,6 +143,40 @@ function methods.broadcast(self, v, root)
   return v
 end
 
+-- All bytes of an array.
+local function whole(a, what)
+  if not is_array(a) then
+    return fail.argument(what .. " takes an array, not " .. fail.describe(a))
+  end
+  local size = a.type.size
+  for _, extent in pairs(a.shape) do size = size * extent end
+  return a:pointer(), size
+end
+
+local function parcels_of(self, list)
+  if type(list) ~= "table" then
+    return fail.argument("comm:trade takes lists of ranks and arrays, not " .. fail.describe(list),
+      "comm:trade({ { right, a } }, { { left, b } })")
+  end
+  local parcels = ffi.new("RgParcel[?]", math.max(#list, 1))
+  for k, one in ipairs(list) do
+    if type(one) ~= "table" then
+      return fail.argument("a parcel is a rank and an array, not " .. fail.describe(one))
+    end
+    parcels[k - 1].rank = check_rank(self, one[1], "comm:trade")
+    parcels[k - 1].bytes, parcels[k - 1].size_bytes = whole(one[2], "comm:trade")
+  end
+  return parcels
+end
+
+--- `comm:trade({ { rank, array }, .. }, { { rank, array }, .. })`: arrays go out to ranks, and
+--- others are filled with what comes in from ranks; of several with one rank, in their order. Any
+--- rank can be reached, of this team or not.
+function methods.trade(self, out, filled)
+  local outs, ins = parcels_of(self, out), parcels_of(self, filled)
+  check(C.rg_comm_trade(self.pointer, outs, #out, ins, #filled), self.number)
+end
+
 --- This rank cannot go on: all others get `why` at their next call together.
 function methods.abort(self, why)
   check(C.rg_comm_abort(self.pointer, tostring(why)), self.number)
@@ -228,6 +262,37 @@ function window.peer(self, rank)
   self.peers[rank] = self.peers[rank] or rank == self.comm.rank and self.own
     or open_peer(self, rank)
   return self.peers[rank]
+end
+
+-- Bytes as long as the window's.
+local function bytes_like(self, a, what)
+  check_open(self)
+  if not is_array(self.own) then
+    return fail.argument(what .. " is of windows of arrays", "win:peer(r) of a field's")
+  end
+  local pointer, size = whole(a, what)
+  local _, window_size = bytes_of(self)
+  if size ~= window_size then
+    return fail.argument(("%s takes an array of as many bytes as the window has, %d, not %d")
+      :format(what, tonumber(window_size), size))
+  end
+  return pointer, size
+end
+
+--- `win:get(rank, into)`: what any rank has, of this team or not, to an array; returns it. The rank
+--- need not call anything.
+function window.get(self, rank, into)
+  local pointer, size = bytes_like(self, into, "win:get")
+  check_rank(self.comm, rank, "win:get")
+  check(C.rg_window_get(self.pointer, rank, 0, pointer, size), self.number)
+  return into
+end
+
+--- `win:put(rank, from)`: an array to what any rank has.
+function window.put(self, rank, from)
+  local pointer, size = bytes_like(self, from, "win:put")
+  check_rank(self.comm, rank, "win:put")
+  check(C.rg_window_put(self.pointer, rank, 0, pointer, size), self.number)
 end
 
 -- In bytes; LuaJIT subtracts pointers by 32 bits.

@@ -2,6 +2,7 @@
 --- of the cells. Its fields have global indices and `halo` cells more on each side, which
 --- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows.
 local fail = require "regolith.error"
+local array = require "regolith.array"
 local field = require "regolith.field"
 
 local grid = {}
@@ -140,21 +141,82 @@ local function neighbour(self, axis, side)
   return rank_at(self.blocks, place), -side * extent
 end
 
--- The cells past this block's side: as wide as the axes before, whose halos are there, have become.
-local function fill_side(self, x, axis, side)
-  local rank, shift = neighbour(self, axis, side)
-  if not rank or self.halo == 0 then return end
-  local box = {}
+-- The cells past this block's side, or those of the block that its neighbour there has past its
+-- own: `from` and `past` of each axis. They are as wide as the axes before, whose halos are there,
+-- have become.
+local function cells_at(self, axis, side, is_own)
+  local from, past = {}, {}
   for k = 1, #self.shape do
     local wider = k < axis and self.halo or 0
-    box[#box + 1] = self.from[k] - wider
-    box[#box + 1] = self.past[k] + wider
-    box[#box + 1] = k == axis and shift or 0
+    from[k], past[k] = self.from[k] - wider, self.past[k] + wider
   end
-  local at = 3 * axis - 2
-  if side < 0 then box[at], box[at + 1] = self.from[axis] - self.halo, self.from[axis]
-  else box[at], box[at + 1] = self.past[axis], self.past[axis] + self.halo end
-  self.copy(x, self.windows[x]:peer(rank), unpack(box))
+  local at = side < 0 and self.from[axis] or self.past[axis]
+  if (side > 0) == is_own then at = at - self.halo end
+  from[axis], past[axis] = at, at + self.halo
+  return from, past
+end
+
+-- x = p, which counts its cells `shift` further, at these.
+local function copy(self, x, p, from, past, shift)
+  local box = {}
+  for k = 1, #from do
+    box[3 * k - 2], box[3 * k - 1], box[3 * k] = from[k], past[k], shift[k]
+  end
+  self.copy(x, p, unpack(box))
+end
+
+local function is_far(self, rank)
+  local team = self.comm.team
+  return rank < team.first or rank >= team.first + team.count
+end
+
+local function fill_side(self, x, axis, side)
+  local rank, further = neighbour(self, axis, side)
+  if not rank or self.halo == 0 or is_far(self, rank) then return end
+  local from, past = cells_at(self, axis, side, false)
+  local shift = {}
+  for k = 1, #from do shift[k] = k == axis and further or 0 end
+  copy(self, x, self.windows[x]:peer(rank), from, past, shift)
+end
+
+-- -- halos past the team --------------------------------------------------------------------------
+
+-- An array for cells of x that go to a far neighbour, or come from it; nil: none do.
+local function parcel_of(self, x, axis, side, is_out)
+  local rank = neighbour(self, axis, side)
+  if not rank or self.halo == 0 or not is_far(self, rank) then return end
+  local name = ("%s %d %d"):format(is_out and "out" or "in", axis, side)
+  self.parcels[x] = self.parcels[x] or {}
+  local parcel = self.parcels[x][name]
+  if not parcel then
+    local from, past = cells_at(self, axis, side, is_out)
+    local extents, zero, back = {}, {}, {}
+    for k = 1, #from do extents[k], zero[k], back[k] = past[k] - from[k], 0, -from[k] end
+    parcel = { rank, array.create(self.session, x.type, unpack(extents)), from = from, past = past,
+      extents = extents, zero = zero, back = back }
+    self.parcels[x][name] = parcel
+  end
+  return parcel
+end
+
+-- What goes out on one side comes in on the other: so in are told the other way round.
+local function trade_side(self, fields, axis)
+  local outs, ins, filled = {}, {}, {}
+  for _, x in ipairs(fields) do
+    for side = -1, 1, 2 do
+      local parcel = parcel_of(self, x, axis, side, true)
+      if parcel then
+        copy(self, parcel[2], x, parcel.zero, parcel.extents, parcel.from)
+        outs[#outs + 1] = parcel
+      end
+      parcel = parcel_of(self, x, axis, -side, false)
+      if parcel then ins[#ins + 1], filled[#filled + 1] = parcel, x end
+    end
+  end
+  self.comm:trade(outs, ins)
+  for k, parcel in ipairs(ins) do
+    copy(self, filled[k], parcel[2], parcel.from, parcel.past, parcel.back)
+  end
 end
 
 local methods = {}
@@ -185,15 +247,15 @@ function methods.exchange(self, ...)
         .. fail.describe((select(k, ...))))
     end
   end
-  self.comm:barrier()
-  for axis = 1, #self.shape do
-    for k = 1, count do
-      local x = select(k, ...)
+  local fields, is_one_team = { ... }, self.comm.team.count == self.comm.size
+  for axis = 1, #self.shape do -- what was written before is there now, and comes from far
+    if is_one_team then self.comm:barrier() else trade_side(self, fields, axis) end
+    for _, x in ipairs(fields) do
       fill_side(self, x, axis, -1)
       fill_side(self, x, axis, 1)
     end
-    self.comm:barrier()
   end
+  if is_one_team then self.comm:barrier() else self.comm:trade({}, {}) end
 end
 
 Grid.__index = fail.members(methods, "a grid")
@@ -217,7 +279,8 @@ function grid.create(session, rg, options)
   end
   local self = { session = session, comm = comm, shape = shape, halo = halo, blocks = blocks,
     periodic = read_periodic(options.periodic, #shape), place = place_of(blocks, comm.rank),
-    from = {}, past = {}, windows = setmetatable({}, { __mode = "k" }), copy = copies[#shape](rg) }
+    from = {}, past = {}, windows = setmetatable({}, { __mode = "k" }),
+    parcels = setmetatable({}, { __mode = "k" }), copy = copies[#shape](rg) }
   for axis = 1, #shape do
     local extent = shape[axis] / blocks[axis]
     self.from[axis] = self.place[axis] * extent

@@ -94,6 +94,13 @@ local program = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$" .. "/bin/regolith"
 local mpirun = "OMPI_MCA_btl_vader_single_copy_mechanism=none mpirun --allow-run-as-root "
   .. "--oversubscribe --mca plm isolated --mca pml ob1 --mca btl self,vader"
 
+--- Is there an mpirun, and what speaks to it?
+function support.has_mpi()
+  local file = io.open((program:gsub("bin/regolith$", "libregolith-mpi.so")), "rb")
+  if file then file:close() end
+  return file ~= nil and os.execute "command -v mpirun >/dev/null" == 0
+end
+
 --- What the ranks of a script print, line by line, sorted, and the exit code. `options`: `mpi`, by
 --- mpirun instead of `regolith run`; `environment`, "NAME=value ..".
 function support.run_ranks(ranks, script, options)

@@ -2,13 +2,8 @@
 --- or libregolith-mpi.so was not built.
 local support = require "support"
 
-local folder = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
-local is_here = os.execute "command -v mpirun >/dev/null" == 0
-  and io.open(folder .. "/libregolith-mpi.so", "rb")
-if is_here then is_here:close() end
-
 local function run(ranks, script, environment)
-  if not is_here then pending "mpirun or libregolith-mpi.so is not there" end
+  if not support.has_mpi() then pending "mpirun or libregolith-mpi.so is not there" end
   return support.run_ranks(ranks, script, { mpi = true, environment = environment })
 end
 

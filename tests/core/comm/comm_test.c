@@ -89,6 +89,30 @@ static int pass_messages(Comm *comm, Error *err) {
   return 0;
 }
 
+/* -- parcels ----------------------------------------------------------------------------------- */
+
+/* Each sends two to every rank, itself too, of sizes that differ; turn after turn. */
+static int trade_parcels(Comm *comm, Error *err) {
+  enum { MOST = 8, TURNS = 5 };
+  int64_t sent[2 * MOST][40], came[2 * MOST][40];
+  Parcel out[2 * MOST], in[2 * MOST];
+  int32_t count = 2 * comm->size;
+  for (int turn = 0; turn < TURNS; turn++) {
+    for (int32_t k = 0; k < count; k++) {
+      int32_t other = k % comm->size, second = k / comm->size;
+      out[k] = (Parcel){other, sent[k], 8 * (uint64_t)(1 + comm->rank + 2 * other + second + turn)};
+      in[k] = (Parcel){other, came[k], 8 * (uint64_t)(1 + other + 2 * comm->rank + second + turn)};
+      for (int j = 0; j < 40; j++) sent[k][j] = 10000 * comm->rank + 1000 * second + turn;
+    }
+    RANK_OK(comm, err, comm_trade(comm, out, count, in, count, err));
+    for (int32_t k = 0; k < count; k++)
+      for (uint64_t j = 0; j < in[k].size_bytes / 8; j++)
+        RANK_CHECK(comm, came[k][j] == 10000 * in[k].rank + 1000 * (k / comm->size) + turn);
+  }
+  RANK_OK(comm, err, comm_trade(comm, NULL, 0, NULL, 0, err));
+  return 0;
+}
+
 /* -- what goes wrong --------------------------------------------------------------------------- */
 
 static bool says(const Error *err, const char *part) { return strstr(err->message, part) != NULL; }
@@ -124,6 +148,21 @@ static int reduce_other_counts(Comm *comm, Error *err) {
   RANK_CHECK(comm, !ok && says(err, "rank 1"));
   *err = (Error){0};
   RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_I32, numbers, 8, err));
+  return 0;
+}
+
+static int send_other_sizes(Comm *comm, Error *err) {
+  int64_t bytes[4] = {0};
+  Parcel out = {1 - comm->rank, bytes, comm->rank ? 16 : 8}, in = {1 - comm->rank, bytes, 8};
+  bool ok = comm_trade(comm, &out, 1, &in, 1, err) && comm_barrier(comm, err);
+  RANK_CHECK(comm, !ok && says(err, "rank 0 awaits a parcel of 8 bytes from rank 1"));
+  return 0;
+}
+
+static int reduce_in_another_way(Comm *comm, Error *err) {
+  int32_t number = 0;
+  bool ok = comm_reduce(comm, comm->rank ? COMM_SUM : COMM_MAX, COMM_I32, &number, 1, err);
+  RANK_CHECK(comm, !ok && says(err, "rank 1"));
   return 0;
 }
 
@@ -228,6 +267,14 @@ int main(void) {
   TEST("other sizes are an error on all ranks, after which they go on") {
     run(2, gather_other_sizes, 0);
     run(3, reduce_other_counts, 0);
+  }
+  TEST("parcels reach every rank") run_in_teams(trade_parcels);
+  TEST("one of another size is an error on all ranks") run(2, send_other_sizes, 0);
+  TEST("other ways to combine are one, in teams and past them") {
+    run(3, reduce_in_another_way, 0);
+    setenv("RG_LSA_SIZE", "1", 1);
+    run(3, reduce_in_another_way, 0);
+    unsetenv("RG_LSA_SIZE");
   }
   TEST("a rank that is killed ends the others' waiting") {
     check_one_dead(die_before_a_barrier);

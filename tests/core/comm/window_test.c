@@ -83,10 +83,16 @@ static int open_in_teams(Comm *comm, Error *err) {
     int64_t *peer = window_peer(window, k), number;
     RANK_CHECK(comm, (peer != NULL) == comm_is_peer(comm, k));
     if (peer) RANK_CHECK(comm, peer[5] == k);
-    else RANK_CHECK(comm, !window_get(window, k, 0, &number, 8, err) &&
-                    strstr(err->message, "not reached"));
+    RANK_OK(comm, err, window_get(window, k, 40, &number, 8, err)); /* any, by its file */
+    RANK_CHECK(comm, number == k);
   }
+  int64_t hundred = 100 + comm->rank, next = (comm->rank + 1) % comm->size;
+  RANK_OK(comm, err, window_put(window, (int32_t)next, mib - 8, &hundred, 8, err));
+  RANK_CHECK(comm, !window_put(window, (int32_t)next, mib - 7, &hundred, 8, err) &&
+             strstr(err->message, "not all in a window"));
   *err = (Error){0};
+  RANK_OK(comm, err, comm_barrier(comm, err));
+  RANK_CHECK(comm, memory[mib / 8 - 1] == 100 + (comm->rank + comm->size - 1) % comm->size);
   RANK_OK(comm, err, window_free(window, err));
   return 0;
 }
@@ -290,7 +296,7 @@ int main(void) {
     CHECK_INT(alone(&heap, look_up), 0);
     CHECK_INT(heap.live_bytes, 0);
   }
-  TEST("a window is reached in its team alone") {
+  TEST("a window is mapped in its team alone, and copied from and to everywhere") {
     setenv("RG_LSA_SIZE", "2", 1);
     run(4, open_in_teams);
     unsetenv("RG_LSA_SIZE");

@@ -1,0 +1,45 @@
+/* mpi.h - a rank that MPI started, as mpi.c and mpi_far.c see it. For these two alone. */
+#ifndef RG_COMM_MPI_H
+#define RG_COMM_MPI_H
+
+#include "comm/boot.h"
+#include "comm/mpi_plugin.h"
+
+typedef struct Peer {
+  int watch;              /* a pidfd; -1: on another host, or this process itself */
+  bool has_left;
+  uint64_t gathers;       /* when it left */
+  uint64_t doing;         /* the call in which it waits, as it told */
+} Peer;
+
+typedef struct Mpi {
+  Boot boot;
+  const MpiPlugin *plugin;
+  Peer *peers;
+  uint64_t gathers;       /* so far */
+  int64_t began_ms;       /* this wait */
+  bool has_asked;         /* in it */
+  bool is_lost;
+  char why[MPI_SENTENCE];
+  struct Link *links;     /* mpi_far.c: of trades before, the newest first */
+} Mpi;
+
+/* False: ranks are lost, and why. */
+bool mpi_look(Mpi *mpi, Error *err);
+/* Waits for work that was begun; NULL: it was not, because of `why`. */
+bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err);
+/* Nothing goes on: all ranks are told. */
+bool mpi_lose(Mpi *mpi, const char *sentence, Error *err);
+
+/* mpi_far.c: the table's calls for ranks that are not of one team. */
+bool mpi_spread(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
+bool mpi_broadcast(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
+bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in,
+               int32_t in_count, Error *err);
+void *mpi_expose(Boot *boot, void *memory, uint64_t size_bytes, Error *err);
+void mpi_conceal(Boot *boot, void *exposed);
+bool mpi_reach(Boot *boot, void *exposed, int32_t rank, uint64_t at, void *to, const void *from,
+               uint64_t size_bytes, Error *err);
+void mpi_forget_links(Mpi *mpi);
+
+#endif
