@@ -1,5 +1,5 @@
 -- async.lua - a reaction runs on while pictures of it are written: launches are queued.
--- Run it with:  examples/run async
+-- Running. Run it with:  examples/run async
 --
 -- Two substances on a grid react and spread (Gray and Scott). With `async`, a call of a kernel only
 -- puts it into a queue, from which a thread runs it. For each picture a kernel fills an array, and

@@ -1,5 +1,5 @@
 -- boids.lua - a flock: each bird keeps its distance, flies as its neighbours fly, and stays near.
--- Run it with:  examples/run boids
+-- Growth and life. Run it with:  examples/run boids
 --
 -- Reynolds' three rules (1987) in a square whose opposite sides meet. Cells are as wide as a bird
 -- sees, with a list of birds each: so one looks at nine cells and not at every other bird.

@@ -1,5 +1,5 @@
 -- cg.lua - the potential around charges: Poisson's equation by conjugate gradients, in one kernel.
--- Run it with:  examples/run cg
+-- Numerics. Run it with:  examples/run cg
 --
 -- A charged ring and an oppositely charged bar are in a box whose walls are held at zero. The
 -- equation says that four times a point, minus its four neighbours, is the charge there: n * n

@@ -1,5 +1,5 @@
 -- collect.lua - a blob wanders over an unbounded plane: blocks come, go and are reused.
--- Run it with:  examples/run collect
+-- Running. Run it with:  examples/run collect
 --
 -- The blob's trail fades, and a block that has faded is deactivated. At first collection is
 -- stopped, so every block is a new one and memory grows. Then it runs after each frame, and memory
@@ -84,5 +84,5 @@ print(("frame %3d, with it: %.1f MiB, of them %.1f in use"):format(frames - 81,
 print(("frame %3d, trimmed: %.1f MiB"):format(frames - 1, mib(reserved[frames - 1])))
 look(path(frames - 1))
 rg.image.write(folder .. "/collect_memory.png", picture, { low = 0, high = 1 })
-rg.image.write(folder .. "/collect_blob.png", sky, { low = 0, high = 1, palette = "heat" })
+rg.image.write(folder .. "/collect_trail.png", sky, { low = 0, high = 1, palette = "heat" })
 print(("checksum %d"):format(tonumber(total()) + block:count()))

@@ -1,5 +1,5 @@
 -- fractal.lua - a first kernel: every pixel of a Julia set, in parallel, into a picture.
--- Run it with:  examples/run fractal
+-- Rendering. Run it with:  examples/run fractal
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."

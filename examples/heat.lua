@@ -1,5 +1,5 @@
 -- heat.lua - a sphere of heat grows through a sparse grid: blocks come with it and are freed again.
--- Run it with:  examples/run heat
+-- Numerics. Run it with:  examples/run heat
 --
 -- The grid has 256^3 cells in 32^3 blocks, and memory only for blocks that are warm: a shell.
 local rg = require "regolith"

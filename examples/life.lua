@@ -1,5 +1,5 @@
 -- life.lua - Conway's Game of Life on an unbounded plane: five cells grow for 1103 generations.
--- Run it with:  examples/run life
+-- Growth and life. Run it with:  examples/run life
 --
 -- A cell lives if it is active: blocks of 16 x 16 with a bit per cell, at any coordinates (a hash),
 -- created where life appears and freed where it is gone. Only living cells and their neighbours are
@@ -89,7 +89,8 @@ for generation = 1, 1103 do
   tidy()
   if generation % 200 == 0 or generation == 1103 then
     paint()
-    rg.image.write(("%s/life_%04d.png"):format(folder, generation), picture, { low = 0, high = 1 })
+    rg.image.write(("%s/life_%04d.png"):format(folder, generation), picture,
+      { low = 0, high = 1, palette = "magma" })
     local _, far = survey()
     print(("generation %4d: %3d living, %3d blocks of 256 cells, as far as %d; %s")
       :format(generation, living, block:count(), far, tostring(rg.memory()):match "[^\n]+"))

@@ -1,5 +1,5 @@
 -- lists.lua - 3000 grains pour into a box and pile up: each finds its neighbours through lists.
--- Run it with:  examples/run lists
+-- Solids. Run it with:  examples/run lists
 --
 -- The box is divided into cells a little wider than a grain. Each cell has a list that grows as
 -- grains are appended: a `dynamic` node. Each step empties the lists, appends every grain to the

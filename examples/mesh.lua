@@ -1,8 +1,9 @@
--- mesh.lua - marching tetrahedra: the surface where a function is zero becomes triangles, which all
--- iterations append to one list. Run it with:  examples/run mesh
+-- mesh.lua - marching tetrahedra: the surface where a function is zero becomes triangles.
+-- Rendering. Run it with:  examples/run mesh
 --
 -- Each cell of a grid is six tetrahedra; where the function changes its sign between corners of
--- one, the surface cuts its edges. The list lives as long as the kernel, which draws it, too.
+-- one, the surface cuts its edges. All iterations append triangles to one list, which lives as long
+-- as the kernel, which draws it, too.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."

@@ -1,5 +1,5 @@
 -- mpm.lua - a ball of jelly hits falling water: MLS-MPM on a grid that exists only at particles.
--- Run it with:  examples/run mpm
+-- Solids. Run it with:  examples/run mpm
 -- The world is 4 units wide and 1 high: 512 x 128 nodes, of which few blocks exist. Each step frees
 -- all blocks; the particles recreate those they touch. examples/mpm_dense.lua explains the loops.
 local rg = require "regolith"

@@ -1,5 +1,5 @@
 -- mpm3.lua - water, jelly and snow fall into one tank: 2-D MLS-MPM with three materials.
--- Run it with:  examples/run mpm3
+-- Solids. Run it with:  examples/run mpm3
 --
 -- The loops of mpm_dense. A particle keeps how it is deformed, `F`, whose singular values give its
 -- stress. Water keeps its volume alone, jelly springs back, snow that is pressed or pulled too far

@@ -1,5 +1,5 @@
 -- mpm_dense.lua - a block of water falls into a tank: 2-D MLS-MPM, particles on a dense grid.
--- Run it with:  examples/run mpm_dense
+-- Solids. Run it with:  examples/run mpm_dense
 --
 -- Each step has three loops. Particles give mass and momentum to the 3 x 3 grid nodes around them
 -- (`scatter`), nodes turn momentum into velocity and feel gravity and walls, particles take their

@@ -1,5 +1,5 @@
 -- nbody.lua - two galaxies pass each other: every body attracts every other.
--- Run it with:  examples/run nbody
+-- Numerics. Run it with:  examples/run nbody
 --
 -- Direct sums with a softened force, advanced by leapfrog steps: half a step of velocity, a step of
 -- position, half a step of velocity. The energy of the whole hardly changes, which is printed.

@@ -1,5 +1,5 @@
 -- pool.lua - memory of arrays that come and go, by several strategies of reuse, as a table.
--- Run it with:  examples/run pool
+-- Running. Run it with:  examples/run pool
 --
 -- A wave is filtered again and again: each round takes scratch arrays whose sizes depend on how far
 -- the signal has spread, and lets them go. `c:memory_usage()` says what that took. The picture has
@@ -80,5 +80,5 @@ for k, strategy in ipairs(strategies) do
     end
   end
 end
-rg.image.write(folder .. "/pool.png", picture, { low = 0, high = 1, palette = "heat" })
+rg.image.write(folder .. "/pool.png", picture, { low = 0, high = 1, palette = "magma" })
 print("checksum " .. checksum)

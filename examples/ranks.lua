@@ -1,6 +1,7 @@
 -- ranks.lua - heat on a torus that several processes share, each with its own rows.
--- Run it with:  examples/run ranks     or, on four ranks:  regolith run -n 4 examples/ranks.lua
+-- Running. Run it with:  examples/run ranks
 --
+-- On four ranks:  regolith run -n 4 examples/ranks.lua
 -- Every rank has the same two arrays, of as many rows each. `comm:window(a)` makes a window of one:
 -- from then on `window:peer(r)` is rank r's array, read where it lies, also inside a kernel, and
 -- nothing is copied. A step reads the last row of the rank before and the first row of the rank

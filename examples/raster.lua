@@ -1,5 +1,5 @@
 -- raster.lua - a software rasterizer: a torus of triangles, turned, lit, and drawn by pixels.
--- Run it with:  examples/run raster
+-- Rendering. Run it with:  examples/run raster
 --
 -- Arrays hold what a graphics card would: corners, triangles, depths, colours. All triangles are
 -- drawn at once. Where several cover a pixel the nearest must win: a pixel keeps the largest of

@@ -1,5 +1,5 @@
 -- resume.lua - a lichen that grows at random, is stopped, and goes on as if it had not been.
--- Run it with:  examples/run resume
+-- Growth and life. Run it with:  examples/run resume
 --
 -- Halfway everything is saved: the tree with what is active, random numbers, the step. Another
 -- runtime, which could be another process, loads that and goes on. Both end alike, to the last bit.

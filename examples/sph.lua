@@ -1,5 +1,5 @@
 -- sph.lua - a column of water collapses: smoothed particles that press on their neighbours.
--- Run it with:  examples/run sph
+-- Fluids. Run it with:  examples/run sph
 --
 -- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with functions of its own.
 -- Cells as wide as a particle reaches hold lists of particles, so one looks at nine cells only.

@@ -1,9 +1,9 @@
--- treecode.lua - Barnes and Hut: two galaxies of 4,000 stars pass through each other. Far groups of
--- stars pull as one star at their centre. Run it with:  examples/run treecode
+-- treecode.lua - two galaxies of 4,000 stars pass through each other: Barnes and Hut's tree.
+-- Numerics. Run it with:  examples/run treecode
 --
--- Each step makes a tree anew, inside the kernel: `divide` calls itself for the four quarters of a
--- square, whose stars are lists; the nodes are one list, which the parallel loop reads. All of it
--- is gone when the kernel ends.
+-- Far groups of stars pull as one star at their centre. Each step makes a tree anew, inside the
+-- kernel: `divide` calls itself for the four quarters of a square, whose stars are lists; the nodes
+-- are one list, which the parallel loop reads. All of it is gone when the kernel ends.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -84,9 +84,14 @@ end]=], { x = x, v = v, n = n, Node = Node, Stars = Stars })
 local paint = rg.kernel(function()
   for i, j in rg.range(pixels, pixels) do picture[i][j] = 0.0 end
   for i in rg.range(n) do
-    local p = rg.ivec2(rg.i32(x[i].x * pixels), rg.i32(x[i].y * pixels))
-    if p.x >= 0 and p.x < pixels and p.y >= 0 and p.y < pixels then
-      picture[p.x][p.y] = picture[p.x][p.y] + 0.3
+    local p = rg.floor(x[i] * pixels)
+    if rg.all(p > 0) and rg.all(p < pixels - 1) then
+      for a = -1, 1 do
+        for b = -1, 1 do
+          local at = p + rg.ivec2(a, b)
+          picture[at] = picture[at] + 0.2
+        end
+      end
     end
   end
 end)
@@ -101,6 +106,6 @@ begin()
 local nodes = 0
 for _ = 1, steps do nodes = step(2e-3) end
 paint()
-rg.image.write(folder .. "/treecode.png", picture)
+rg.image.write(folder .. "/treecode.png", picture, { low = 0, high = 1, palette = "magma" })
 print(("%d stars in a tree of %d nodes"):format(n, nodes))
 print(("checksum %d %d"):format(nodes, where()))

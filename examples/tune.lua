@@ -1,9 +1,9 @@
--- tune.lua - which of several ways is fastest is found out while they are used: three ways to blur
--- a picture, and how many threads and how large chunks suit a kernel. Run it with:
---   examples/run tune
+-- tune.lua - which of several ways is fastest is found out while they are used.
+-- Running. Run it with:  examples/run tune
 --
--- Each call is the trial of one way, nothing runs twice. What is found out is kept on disk: where
--- it was sure, a second run of this script tries nothing.
+-- Three ways to blur a picture; and how many threads and how large chunks suit a kernel. Each call
+-- is the trial of one way, nothing runs twice. What is found out is kept on disk: where it was
+-- sure, a second run of this script tries nothing.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -70,11 +70,14 @@ local count = rg.kernel(function(from)
   end
 end)
 
-local noise = rg.kernel(function(to)
-  for i, j in rg.range(n, n) do to[i][j] = rg.random(rg.f32) * 0.999 end
+local tiles = rg.kernel(function(to)
+  for i, j in rg.range(n, n) do
+    local tile = (math.floor(i / 96) + math.floor(j / 96)) % 2
+    to[i][j] = 0.1 + 0.6 * tile + 0.299 * rg.random(rg.f32)
+  end
 end)
 
-noise(x)
+tiles(x)
 y:copy_from(x) -- the rim, which stays as it is
 half:copy_from(x)
 for _ = 1, steps do
@@ -87,7 +90,7 @@ print(("%d steps; tuning is \"%s\""):format(steps, rg.info().tune))
 print("blur: " .. blur:tuned())
 print("count: " .. count:tuned())
 
-rg.image.write(folder .. "/tune.png", x)
+rg.image.write(folder .. "/tune.png", x, { palette = "viridis" })
 local sum = 0
 for k = 0, 255 do sum = sum + bins[k] end
 print("checksum " .. sum) -- every cell was counted once in every step, whatever was tried

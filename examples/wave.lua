@@ -1,5 +1,5 @@
 -- wave.lua - water waves through a wall with two gaps: the 2-D wave equation, with swapped buffers.
--- Run it with:  examples/run wave
+-- Numerics. Run it with:  examples/run wave
 --
 -- A point keeps moving as it did, and is pulled toward the mean of its neighbours. The next state
 -- needs the current and the previous one; it may replace the latter, which a point reads only where

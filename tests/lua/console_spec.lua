@@ -337,8 +337,13 @@ print(pcall(half, 1, 2))
       :format(prefix, prefix, program, prefix, os.getenv "RG_LIBRARY", prefix))
     script("prefix/share/regolith/examples/tiny.lua",
       "-- tiny.lua - says a word\nprint('a word', ...)\n")
+    for name, kind in pairs { flow = "Fluids", bend = "Solids", ebb = "Fluids" } do
+      script("prefix/share/regolith/examples/" .. name .. ".lua", ("-- %s.lua - is there\n-- %s. \z
+        Run it with:  examples/run %s\n"):format(name, kind, name))
+    end
     local installed = ("'%s/bin/regolith' "):format(prefix)
-    assert.matches("^tiny.lua %- says a word\n", (shell(installed .. "examples")))
+    assert.matches("^tiny.lua %- says a word\n\nFluids\nebb.lua %- is there\nflow.lua %- is there\z
+      \n\nSolids\nbend.lua %- is there\n", (shell(installed .. "examples")))
     assert.equal("a word\there\n", (shell(installed .. "examples tiny here")))
     assert.matches("^%-%- tiny.lua", (shell(installed .. "examples -p tiny.lua")))
     assert.matches("did you mean 'tiny'", (shell(installed .. "examples tinny")))

@@ -141,16 +141,38 @@ end
 
 -- -- examples -------------------------------------------------------------------------------------
 
--- name, path and first line of each, by name.
+-- In this order; an example says its kind before "Run it with:".
+local kinds = { "Fluids", "Solids", "Growth and life", "Rendering", "Numerics", "Running" }
+local kind_at = { [""] = 0 }
+for k, kind in ipairs(kinds) do kind_at[kind] = k end
+
+-- name, path, first line and kind of each, by kind and name.
 local function list_examples(place)
   local folder, list = place.prefix .. "/share/regolith/examples/", {}
   for _, file in ipairs(place.list(folder)) do
     local name = file:match "^([%w_]+)%.lua$"
-    local line = name and (read_file(folder .. file) or ""):match "^%-%-%s*([^\n]*)"
-    if line then list[#list + 1] = { name = name, path = folder .. file, line = line } end
+    local text = name and read_file(folder .. file) or ""
+    local line = text:match "^%-%-%s*([^\n]*)"
+    if line then
+      local kind = text:match "\n%-%- ([%a ]+)%. Run it with:" or ""
+      list[#list + 1] = { name = name, path = folder .. file, line = line, kind = kind }
+    end
   end
-  table.sort(list, function(a, b) return a.name < b.name end)
+  table.sort(list, function(a, b)
+    local of_a, of_b = kind_at[a.kind] or #kinds + 1, kind_at[b.kind] or #kinds + 1
+    if of_a ~= of_b then return of_a < of_b end
+    return a.name < b.name
+  end)
   return list
+end
+
+local function print_examples(list)
+  local kind = ""
+  for k, example in ipairs(list) do
+    if example.kind ~= kind then print((k > 1 and "\n" or "") .. example.kind) end
+    kind = example.kind
+    print(example.line)
+  end
 end
 
 -- The path of an example, or nil and an exit code.
@@ -180,7 +202,7 @@ end
 
 function commands.examples(place, name, ...)
   if not name then
-    for _, example in ipairs(list_examples(place)) do print(example.line) end
+    print_examples(list_examples(place))
     print("\nregolith examples NAME [FOLDER] runs one and leaves its pictures in the folder; "
       .. "-p NAME prints it.")
     return 0

@@ -1,0 +1,119 @@
+-- cloud.lua - a cloud in the evening sun: paths of light through a sparse volume.
+-- Rendering. Run it with:  examples/run cloud
+--
+-- Woodcock 1965: light flies as if the cloud were as dense everywhere as where it is densest; where
+-- it is thinner, most hits do not count. A path that hits is scattered, mostly forward (Henyey and
+-- Greenstein 1941), again and again, until it leaves. Where the cloud is not, its blocks do not
+-- exist, and a path leaps over them. Each hit asks whether the sun is in sight.
+local rg = require "regolith"
+
+local folder = arg and arg[1] or "."
+local size, samples = 224, tonumber(arg and arg[2]) or 36
+local n, leaf, densest, forward = 128, 8, 0.6, 0.5   -- densest: hits per cell
+
+local density = rg.field(rg.f32)
+local block = rg.root:pointer("ijk", n / leaf)
+block:dense("ijk", leaf):place(density)
+
+-- Random numbers on a lattice, smoothed; then several of these, finer and fainter.
+local function noise(p)
+  local cell = rg.floor(p)
+  local f = p - cell
+  local t, sum = f * f * (3 - 2 * f), 0.0
+  for k = 0, 7 do
+    local side = rg.ivec3(k % 2, bit.rshift(k, 1) % 2, bit.rshift(k, 2))
+    local h = rg.sum(rg.uvec3(cell + side) * rg.uvec3(73856093, 19349663, 83492791))
+    h = bit.bxor(h, bit.rshift(h, 13)) * 1274126177
+    local part = rg.mix(1 - t, t, side)
+    sum = sum + part.x * part.y * part.z * bit.rshift(h, 8) / 2 ^ 24
+  end
+  return sum
+end
+
+local grow = rg.kernel(function()
+  for I in rg.range(n, n, n):vec() do
+    local p, puff, scale = (I + 0.5) / n - rg.vec3(0.5, 0.45, 0.5), 0.0, 1.0
+    for k = 0, 4 do
+      puff = puff + scale * (noise(p * 5 * 2 ^ k + 17) - 0.5)
+      scale = 0.55 * scale
+    end
+    local ball = 0.30 - (p * rg.vec3(0.8, p.y < 0 and 1.9 or 1.1, 0.9)):norm()
+    local thick = rg.clamp(20 * (ball + 0.36 * puff), 0, 1)
+    if thick > 0 then density[I] = densest * thick end -- a write creates the block
+  end
+end)
+
+-- The distance to the next hit, or a number past the cube. Leaves of the tree that do not exist are
+-- left by their far side.
+local function fly(from, way)
+  local t = 0.0
+  for _ = 1, 400 do
+    local p = from + t * way
+    local cell = rg.floor(p)
+    if rg.any(p < 0) or rg.any(p >= n) then return 1e6 end
+    if density:is_active(cell) then
+      t = t - math.log(1 - rg.random()) / densest
+      if rg.random() * densest < density[rg.floor(from + t * way)] then return t end
+    else
+      local corner = rg.floor(p / leaf) * leaf
+      local sides = rg.select(way > 0, rg.vec3(corner + leaf), rg.vec3(corner))
+      t = t + rg.min((sides - p) / way) + 1e-3
+    end
+  end
+  return 1e6
+end
+
+local function enter(from, way)                      -- the cube's outside
+  local a, b = (0.01 - from) / way, (n - 0.01 - from) / way
+  local near, far = rg.max(math.min(a, b)), rg.min(math.max(a, b))
+  return near < far and near or 1e6
+end
+
+local function turn(way)
+  local g, s = forward, (1 - forward ^ 2) / (1 - forward + 2 * forward * rg.random())
+  local c = (1 + g * g - s * s) / (2 * g)
+  local angle, r = rg.random(rg.f32, 0, 6.2831853), math.sqrt(math.max(1 - c * c, 0))
+  local side = rg.normalize(rg.cross(way, math.abs(way.y) < 0.9 and rg.vec3(0, 1, 0)
+    or rg.vec3(1, 0, 0)))
+  return c * way + r * (math.cos(angle) * side + math.sin(angle) * rg.cross(way, side))
+end
+
+local sun, sunlight = rg.normalize(rg.vec3(0.8, 0.4, -0.35)), rg.vec3(1, 0.78, 0.55) * 14
+
+-- What comes from the sun, by the angle that it turns.
+local function phase(way)
+  local g = forward
+  return (1 - g * g) / (12.566371 * math.pow(1 + g * g - 2 * g * rg.dot(way, sun), 1.5))
+end
+
+local function sky(way)
+  return rg.mix(rg.vec3(0.5, 0.45, 0.5), rg.vec3(0.06, 0.16, 0.4), rg.clamp(way.y + 0.4, 0, 1))
+end
+
+local pixel = rg.array(rg.vec3, size, size)
+local paint = rg.kernel(function()
+  local eye, bright = rg.vec3(0.5, 0.42, -1.15) * n, 0.0
+  for i, j in rg.range(size, size) do
+    local sum = rg.vec3(0)
+    for _ = 1, samples do
+      local way = rg.vec3((rg.vec2(i, j) + rg.random(rg.vec2)) / size - 0.5, 1.25):normalize()
+      local from, share = eye + enter(eye, way) * way, 1.0
+      for _ = 1, 60 do
+        local t = fly(from, way)
+        if t >= 1e6 then break end
+        from, share = from + t * way, 0.99 * share
+        if fly(from, sun) >= 1e6 then sum = sum + share * phase(way) * sunlight end
+        way = turn(way)
+      end
+      sum = sum + share * sky(way)
+    end
+    local c = sum / samples
+    pixel[i][j] = math.pow(1.2 * c / (c + 0.6), rg.vec3(0.6)) -- as a film sees
+    bright = bright + rg.sum(pixel[i][j])
+  end
+  return bright / size ^ 2
+end)
+
+grow()
+print(("checksum %d"):format(math.floor(20 * paint())))
+rg.image.write(folder .. "/cloud.png", pixel)
