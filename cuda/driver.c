@@ -44,7 +44,7 @@ static bool find_entries(Driver *driver, Error *err) {
     bool may_be_missing;
   } entries[] = {
 #define DRIVER(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), false},
-#define DRIVER_MAY(NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), true},
+#define DRIVER_MAY(PART, NAME, PARAMETERS) {#NAME, offsetof(Driver, NAME), true},
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY
@@ -98,9 +98,11 @@ void driver_close(Driver *driver) {
   memset(driver, 0, sizeof *driver);
 }
 
+enum { RANGES, GRAPHS };
+
 static bool has_ranges(const Driver *driver) {
 #define DRIVER(NAME, PARAMETERS)
-#define DRIVER_MAY(NAME, PARAMETERS) if (!driver->NAME) return false;
+#define DRIVER_MAY(PART, NAME, PARAMETERS) if (PART == RANGES && !driver->NAME) return false;
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY

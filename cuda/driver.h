@@ -40,7 +40,7 @@ enum {
 typedef struct Driver {
   void *library;
 #define DRIVER(NAME, PARAMETERS) int (*NAME) PARAMETERS;
-#define DRIVER_MAY(NAME, PARAMETERS) int (*NAME) PARAMETERS; /* NULL: it is not there */
+#define DRIVER_MAY(PART, NAME, PARAMETERS) int (*NAME) PARAMETERS; /* NULL: it is not there */
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY

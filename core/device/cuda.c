@@ -195,6 +195,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
       device_choose_processor(&cuda->device, options->processor, err) &&
       open_context(cuda, options->finds_races, err)) {
     fill_device(cuda, heap, options);
+    cuda->has_graphs = cuda_can_repeat(&cuda->driver);
     return &cuda->device;
   }
   destroy_cuda(&cuda->device);

@@ -100,9 +100,23 @@ typedef struct CudaStaging {
   uint64_t used, size_bytes;
 } CudaStaging;
 
+/* Work that a host region asks for: a kernel, or the frame for those that follow. Zero where it
+ * says nothing: steps are compared by their bytes. */
+enum { CUDA_STEP_WORDS = 4 };
+typedef struct CudaStep {
+  enum { CUDA_STEP_KERNEL, CUDA_STEP_FRAME, CUDA_STEP_WAIT } kind;
+  uint32_t blocks, threads;
+  uint32_t from_block;        /* a bit per word: it counts from the launch's block */
+  void *function;
+  /* a kernel's parameters; of a frame, the first: where it goes, from the block on; its bytes */
+  uint64_t words[CUDA_STEP_WORDS];
+} CudaStep;
+typedef struct CudaRepeat CudaRepeat;
+
 typedef struct CudaStream {
   void *handle, *event;       /* NULL: nobody has used it yet */
   CudaStaging staging;
+  CudaRepeat *repeat;         /* steps that come again and again; NULL: none yet */
   CudaRange messages;         /* of one launch that is queued, as none runs after a failure */
   /* launches, and what the host has queued between them, so far; how many of these are done */
   uint64_t launched, finished;
@@ -138,6 +152,7 @@ typedef struct CudaDevice {
   int32_t number;
   void *stream;               /* and its handle */
   bool has_context, is_lost, is_relieving;
+  bool has_graphs;            /* and is to use them */
   bool has_faulted;           /* this runtime saw the fault that it is lost by */
   uint32_t faults_before;     /* of the process, when the context was retained */
   uint64_t stack_bytes;       /* of a thread, if it was asked for */
@@ -193,6 +208,19 @@ bool cuda_wait_all(CudaDevice *cuda, Error *err);
 bool cuda_is_idle(CudaDevice *cuda, int32_t number);
 void cuda_streams_free(CudaDevice *cuda);
 
+/* cuda_repeat.c: loops of host regions as graphs */
+bool cuda_can_repeat(const Driver *driver);
+/* The next step of the running launch; `frame`: of one that says so. */
+bool cuda_queue(CudaDevice *cuda, const CudaStep *step, const void *frame, Error *err);
+/* At the beginning of a host region; before the host waits for the current stream; before anything
+ * else is queued there, and at the end. */
+void cuda_repeat_begin(CudaDevice *cuda);
+bool cuda_repeat_pause(CudaDevice *cuda, Error *err);
+bool cuda_repeat_end(CudaDevice *cuda, Error *err);
+/* Kernels are about to go. */
+void cuda_repeat_forget(CudaDevice *cuda);
+void cuda_repeat_free(CudaDevice *cuda, CudaStream *stream);
+
 /* cuda_memory.c: device memory and copies; the context is current. */
 /* Zeros. */
 bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
@@ -209,6 +237,8 @@ bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool 
 void cuda_free(CudaDevice *cuda, CudaRange *range);
 /* Queued: the bytes may change when they return. */
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
+/* cuda_write of what one of the above, or cuda_queue, is about. */
+bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
 /* Waits for what is queued. */
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging);

@@ -166,6 +166,7 @@ void cuda_unload(Device *device, DeviceCode *kernel) {
   if (!code) return;
   if (code->module && cuda_enter(cuda, NULL)) {
     cuda_wait_all(cuda, NULL);
+    cuda_repeat_forget(cuda);
     cuda->driver.cuModuleUnload(code->module);
     cuda_leave(cuda);
   }

@@ -19,6 +19,10 @@
 #include "device/cuda.h"
 #include "device/launch.h"
 
+_Static_assert(sizeof(RtGpuService) <= sizeof(uint64_t) * CUDA_STEP_WORDS &&
+                   offsetof(RtGpuService, result) == 8 && offsetof(RtGpuLaunch, end) == 16,
+               "steps have their parameters in words");
+
 enum {
   BLOCK_THREADS = 128,
   BLOCKS_PER_PROCESSOR = 16,
@@ -163,13 +167,20 @@ static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   return true;
 }
 
+/* A step of its own: loops change it in every turn. */
+static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+                       Error *err) {
+  CudaStep step = {.kind = CUDA_STEP_FRAME, .words = {places->frame, frame_bytes(launch)}};
+  return cuda_queue(cuda, &step, launch->frame, err);
+}
+
 static bool push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
   bool is_new = !cuda->block_is_there;
   if (!is_new && !memcmp(cuda->frame_was, launch->frame, frame_bytes(launch))) return true;
   if (!keep_frame(cuda, launch, err)) return false;
   if (is_new) return push_whole(cuda, launch, &places, err);
-  return cuda_write(cuda, cuda->block_now + places.frame, launch->frame, frame_bytes(launch), err);
+  return push_frame(cuda, launch, &places, err);
 }
 
 /* -- what a task left -------------------------------------------------------------------------- */
@@ -335,10 +346,15 @@ static int64_t most_blocks(const CudaDevice *cuda) {
 
 static bool start_service(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
                           RtGpuService service, Error *err) {
-  void *parameters[] = {&service};
-  int result = cuda->driver.cuLaunchKernel(function, (unsigned)blocks, 1, 1, threads, 1, 1, 0,
-                                           cuda->stream, parameters, NULL);
-  return cuda_check(cuda, result, "start its own work", err);
+  CudaStep step = {.blocks = (uint32_t)blocks,
+                   .threads = threads,
+                   .from_block = service.result ? 3 : 1, /* context, result */
+                   .function = function};
+  service.context = NULL;
+  if (service.result)
+    service.result = pointer_to((uint64_t)(uintptr_t)service.result - cuda->block_now);
+  memcpy(step.words, &service, offsetof(RtGpuService, in_order) + sizeof service.in_order);
+  return cuda_queue(cuda, &step, NULL, err);
 }
 
 /* One thread decides what there is to do; then as many as fit do it. */
@@ -408,19 +424,18 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                   Error *err) {
   const DeviceTask *task = &launch->tasks[number];
-  RtGpuLaunch positions = {.context = pointer_to(cuda->block_now), .begin = 0, .end = total};
-  void *parameters[] = {&positions};
   void *function = launch->code->tasks[number];
   int64_t per_processor = launch->switches.blocks, most = most_blocks(cuda);
   if (per_processor) most = cuda->about.processors * per_processor;
   bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
   int64_t threads = is_alone ? 1 : choose_threads(cuda, launch, task, function);
   int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / threads + 1;
-  blocks = is_alone ? 1 : min_i64(blocks, most);
-  int result =
-      cuda->driver.cuLaunchKernel(function, (unsigned)blocks, 1, 1, (unsigned)threads, 1, 1, 0,
-                                  cuda->stream, parameters, NULL);
-  return cuda_check(cuda, result, "start a kernel's task", err);
+  CudaStep step = {.blocks = is_alone ? 1 : (uint32_t)min_i64(blocks, most),
+                   .threads = (uint32_t)threads,
+                   .from_block = 1,
+                   .function = function,
+                   .words = {0, 0, (uint64_t)total}}; /* RtGpuLaunch */
+  return cuda_queue(cuda, &step, NULL, err);
 }
 
 static void mark_used(const DeviceLaunch *launch, bool is_used) {
@@ -567,7 +582,9 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
       have_block(cuda, launch, &failed) &&
       cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
     cuda_time_begin(cuda, launch);
+    cuda_repeat_begin(cuda);
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
+    cuda_repeat_end(cuda, &failed);
     cuda_pull_foreign(cuda, &failed);
     cuda_time_end(cuda);
     mark_used(launch, false);

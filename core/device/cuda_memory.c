@@ -20,6 +20,7 @@
 /* -- ranges ------------------------------------------------------------------------------------ */
 
 static bool zero(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, Error *err) {
+  if (!cuda_repeat_end(cuda, err)) return false;
   return cuda_check(cuda, cuda->driver.cuMemsetD8Async(at, 0, size_bytes, cuda->stream),
                     "clear memory", err);
 }
@@ -191,6 +192,11 @@ static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
 }
 
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err) {
+  return cuda_repeat_end(cuda, err) && cuda_copy_in(cuda, to, from, size_bytes, err);
+}
+
+bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes,
+                  Error *err) {
   const uint8_t *bytes = from;
   for (uint64_t done = 0, part; done < size_bytes; done += part) {
     part = size_bytes - done;
@@ -205,6 +211,7 @@ bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_b
 
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err) {
   uint8_t *bytes = to;
+  if (!cuda_repeat_pause(cuda, err)) return false;
   for (uint64_t done = 0, part; done < size_bytes; done += part) {
     part = size_bytes - done;
     uint8_t *staged = stage(cuda, &part, err);

@@ -34,6 +34,7 @@ static bool open_stream(CudaDevice *cuda, int32_t number, Error *err) {
 
 bool cuda_select(CudaDevice *cuda, int32_t number, Error *err) {
   ASSERT(number >= 0 && number < CUDA_STREAMS, "a stream's number is checked by who takes it");
+  if (cuda->number != number && !cuda_repeat_end(cuda, err)) return false;
   if (!is_open(&cuda->streams[number]) && !open_stream(cuda, number, err)) return false;
   take_up(cuda, number);
   return true;
@@ -49,6 +50,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
   if (use.stream == cuda->number || use.launch <= other->finished ||
       use.launch <= now->seen[use.stream])
     return true;
+  if (!cuda_repeat_end(cuda, err)) return false;
   now->seen[use.stream] = other->launched; /* the host may queue more before the next */
   return cuda_check(cuda, driver->cuEventRecord(other->event, other->handle), "queue work", err) &&
          cuda_check(cuda, driver->cuStreamWaitEvent(now->handle, other->event, 0), "queue work",
@@ -58,6 +60,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
 /* -- waiting ----------------------------------------------------------------------------------- */
 
 static bool wait(CudaDevice *cuda, CudaStream *stream, Error *err) {
+  if (stream == cuda->now && !cuda_repeat_pause(cuda, err)) return false;
   int result = cuda->driver.cuStreamSynchronize(stream->handle);
   stream->staging.used = 0;
   stream->finished = stream->launched;
@@ -86,6 +89,7 @@ void cuda_streams_free(CudaDevice *cuda) {
     CudaStream *stream = &cuda->streams[k];
     if (!is_open(stream)) continue;
     cuda_free(cuda, &stream->messages);
+    cuda_repeat_free(cuda, stream);
     cuda_staging_free(cuda, &stream->staging);
     if (cuda_is_lost(cuda)) continue;
     if (stream->event) cuda->driver.cuEventDestroy_v2(stream->event);

@@ -31,7 +31,7 @@ int main(void) {
     void *library = dlopen(RG_EXECUTING_DRIVER, RTLD_NOW | RTLD_LOCAL);
     static const char *const names[] = {
 #define DRIVER(NAME, PARAMETERS) #NAME,
-#define DRIVER_MAY(NAME, PARAMETERS) #NAME,
+#define DRIVER_MAY(PART, NAME, PARAMETERS) #NAME,
 #include "../../cuda/driver.def"
 #undef DRIVER
 #undef DRIVER_MAY

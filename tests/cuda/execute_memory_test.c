@@ -226,6 +226,30 @@ static void events_and_graphs(void) {
       CHECK_INT(gpu.cuMemcpyDtoH_v2(&number, to, 4), 0);
       CHECK_INT(number, i ? 9 : 5);
     }
+  }
+  TEST("a graph that is updated has other parameters, and no other nodes") {
+    int how, number = 3;
+    void *node;
+    CHECK_INT(gpu.cuMemcpyHtoD_v2(from, &number, 4), 0);
+    CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
+    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to},
+                                 NULL), 0);
+    CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
+    CHECK_INT(gpu.cuGraphExecUpdate(exec, graph, &node, &how), 910);
+    CHECK_INT(gpu.cuGraphDestroy(graph), 0);
+    CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
+    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to},
+                                 NULL), 0);
+    CHECK_INT(gpu.cuMemsetD32Async(to, 4, 1, stream), 0);
+    CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
+    CHECK_INT(gpu.cuGraphExecUpdate(exec, graph, &node, &how), 0);
+    CHECK_INT(gpu.cuGraphDestroy(graph), 0);
+    CHECK_INT(gpu.cuGraphLaunch(exec, stream), 0);
+    CHECK_INT(gpu.cuStreamSynchronize(stream), 0);
+    CHECK_INT(gpu.cuMemcpyDtoH_v2(&number, from, 4), 0);
+    CHECK_INT(number, 9);
+    CHECK_INT(gpu.cuMemcpyDtoH_v2(&number, to, 4), 0);
+    CHECK_INT(number, 4);
     CHECK_INT(gpu.cuGraphExecDestroy(exec), 0);
   }
   TEST("waiting while a stream is captured breaks the capture") {

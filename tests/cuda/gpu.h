@@ -25,6 +25,7 @@
   CALL(cuStreamBeginCapture_v2, (void *, int))                                                \
   CALL(cuStreamEndCapture, (void *, void **))                                                 \
   CALL(cuGraphInstantiateWithFlags, (void **, void *, unsigned long long))                    \
+  CALL(cuGraphExecUpdate, (void *, void *, void **, int *))                                   \
   CALL(cuGraphLaunch, (void *, void *))                                                       \
   CALL(cuGraphExecDestroy, (void *))                                                          \
   CALL(cuGraphDestroy, (void *))                                                              \

@@ -337,6 +337,90 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("32$", said)
   end)
 
+  describe("queues loops of a host region as graphs:", function()
+    local loops = [[
+      rg.init { arch = "cuda" }
+      local x, y, s = rg.field(rg.i32, 200), rg.field(rg.i32, 200), rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 64)
+      block:dense("i", 8):place(s)
+      local turns = rg.kernel(function(n)
+        for t in rg.range(n):serial() do
+          for i in rg.range(200) do y[i] = x[(i + 1) % 200] * 3 + t end
+          for i in rg.range(200) do x[i] = y[i] + bit.band(i, 7) end
+        end
+      end)
+      local waits = rg.kernel(function(n)
+        local sum = 0
+        for t in rg.range(n):serial() do
+          for i in rg.range(200) do x[i] = x[i] % 1000 + sum % 5 end
+          for i in rg.range(200) do y[i] = x[199 - i] end
+          sum = 0
+          for i in rg.range(200) do sum = sum + y[i] * (i % 3) end
+        end
+        return sum
+      end)
+      local sparse = rg.kernel(function(n)
+        for t in rg.range(n):serial() do
+          for i in rg.range(64) do
+            if (i + t) % 3 == 0 then block:deactivate(i) else s[i * 8 + t % 8] = i + t end
+          end
+          for i in s:active() do x[i % 200] = x[i % 200] + s[i] end
+        end
+      end)
+      local function show()
+        local sum = 0
+        for i = 0, 199 do sum = (sum * 31 + x[i] + y[i] * 7) % 1000003 end
+        print(sum, block:count())
+      end
+    ]]
+
+    it("results are the same, whatever is asked for between them, and whatever fails", function()
+      local text = loops .. [[
+        turns(31) show()
+        turns(31) show()
+        print(waits(25)) show()
+        sparse(12) show()
+        for k = 1, 3 do turns(20 + k) sparse(9) end -- queued: each has a block of its own
+        print(waits(13)) show()
+        turns = rg.kernel(function(n)
+          for t in rg.range(n):serial() do
+            for i in rg.range(200) do x[i] = x[i] + t % 2 end
+            if t == 30 then error("at the end of 30") end
+          end
+        end)
+        print(pcall(turns, 60)) show()
+      ]]
+      local expected = run("RG_GRAPHS=off", text)
+      assert.matches("at the end of 30", expected)
+      for _, environment in ipairs { "PTX_SEED=1", "PTX_SEED=2 PTX_SLICE=20", "PTX_EAGER=1",
+        "PTX_NO_GRAPHS=1", "PTX_FAIL_GRAPH=1", "PTX_FAIL_GRAPH=2",
+        "PTX_FAIL_GRAPH=4" } do
+        assert.equal(expected, run(environment, text), environment)
+      end
+    end)
+
+    -- Calls of the driver per turn that start something, in a second launch of so many turns.
+    local function calls(environment, call, count)
+      local said = run(environment .. " PTX_TRACE=1", loops .. ([[
+        %s(%d)
+        rg.sync()
+        io.stderr:write "begin\n"
+        %s(%d)
+        io.stderr:write "over\n"
+      ]]):format(call, count, call, count))
+      local n = 0
+      for _ in said:match "begin\n(.-)over\n":gmatch "device: launch " do n = n + 1 end
+      return n / count
+    end
+
+    it("a call for several turns of a short loop, one for each turn of one that waits", function()
+      assert.equal(2, calls("RG_GRAPHS=off", "turns", 100))
+      assert.truthy(calls("", "turns", 100) < 0.3)
+      assert.equal(3, calls("RG_GRAPHS=off", "waits", 100))
+      assert.truthy(calls("", "waits", 100) < 1.1)
+    end)
+  end)
+
   it("gives a tree what a launch may need, no more than it can fill, and takes back the rest",
     function()
     local function mapped(said)

@@ -6,11 +6,16 @@
 
 typedef struct GraphExec { struct { Work *at; uint32_t count, room; } works; } GraphExec;
 
+static bool fails(void) {
+  static long graphs;
+  return ++graphs == options.fail_graph;
+}
+
 EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
   ENTER("begin a capture");
   READY();
   if (!stream_is_known(stream)) return CUDA_ERROR_INVALID_HANDLE;
-  if ((uintptr_t)stream <= 2) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  if ((uintptr_t)stream <= 2 || options.no_graphs) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   if (stream_of(stream)->capture) return CUDA_ERROR_ILLEGAL_STATE;
   stream_of(stream)->capture = calloc(1, sizeof(Graph));
   return stream_of(stream)->capture ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -55,10 +60,34 @@ EXPORT int cuGraphInstantiateWithFlags(GraphExec **exec, const Graph *graph,
   ENTER("make a graph ready");
   READY();
   if (!exec || !graph) return CUDA_ERROR_INVALID_VALUE;
-  *exec = calloc(1, sizeof **exec);
+  *exec = fails() ? NULL : calloc(1, sizeof **exec);
   if (!*exec) return CUDA_ERROR_OUT_OF_MEMORY;
   for (uint32_t i = 0; i < graph->works.count; i++)
     PUSH((*exec)->works, work_copy(&graph->works.at[i]));
+  return CUDA_SUCCESS;
+}
+static bool are_alike(const Work *a, const Work *b) {
+  return a->kind == b->kind && (a->kind != WORK_LAUNCH || a->grid.function == b->grid.function) &&
+         (a->kind == WORK_LAUNCH || a->size == b->size);
+}
+/* Other parameters, grids and addresses; not other nodes. */
+EXPORT int cuGraphExecUpdate(GraphExec *exec, const Graph *graph, void **node, int *how) {
+  ENTER("update a graph");
+  READY();
+  if (!exec || !graph || !node || !how) return CUDA_ERROR_INVALID_VALUE;
+  *node = NULL;
+  *how = 0;
+  bool is_same = exec->works.count == graph->works.count && !fails();
+  for (uint32_t i = 0; is_same && i < graph->works.count; i++)
+    is_same = are_alike(&exec->works.at[i], &graph->works.at[i]);
+  if (!is_same) {
+    *how = 1;
+    return CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  }
+  for (uint32_t i = 0; i < graph->works.count; i++) {
+    work_free(&exec->works.at[i]);
+    exec->works.at[i] = work_copy(&graph->works.at[i]);
+  }
   return CUDA_SUCCESS;
 }
 EXPORT int cuGraphInstantiate_v2(GraphExec **exec, const Graph *graph, void **node, char *log,
