@@ -290,12 +290,19 @@ print('left', len(f.read()))]==]
 
   it("writes VDB that OpenVDB's own vdb_print reads", function()
     if os.execute "command -v vdb_print >/dev/null" ~= 0 then pending("vdb_print is not there") end
-    local x, name = rg.field(rg.f32, 16, 16, 16), path ".vdb"
-    x[3][4][5] = 2
-    rg.volume.write(name, { density = x })
+    local x, name = rg.field(rg.f32), path ".vdb"
+    rg.root:pointer("ijk", 8):dense("ijk", 8):place(x)
+    local v = rg.field(rg.vec3, 4, 4, 4)
+    x[3][4][5], x[60][1][2], v[1][2][3] = 2, -1.5, { 1, 2, 3 }
+    rg.volume.write(name, { density = x, vel = v }, { spacing = 0.5 })
     local pipe = io.popen("vdb_print -l " .. name .. " 2>&1")
-    assert.matches("density", pipe:read "*a")
+    local said = pipe:read "*a":gsub(" +", " ")
     pipe:close()
+    for _, words in ipairs { "Tree_float_5_4_3\n", "Min value: -1.5\n Max value: 2\n",
+      "Number of active voxels: 1,024\n", "[0, 0, 0] -> [63, 7, 7]\n", "voxel size: 0.5\n",
+      "Tree_vec3s_5_4_3\n", "Min value: [1, 2, 3]\n", "[1, 2, 3] -> [1, 2, 3]\n" } do
+      assert.is_truthy(said:find(words, 1, true), words .. said)
+    end
   end)
 end)
 

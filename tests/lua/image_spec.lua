@@ -120,6 +120,26 @@ END]]):format(name))
   end
   local has_python = os.execute "python3 -c '' 2>/dev/null" == 0
 
+  it("writes OpenEXR that OpenEXR's own reader and ffmpeg read", function()
+    for _, program in ipairs { "exrheader", "ffmpeg" } do
+      if os.execute(("command -v %s >/dev/null"):format(program)) ~= 0 then
+        pending(program .. " is not there")
+      end
+    end
+    local x, name = rg.field(rg.vec3, 3, 2), path:gsub("png$", "exr")
+    x[0][0], x[2][1] = { 0.25, 1.5, -2 }, { 0.5, 7, 0 }
+    rg.image.write(name, x)
+    local pipe = io.popen(("exrheader '%s' && ffmpeg -v error -i '%s' -f rawvideo -pix_fmt gbrpf32le \z
+      - | od -An -v -w12 -tf4"):format(name, name))
+    local said = pipe:read "*a":gsub(" +", " ")
+    pipe:close()
+    os.remove(name)
+    assert.is_truthy(said:find("R, 32-bit floating-point", 1, true), said)
+    assert.is_truthy(said:find("dataWindow (type box2i): (0 0) - (2 1)", 1, true), said)
+    -- green, blue, red: rows of three, the top one first
+    assert.matches(" 0 0 7\n 1.5 0 0\n 0 0 0\n %-2 0 0\n 0 0 0.5\n 0.25 0 0\n$", said)
+  end)
+
   it("puts pixels where they belong, as an independent reader sees", function()
     if not has_python then pending("python3 is not there") end
     local x = rg.field(rg.vec3, 2, 2)

@@ -133,6 +133,29 @@ describe("rg.video", function()
     assert.same({}, said)
   end)
 
+  it("is a video that ffmpeg's own tools read", function()
+    if os.execute "command -v ffprobe >/dev/null" ~= 0 then pending "ffmpeg is not there" end
+    local x, name = rg.array(rg.vec3, 64, 32), path ".mp4"
+    local v = rg.video { path = name, fps = 10 }
+    for frame = 1, 6 do v:add(x:fill(frame <= 3 and rg.vec3(1, 0, 0) or rg.vec3(0, 0, 1))) end
+    v:close()
+    assert.is_true(v.is_video)
+    local pipe = io.popen(("ffprobe -v error -count_frames -show_entries \z
+      stream=width,height,nb_read_frames,r_frame_rate -of csv=p=0 '%s' && ffmpeg -v error -i '%s' \z
+      -f rawvideo -pix_fmt rgb24 - | od -An -v -w6144 -tu1 | cut -c1-12"):format(name, name))
+    local said = pipe:read "*a":gsub(" +", " ")
+    pipe:close()
+    local shown = said:match "^64,32,10/1,6\n(.*)$" -- the first pixel of each frame
+    assert.is_truthy(shown, said)
+    local frame = 0
+    for r, g, b in shown:gmatch " (%d+) (%d+) (%d+)\n" do
+      frame = frame + 1
+      local wanted = frame <= 3 and { 255, 0, 0 } or { 0, 0, 255 }
+      for k, n in ipairs { r, g, b } do assert.is_near(wanted[k], tonumber(n), 4) end
+    end
+    assert.equal(6, frame)
+  end)
+
   it("writes numbered pictures where there is no ffmpeg, and says so once", function()
     with_ffmpeg(nil, function()
       local x, v = rg.field(rg.f32, 4, 3), rg.video { path = path ".mp4" }

@@ -140,4 +140,79 @@ describe("rg.window", function()
     if answer == "library.missing\n" then pending "SDL2 is not there" end
     assert.equal("shown\n", answer)
   end)
+
+  -- On a display of its own: what is on the screen, and what a person's keys and mouse do. Not a
+  -- matter of kernels.
+  it("is on the screen, and is told of keys and the mouse #compiled #cpu", function()
+    for _, program in ipairs { "Xvfb", "xdotool", "ffmpeg" } do
+      if os.execute(("command -v %s >/dev/null"):format(program)) ~= 0 then
+        pending(program .. " is not there")
+      end
+    end
+    write(base .. ".lua", ([[
+      local rg = require "regolith"
+      local ok, w = pcall(rg.window, { title = "two halves", width = 64, height = 48 })
+      if not ok then print(w.code) os.exit(0) end
+      local x, said, begin = rg.array(rg.vec3, 2, 1), {}, rg.time()
+      x[0][0], x[1][0] = { 1, 0, 0 }, { 0, 0, 1 }
+      local function say(what)
+        if said[what] then return end
+        said[what] = true
+        print(what)
+        io.stdout:flush()
+      end
+      while w:is_open() and rg.time() - begin < 60 do
+        w:show(x):present()
+        say "shown"
+        if w:pressed "a" then say "a" end
+        if w:key "left" then say "left" end
+        local at, up, held = w:mouse()
+        if held.left then say(("mouse %%d %%d"):format(at, up)) end
+        if w.wheel ~= 0 then say("wheel " .. w.wheel) end
+        if w:pressed "q" then w:capture("%s.png") w:close() end
+      end
+      print "end"]]):format(base))
+    -- each step waits until the script has said what the one before did
+    write(base .. ".sh", [[
+      base=$1
+      Xvfb -displayfd 3 -screen 0 200x150x24 -nolisten tcp 3>"$base.display" >/dev/null 2>&1 &
+      server=$!
+      trap 'kill $server' EXIT
+      wait_for() { # FILE WORD
+        for k in $(seq 600); do grep -q "$2" "$1" 2>/dev/null && return; sleep 0.05; done
+        echo "no $2"; exit 1
+      }
+      wait_for "$base.display" '[0-9]'
+      export DISPLAY=:$(cat "$base.display") SDL_VIDEODRIVER=x11
+      luajit "$base.lua" >"$base.said" 2>&1 &
+      wait_for "$base.said" .
+      grep -q library.missing "$base.said" && { echo library.missing; exit 0; }
+      window=$(xdotool search --sync --name 'two halves' | head -n 1)
+      eval "$(xdotool getwindowgeometry --shell "$window")"
+      ffmpeg -v error -y -f x11grab -video_size 200x150 -i "$DISPLAY" -frames:v 1 "$base.shot.png"
+      xdotool windowfocus --sync "$window"
+      xdotool mousemove --window "$window" 10 5 mousedown 1; wait_for "$base.said" mouse
+      xdotool mouseup 1 key a; wait_for "$base.said" '^a$'
+      xdotool keydown Left; wait_for "$base.said" left
+      xdotool keyup Left click 4; wait_for "$base.said" wheel
+      xdotool key q; wait_for "$base.said" end
+      echo "at $X $Y"
+      cat "$base.said"]])
+    local pipe = io.popen(("RG_SDL=libSDL2-2.0.so.0 bash '%s.sh' '%s' 2>&1"):format(base, base))
+    local answer = pipe:read "*a"
+    pipe:close()
+    if answer == "library.missing\n" then pending "SDL2 is not there" end
+    local left, top = answer:match "^at (%d+) (%d+)\nshown\nmouse 10 42\na\nleft\nwheel 1\nend\n$"
+    assert.is_truthy(left, answer)
+    local screen = rg.image.read(base .. ".shot.png") -- the second axis upward
+    assert.equal("(200, 150)", tostring(screen.shape))
+    local function at(x, y) return screen[left + x][149 - (top + y)] end
+    local red, blue, nothing = rg.vec3(1, 0, 0), rg.vec3(0, 0, 1), rg.vec3(0, 0, 0)
+    for place, colour in pairs { [{ 1, 1 }] = red, [{ 31, 46 }] = red, [{ 32, 1 }] = blue,
+      [{ 63, 47 }] = blue, [{ -2, 20 }] = nothing, [{ 20, 49 }] = nothing } do
+      local seen = at(place[1], place[2])
+      assert.equal(colour, rg.vec3(seen.x, seen.y, seen.z))
+    end
+    assert.equal(rg.vec4(0, 0, 1, 1), rg.image.read(base .. ".png")[40][10])
+  end)
 end)

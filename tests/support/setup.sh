@@ -6,34 +6,51 @@ packages="build-essential clang-19 llvm-19-dev lld-19 libclang-rt-19-dev luajit 
 libluajit-5.1-dev libpng-dev libzstd-dev zlib1g-dev cmake ninja-build pkg-config"
 test_packages="lua-busted lua-check lcov clang-tidy-19 file" # file: what cpack asks about libraries
 # What some tests use, which skip where it is missing: tried, and no failure.
-optional_packages="openmpi-bin libopenmpi-dev"
+optional_packages="openmpi-bin libopenmpi-dev libsdl2-2.0-0 xvfb xdotool ffmpeg openexr \
+libopenvdb-tools lua-ldoc"
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Installs those of the named Debian packages that are missing; asks sudo only if not root.
-install_missing() {
-  local missing="" package
+# Those of the named Debian packages that are not installed.
+missing_of() {
+  local package
   for package in "$@"; do
     [ "$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null)" = "install ok installed" ] ||
-      missing="$missing $package"
+      printf ' %s' "$package"
   done
+}
+
+# What comes before a command that asks for root; empty where one is.
+as_root() { [ "$(id -u)" = 0 ] || printf sudo; }
+
+# apt_install [OPTION ..] PACKAGE ..
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive $(as_root) apt-get install -y -q --no-install-recommends "$@" \
+    >/dev/null
+}
+
+# Installs those of the named packages that are missing; asks sudo only if not root.
+install_missing() {
+  local missing
+  missing=$(missing_of "$@")
   [ -z "$missing" ] && return 0
   say "installing:$missing"
-  local as_root=""
-  [ "$(id -u)" = 0 ] || as_root="sudo"
-  $as_root apt-get update -q >/dev/null &&
-    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -q --no-install-recommends \
-      $missing >/dev/null || {
+  $(as_root) apt-get update -q >/dev/null && apt_install $missing || {
     say "these Debian packages could not be installed:$missing"
     say "install them by hand (Debian 12, 'main' alone is enough) and run this again"
     return 1
   }
 }
 
-# Likewise, where that works within three minutes.
+# Likewise, where they come within three minutes: what is stopped is the download, not dpkg.
 install_optional() {
-  timeout 180 bash -c ". '$root/tests/support/setup.sh'; install_missing $*" >/dev/null 2>&1 ||
-    say "not all of these could be installed, and what needs them is skipped: $*"
+  local missing
+  missing=$(missing_of "$@")
+  [ -z "$missing" ] && return 0
+  export -f apt_install as_root
+  timeout 180 bash -c "$(as_root) apt-get update -q && apt_install --download-only $missing" \
+    >/dev/null 2>&1 && apt_install $missing 2>/dev/null ||
+    say "not installed, and what needs them is skipped:$missing"
 }
 
 # CMake writes the names of both folders into what it makes; a moved clone has others.
