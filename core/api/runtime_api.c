@@ -251,6 +251,11 @@ const char *rg_tune_mode(RgRuntime *runtime) {
   return words[runtime ? ((Program *)runtime)->engine.options.tunes : TUNE_OFF];
 }
 
+double rg_tune_spent_ms(RgRuntime *runtime) {
+  Engine *engine = runtime ? &((Program *)runtime)->engine : NULL;
+  return engine ? engine_ms(engine, (uint64_t)engine->tune_budget.spent) : 0;
+}
+
 uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
   const Program *program = (const Program *)runtime;
   if (failed) *failed = program ? program->engine.stats.unspecialised : 0;

@@ -215,6 +215,9 @@ void rg_stats(RgRuntime *runtime, RgStats *stats);
 /* How often a kernel was compiled again with numbers that stay the same as constants
  * (RgOptions.unspecialised); in *failed, which may be NULL, how often that went wrong. */
 uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed);
+/* What finding out how launches are fastest has cost, in ms: what trials took longer than the
+ * choice would have, and compiles of other code beside the launches. */
+double rg_tune_spent_ms(RgRuntime *runtime);
 /* Step `number` (from 0) of compiling: its name ("parse", "sema", .. "load"), and in *ms what it
  * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
 const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms);

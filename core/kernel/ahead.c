@@ -43,17 +43,15 @@ static void wait_for_room(Engine *engine, int most) {
   }
 }
 
-/* The processors that the others leave are for its parts. */
-bool ahead_start(Engine *engine, Variant *variant) {
-  int workers = engine->store->device->worker_count;
+/* Its parts on so many processors. */
+static bool start(Engine *engine, Variant *variant, int processors) {
   Heap *heap = engine->store->heap;
-  wait_for_room(engine, workers);
   Making *making = heap_alloc(heap, sizeof *making);
   if (!making) return false;
   if (!engine->codegen) engine->codegen = codegen_open(heap, &making->err);
   making->codegen = engine->codegen;
   making->request = compile_request(engine, variant->bytes, variant->byte_count);
-  making->request.threads = workers - under_way(engine);
+  making->request.threads = processors;
   making->job = making->codegen ? job_start(heap, work, making) : NULL;
   if (!making->job) {
     heap_free(heap, making);
@@ -65,6 +63,19 @@ bool ahead_start(Engine *engine, Variant *variant) {
   variant->making = making;
   return true;
 }
+
+bool ahead_start(Engine *engine, Variant *variant) {
+  int workers = engine->store->device->worker_count;
+  wait_for_room(engine, workers);
+  return start(engine, variant, workers - under_way(engine)); /* those that the others leave */
+}
+
+bool ahead_start_beside(Engine *engine, Variant *variant) {
+  wait_for_room(engine, 1);
+  return start(engine, variant, 1);
+}
+
+bool ahead_is_idle(Engine *engine) { return !under_way(engine); }
 
 bool ahead_is_done(const Variant *variant) {
   return !variant->making || !variant->making->job || job_is_done(variant->making->job);

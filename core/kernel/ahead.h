@@ -10,6 +10,9 @@
  * once as the device has workers: then this waits for the first. False: there is no thread, or no
  * compiler, and nothing has begun. */
 bool ahead_start(Engine *engine, Variant *variant);
+/* The same of what nobody waits for, with one processor and alone: after all others. */
+bool ahead_start_beside(Engine *engine, Variant *variant);
+bool ahead_is_idle(Engine *engine); /* nothing is being made */
 /* Has the thread ended, so that ahead_finish need not wait? Also where there was none. */
 bool ahead_is_done(const Variant *variant);
 /* Waits, and loads the code. False with err: the variant has none, and is good for nothing. */

@@ -341,7 +341,7 @@ static Variant *make_other(Compile *compile, const Variant *base) {
   if (is_same) return NULL;
   compile->constants.general = base;
   Variant *variant = variant_special(compile, base, compile_find(compile), &ignored);
-  if (!variant || variant->code || ahead_start(engine, variant)) return variant;
+  if (!variant || variant->code || ahead_start_beside(engine, variant)) return variant;
   variant_free(engine, variant);
   return NULL;
 }
@@ -400,6 +400,7 @@ Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_co
   add_times(&compile);
   if (variant) report_times(&compile);
   engine->stats.compile_ms += clock_ms() - begin;
+  if (variant && !compile.is_from_cache) variant->compile_ms = clock_ms() - begin;
   if (variant) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;
   if (variant) variant->number = (int64_t)(engine->stats.compiles + engine->stats.cache_hits);
   return variant;

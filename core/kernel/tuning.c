@@ -1,8 +1,8 @@
 /* tuning.c - see tuning.h. A variant is watched from its first launch that is long enough on. An
  * entry has the tuners of one set of extents, whose candidates are rows of candidate.def: first of
  * those that need no other code, then, once the kernel has run for long, of its code, together with
- * what was kept of the first. Other code is made in threads, and trials of it begin when all is
- * there. */
+ * what was kept of the first. Other code is made in a thread, one after the other, as far as the
+ * budget goes, and trials of it begin when all is there. */
 #include "kernel/tuning.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "kernel/compile.h"
 
 enum { MOST_SHORT = 64, WORTH_MS = 100, CODE_MS = 2000, LEAST_TICKS = 20000 };
-enum { MOST_ENTRIES = 64, HALF = -1 };
+enum { MOST_ENTRIES = 64, HALF = -1, USUAL_MS = 50 };
 static const double least_ms = 0.02, share = 0.05;
 
 enum { SHARED = 1, MANY = 2, SUMS = 4, REORDERS = 8, CODE = 16, HOST = 32, GPU = 64 };
@@ -59,6 +59,7 @@ typedef struct Tuning {
   int32_t shorts;           /* short ones in a row while it is tuned */
   bool is_asked_for;        /* by kernel:tune(), also of short launches */
   CodeState code;
+  int32_t next_row;         /* of the table: the first that is not made yet */
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* of the table */
   Variant *made[CANDIDATE_COUNT];
@@ -294,35 +295,48 @@ static Constants constants_of(const Kernel *kernel, const Variant *variant) {
   return (Constants){0};
 }
 
-static void make_code(Kernel *kernel, const Variant *variant, Tuning *tuning) {
+/* What is known to be kept needs nothing else. */
+static bool is_wanted(const Kernel *kernel, const Variant *variant, const TuneEntry *entry,
+                      int32_t row) {
+  return candidates[row].when & CODE && is_possible(kernel, variant, &candidates[row]) &&
+         (entry->known_code < 0 || entry->known_code == row);
+}
+
+/* The next row that is other code at all; false: there is none. */
+static bool make_next(Kernel *kernel, const Variant *variant, const TuneEntry *entry) {
+  Tuning *tuning = variant->tuning;
   Constants constants = constants_of(kernel, variant);
-  tuning->code = CODE_MAKING;
-  for (int32_t k = 0; k < CANDIDATE_COUNT; k++) {
-    const Candidate *candidate = &candidates[k];
-    if (!(candidate->when & CODE) || !is_possible(kernel, variant, candidate)) continue;
-    Variant *made = compile_other(kernel, variant, &constants, candidate->way);
+  for (int32_t k = tuning->next_row; k < CANDIDATE_COUNT; k++) {
+    tuning->next_row = k + 1;
+    if (!is_wanted(kernel, variant, entry, k)) continue;
+    Variant *made = compile_other(kernel, variant, &constants, candidates[k].way);
     if (!made) continue;
     tuning->made_rows[tuning->made_count] = (uint8_t)k;
     tuning->made[tuning->made_count++] = made;
+    return true;
   }
+  return false;
 }
 
-/* What could not be made is no candidate. */
-static void take_code(Engine *engine, Tuning *tuning) {
-  int32_t kept = 0;
-  for (int32_t k = 0; k < tuning->made_count; k++) {
-    Variant *made = tuning->made[k];
-    Error ignored;
-    error_clear(&ignored);
-    if (made->making && !ahead_finish(engine, made, &ignored)) {
-      variant_free(engine, made);
-      continue;
-    }
-    tuning->made_rows[kept] = tuning->made_rows[k];
-    tuning->made[kept++] = made;
-  }
-  tuning->made_count = kept;
-  tuning->code = CODE_MADE;
+/* The last one; what could not be made is no candidate. */
+static void take_made(Engine *engine, Tuning *tuning) {
+  Variant *made = tuning->made[tuning->made_count - 1];
+  Error ignored;
+  error_clear(&ignored);
+  if (!made->making || ahead_finish(engine, made, &ignored)) return;
+  variant_free(engine, made);
+  tuning->made_count--;
+}
+
+/* A compile takes a processor from the launches beside it: it counts as a trial does, as the time
+ * that the default's took. */
+static bool may_compile(Engine *engine, const Variant *variant) {
+  if (!ahead_is_idle(engine)) return false;
+  double ms = variant->compile_ms > 0 ? variant->compile_ms : USUAL_MS;
+  double ticks = ms / engine_ms(engine, 1000000) * 1e6;
+  if (!budget_allows(&engine->tune_budget, ticks, (double)engine->stats.run_ticks)) return false;
+  budget_spend(&engine->tune_budget, ticks);
+  return true;
 }
 
 static void begin_code(const Tuning *tuning, TuneEntry *entry, bool is_gpu) {
@@ -335,14 +349,19 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry, bool is_gpu) {
            kept ? kept_word(tuning, entry) : "");
 }
 
-/* A step of: make, wait, take, begin. `waits`: all of them. */
+/* A step of: make one, wait, take it, make the next, .. begin. `waits`: all of them. */
 static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entry, bool waits) {
   Tuning *tuning = variant->tuning;
+  Engine *engine = kernel->engine;
   waits |= is_always(kernel);
-  if (tuning->code == CODE_NONE) make_code(kernel, variant, tuning);
-  for (int32_t k = 0; k < tuning->made_count && !waits; k++)
-    if (!ahead_is_done(tuning->made[k])) return;
-  if (tuning->code == CODE_MAKING) take_code(kernel->engine, tuning);
+  while (tuning->code != CODE_MADE) {
+    int32_t last = tuning->made_count - 1;
+    if (tuning->code == CODE_MAKING && !waits && !ahead_is_done(tuning->made[last])) return;
+    if (tuning->code == CODE_MAKING) take_made(engine, tuning);
+    tuning->code = CODE_NONE;
+    if (!waits && entry->known_code < 0 && !may_compile(engine, variant)) return;
+    tuning->code = make_next(kernel, variant, entry) ? CODE_MAKING : CODE_MADE;
+  }
   begin_code(tuning, entry, kernel->engine->store->device->processors[RG_TARGET_PTX]);
 }
 
@@ -436,6 +455,14 @@ static void note_short(Variant *variant) {
   variant->is_tuned = false;
 }
 
+/* Of a launch that ran as was chosen. */
+static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *launch) {
+  TuneEntry *entry = tuning->last;
+  if (!entry || tuning->is_asked_for || kernel->engine->options.tunes != TUNE_ONLINE) return;
+  Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
+  tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
+}
+
 void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch, bool ok) {
   Variant *variant = trial->base;
   if (!ok || !launch->ticks) {
@@ -452,6 +479,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
   tuning->shorts = 0;
   tuning->ticks += (double)launch->ticks * trial->stands_for;
   if (!variant->is_tuned) variant->is_tuned = is_worth_it(kernel, variant);
+  else if (!trial->entry) watch_choice(kernel, tuning, launch);
 }
 
 void tuning_forget(const TuneTrial *trial) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+enum { SLOW_RUNS = 32 };
 enum { DROP_ROUNDS = 3, KEEP_ROUNDS = 3, LEAD_ROUNDS = 5, MOST_ROUNDS = 10, LEAST_TRIED = 2 };
 static const double gain = 0.95, too_slow = 1.5, even = 1.3;
 
@@ -116,6 +117,22 @@ void tuner_note(Tuner *tuner, int32_t candidate, double time, double work) {
   if (!(row->best > 0) || cost < row->best) row->best = cost;
   row->is_done = true;
   look(tuner);
+}
+
+static void begin_anew(Tuner *tuner) {
+  Tuner before = *tuner;
+  tuner_begin(tuner, before.count);
+  for (int32_t k = 0; k < before.count; k++)
+    if (before.rows[k].state == TUNE_FAILED) tuner_fail(tuner, k);
+}
+
+void tuner_watch(Tuner *tuner, double time, double work) {
+  if (tuner->kept == TUNE_UNDECIDED || tuner->count == 1) return;
+  TuneRow *row = &tuner->rows[tuner->kept];
+  double cost = work > 0 ? time / work : time;
+  if (!(row->best > 0) || cost < row->best) row->best = cost;
+  tuner->slow = cost > too_slow * row->best ? tuner->slow + 1 : 0;
+  if (tuner->slow >= SLOW_RUNS) begin_anew(tuner);
 }
 
 void tuner_forget(Tuner *tuner, int32_t candidate) { tuner->rows[candidate].is_asked = false; }

@@ -39,6 +39,7 @@ typedef struct Tuner {
   int32_t leader;
   int32_t kept;             /* TUNE_UNDECIDED: trials go on */
   bool is_recalled;         /* kept since it was known: no trials */
+  int32_t slow;             /* runs in a row that took much longer than what is kept did */
 } Tuner;
 
 /* `count` at most TUNE_MOST. */
@@ -53,6 +54,9 @@ int32_t tuner_choice(const Tuner *tuner);
 /* It is going to run, as a trial; then one of the next two follows. */
 void tuner_ask(Tuner *tuner, int32_t candidate);
 void tuner_note(Tuner *tuner, int32_t candidate, double time, double work);
+/* A run of what is kept, which was no trial. After many in a row that took half as long again as it
+ * did at its best, things have changed: trials begin anew. */
+void tuner_watch(Tuner *tuner, double time, double work);
 void tuner_forget(Tuner *tuner, int32_t candidate); /* its run says nothing */
 /* It cannot run: it is out, also where it is what was kept. False: none is left. */
 bool tuner_fail(Tuner *tuner, int32_t candidate);

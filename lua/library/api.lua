@@ -88,7 +88,7 @@ return {
     { "info(): table<string, string|integer>",
       "version, llvm, cpu, library, device, threads, memory_bytes, tune, lua, library_file." },
     { "stats(): table<string, number>",
-      "launches, compiles, cache_hits, specialised, run_ms, out_of_range, .., sema_ms, .." },
+      "launches, compiles, cache_hits, specialised, run_ms, tune_ms, .., sema_ms, .." },
     { "memory(): rg.MemoryReport", "Bytes per tree and node." },
     { "allocations(on?: boolean): rg.Allocations",
       "Counted memory: what was made and freed; with true or false, from now on or no longer." },

@@ -119,7 +119,7 @@ function rg.sync() end
 ---@return table<string, string|integer>
 function rg.info() end
 
---- launches, compiles, cache_hits, specialised, run_ms, out_of_range, .., sema_ms, ..
+--- launches, compiles, cache_hits, specialised, run_ms, tune_ms, .., sema_ms, ..
 ---@return table<string, number>
 function rg.stats() end
 

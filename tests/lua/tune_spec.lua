@@ -169,6 +169,21 @@ describe("tuning #compiled #cpu", function()
     for _, row in ipairs(second) do assert.equal(0, row.samples) end
   end)
 
+  it("takes no more than its share of the time, compiles beside launches included", function()
+    local other = keeping("off", { threads = 2 })
+    local begin, k = rg.time(), settle(other)
+    repeat
+      for _ = 1, 20 do k(100000) end
+    until rg.time() - begin > 0.2
+    local stats, longest = other.stats(), 0
+    for _, choice in ipairs(k:tuned()) do
+      for _, row in ipairs(choice) do longest = math.max(longest, row.ms or 0) end
+    end
+    other.reset()
+    -- the last trial may be slower than the least time of any
+    assert.is_true(stats.tune_ms <= 0.05 * stats.run_ms + 20 * longest)
+  end)
+
   it("is off where it is switched off, and leaves short launches alone", function()
     for _, mode in ipairs { "off", "online" } do
       local other = rg.new { tune = mode, threads = 2 }

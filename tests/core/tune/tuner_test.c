@@ -139,6 +139,26 @@ static void running(void) {
     CHECK(tuner_fail(&tuner, 1));
     CHECK_INT(0, tuner_choice(&tuner));
   }
+  TEST("trials begin anew once what is kept is half as slow again for many runs in a row") {
+    Tuner tuner;
+    double times[] = {3, 1, 9};
+    tuner_begin(&tuner, 3);
+    tuner_fail(&tuner, 2);
+    settle(&tuner, times);
+    CHECK_INT(1, tuner.kept);
+    for (int k = 0; k < 100; k++) tuner_watch(&tuner, k % 20 ? 1.7 : 1.1, 1); /* now and then */
+    CHECK_INT(1, tuner.kept);
+    for (int k = 0; k < 32; k++) tuner_watch(&tuner, 40, 10); /* four per unit of work */
+    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+    CHECK_INT(TUNE_FAILED, tuner.rows[2].state);
+    times[1] = 4;
+    settle(&tuner, times);
+    CHECK_INT(0, tuner.kept);
+    tuner_recall(&tuner, 1);
+    for (int k = 0; k < 3; k++) tuner_watch(&tuner, 2, 1); /* its best is learned */
+    for (int k = 0; k < 32; k++) tuner_watch(&tuner, 4, 1);
+    CHECK_INT(TUNE_UNDECIDED, tuner.kept);
+  }
   TEST("a known choice needs no samples") {
     Tuner tuner;
     tuner_begin(&tuner, 3);
