@@ -208,7 +208,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
     return NULL;
   }
   *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
-                 .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
+                 .courier = -1, .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) return comm;
@@ -221,6 +221,7 @@ void comm_close(Comm *comm) {
   comm->is_closing = true;
   windows_close(comm);
   far_close(comm);
+  if (comm->courier >= 0) close(comm->courier);
   share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);
   space_deinit(&comm->space);
   comm->boot->table->close(comm->boot);

@@ -40,6 +40,7 @@ typedef struct Comm {
   Window *windows;              /* all that are open, by number */
   uint64_t window_count;        /* ever made */
   struct Outbox *outbox;        /* far.c; NULL: nothing was sent yet */
+  int courier;                  /* courier.h: a socket; -1: none yet */
   bool is_closing;
   Header *own;                  /* header.h: this rank's own, which the team reads */
   uint32_t epoch;               /* of barriers */

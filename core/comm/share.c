@@ -1,5 +1,4 @@
-/* share.c - see share.h. Files of memory pass from process to process by /proc/PID/fd, which the
- * system opens for processes of one user that see each other. */
+/* share.c - see share.h. */
 #include "comm/share.h"
 
 #include <errno.h>

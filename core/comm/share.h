@@ -15,7 +15,8 @@ int share_create(uint64_t size_bytes, Error *err);
 int share_create_growing(Error *err); /* empty; it grows where it is written past its end */
 /* Moves pages of this process, and what they hold, to the file: nobody may use them meanwhile. */
 bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
-/* The file of another process of this host, by its number there; -1. */
+/* The file of another process of this host, by its number there, which the system opens for
+ * processes of one user that see each other; -1. Team members pass theirs (courier.h). */
 int share_fetch(int32_t process, int32_t file, Error *err);
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "comm/far.h"
+#include "comm/courier.h"
 #include "comm/header.h"
 #include "comm/share.h"
 
@@ -51,25 +51,27 @@ static bool overlaps_shared(const Comm *comm, uint64_t from, uint64_t past) {
   return false;
 }
 
-static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *origins, Error *err) {
+static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, Error *err) {
+  int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
+  if (!files) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
+  bool ok = courier_pass(comm, shared->file, senders, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
-    Origin origin;
-    memcpy(&origin, origins + (size_t)rank * CALL_BYTES, sizeof origin);
-    int file = rank == comm->rank ? shared->file : share_fetch(origin.process, origin.file, err);
-    bool ok = file >= 0 && share_map(place_of(comm, shared, rank), shared->size_bytes, file, err);
-    if (file >= 0 && rank != comm->rank) close(file);
-    if (!ok) return false;
+    uint8_t *place = place_of(comm, shared, rank);
+    ok = ok && share_map(place, shared->size_bytes,
+                         rank == comm->rank ? shared->file : files[k], err);
+    if (files[k] >= 0) close(files[k]);
   }
-  return true;
+  heap_free(comm->heap, files);
+  return ok;
 }
 
-static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *origins, Error *err) {
+static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *senders, Error *err) {
   if (comm_is_one_team(comm) || comm->boot->table->expose) return true;
   shared->origins = heap_alloc(comm->heap, (size_t)comm->size * sizeof *shared->origins);
   if (!shared->origins) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   for (int32_t k = 0; k < comm->size; k++)
-    memcpy(&shared->origins[k], origins + (size_t)k * CALL_BYTES, sizeof(Origin));
+    memcpy(&shared->origins[k], senders + (size_t)k * CALL_BYTES, sizeof(Origin));
   return true;
 }
 
@@ -92,17 +94,18 @@ static bool make_shared(Shared *shared, Error *err) {
 
 /* Together: finds out what failed on any rank, and gives everybody the files. */
 static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
-  uint8_t *origins = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
-  if (!origins) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
-  Origin mine = {(int32_t)getpid(), shared ? shared->file : -1};
+  uint8_t *senders = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  if (!senders) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
+  Sender mine;
+  courier_sender(comm, shared ? shared->file : -1, &mine, failed);
   CallOptions call = {.call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine,
                       .failed = failed};
-  bool ok = comm_call(comm, &call, origins, err);
+  bool ok = comm_call(comm, &call, senders, err);
   Error why = {0};
-  if (ok && map_peers(comm, shared, origins, &why)) keep_origins(comm, shared, origins, &why);
+  if (ok && map_peers(comm, shared, senders, &why)) keep_origins(comm, shared, senders, &why);
   CallOptions done = {.call = CALL_WINDOW, .failed = &why};
   ok = ok && comm_call(comm, &done, NULL, err); /* now all have what they need of the files */
-  heap_free(comm->heap, origins);
+  heap_free(comm->heap, senders);
   return ok && expose(comm, shared, err);
 }
 

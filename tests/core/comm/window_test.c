@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -71,6 +74,46 @@ static int see_peers(Comm *comm, Error *err) {
   for (int32_t k = 0; k < comm->size; k++)
     RANK_CHECK(comm, !memcmp(all + k * WINDOWS, offsets, sizeof offsets));
   for (int w = 0; w < WINDOWS; w++) RANK_OK(comm, err, window_free(windows[w], err));
+  return 0;
+}
+
+/* A process that is no rank sends files to one, as if they came from rank 0. */
+static void send_as_a_stranger(Comm *comm) {
+  struct { uint64_t number; int32_t rank; } letter = {0};
+  struct sockaddr_un name;
+  socklen_t length = sizeof name;
+  int file = memfd_create("a stranger's", 0);
+  union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof file)]; } control = {0};
+  struct iovec part = {&letter, sizeof letter};
+  struct msghdr message = {.msg_name = &name, .msg_iov = &part, .msg_iovlen = 1,
+                           .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  getsockname(comm->courier, (struct sockaddr *)&name, &length);
+  message.msg_namelen = length;
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  *head = (struct cmsghdr){CMSG_LEN(sizeof file), SOL_SOCKET, SCM_RIGHTS};
+  memcpy(CMSG_DATA(head), &file, sizeof file);
+  int sender = socket(AF_UNIX, SOCK_DGRAM, 0);
+  for (int k = 0; k < 6; k++) {
+    letter.number = comm->number + 1 + (uint64_t)k;
+    sendmsg(sender, &message, MSG_DONTWAIT);
+  }
+}
+
+static int pass_strangers_over(Comm *comm, Error *err) {
+  int64_t *memory = (int64_t *)reserve(mib);
+  memory[0] = 7 + comm->rank;
+  int files = count_files();
+  if (!fork()) {
+    send_as_a_stranger(comm);
+    _exit(0);
+  }
+  wait(NULL);
+  Window *window = window_open(comm, memory, mib, 0, err);
+  RANK_OK(comm, err, window);
+  for (int32_t k = 0; k < comm->size; k++)
+    RANK_CHECK(comm, *(int64_t *)window_peer(window, k) == 7 + k);
+  RANK_OK(comm, err, window_free(window, err));
+  RANK_CHECK(comm, count_files() == files);
   return 0;
 }
 
@@ -289,6 +332,7 @@ int main(void) {
     run(2, see_peers);
     run(4, see_peers);
   }
+  TEST("files of who is no rank are passed over") run(3, pass_strangers_over);
   TEST("a process alone is a team of one") {
     Heap heap;
     heap_init(&heap, 0);
