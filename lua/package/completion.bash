@@ -7,12 +7,14 @@ _regolith() {
     examples | -p)
       COMPREPLY=($(compgen -W "$(regolith examples 2>/dev/null | sed -n 's/^\([a-z0-9_]*\)\.lua - .*/\1/p')" -- "$current"))
       return ;;
+    -n) COMPREPLY=($(compgen -W "1 2 4 8" -- "$current")); return ;;
+    run) COMPREPLY=(-n); return ;;
     cache) COMPREPLY=($(compgen -W "info clear" -- "$current")); return ;;
   esac
   case "$current" in
-    -*) COMPREPLY=($(compgen -W "-e -l -j -O -b -i -v -E -h --" -- "$current")) ;;
+    -*) COMPREPLY=($(compgen -W "-e -l -j -O -b -i -v -E --json -h --" -- "$current")) ;;
     *)
-      [ "$COMP_CWORD" = 1 ] && COMPREPLY=($(compgen -W "info examples new cache help" -- "$current"))
+      [ "$COMP_CWORD" = 1 ] && COMPREPLY=($(compgen -W "run info examples new cache help" -- "$current"))
       compopt -o filenames
       local file
       while IFS= read -r file; do COMPREPLY+=("$file"); done < <(compgen -f -X '!*.lua' -- "$current"; compgen -d -- "$current") ;;

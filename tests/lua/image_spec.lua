@@ -129,8 +129,8 @@ END]]):format(name))
     local x, name = rg.field(rg.vec3, 3, 2), path:gsub("png$", "exr")
     x[0][0], x[2][1] = { 0.25, 1.5, -2 }, { 0.5, 7, 0 }
     rg.image.write(name, x)
-    local pipe = io.popen(("exrheader '%s' && ffmpeg -v error -i '%s' -f rawvideo -pix_fmt gbrpf32le \z
-      - | od -An -v -w12 -tf4"):format(name, name))
+    local pipe = io.popen(("exrheader '%s' && ffmpeg -v error -i '%s' -f rawvideo \z
+      -pix_fmt gbrpf32le - | od -An -v -w12 -tf4"):format(name, name))
     local said = pipe:read "*a":gsub(" +", " ")
     pipe:close()
     os.remove(name)

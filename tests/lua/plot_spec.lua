@@ -143,10 +143,10 @@ describe("rg.video", function()
     local pipe = io.popen(("ffprobe -v error -count_frames -show_entries \z
       stream=width,height,nb_read_frames,r_frame_rate -of csv=p=0 '%s' && ffmpeg -v error -i '%s' \z
       -f rawvideo -pix_fmt rgb24 - | od -An -v -w6144 -tu1 | cut -c1-12"):format(name, name))
-    local said = pipe:read "*a":gsub(" +", " ")
+    local answer = pipe:read "*a":gsub(" +", " ")
     pipe:close()
-    local shown = said:match "^64,32,10/1,6\n(.*)$" -- the first pixel of each frame
-    assert.is_truthy(shown, said)
+    local shown = answer:match "^64,32,10/1,6\n(.*)$" -- the first pixel of each frame
+    assert.is_truthy(shown, answer)
     local frame = 0
     for r, g, b in shown:gmatch " (%d+) (%d+) (%d+)\n" do
       frame = frame + 1
