@@ -61,7 +61,7 @@ function rg.array_type(type, axes) end
 
 --- Cells that the ranks divide: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }`.
 ---@param options rg.GridOptions
----@return rg.Grid
+---@return rg.Grid|rg.BlockGrid
 function rg.grid(options) end
 
 --- The compute client: buffers, launches and copies on streams.
@@ -1520,6 +1520,7 @@ function Window:free() end
 ---@field shape integer|integer[] Cells along each axis, 1 to 3 of them.
 ---@field halo? integer How many cells of its neighbours a rank sees on each side; else 1.
 ---@field periodic? boolean|boolean[] Does the last cell lie beside the first?
+---@field block? integer|integer[] Cells of a block: fields are sparse, and ranks own blocks.
 
 ---@class rg.Grid
 ---@field comm rg.Comm The ranks.
@@ -1538,6 +1539,42 @@ function Grid:field(type, options) end
 --- Fills the fields' halos with what the ranks beside have.
 ---@param ... rg.Field
 function Grid:exchange(...) end
+
+---@class rg.BlockGrid
+---@field comm rg.Comm The ranks.
+---@field shape integer[] All cells, by axis, from 1 on.
+---@field block integer[] Those of a block.
+---@field owners rg.Array By block, the rank that owns it: for kernels.
+local BlockGrid = {}
+
+--- A sparse field of the whole grid: this rank's blocks, and copies of those beside them.
+---@param type rg.Type|string
+---@param options? { name?: string }
+---@return rg.Field
+function BlockGrid:field(type, options) end
+
+--- Fields made without a shape, in one tree.
+---@param ... rg.Field
+---@return rg.Field ...
+function BlockGrid:place(...) end
+
+--- Copies become what their owners have: active where they are.
+---@param ... rg.Field
+function BlockGrid:exchange(...) end
+
+--- What this rank has in copies is added to their owners' cells.
+---@param ... rg.Field
+function BlockGrid:collect(...) end
+
+--- Moves blocks where that pays; the busiest rank's work over the mean before, and now.
+---@param options? { work?: rg.Array, least?: number }
+---@return boolean, number, number
+function BlockGrid:balance(options) end
+
+--- The rank that owns a cell. Not together.
+---@param ... integer
+---@return integer
+function BlockGrid:owner(...) end
 
 ---@class rg.Client
 local Client = {}

@@ -1,9 +1,11 @@
 --- Grids over ranks: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }` gives each rank a block
 --- of the cells. Its fields have global indices and `halo` cells more on each side, which
---- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows.
+--- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows. With `block`
+--- the fields are sparse: blocks.lua.
 local fail = require "regolith.error"
 local array = require "regolith.array"
 local field = require "regolith.field"
+local block_grid = require "regolith.blocks"
 
 local grid = {}
 
@@ -12,6 +14,11 @@ local function show(self)
     table.concat(self.blocks, " x "))
 end
 local Grid = { __regolith = "a grid", __tostring = show }
+local function show_blocks(self)
+  return ("grid of %s cells in blocks of %s"):format(table.concat(self.shape, " x "),
+    table.concat(self.block, " x "))
+end
+local BlockGrid = { __regolith = "a grid", __tostring = show_blocks }
 
 local most_axes = 3
 
@@ -69,7 +76,7 @@ end
 
 -- -- options --------------------------------------------------------------------------------------
 
-local option_names = { "shape", "halo", "periodic" }
+local option_names = { "shape", "halo", "periodic", "block" }
 
 local function read_shape(shape)
   if type(shape) == "number" then shape = { shape } end
@@ -259,6 +266,7 @@ function methods.exchange(self, ...)
 end
 
 Grid.__index = fail.members(methods, "a grid")
+BlockGrid.__index = fail.members(block_grid.methods, "a grid of blocks")
 
 -- -- the module -----------------------------------------------------------------------------------
 
@@ -271,16 +279,21 @@ function grid.create(session, rg, options)
   fail.check_options(options, option_names, "rg.grid")
   local comm = require("regolith.comm").open(session)
   local shape, halo = read_shape(options.shape), read_halo(options.halo)
+  local self = { session = session, comm = comm, shape = shape, halo = halo,
+    periodic = read_periodic(options.periodic, #shape) }
+  if options.block ~= nil then
+    return setmetatable(block_grid.create(self, rg, options.block), BlockGrid)
+  end
   local blocks = divide(shape, comm.size, halo)
   if not blocks then
     return fail.argument(("a grid of %s cells cannot be cut into %d equal blocks of at least %d \z
       cells a side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
       "choose extents that the number of ranks divides")
   end
-  local self = { session = session, comm = comm, shape = shape, halo = halo, blocks = blocks,
-    periodic = read_periodic(options.periodic, #shape), place = place_of(blocks, comm.rank),
-    from = {}, past = {}, windows = setmetatable({}, { __mode = "k" }),
-    parcels = setmetatable({}, { __mode = "k" }), copy = copies[#shape](rg) }
+  self.blocks, self.place, self.from, self.past = blocks, place_of(blocks, comm.rank), {}, {}
+  self.windows = setmetatable({}, { __mode = "k" })
+  self.parcels = setmetatable({}, { __mode = "k" })
+  self.copy = copies[#shape](rg)
   for axis = 1, #shape do
     local extent = shape[axis] / blocks[axis]
     self.from[axis] = self.place[axis] * extent

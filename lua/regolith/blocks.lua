@@ -1,0 +1,441 @@
+--- Grids of blocks over ranks: `rg.grid{ shape = {n, m}, block = 8 }`. Fields are sparse, with the
+--- indices of the whole grid. Each block of cells is one rank's own; it has copies of those beside
+--- its own, as far as the halo reaches:
+---
+---     own own own copy  .       a kernel over active cells runs on copies, too: so what a cell of
+---     own own own copy  .       another rank does to one of ours happens here as well;
+---     copy copy copy .  .       grid:exchange makes copies equal to their owners' blocks
+---
+--- Blocks are numbered along a Morton curve, and ranks own what is between two cuts of it: near
+--- blocks are mostly one rank's. All ranks know all owners, so nobody asks who wants what.
+local fail = require "regolith.error"
+local array = require "regolith.array"
+local field = require "regolith.field"
+
+local blocks = {}
+
+-- -- kernels, by the number of axes and the cells of a block --------------------------------------
+
+-- `at`: loops over the cells of listed blocks, or over the blocks; @ is replaced per axis.
+local texts = {
+  pull = { "function(x, p, list, n)", "cells", "if p:is_active(@i) then x[@] = p[@] end" },
+  add = { "function(x, p, list, n)", "cells", "if p:is_active(@i) then x[@] = x[@] + p[@] end" },
+  drop = { "function(node, p, list, n)", "blocks",
+    "if not p:is_active(@i) then node:deactivate(@b) end" },
+  forget = { "function(node, list, n)", "blocks", "node:deactivate(@b)" },
+  look = { "function(x, list, n, flags)", "blocks",
+    "flags[m] = 0 if x:is_active(@i) then flags[m] = 1 end" },
+  pack = { "function(x, list, n, out)", "cells", "out[m][@c] = x[@]" },
+  unpack = { "function(x, list, n, out)", "cells", "x[@] = out[m][@c]" },
+  unpack_add = { "function(x, list, n, out)", "cells", "x[@] = x[@] + out[m][@c]" },
+  weigh = { "function(x, list, n, work)", "blocks", "if x:is_active(@i) then work[@b] = 1 end" },
+}
+
+local function joined(axes, between, f)
+  local parts = {}
+  for k = 1, axes do parts[k] = f(k) end
+  return table.concat(parts, between)
+end
+
+local function text_of(name, block)
+  local head, over, body = unpack(texts[name])
+  local axes, is_cells = #block, over == "cells"
+  local function along(form)
+    return function(k) return (form:gsub("#", k - 1):gsub("B", block[k])) end
+  end
+  local lines = { head, is_cells and ("for m, %s in rg.range(n, %s) do"):format(
+    joined(axes, ", ", along "c#"), joined(axes, ", ", along "B")) or "for m in rg.range(n) do" }
+  lines[3] = joined(axes, " ", along(is_cells and "local i# = list[m][#] * B + c#"
+    or "local b# = list[m][#] local i# = b# * B"))
+  lines[4] = body:gsub("%[@c%]", joined(axes, "][", along "c#"):gsub("^", "["):gsub("$", "]"))
+    :gsub("work%[@b%]", "work[" .. joined(axes, "][", along "b#") .. "]")
+    :gsub("%(@i%)", "(" .. joined(axes, ", ", along "i#") .. ")")
+    :gsub("%(@b%)", "(" .. joined(axes, ", ", along "b#") .. ")")
+    :gsub("%[@%]", "[" .. joined(axes, "][", along "i#") .. "]")
+  lines[5] = "end end"
+  return table.concat(lines, "\n")
+end
+
+local function run(self, name, ...)
+  self.kernels[name] = self.kernels[name] or self.rg.kernel(text_of(name, self.block),
+    { rg = self.rg }, { name = "grid." .. name })
+  return self.kernels[name](...)
+end
+
+-- -- blocks ---------------------------------------------------------------------------------------
+
+local function place_of(counts, number)
+  local place = {}
+  for axis = #counts, 1, -1 do
+    place[axis] = number % counts[axis]
+    number = (number - place[axis]) / counts[axis]
+  end
+  return place
+end
+
+local function morton(place)
+  local key, bit = 0, 1
+  local rest = { unpack(place) }
+  for _ = 1, 52 / #place do
+    for axis = #place, 1, -1 do
+      key = key + rest[axis] % 2 * bit
+      rest[axis], bit = math.floor(rest[axis] / 2), bit * 2
+    end
+  end
+  return key
+end
+
+-- All blocks, along the curve.
+local function curve(counts, total)
+  local order, keys = {}, {}
+  for number = 0, total - 1 do
+    order[number + 1], keys[number] = number, morton(place_of(counts, number))
+  end
+  table.sort(order, function(a, b) return keys[a] < keys[b] end)
+  return order
+end
+
+-- Who owns which, when each rank gets as much of the curve as it can of an equal share.
+local function cut(self, work)
+  local owners, total, sum = {}, 0, 0
+  for number = 0, self.total - 1 do total = total + work[number] end
+  for _, number in ipairs(self.order) do
+    local middle = total > 0 and (sum + work[number] / 2) / total or 0
+    owners[number] = math.min(math.floor(middle * self.comm.size), self.comm.size - 1)
+    sum = sum + work[number]
+  end
+  return owners
+end
+
+-- The most that a rank has to do, over the mean.
+local function imbalance(self, owners, work)
+  local loads, most, sum = {}, 0, 0
+  for number = 0, self.total - 1 do
+    local rank = owners[number]
+    loads[rank] = (loads[rank] or 0) + work[number]
+    most, sum = math.max(most, loads[rank]), sum + work[number]
+  end
+  return sum > 0 and most * self.comm.size / sum or 1
+end
+
+-- The blocks beside one, as far as the halo reaches: numbers.
+local function beside(self, number)
+  local place, list = place_of(self.counts, number), {}
+  local function go(axis, so_far)
+    if axis > #place then list[#list + 1] = so_far return end
+    for step = -self.ring[axis], self.ring[axis] do
+      local at, count = place[axis] + step, self.counts[axis]
+      if self.periodic[axis] then at = at % count end
+      if at >= 0 and at < count then go(axis + 1, so_far * count + at) end
+    end
+  end
+  go(1, 0)
+  return list
+end
+
+-- -- lists ----------------------------------------------------------------------------------------
+
+local function add_to(lists, rank, number, seen)
+  local key = rank * 2 ^ 40 + number
+  if seen[key] then return end
+  seen[key] = true
+  lists[rank] = lists[rank] or {}
+  table.insert(lists[rank], number)
+end
+
+-- Numbers of blocks as an array of their places, for kernels.
+local function list_of(self, numbers)
+  table.sort(numbers)
+  local axes, rows = #self.counts, {}
+  for k, number in ipairs(numbers) do rows[k] = place_of(self.counts, number) end
+  if #rows == 0 then return { count = 0 } end
+  return { count = #rows, array = array.create(self.session, self.rg.i32, #rows, axes)
+    :from_table(rows) }
+end
+
+local function lists_of(self, lists)
+  local made = {}
+  for rank = 0, self.comm.size - 1 do
+    if lists[rank] then made[rank] = list_of(self, lists[rank]) end
+  end
+  return made
+end
+
+-- After owners changed: own blocks, copies by owner, and own blocks that others have copies of.
+local function set_owners(self, owners)
+  local mine, copies, shown, own, seen = self.comm.rank, {}, {}, {}, {}
+  local kept = {}
+  for number = 0, self.total - 1 do
+    local owner = owners[number]
+    if owner == mine then own[#own + 1], kept[number] = number, true end
+    for _, other in ipairs(beside(self, number)) do
+      local whose = owners[other]
+      if whose ~= owner and owner == mine then add_to(shown, whose, number, seen) end
+      if whose ~= owner and whose == mine then
+        add_to(copies, owner, number, seen)
+        kept[number] = true
+      end
+    end
+  end
+  self.owner_of, self.kept, self.own = owners, kept, list_of(self, own)
+  self.copies, self.shown = lists_of(self, copies), lists_of(self, shown)
+  for number = 0, self.total - 1 do
+    local at, place = self.owners, place_of(self.counts, number)
+    for axis = 1, #place - 1 do at = at[place[axis]] end
+    at[place[#place]] = owners[number]
+  end
+end
+
+-- -- fields ---------------------------------------------------------------------------------------
+
+local methods = {}
+
+--- Places fields, made without a shape, side by side in the cells of one tree. Together.
+function methods.place(self, ...)
+  local axes = ("ijk"):sub(1, #self.shape)
+  local node = self.rg.tree():pointer(axes, unpack(self.counts))
+  node:dense(axes, unpack(self.block)):place(...)
+  for k = 1, select("#", ...) do
+    local x = select(k, ...)
+    local entry = { field = x, node = node, window = self.comm:window(x) }
+    self.entries[x] = entry
+    table.insert(self.list, entry)
+  end
+  return ...
+end
+
+--- A sparse field of the whole grid, of which this rank has its own blocks and copies of those
+--- beside them. Together.
+function methods.field(self, t, options)
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument("options of grid:field are a table, not " .. fail.describe(options))
+  end
+  fail.check_options(options or {}, { "name" }, "grid:field")
+  return (methods.place(self, field.create(self.session, { type = t,
+    name = options and options.name })))
+end
+
+local function entries_of(self, what, ...)
+  local entries = {}
+  for k = 1, select("#", ...) do
+    local entry = self.entries[(select(k, ...))]
+    if not entry then
+      return fail.argument(("%s takes fields of grid:field, not %s"):format(what,
+        fail.describe((select(k, ...)))))
+    end
+    entries[k] = entry
+  end
+  return entries
+end
+
+-- -- together -------------------------------------------------------------------------------------
+
+local function is_near(comm, rank)
+  return rank >= comm.team.first and rank < comm.team.first + comm.team.count
+end
+
+-- Of listed blocks those that are active, and the others: places.
+local function split(list, flags)
+  local active, gone = {}, {}
+  for m, place in ipairs(list.array:to_table()) do
+    local to = flags[m - 1] == 1 and active or gone
+    to[#to + 1] = place
+  end
+  return active, gone
+end
+
+local function rows_of(self, places)
+  return array.create(self.session, self.rg.i32, #places, #self.shape):from_table(places), #places
+end
+
+-- A parcel for each list of a rank that is not in the team, and each field.
+local function parcels_of(self, entries, lists)
+  local parcels = {}
+  for rank = 0, self.comm.size - 1 do
+    local list = not is_near(self.comm, rank) and lists[rank]
+    for _, entry in ipairs(list and entries or {}) do
+      parcels[#parcels + 1] = { rank, array.create(self.session, self.rg.i32, list.count),
+        entry = entry, list = list }
+    end
+  end
+  return parcels
+end
+
+local function cells_of(self, parcel, active)
+  return { parcel[1], array.create(self.session, parcel.entry.field.type, #active,
+    unpack(self.block)), entry = parcel.entry, places = active }
+end
+
+-- Past the team: which blocks are active, then the cells of those.
+local function trade(self, entries, take, give, adds)
+  local outs, ins = parcels_of(self, entries, give), parcels_of(self, entries, take)
+  for _, parcel in ipairs(outs) do
+    run(self, "look", parcel.entry.field, parcel.list.array, parcel.list.count, parcel[2])
+  end
+  self.comm:trade(outs, ins)
+  local out_cells, in_cells = {}, {}
+  for _, parcel in ipairs(outs) do
+    local active = split(parcel.list, parcel[2])
+    if #active > 0 then
+      local cells = cells_of(self, parcel, active)
+      local rows, count = rows_of(self, active)
+      run(self, "pack", parcel.entry.field, rows, count, cells[2])
+      out_cells[#out_cells + 1] = cells
+    end
+  end
+  for _, parcel in ipairs(ins) do
+    local active, gone = split(parcel.list, parcel[2])
+    if #gone > 0 and not adds then run(self, "forget", parcel.entry.node, rows_of(self, gone)) end
+    if #active > 0 then in_cells[#in_cells + 1] = cells_of(self, parcel, active) end
+  end
+  self.comm:trade(out_cells, in_cells)
+  for _, cells in ipairs(in_cells) do
+    local rows, count = rows_of(self, cells.places)
+    run(self, adds and "unpack_add" or "unpack", cells.entry.field, rows, count, cells[2])
+  end
+end
+
+-- Blocks of others, `take` by rank, become what those have, or get it added; `give` is what they
+-- take of ours. Where memory is shared it is read in place: what is active first.
+local function fetch(self, entries, take, give, adds)
+  local comm = self.comm
+  comm:barrier()
+  for rank = 0, comm.size - 1 do
+    local list = is_near(comm, rank) and take[rank]
+    for _, entry in ipairs(list and entries or {}) do
+      local peer = entry.window:peer(rank)
+      if not adds then run(self, "drop", entry.node, peer, list.array, list.count) end
+      run(self, adds and "add" or "pull", entry.field, peer, list.array, list.count)
+    end
+  end
+  if comm.team.count < comm.size then trade(self, entries, take, give, adds) end
+  comm:barrier()
+end
+
+--- Copies of others' blocks become what those are: active where they are, with their cells.
+--- Together.
+function methods.exchange(self, ...)
+  fetch(self, entries_of(self, "grid:exchange", ...), self.copies, self.shown, false)
+end
+
+--- What this rank has in copies of others' blocks is added to those, rank after rank; what a kernel
+--- is to add begins from zero there. Together; grid:exchange then shows the sums.
+function methods.collect(self, ...)
+  fetch(self, entries_of(self, "grid:collect", ...), self.shown, self.copies, true)
+end
+
+-- -- balance --------------------------------------------------------------------------------------
+
+local function is_per_block(self, work)
+  if not array.is(work) or work.type.element then return false end
+  local axes = 0
+  for axis, extent in pairs(work.shape) do
+    if extent ~= self.counts[axis + 1] then return false end
+    axes = axes + 1
+  end
+  return axes == #self.counts
+end
+
+-- What there is to do in each block: an array of the sums over ranks.
+local function measure(self, work)
+  local sums = array.create(self.session, self.rg.f64, unpack(self.counts))
+  if work then sums:from_table(work:to_table())
+  elseif self.own.count > 0 and self.list[1] then
+    run(self, "weigh", self.list[1].field, self.own.array, self.own.count, sums)
+  end
+  self.comm:all_reduce(sums)
+  local list, pointer = {}, sums:pointer()
+  for number = 0, self.total - 1 do list[number] = pointer[number] end
+  return list
+end
+
+-- All blocks that change hands.
+local function move(self, owners)
+  local take, give, mine, gone, before = {}, {}, self.comm.rank, {}, self.kept
+  for number = 0, self.total - 1 do
+    local from, to = self.owner_of[number], owners[number]
+    if from ~= to and to == mine then add_to(take, from, number, {}) end
+    if from ~= to and from == mine then add_to(give, to, number, {}) end
+  end
+  fetch(self, self.list, lists_of(self, take), lists_of(self, give), false)
+  set_owners(self, owners)
+  for number in pairs(before) do
+    if not self.kept[number] then gone[#gone + 1] = number end
+  end
+  local list = list_of(self, gone)
+  for _, entry in ipairs(list.count > 0 and self.list or {}) do
+    run(self, "forget", entry.node, list.array, list.count)
+  end
+  fetch(self, self.list, self.copies, self.shown, false)
+end
+
+--- Moves blocks between ranks if the busiest then has a tenth (`least`) of the mean less to do.
+--- `work`: an array with a number for each block, of which all ranks' are added; else a block that
+--- is active in the first field counts 1. Returns whether it did; the busiest rank's work over the
+--- mean before, and now. Together.
+function methods.balance(self, options)
+  if options ~= nil and type(options) ~= "table" then
+    return fail.argument("options of grid:balance are a table, not " .. fail.describe(options))
+  end
+  options = options or {}
+  fail.check_options(options, { "work", "least" }, "grid:balance")
+  if options.work ~= nil and not is_per_block(self, options.work) then
+    return fail.argument(("option 'work' is an array with a number for each block, {%s} of them")
+      :format(table.concat(self.counts, ", ")))
+  end
+  local work = measure(self, options.work)
+  local owners = cut(self, work)
+  local before, after = imbalance(self, self.owner_of, work), imbalance(self, owners, work)
+  if before - after < (options.least or 0.1) then return false, before, before end
+  move(self, owners)
+  return true, before, after
+end
+
+--- The rank that owns the cell.
+function methods.owner(self, ...)
+  local number = 0
+  for axis = 1, #self.shape do
+    local at = select(axis, ...)
+    if type(at) ~= "number" or at % 1 ~= 0 or at < 0 or at >= self.shape[axis] then
+      return fail.argument(("grid:owner takes the %d indices of a cell"):format(#self.shape))
+    end
+    number = number * self.counts[axis] + math.floor(at / self.block[axis])
+  end
+  return self.owner_of[number]
+end
+
+blocks.methods = methods
+
+-- -- the module -----------------------------------------------------------------------------------
+
+local function read_block(block, shape)
+  local list = {}
+  for axis = 1, #shape do
+    local extent = type(block) == "table" and block[axis] or block
+    if type(extent) ~= "number" or extent % 1 ~= 0 or extent < 1 or shape[axis] % extent ~= 0 then
+      return fail.argument(("option 'block' is a number of cells, or one for each axis, that \z
+        divides the extent: not %s of %d"):format(fail.describe(extent), shape[axis]))
+    end
+    list[axis] = extent
+  end
+  return list
+end
+
+--- Fills `self`, which has comm, shape, halo and periodic.
+function blocks.create(self, rg, block)
+  self.rg, self.block, self.kernels = rg, read_block(block, self.shape), {}
+  self.entries, self.list, self.counts, self.ring, self.total = {}, {}, {}, {}, 1
+  for axis = 1, #self.shape do
+    self.counts[axis] = self.shape[axis] / self.block[axis]
+    self.ring[axis] = math.ceil(self.halo / self.block[axis])
+    self.total = self.total * self.counts[axis]
+  end
+  self.order = curve(self.counts, self.total)
+  self.owners = array.create(self.session, rg.i32, unpack(self.counts))
+  local alike = {}
+  for number = 0, self.total - 1 do alike[number] = 1 end
+  set_owners(self, cut(self, alike))
+  return self
+end
+
+return blocks

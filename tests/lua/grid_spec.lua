@@ -1,0 +1,185 @@
+--- rg.grid over ranks: the same result whatever their number, where all memory is reached and where
+--- part of it is not (RG_LSA_SIZE); sparse blocks, their balance, and what is refused.
+local support = require "support"
+local rg = support.rg
+
+-- What rank 0 prints; nothing else may be said.
+local function result(ranks, script, environment)
+  local lines, code = support.run_ranks(ranks, script, { environment = environment })
+  assert.are.equal(0, code, table.concat(lines, "\n"))
+  assert.are.equal(1, #lines, table.concat(lines, "\n"))
+  return lines[1]
+end
+
+-- What one of them compiles, the others find.
+local function same_on_all(script)
+  local folder = os.tmpname()
+  os.remove(folder)
+  local cache = "RG_CACHE=" .. folder
+  local one = result(1, script, cache)
+  assert.are.equal(one, result(2, script, cache))
+  assert.are.equal(one, result(4, script, cache .. " RG_LSA_SIZE=2"))
+  os.execute(("rm -r '%s'"):format(folder))
+  return one
+end
+
+local ranks_alone = "ranks are started by a program of their own: #compiled #cpu"
+
+describe("a grid over ranks, " .. ranks_alone, function()
+  it("gives a wave and a lattice of nine speeds to the last bit", function()
+    local line = same_on_all [[
+      local n, m = 16, 24
+      local g = rg.grid{ shape = {n, m}, periodic = true }
+      local a, b, nine = g.from, g.past, rg.vec(9, rg.f32)
+      local f, h, u, v = g:field(nine), g:field(nine), g:field(rg.f32), g:field(rg.f32)
+      local ex, ey = { 0, 1, 0, -1, 0, 1, -1, -1, 1 }, { 0, 0, 1, 0, -1, 1, 1, -1, -1 }
+      local w = { 4/9, 1/9, 1/9, 1/9, 1/9, 1/36, 1/36, 1/36, 1/36 }
+      rg.kernel(function()
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+          local wave = math.sin(0.3 * i) * math.cos(0.2 * j)
+          for k = 1, 9 do f[i][j][k - 1] = w[k] * (1 + 0.1 * wave) end
+          u[i][j] = wave
+          v[i][j] = wave
+        end
+      end)()
+      local collide = rg.kernel(function(f, h)
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+          local p, rho, x, y = nine(0), 0.0, 0.0, 0.0
+          for k = 1, 9 do
+            local q = f[i - ex[k] ][j - ey[k] ][k - 1]
+            p[k - 1] = q
+            rho, x, y = rho + q, x + q * ex[k], y + q * ey[k]
+          end
+          for k = 1, 9 do
+            local e = (ex[k] * x + ey[k] * y) / rho
+            p[k - 1] = p[k - 1] - 1.2 * (p[k - 1] - w[k] * rho * (1 + 3 * e + 4.5 * e * e))
+          end
+          h[i][j] = p
+        end
+      end)
+      local swing = rg.kernel(function(u, v)
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+          v[i][j] = 2 * u[i][j] - v[i][j] + 0.2 * (u[i - 1][j] + u[i + 1][j] + u[i][j - 1]
+            + u[i][j + 1] - 4 * u[i][j])
+        end
+      end)
+      for _ = 1, 12 do
+        g:exchange(f, u)
+        collide(f, h)
+        swing(u, v)
+        f, h, u, v = h, f, v, u
+      end
+      local sum = 0
+      for i = a[1], b[1] - 1 do
+        for j = a[2], b[2] - 1 do
+          local s = u[i][j]
+          for k = 0, 8 do s = s + f[i][j][k] * (k + 1) end
+          sum = sum + math.floor(s * 2 ^ 26) % 2 ^ 20 * (i * m + j + 1)
+        end
+      end
+      sum = comm:all_reduce(sum)
+      if comm.rank == 0 then print(("%.0f"):format(sum)) end
+    ]]
+    assert.is_truthy(line:find "^%d+$")
+  end)
+
+  it("of blocks grows, and moves blocks where that pays, to the last bit", function()
+    local script = [[
+      local n, b = 48, 4
+      local g = rg.grid{ shape = {n, n}, block = b }
+      local x, y = g:field(rg.f32, { name = "x" }), g:field(rg.f32)
+      rg.kernel(function()
+        for i, j in rg.range({ 4, 16 }, { 6, 18 }) do
+          if g.owners[math.floor(i / b)][math.floor(j / b)] == comm.rank then
+            x[i][j] = i + 0.1 * j
+          end
+        end
+      end)()
+      local grow = rg.kernel(function(x)
+        for i, j in x:active() do
+          if x[i][j] > 0.01 then
+            x[math.max(i - 1, 0)]:add(j, 0)
+            x[math.min(i + 1, 47)]:add(j, 0)
+            x[i]:add(math.max(j - 1, 0), 0)
+            x[i]:add(math.min(j + 1, 47), 0)
+          end
+        end
+      end)
+      local step = rg.kernel(function(x, y)
+        for i, j in x:active() do
+          y[i][j] = x[i][j] + 0.2 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
+            - 4 * x[i][j])
+        end
+      end)
+      local moved, before, after = g:balance()
+      assert(moved == (comm.size > 1) and (after < before or not moved) and after < 2)
+      for k = 1, 24 do
+        g:exchange(x)
+        grow(x)
+        g:exchange(x)
+        step(x, y)
+        x, y = y, x
+        if k % 8 == 0 then g:balance{ least = 0 } end
+      end
+      local sum, cells = 0, 0
+      for i, j in x:active() do
+        if g:owner(i, j) == comm.rank then
+          sum = sum + math.floor(x[i][j] * 2 ^ 26) % 2 ^ 22 * (i * n + j + 1)
+          cells = cells + 1
+        end
+      end
+      local work = rg.array(rg.i32, n / b, n / b)
+      if comm.rank == 0 then work[0][0], work[11][11] = 3, 5 end
+      g:balance{ work = work, least = 0 }
+      assert(comm.size == 1 or g:owner(0, 0) == 0 and g:owner(47, 47) > 0)
+      sum, cells = comm:all_reduce(sum), comm:all_reduce(cells)
+      if comm.rank == 0 then print(("%.0f %d"):format(sum, cells)) end
+    ]]
+    local sum, cells = same_on_all(script):match "^(%d+) (%d+)$"
+    assert.is_true(tonumber(sum) > 0 and tonumber(cells) > 144 * 2)
+  end)
+
+  it("of blocks collects what ranks add to each other's cells, around borders, too", function()
+    same_on_all [[
+      local g = rg.grid{ shape = {16, 8}, block = {4, 8}, halo = 2, periodic = {true, false} }
+      local m, v = rg.field(rg.f64), rg.field(rg.vec2)
+      g:place(m, v)
+      rg.kernel(function()
+        for k in rg.range(16) do
+          if g.owners[math.floor(k / 4)][0] == comm.rank then -- what is here adds two cells around
+            for d = -2, 2 do
+              m[(k + d + 16) % 16]:add(3, k + 1)
+              v[(k + d + 16) % 16]:add(3, rg.vec2(1, d))
+            end
+          end
+        end
+      end)()
+      g:collect(m, v)
+      g:exchange(m, v)
+      local own = g:owner(comm.rank * (16 / comm.size), 0)
+      assert(own == comm.rank)
+      for i = -2, 16 / comm.size + 1 do -- its own and those beside
+        local k = (comm.rank * (16 / comm.size) + i) % 16
+        local sum = 0
+        for d = -2, 2 do sum = sum + (k + d) % 16 + 1 end
+        assert(m[k][3] == sum and v[k][3] == rg.vec2(5, 0), k)
+      end
+      if comm.rank == 0 then print "all" end
+    ]]
+  end)
+
+  it("of blocks says what it cannot be", function()
+    local function problem(...) return select(2, pcall(...)).message end
+    assert.is_truthy(problem(rg.grid, { shape = { 8, 9 }, block = 4 }):find "divides the extent")
+    assert.is_truthy(problem(rg.grid, { shape = { 8 }, block = "4" }):find "'block'")
+    local g = rg.grid { shape = { 8, 8 }, block = 4 }
+    assert.are.equal("grid of 8 x 8 cells in blocks of 4 x 4", tostring(g))
+    assert.is_truthy(problem(g.exchange, g, rg.field(rg.f32, 4)):find "takes fields of grid:field")
+    assert.is_truthy(problem(g.field, g, rg.f32, { layout = "aos" }):find "layout")
+    assert.is_truthy(problem(g.balance, g, { often = true }):find "often")
+    assert.is_truthy(problem(g.balance, g, { work = rg.array(rg.f32, 3) }):find "each block")
+    assert.is_truthy(problem(g.owner, g, 8, 0):find "indices of a cell")
+    assert.is_truthy(problem(function() return g.from end):find "no 'from'")
+    assert.are.same({ false, 1, 1 }, { g:balance() })
+  end)
+end)
