@@ -274,6 +274,8 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
 void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
+/* Several in their order in each lane; only the last may have a result that others use. */
+void lane_walk(Codegen *g, const IrInst *const *insts, int count);
 void lane_if(Codegen *g, const IrInst *inst);
 void lane_for(Codegen *g, const IrInst *inst);
 bool lane_exit(Codegen *g, const IrInst *inst);
@@ -306,11 +308,64 @@ bool lane_load_strided(Codegen *g, const IrInst *inst);
 bool lane_store_strided(Codegen *g, const IrInst *inst);
 /* lane_cells.c; false: no others lie beside it */
 bool lane_load_cell(Codegen *g, const IrInst *inst);
+/* Loads may move over it: no control, no calls. */
+bool lane_is_plain(const IrInst *inst);
+bool lane_is_written(const IrInst *load, const IrInst *from); /* may be, from there on */
+/* Has an earlier one read it, too? Says so once. */
+bool lane_is_fetched(Codegen *g, const IrInst *load);
+/* `count` vectors, a power of two, one after the other; the array is used up. */
+LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
 /* A plain update, if its lanes are neighbours in memory. */
 bool lane_update_run(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);
+
+/* -- lane_runs.c: elements that lie one after the other, in each lane elsewhere ---------------- */
+enum { LANE_MOST_RUN = 8 };
+typedef struct LaneRun {
+  const IrInst *accesses[LANE_MOST_RUN]; /* by their addresses */
+  Type type;
+  int count;
+  int like;                              /* once compared: the first run with its addresses, */
+  int64_t apart;                         /* but for so many bytes */
+} LaneRun;
+typedef struct LaneRuns {
+  VEC(LaneRun) items;
+  int saved;                             /* accesses per lane */
+  /* once compared: the lanes that run in which no run has a gap, all have one, or any lies
+   * otherwise */
+  LLVMValueRef whole, parted, others;
+  /* by a run's last number, per lane as an i8: bit k, its number k is before the gap */
+  LLVMValueRef before[LANE_MOST_RUN];
+} LaneRuns;
+LaneRuns lane_find_runs(Codegen *g, const IrInst *const *accesses, int count, int shortest);
+bool lane_is_in_runs(const LaneRuns *runs, const IrInst *access);
+void lane_compare_runs(Codegen *g, LaneRuns *runs);
+/* Has the machine stores, and cheap loads, of some numbers of a vector? Others have only runs that
+ * are powers of two, and none with gaps. */
+bool lane_has_masks(const Codegen *g, Type type);
+int lane_run_places(const LaneRun *run); /* numbers of the vector it is in */
+LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run);
+typedef struct LaneRunPart {
+  const LaneRun *run;
+  int number;                            /* of the run */
+  LLVMValueRef lane;                     /* i64 */
+  LLVMValueRef at, mask;                 /* where the vector is, and which of its numbers */
+  bool is_rest;                          /* of a run with a gap: those after it */
+} LaneRunPart;
+typedef void LaneRunVisit(Codegen *g, void *data, const LaneRunPart *part);
+/* Once compared: a loop over the lanes that have whole runs, one over those with a gap. All lanes
+ * that remain are in `others`. */
+void lane_walk_runs(Codegen *g, LaneRuns *runs, LaneRunVisit *visit, void *data);
+/* A vector in memory, and one lane of such an array. */
+LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value);
+LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
+/* lane_run_update.c: updates, each after its address where that differs by lane; false: too few
+ * are runs */
+bool lane_update_runs(Codegen *g, const IrInst *const *insts, int count);
+/* lane_run_load.c: false: too few of those from it on are runs */
+bool lane_load_runs(Codegen *g, const IrInst *inst);
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
 /* One vector of iterations, `first` that of lane 0; `continue` at its level goes to `again`. */

@@ -124,39 +124,39 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
 
 enum { SHORT_RUN = 8, FEW_UPDATES = 8 };
 
-typedef struct LaneRun { /* insts that every lane does in their order */
+typedef struct LaneWalk { /* insts that every lane does in their order */
   const IrInst *const *insts;
   int count;
   VEC(LaneOperand) operands; /* what they use of the code before */
   LLVMValueRef *all;         /* what g->values has for the insts: an address has other users */
-} LaneRun;
+} LaneWalk;
 
-static bool is_given(const LaneRun *run, const IrInst *value) {
-  for (int i = 0; i < run->operands.count; i++)
-    if (run->operands.items[i].inst == value) return true;
-  for (int i = 0; i < run->count; i++)
-    if (run->insts[i] == value) return true;
+static bool is_given(const LaneWalk *walk, const IrInst *value) {
+  for (int i = 0; i < walk->operands.count; i++)
+    if (walk->operands.items[i].inst == value) return true;
+  for (int i = 0; i < walk->count; i++)
+    if (walk->insts[i] == value) return true;
   return false;
 }
 
-static LaneRun run_begin(Codegen *g, const IrInst *const *insts, int count) {
-  LaneRun run = {.insts = insts, .count = count,
+static LaneWalk walk_begin(Codegen *g, const IrInst *const *insts, int count) {
+  LaneWalk walk = {.insts = insts, .count = count,
                  .all = scratch_array(g->scratch, LLVMValueRef, count)};
-  for (int i = 0; i < count; i++) run.all[i] = g->values[insts[i]->id];
+  for (int i = 0; i < count; i++) walk.all[i] = g->values[insts[i]->id];
   for (int i = 0; i < count; i++)
     for (int k = 0; k < insts[i]->operand_count; k++)
-      if (!is_given(&run, insts[i]->operands[k]))
-        vec_push(g->scratch, &run.operands, operand_begin(g, insts[i]->operands[k]));
-  return run;
+      if (!is_given(&walk, insts[i]->operands[k]))
+        vec_push(g->scratch, &walk.operands, operand_begin(g, insts[i]->operands[k]));
+  return walk;
 }
 
 /* What `at` uses of the lane, where no inst before it did: as late as possible, since it comes from
  * memory, and there may be more of it than registers. */
-static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneRun *run, const IrInst *at,
+static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneWalk *walk, const IrInst *at,
                            LLVMValueRef lane) {
   for (int k = 0; k < at->operand_count; k++)
-    for (int i = 0; i < run->operands.count; i++) {
-      LaneOperand *operand = &run->operands.items[i];
+    for (int i = 0; i < walk->operands.count; i++) {
+      LaneOperand *operand = &walk->operands.items[i];
       if (operand->inst != at->operands[k] || operand->is_set) continue;
       value_set(g, operand->inst, operand_of_lane(g, &lanes[operand->inst->id], operand, lane));
       operand->is_set = true;
@@ -164,22 +164,22 @@ static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneRun *run, cons
 }
 
 /* The insts as a scalar body has them; the last one's result. */
-static LLVMValueRef emit_lane(Codegen *g, LaneRun *run, LLVMValueRef lane) {
+static LLVMValueRef emit_lane(Codegen *g, LaneWalk *walk, LLVMValueRef lane) {
   const LaneFact *lanes = g->lanes;
   int width = g->width;
-  for (int i = 0; i < run->operands.count; i++) run->operands.items[i].is_set = false;
+  for (int i = 0; i < walk->operands.count; i++) walk->operands.items[i].is_set = false;
   g->lanes = NULL;
   g->width = 1;
-  for (int i = 0; i < run->count; i++) {
-    fetch_operands(g, lanes, run, run->insts[i], lane);
-    emit_op(g, run->insts[i]);
+  for (int i = 0; i < walk->count; i++) {
+    fetch_operands(g, lanes, walk, walk->insts[i], lane);
+    emit_op(g, walk->insts[i]);
   }
   g->lanes = lanes;
   g->width = width;
-  for (int i = 0; i < run->operands.count; i++)
-    value_set(g, run->operands.items[i].inst, run->operands.items[i].all);
-  LLVMValueRef result = g->values[run->insts[run->count - 1]->id];
-  for (int i = 0; i < run->count; i++) g->values[run->insts[i]->id] = run->all[i];
+  for (int i = 0; i < walk->operands.count; i++)
+    value_set(g, walk->operands.items[i].inst, walk->operands.items[i].all);
+  LLVMValueRef result = g->values[walk->insts[walk->count - 1]->id];
+  for (int i = 0; i < walk->count; i++) g->values[walk->insts[i]->id] = walk->all[i];
   return result;
 }
 
@@ -197,19 +197,19 @@ static bool is_short(const IrInst *const *insts, int count) {
 }
 
 /* Of several only the last may have a result that others use. */
-static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
+void lane_walk(Codegen *g, const IrInst *const *insts, int count) {
   const IrInst *last = insts[count - 1];
   bool has_result = !type_is_none(last->type);
-  LaneRun run = run_begin(g, insts, count);
+  LaneWalk walk = walk_begin(g, insts, count);
   LLVMValueRef results = has_result ? lane_array(g, last->type) : NULL;
   LLVMTypeRef all = has_result ? value_lanes(value_memory_type(g, last->type), g->width) : NULL;
   if (results) LLVMBuildStore(g->builder, LLVMConstNull(all), results);
   if (!g->mask && is_short(insts, count)) {
-    for (int lane = 0; lane < g->width; lane++) emit_lane(g, &run, value_index(g, lane));
+    for (int lane = 0; lane < g->width; lane++) emit_lane(g, &walk, value_index(g, lane));
     return;
   }
   SetBits bits = bits_begin(g, lane_bits(g, g->mask));
-  LLVMValueRef result = emit_lane(g, &run, bits.position);
+  LLVMValueRef result = emit_lane(g, &walk, bits.position);
   if (results)
     LLVMBuildStore(g->builder, value_to_memory(g, result, last->type),
                    element(g, last->type, results, bits.position));
@@ -219,7 +219,7 @@ static void lane_run(Codegen *g, const IrInst *const *insts, int count) {
                                          last->type));
 }
 
-void lane_each(Codegen *g, const IrInst *inst) { lane_run(g, &inst, 1); }
+void lane_each(Codegen *g, const IrInst *inst) { lane_walk(g, &inst, 1); }
 
 /* Of the first lane; all that run end here, as if each had been the first. Others go on until the
  * launch stops, after this turn. */
@@ -277,8 +277,9 @@ static void lane_update(Codegen *g, const IrInst *inst) {
     vec_push(g->scratch, &insts, at);
   }
   if (!insts.count) return;
-  if (insts.count > 1 || !lane_update_run(g, insts.items[0]))
-    lane_run(g, insts.items, insts.count);
+  bool is_done = insts.count > 1 ? lane_update_runs(g, insts.items, insts.count)
+                                 : lane_update_run(g, insts.items[0]);
+  if (!is_done) lane_walk(g, insts.items, insts.count);
 }
 
 /* -- the walk ---------------------------------------------------------------------------------- */

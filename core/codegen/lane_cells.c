@@ -29,7 +29,9 @@ static bool is_write(const IrInst *inst) {
   return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
 }
 
-static bool is_written(const IrInst *load, const IrInst *from) {
+bool lane_is_plain(const IrInst *inst) { return is_quiet(inst) || is_write(inst); }
+
+bool lane_is_written(const IrInst *load, const IrInst *from) {
   for (const IrInst *at = from; at != load; at = at->next)
     if (is_write(at) && (!at->alias || !load->alias || at->alias == load->alias)) return true;
   return false;
@@ -60,10 +62,10 @@ static bool find_cell(const Codegen *g, const IrInst *inst, CellLoads *cell) {
     return false;
   *cell = (CellLoads){.type = inst->type, .size = size, .low = ptr->imm, .high = ptr->imm};
   add(cell, inst, ptr->imm);
-  for (const IrInst *at = inst->next; at && (is_quiet(at) || is_write(at)); at = at->next) {
+  for (const IrInst *at = inst->next; at && lane_is_plain(at); at = at->next) {
     if (g->lanes[at->id].thins) break;
     const IrInst *other = at->op == IR_MEM_LOAD ? lane_same_container(inst, at) : NULL;
-    if (other && type_equal(at->type, inst->type) && !is_written(at, inst))
+    if (other && type_equal(at->type, inst->type) && !lane_is_written(at, inst))
       add(cell, at, other->imm);
   }
   int numbers = numbers_of(cell), chunk = chunk_of(cell);
@@ -72,8 +74,8 @@ static bool find_cell(const Codegen *g, const IrInst *inst, CellLoads *cell) {
 
 /* -- one chunk of all lanes -------------------------------------------------------------------- */
 
-/* `count` vectors, a power of two, one after the other. */
-static LLVMValueRef concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
+
+LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
   LLVMValueRef picks[IR_MAX_LANES];
   for (; count > 1; count /= 2) {
     int length = 2 * value_width(pieces[0]);
@@ -106,7 +108,7 @@ static LLVMValueRef load_vector(Codegen *g, const Chunk *c, Type type, LLVMValue
       LLVMSetAlignment(value, (unsigned)type_size(type));
       pieces[count++] = value;
     }
-  return concatenated(g, pieces, count);
+  return lane_concatenated(g, pieces, count);
 }
 
 /* In each 16 bytes: picks 0 .. of those of `a`, and from `elements` on of those of `b`. */
@@ -155,13 +157,17 @@ static LLVMValueRef pointers_of(Codegen *g, const CellLoads *cell, const IrInst 
   return LLVMBuildSelect(g->builder, g->mask, pointers, none, "");
 }
 
-bool lane_load_cell(Codegen *g, const IrInst *inst) {
-  CellLoads cell;
+bool lane_is_fetched(Codegen *g, const IrInst *load) {
   for (int i = 0; i < g->fetched.count; i++)
-    if (g->fetched.items[i] == inst) {
+    if (g->fetched.items[i] == load) {
       g->fetched.items[i] = g->fetched.items[--g->fetched.count];
       return true;
     }
+  return false;
+}
+
+bool lane_load_cell(Codegen *g, const IrInst *inst) {
+  CellLoads cell;
   if (!find_cell(g, inst, &cell)) return false;
   LLVMValueRef pointers = pointers_of(g, &cell, inst), vectors[4];
   int numbers = numbers_of(&cell), done = 0;

@@ -36,7 +36,9 @@ LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
 
 void lane_load(Codegen *g, const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
-  if (lane_load_strided(g, inst) || lane_load_cell(g, inst)) return;
+  if (lane_load_strided(g, inst) || lane_is_fetched(g, inst) || lane_load_runs(g, inst) ||
+      lane_load_cell(g, inst))
+    return;
   LLVMValueRef value = is_run(g, ptr, inst->type)
                            ? load_run(g, inst->type, lane_base(g, ptr))
                            : lane_gather(g, inst->type, value_of(g, ptr));

@@ -15,6 +15,7 @@
  * all. */
 #include "pass/lanes_cost.h"
 
+#include "ir/address.h"
 #include "pass/lanes_guess.h"
 
 enum { /* a scalar op is 1 */
@@ -26,6 +27,8 @@ enum { /* a scalar op is 1 */
   GATHER = 5,      /* per lane */
   FAR = 10,        /* per lane, of elements that are lines of the cache apart */
   LINE = 64,       /* bytes */
+  RUN_LOAD = 3, RUN_UPDATE = 2, /* per lane, side by side with another */
+  MASKED = 64,     /* bytes of the vectors of machines that load some numbers of one */
   CELL = 4,        /* numbers that lie together: those after the first cost little */
   MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
   SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
@@ -117,6 +120,21 @@ static bool has_company(const IrInst *inst, Type type) {
   return false;
 }
 
+/* Is it an element side by side with that of an access before or after it, in each lane
+ * (codegen/lane_runs.c)? */
+static bool is_in_run(const IrInst *inst) {
+  IrAddress own, other;
+  if (!ir_address(inst, &own)) return false;
+  for (int back = 0; back < 2; back++)
+    for (const IrInst *at = inst; at; at = back ? at->previous : at->next) {
+      if (at != inst && ir_address(at, &other) &&
+          (ir_address_follows(&own, &other) || ir_address_follows(&other, &own)))
+        return true;
+      if (at->op != inst->op && at->op != IR_SET && !(ir_effects(at) & IR_PURE)) break;
+    }
+  return false;
+}
+
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
@@ -127,6 +145,7 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   if (parts > 1 && parts <= MOST_PARTS)
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
   if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
+  if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
   bool is_far = is_linear && fact(s, ptr)->step >= 4 * LINE;
   return (int64_t)(is_far ? FAR : GATHER) * s->width;
 }
@@ -166,6 +185,7 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     s->is_simple = false;
     if (is_uniform(s, inst->operands[0]) && ir_lanes_unite(inst))
       return cost + UNITE * registers(s, inst->operands[1]->type);
+    if (inst->plain && is_in_run(inst)) return RUN_UPDATE * lanes_on(s);
     return lanes_on(s) * (cost + (follows_update(inst) ? 1 : ONE_BY_ONE));
   case IR_ITEM:
     if (is_uniform(s, inst)) return cost;

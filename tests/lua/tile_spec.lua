@@ -1,6 +1,7 @@
 -- tile_spec.lua - accesses around a computed place in a sparse tree share look-ups of nodes: what
 -- they read, write and activate is what each alone would.
-local rg = require("support").rg
+local support = require "support"
+local rg = support.rg
 
 local extent = { i = 24, j = 40 }
 local particles = 60
@@ -174,4 +175,95 @@ describe("accesses around a computed place", function()
     end]=], { rg = rg, x = x })(n)
     assert.equal(n * 2 + (16 - n) * 4, block:count())
   end)
+end)
+
+-- Elements side by side are one vector for each particle, or two where a leaf ends between them;
+-- by masks where the processor has them.
+local levels = { "x86-64-v3" }
+local cpuinfo = io.open "/proc/cpuinfo"
+local features = cpuinfo and cpuinfo:read "*a" or ""
+if cpuinfo then cpuinfo:close() end
+if features:find " avx512f " and features:find " avx512vl " and features:find " avx512bw " then
+  levels[2] = "x86-64-v4"
+end
+
+local wide = {
+  ["dense cells of three numbers"] = function(own, x, v)
+    own.root:dense("ij", 32, 32, { layout = "aos" }):place(x, v)
+  end,
+  ["leaves of 4 x 8"] = function(own, x, v)
+    own.root:pointer("ij", 8, 4):dense("ij", 4, 8):place(x, v)
+  end,
+  ["leaves of two cells a row"] = function(own, x, v)
+    own.root:pointer("ij", 8, 16):dense("ij", 4, 2):place(x, v)
+  end,
+}
+
+local function around(own, lay, number)
+  local count, x, v = 205, own.field(number), own.field(own.vec(2, number))
+  local at, read = own.field(own.ivec2, count), own.field(number, count)
+  lay(own, x, v)
+  for p = 0, count - 1 do at[p] = own.ivec2(p * 7 % 29, p * p % 29) end
+  own.kernel(function()
+    for p in own.range(count) do
+      if p % 5 ~= 1 then
+        local base = at[p]
+        for i = 0, 2 do
+          for j = 0, 2 do
+            local node, by = base + own.ivec2(i, j), number(p % 16 + 3 * i + j)
+            v[node] = v[node] + by * own.vec(2, number)(1, 2)
+            x[node] = x[node] + by
+          end
+        end
+      end
+    end
+    for p in own.range(count) do
+      local base, sum = at[p], number(0)
+      for i = 0, 2 do
+        for j = 0, 2 do
+          local node = base + own.ivec2(i, j)
+          sum = sum + (i + 2 * j) * x[node] + v[node].x - 3 * v[node].y
+        end
+      end
+      read[p] = sum
+    end
+  end)()
+  return count, at, x, v, read
+end
+
+describe("elements side by side around places that differ by lane", function()
+  for name, lay in pairs(wide) do
+    for _, level in ipairs(levels) do
+      it("are added to and read as each alone: " .. name .. ", " .. level .. " #cpu", function()
+        for _, number in ipairs { "f32", "f64" } do
+          local own = rg.new { threads = 1, cpu = level }
+          local count, at, x, v, read = support.with_stress("guard_pages,force_lanes", function()
+            return around(own, lay, own[number])
+          end)
+          local cells = {}
+          for p = 0, count - 1 do
+            for k = 0, p % 5 == 1 and -1 or 8 do
+              local key = (at[p].x + math.floor(k / 3)) * 32 + at[p].y + k % 3
+              cells[key] = (cells[key] or 0) + p % 16 + k
+            end
+          end
+          for i = 0, 31 do
+            for j = 0, 31 do
+              local sum = cells[i * 32 + j] or 0
+              assert.equal(sum, x[i][j])
+              assert.equal(2 * sum, v[i][j].y)
+            end
+          end
+          for p = 0, count - 1 do
+            local sum = 0
+            for k = 0, 8 do
+              local key = (at[p].x + math.floor(k / 3)) * 32 + at[p].y + k % 3
+              sum = sum + (math.floor(k / 3) + 2 * (k % 3) - 5) * (cells[key] or 0)
+            end
+            assert.equal(sum, read[p])
+          end
+        end
+      end)
+    end
+  end
 end)

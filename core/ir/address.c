@@ -1,0 +1,78 @@
+/* address.c - see address.h. */
+#include "ir/address.h"
+
+#include <stdlib.h>
+
+Type ir_accessed(const IrInst *access) {
+  return access->op == IR_MEM_LOAD ? access->type : access->operands[1]->type;
+}
+
+static bool add_term(IrAddress *to, const IrInst *value, int64_t factor) {
+  int i = 0;
+  while (i < to->count && to->terms[i].value != value) i++;
+  if (i == IR_MOST_TERMS) return false;
+  if (i == to->count) to->terms[to->count++] = (IrTerm){value, 0};
+  to->terms[i].factor += factor;
+  return true;
+}
+
+static bool add_index(IrAddress *to, const IrInst *value, int64_t factor) {
+  IrInst *const *operands = value->operands;
+  bool by_constant = value->operand_count > 1 && operands[1]->op == IR_CONST;
+  if (value->op == IR_CONST) {
+    to->bytes += value->imm * factor;
+    return true;
+  }
+  if (value->op == IR_ADD)
+    return add_index(to, operands[0], factor) && add_index(to, operands[1], factor);
+  if (value->op == IR_CONVERT && type_is_integer(operands[0]->type))
+    return add_index(to, operands[0], factor);
+  if (value->op == IR_BAND && by_constant) return add_index(to, operands[0], factor);
+  if (value->op == IR_MUL && by_constant)
+    return add_index(to, operands[0], factor * operands[1]->imm);
+  return add_term(to, value, factor);
+}
+
+static int tree_of(const IrInst *ptr) {
+  while (ptr->op == IR_SELECT || ptr->op == IR_OFFSET || ptr->op == IR_PRIVATE_COPY)
+    ptr = ptr->operands[ptr->op == IR_SELECT];
+  return ptr->op == IR_TREE_ROOT ? (int)ptr->imm : ptr->op == IR_CALL ? ptr->tree : -1;
+}
+
+static int by_value(const void *a, const void *b) {
+  const IrTerm *left = a, *right = b;
+  return (left->value->id > right->value->id) - (left->value->id < right->value->id);
+}
+
+bool ir_address(const IrInst *access, IrAddress *out) {
+  if (access->op != IR_MEM_LOAD && access->op != IR_MEM_UPDATE) return false;
+  const IrInst *ptr = access->operands[0];
+  Type type = ir_accessed(access);
+  *out = (IrAddress){.access = access, .bytes = ptr->imm, .tree = tree_of(ptr)};
+  if (ptr->op != IR_OFFSET || out->tree < 0 || type_is_bool(type) || type_size(type) < 4 ||
+      !add_index(out, ptr->operands[1], ptr->stride))
+    return false;
+  qsort(out->terms, (size_t)out->count, sizeof *out->terms, by_value);
+  return true;
+}
+
+int64_t ir_address_compare(const IrAddress *a, const IrAddress *b) {
+  int left = type_size(ir_accessed(a->access)), right = type_size(ir_accessed(b->access));
+  if (a->tree != b->tree) return a->tree - b->tree;
+  if (a->access->op != b->access->op) return (int)a->access->op - (int)b->access->op;
+  if (a->access->imm != b->access->imm) return a->access->imm - b->access->imm;
+  if (left != right) return left - right;
+  if (a->count != b->count) return a->count - b->count;
+  for (int i = 0; i < a->count; i++) {
+    const IrTerm *one = &a->terms[i], *other = &b->terms[i];
+    if (one->value != other->value) return one->value->id - other->value->id;
+    if (one->factor != other->factor) return one->factor - other->factor;
+  }
+  return 0;
+}
+
+bool ir_address_follows(const IrAddress *a, const IrAddress *b) {
+  Type type = ir_accessed(a->access);
+  return !ir_address_compare(a, b) && type_equal(type, ir_accessed(b->access)) &&
+         b->bytes - a->bytes == type_size(type);
+}
