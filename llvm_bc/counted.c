@@ -1,9 +1,9 @@
-/* counted.c - see counted.h: how counted memory is made, grows, and ends. Native alone: a GPU has
- * no allocator to call.
+/* counted.c - see counted.h: how counted memory is made, grows, and ends.
  * Invariant: a live object's `capacity` is what was taken for its data, whatever is in use. */
 #include "counted.h"
 
 #include "atomic.h"
+#include "heap_gpu.h"
 #include "node.h"
 
 static uint64_t check_bytes(int is_checked) { return is_checked ? sizeof(RtCountedCheck) : 0; }
@@ -105,7 +105,7 @@ int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
 
 static RtCounted *make_header(RtAllocator *allocator, uint64_t data_bytes, uint32_t flags) {
   int checked = allocator->is_checked != 0;
-  uint8_t *memory = allocator->take(allocator,
+  uint8_t *memory = rt_memory_take(allocator,
                                     check_bytes(checked) + sizeof(RtCounted) + data_bytes, 0);
   if (!memory) return 0;
   RtCounted *counted = (RtCounted *)(void *)(memory + check_bytes(checked));
@@ -124,7 +124,7 @@ static void free_header(RtCounted *counted) {
   if (counted->flags & RT_COUNTED_WHOLE) bytes += counted->capacity + canary_bytes(checked);
   uint8_t *memory = (uint8_t *)counted - check_bytes(checked);
   if (checked && allocator->retire) allocator->retire(allocator, memory, bytes);
-  else allocator->give(allocator, memory, bytes, 0);
+  else rt_memory_give(allocator, memory, bytes, 0);
 }
 
 static int is_too_large(uint64_t bytes) { return bytes >> 60 != 0; }
@@ -148,7 +148,7 @@ static uint8_t *take_data(RtCounted *counted, uint64_t capacity) {
   RtAllocator *allocator = counted->allocator;
   if (is_too_large(capacity)) return 0;
   uint64_t bytes = capacity + canary_bytes(is_checked(counted));
-  uint8_t *data = allocator->take(allocator, bytes ? bytes : 1, 1);
+  uint8_t *data = rt_memory_take(allocator, bytes ? bytes : 1, 1);
   if (data && is_checked(counted)) fill(data, RT_COUNTED_NEW, capacity);
   return data;
 }
@@ -157,7 +157,7 @@ static void give_data(RtCounted *counted, uint8_t *data, uint64_t capacity) {
   RtAllocator *allocator = counted->allocator;
   if (is_checked(counted) && !allocator->has_ended) fill(data, RT_COUNTED_OLD, capacity);
   uint64_t bytes = capacity + canary_bytes(is_checked(counted));
-  allocator->give(allocator, data, bytes ? bytes : 1, 1);
+  rt_memory_give(allocator, data, bytes ? bytes : 1, 1);
 }
 
 RtCounted *rt_counted_grow_new(RtAllocator *allocator, uint64_t capacity) {

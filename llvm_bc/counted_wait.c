@@ -9,16 +9,17 @@
  * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
 #include "atomic.h"
 #include "counted.h"
+#include "heap_gpu.h"
 #include "node.h"
 
 static int make_room(RtAllocator *allocator) {
   const uint64_t unit = sizeof *allocator->pending, count = allocator->pending_capacity;
   if (allocator->pending_count < count) return 1;
   uint64_t more = count ? 2 * count : 64;
-  RtCounted **pending = allocator->take(allocator, more * unit, 1);
+  RtCounted **pending = rt_memory_take(allocator, more * unit, 1);
   if (!pending) return 0;
   if (count) rt_memory_copy(pending, allocator->pending, count * unit);
-  if (count) allocator->give(allocator, allocator->pending, count * unit, 1);
+  if (count) rt_memory_give(allocator, allocator->pending, count * unit, 1);
   allocator->pending = pending;
   allocator->pending_capacity = more;
   return 1;
@@ -50,7 +51,7 @@ void rt_counted_settle(RtAllocator *allocator) {
     if (!rt_load_long((uint64_t *)&counted->count)) rt_counted_end(counted, 1);
   }
   if (allocator->pending_capacity)
-    allocator->give(allocator, allocator->pending,
+    rt_memory_give(allocator, allocator->pending,
                     allocator->pending_capacity * sizeof *allocator->pending, 1);
   allocator->pending = 0;
   allocator->pending_count = allocator->pending_capacity = 0;

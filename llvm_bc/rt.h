@@ -439,7 +439,7 @@ typedef struct RtContext {
    * 0: it failed. NULL: there are none */
   int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
   void *extensions;         /* for `native` */
-  RtAllocator *allocator;   /* of counted memory; NULL: there is none, as on a GPU */
+  RtAllocator *allocator;   /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
 } RtContext;
 
 /* What a task's entry on a GPU takes, by value: positions begin..end, as on the CPU. All pointers
@@ -468,6 +468,17 @@ typedef struct RtGpuService {
   int32_t tree, number;
   int32_t in_order;
 } RtGpuService;
+
+/* Of a GPU, memory for arrays that kernels make: RtContext.allocator, see heap_gpu.h. */
+enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };
+
+typedef struct RtGpuHeap {
+  RtAllocator allocator;    /* that headers name: all zero, nothing is counted or checked */
+  uint64_t at;              /* both are the host's to write */
+  uint64_t capacity;        /* bytes; grows between tasks */
+  uint64_t top;             /* bytes; atomic */
+  uint64_t free[RT_GPU_STACKS][RT_GPU_SIZES]; /* atomic; 0: there are none */
+} RtGpuHeap;
 
 #include "entry.h" /* what compiled code calls */
 

@@ -83,7 +83,7 @@ static void free_all(CudaDevice *cuda) {
     heap_free(cuda->device.heap, at);
   }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
-  CudaRange *ranges[] = {&cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
+  CudaRange *ranges[] = {&cuda->heap, &cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
                          &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
   cuda_times_free(cuda);

@@ -159,6 +159,10 @@ typedef struct CudaDevice {
   RtWorker worker;            /* of native calls, and of host regions */
   CudaTree *trees;
   CudaForeign *foreign;
+  CudaRange heap;             /* an RtGpuHeap and its memory: cuda_heap.c */
+  uint64_t heap_shown;        /* bytes of it that the GPU knows of */
+  uint64_t bytes_per_thread;  /* of a task, that the heap has */
+  bool heap_grows;
   CudaRange budget;           /* an RtBudget */
   uint64_t budget_used, budget_limit; /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
@@ -270,6 +274,14 @@ bool cuda_have_room(CudaDevice *cuda, CudaTree *tree, const void *code, uint64_t
 /* Takes back what trees were given and do not use, but for those of the running launch; false:
  * nothing. Waits. */
 bool cuda_relieve(CudaDevice *cuda);
+
+/* cuda_heap.c */
+/* Before a task of so many threads, which may make arrays: memory for them, as far as there is. */
+bool cuda_have_heap(CudaDevice *cuda, uint64_t threads, Error *err);
+/* A launch has found none left. */
+void cuda_heap_ran_short(CudaDevice *cuda);
+/* Takes all of it back, between tasks; false: there was none. All streams are idle. */
+bool cuda_trim_heap(CudaDevice *cuda);
 
 /* cuda_foreign.c */
 uint8_t *cuda_host_at(Device *device, void *address);

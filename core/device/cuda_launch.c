@@ -117,6 +117,9 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                             .worker_count = 1,
                                             .tree_count = launch->tree_count,
                                             .task = launch->context.task,
+                                            .allocator = launch->makes_arrays
+                                                             ? pointer_to(cuda->heap.at)
+                                                             : NULL,
                                             .races = cuda->races_shown.capacity
                                                          ? pointer_to(cuda->races.at)
                                                          : NULL};
@@ -251,6 +254,7 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int3
   const RtContext *context = (const RtContext *)(const void *)bytes;
   const RtWorker *worker = (const RtWorker *)(const void *)(bytes + places.worker);
   launch->context.error = context->error;
+  if (launch->makes_arrays && context->error.kind == RT_ERROR_BUDGET) cuda_heap_ran_short(cuda);
   launch->outside = worker->outside;
   memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
   return pull_messages(cuda, said, launch, worker->messages, err);
@@ -420,20 +424,36 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
   return max_i64(wanted, task->spread);
 }
 
+typedef struct Grid {
+  int64_t blocks, threads;    /* threads of a block */
+} Grid;
+
 /* As many threads as positions, if that is known. */
-static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
-                  Error *err) {
+static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_t number,
+                      int64_t total) {
   const DeviceTask *task = &launch->tasks[number];
-  void *function = launch->code->tasks[number];
   int64_t per_processor = launch->switches.blocks, most = most_blocks(cuda);
   if (per_processor) most = cuda->about.processors * per_processor;
-  bool is_alone = task->is_ordered || task->kind == DEVICE_SERIAL;
-  int64_t threads = is_alone ? 1 : choose_threads(cuda, launch, task, function);
+  if (task->is_ordered || task->kind == DEVICE_SERIAL) return (Grid){1, 1};
+  int64_t threads = choose_threads(cuda, launch, task, launch->code->tasks[number]);
   int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / threads + 1;
-  CudaStep step = {.blocks = is_alone ? 1 : (uint32_t)min_i64(blocks, most),
-                   .threads = (uint32_t)threads,
+  return (Grid){min_i64(blocks, most), threads};
+}
+
+static bool have_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t number, int64_t total,
+                      Error *err) {
+  if (!launch->makes_arrays) return true;
+  Grid grid = find_grid(cuda, launch, number, total);
+  return cuda_have_heap(cuda, (uint64_t)(grid.blocks * grid.threads), err);
+}
+
+static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
+                  Error *err) {
+  Grid grid = find_grid(cuda, launch, number, total);
+  CudaStep step = {.blocks = (uint32_t)grid.blocks,
+                   .threads = (uint32_t)grid.threads,
                    .from_block = 1,
-                   .function = function,
+                   .function = launch->code->tasks[number],
                    .words = {0, 0, (uint64_t)total}}; /* RtGpuLaunch */
   return cuda_queue(cuda, &step, NULL, err);
 }
@@ -478,7 +498,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
-  bool ok = push_trees(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
+  bool ok = push_trees(cuda, launch, number, total, err) &&
+            have_heap(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
             cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
             cuda_races_end(cuda, launch, err);

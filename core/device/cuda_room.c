@@ -85,8 +85,10 @@ bool cuda_relieve(CudaDevice *cuda) {
   bool any = false;
   if (cuda->is_relieving) return false; /* its own tables */
   cuda->is_relieving = true;
-  if (cuda_wait_all(cuda, NULL))
+  if (cuda_wait_all(cuda, NULL)) {
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
+    any |= cuda_trim_heap(cuda);
+  }
   cuda->is_relieving = false;
   return any;
 }

@@ -130,6 +130,7 @@ typedef struct DeviceLaunch {
   const int32_t *message_axes;
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   bool says;                  /* it may print; then nothing is queued before it */
+  bool makes_arrays;          /* counted ones; or may use some */
   int32_t stream;             /* where order is that of launches; 0: the default */
   DeviceSwitches switches;
   bool is_timed;              /* `ticks` are wanted, also where they cost something */
@@ -239,6 +240,7 @@ struct Device {
   const char *processors[RG_TARGET_COUNT]; /* its processors by target, as in RgCodegenRequest */
   const char *name;           /* as its driver calls it; NULL: it is the host */
   uint64_t memory_bytes;      /* that it has of its own; 0: the host's */
+  RtBudget *budget;           /* of the runtime */
   int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;

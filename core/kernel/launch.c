@@ -138,6 +138,14 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, uint64
   }
 }
 
+static bool no_reach(const VariantArg *arg, Error *err) {
+  error_set(err, RG_ERROR_NOT_YET,
+            "'%.80s' is a counted array that Lua made, which kernels do not reach with "
+            "arch = \"cuda\" yet", arg->name);
+  error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
+  return place_error(arg, err);
+}
+
 static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   char what[240];
   readback_drop(kernel->engine, variant);
@@ -148,6 +156,7 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
       if (!number_of_object(arg, &values[arg->value], &variant->frame[k], err)) return false;
       continue;
     }
+    if (arg->is_array && kernel->engine->store->device->memory_bytes) return no_reach(arg, err);
     RgValue value = argument_of(arg, &values[arg->value]);
     if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
     bool is_captured = arg->value < kernel->paths.count;
@@ -189,6 +198,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->message_axes = variant->message_axes;
   launch->gc_is_stopped = store->gc_is_stopped;
   launch->says = variant->says;
+  launch->makes_arrays = variant->makes_arrays;
 }
 
 /* The variant for these values, which is compiled if need be; NULL with err. */

@@ -46,9 +46,12 @@ static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
 
-static void count_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
+/* Of a launch that has failed the error says enough. */
+static void count_outside(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch) {
+  const RtOutside *outside = &launch->outside;
   kernel->engine->stats.out_of_range += outside->count;
-  if (outside->count && !kernel->has_warned) warn_outside(kernel, variant, outside);
+  if (!outside->count || kernel->has_warned || launch->context.error.kind != RT_OK) return;
+  warn_outside(kernel, variant, outside);
 }
 
 static const Tree *find_tree(const Engine *engine, int32_t number) {
@@ -61,13 +64,20 @@ bool stopped_error(const Kernel *kernel, Error *err) {
   return error_set(err, RG_ERROR_STOPPED, "a launch of kernel '%.100s' was stopped", kernel->name);
 }
 
+static bool arrays_error(const Device *device, Error *err) {
+  if (!device->memory_bytes)
+    return error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  error_set(err, RG_ERROR_BUDGET, "the GPU has no memory left for the arrays that kernels make");
+  return error_hint(err, "the next launch has more, as far as the memory budget goes");
+}
+
 static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {
   const Tree *tree = find_tree(kernel->engine, fault->tree);
   switch (fault->kind) {
   case RT_OK: return true;
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
-                : error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+                : arrays_error(kernel->engine->store->device, err);
   case RT_ERROR_NATIVE:
     return extension_tell(kernel->engine->extensions, fault->manager, err);
   case RT_ERROR_FAULT: return false; /* messages_read has made the error */
@@ -112,7 +122,7 @@ bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *
 bool readback(Kernel *kernel, Variant *variant, const DeviceLaunch *launch, const RgValue *values,
               RgValue *result, Error *err) {
   kernel->engine->store->stats.gcs += launch->collections;
-  count_outside(kernel, variant, &launch->outside);
+  count_outside(kernel, variant, launch);
   if (!messages_read(kernel, variant, launch, values, err) ||
       !check_fault(kernel, &launch->context.error, err)) {
     readback_drop(kernel->engine, variant);

@@ -95,6 +95,11 @@ static bool uses_counted(const IrInst *inst) {
   return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
 }
 
+static bool note_arrays(void *data, IrInst *inst) {
+  ((Variant *)data)->makes_arrays |= uses_counted(inst);
+  return true;
+}
+
 static bool note_writes(void *data, IrInst *inst) {
   const Writing *writing = data;
   int effects = ir_effects(inst);
@@ -103,6 +108,7 @@ static bool note_writes(void *data, IrInst *inst) {
       (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL) || uses_counted(inst);
   if (writes || reshapes) writing->variant->written |= tree_of(writing->kernel, inst);
   writing->variant->reshapes |= reshapes;
+  note_arrays(writing->variant, inst);
   return true;
 }
 
@@ -157,6 +163,8 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   if (!variant->tasks) return no_memory(err);
   Writing writing = {ir, variant};
   ir_walk(ir->body, note_writes, &writing);
+  for (int k = 0; k < ir->functions.count; k++)
+    ir_walk(ir->functions.items[k]->body, note_arrays, variant);
   for (int32_t k = 0; k < ir->tasks.count; k++) {
     note_task_writes(&writing, ir->tasks.items[k]);
     if (!fill_task(compile, variant, k, heap, err)) return false;
@@ -170,14 +178,16 @@ static void free_arg(Heap *heap, VariantArg *arg) {
 }
 
 /* Vectors and structs come with their type, which is part of the pattern. */
-static Type given_type(const Compile *compile, const VariantArg *arg) {
+static void note_given(const Compile *compile, VariantArg *arg) {
   const SemaValue *value = &compile->given[arg->value];
   TypeTable *types = &compile->kernel->engine->store->types;
   Type type;
+  arg->given = TYPE(NONE);
   if (value->kind != VALUE_VECTOR || !type_read(types, str_of(value->name), &type, NULL) ||
       arg->part >= type_parts(type))
-    return TYPE(NONE);
-  return type_number(types, type, arg->part);
+    return;
+  arg->given = type_number(types, type, arg->part);
+  arg->is_array = type_number_is_array(types, type, arg->part);
 }
 
 static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err) {
@@ -193,9 +203,8 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->source = compile->sema.sources.items[variant->arg_count];
     out->part = from.part;
     out->kind = from.kind;
-    out->given = given_type(compile, out);
-    if (type_has_arrays(&compile->kernel->engine->store->types, out->given))
-      variant->is_awaited = true; /* whoever launches holds its arrays until then */
+    note_given(compile, out);
+    if (out->is_array) variant->is_awaited = true; /* who launches holds it until then */
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");

@@ -32,6 +32,7 @@ typedef struct VariantArg { /* a number argument and its frame slot */
   int32_t value;            /* among the launch's values */
   int32_t part;             /* of a vector or struct: which number; of an array: which axis; */
   Type given;               /* and of what type; NONE: not of one */
+  bool is_array;            /* a counted one */
   SemaArgKind kind;         /* what it is of a field or an array */
   const Source *source;     /* the kernel's own, or that of a called function */
   int32_t line, column;     /* the use that determined its type */
@@ -54,6 +55,7 @@ struct Variant {
   bool has_sums;            /* some task is privatised */
   bool says;                /* it may print */
   bool is_awaited;          /* the caller needs its outcome: it has results, or says something */
+  bool makes_arrays;        /* counted ones; or may use some */
   bool returns_arrays;      /* counted ones, whose references are in the frame, until read: */
   uint64_t handed_over[4];  /* by result: its arrays' are the host's */
   VariantArg *args;

@@ -287,6 +287,44 @@ describe("a function that calls itself #cpu", function()
   end)
 end)
 
+describe("an iteration", function()
+  local x = rg.field(rg.i32, 64)
+  x[0] = 0 -- its memory is counted, too
+  local function check(text, expected)
+    run(text, { x = x })
+    for i = 0, 63 do assert.equal(expected(i), x[i]) end
+  end
+
+  it("makes arrays and lists of its own, on every arch", function()
+    check([=[function()
+      for i in rg.range(64) do
+        local list, table = rg.list(rg.i32), rg.zeros(rg.f32, 3, i + 1)
+        for k = 0, i % 20 do list:append(i * k) end
+        table[2][i] = list:pop()
+        local half = list:slice(0, #list // 2)
+        x[i] = rg.i32(table[2][i]) + #table * 1000 + #half
+      end
+    end]=], function(i) return i * (i % 20) + 3000 * (i + 1) + math.floor(i % 20 / 2) end)
+  end)
+
+  it("makes lists of lists, through functions that make and return them", function()
+    check([=[
+      local function count_up(n: i32): array(i32)
+        local a = rg.zeros(rg.i32, n)
+        for k = 0, n - 1 do a[k] = k end
+        return a
+      end
+      function()
+        for i in rg.range(64) do
+          local all, sum = rg.list(rg.array_type(rg.i32)), 0
+          for n = 1, i % 7 do all:append(count_up(n)) end
+          for k = 0, #all - 1 do sum = sum + all[k][k] + #all[k] end
+          x[i] = sum
+        end
+      end]=], function(i) return (i % 7) ^ 2 end)
+  end)
+end)
+
 describe("an error #cpu", function()
   local deep = [=[
     local function deep(n: i32, a: array(i32)): i32

@@ -735,4 +735,32 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("limit 0 is %d+\ndevice: limit 0 is %d+", said)
     assert.matches("\n7500\ncall.depth$", said)
   end)
+
+  it("has memory for arrays that iterations make, and more after a launch ran short", function()
+    local said = run("", [==[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 300)
+      local k = rg.kernel([=[function(n: i32)
+        for i in rg.range(300) do
+          local a = rg.zeros(rg.i32, n)
+          a[n - 1] = i
+          x[i] = a[n - 1]
+        end
+      end]=], { x = x })
+      k(100)
+      print(x[299])
+      local rounds = 0
+      repeat
+        rounds = rounds + 1
+        k(50000)
+        local ok, e = pcall(rg.sync)
+        if rounds == 1 then print(e.code, e.message) end
+      until ok
+      print(x[299], rounds < 8, rg.memory().reserved >= 300 * 4 * 50000)
+      local list = rg.list(rg.i32)
+      print(select(2, pcall(rg.kernel(function() x[0] = list[0] end))).code, x[299])
+    ]==])
+    assert.equal("299\nmemory.budget the GPU has no memory left for the arrays that kernels make\n"
+      .. "299 true true\nkernel.not_yet 299", said)
+  end)
 end)

@@ -1,0 +1,44 @@
+/* heap_gpu.h - memory that threads of a GPU take and give back while a task runs, for arrays that
+ * kernels make. No thread can ask the host for more; what there is lies past this header (rt.h):
+ *
+ *     | RtGpuHeap | pieces of 64 bytes times powers of two, one after the other | unused .. |
+ *                 at                                                          top    capacity
+ *
+ *     free[k][s]   stacks of pieces that were given back, by threads whose number ends in k
+ *
+ * A head has the piece's place and a number that grows with every change, so that a stack which
+ * looks like before but is another is not taken for it. A piece is of one size for good. */
+#ifndef RG_RT_HEAP_GPU_H
+#define RG_RT_HEAP_GPU_H
+
+#include "target.h"
+
+/* `stack`: any number, at best another for each thread. NULL: there is no memory left. */
+void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack);
+void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack);
+
+/* -- memory of an allocator, on every target ---------------------------------------------------- */
+
+#if RT_ALONE
+static inline uint32_t rt_thread_here(void) {
+  return (uint32_t)(__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
+                    __nvvm_read_ptx_sreg_tid_x());
+}
+static inline void *rt_memory_take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
+  return rt_gpu_heap_take((RtGpuHeap *)(void *)allocator, size_bytes, rt_thread_here());
+}
+static inline void rt_memory_give(RtAllocator *allocator, void *memory, uint64_t size_bytes,
+                                  int is_data) {
+  rt_gpu_heap_give((RtGpuHeap *)(void *)allocator, memory, size_bytes, rt_thread_here());
+}
+#else
+static inline void *rt_memory_take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
+  return allocator->take(allocator, size_bytes, is_data);
+}
+static inline void rt_memory_give(RtAllocator *allocator, void *memory, uint64_t size_bytes,
+                                  int is_data) {
+  allocator->give(allocator, memory, size_bytes, is_data);
+}
+#endif
+
+#endif
