@@ -459,6 +459,10 @@ return {
     { "field(type: rg.Type|string, options?: { name?: string, layout?: string }): rg.Field",
       "A dense field of this rank's cells and their halo, by indices of the whole grid." },
     { "exchange(...: rg.Field)", "Fills the fields' halos with what the ranks beside have." },
+    { "save(path: string, things: table)",
+      "Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks." },
+    { "load(path: string, into: table): table",
+      "Fills these fields, and their halos; returns all that the file has by those names." },
   } },
   { class = "rg.BlockGrid", title = "Sparse cells that the ranks divide, `rg.grid{ block = .. }`",
     rows = {
@@ -473,6 +477,10 @@ return {
     { "collect(...: rg.Field)", "What this rank has in copies is added to their owners' cells." },
     { "balance(options?: { work?: rg.Array, least?: number }): boolean, number, number",
       "Moves blocks where that pays; the busiest rank's work over the mean before, and now." },
+    { "save(path: string, things: table)",
+      "Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks." },
+    { "load(path: string, into: table): table",
+      "Fills these fields, and their halos; returns all that the file has by those names." },
     { "owner(...: integer): integer", "The rank that owns a cell. Not together." },
   } },
   { class = "rg.Client", title = "The compute client, `rg.client()`: work on a stream", rows = {

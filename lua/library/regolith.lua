@@ -1540,6 +1540,17 @@ function Grid:field(type, options) end
 ---@param ... rg.Field
 function Grid:exchange(...) end
 
+--- Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks.
+---@param path string
+---@param things table
+function Grid:save(path, things) end
+
+--- Fills these fields, and their halos; returns all that the file has by those names.
+---@param path string
+---@param into table
+---@return table
+function Grid:load(path, into) end
+
 ---@class rg.BlockGrid
 ---@field comm rg.Comm The ranks.
 ---@field shape integer[] All cells, by axis, from 1 on.
@@ -1570,6 +1581,17 @@ function BlockGrid:collect(...) end
 ---@param options? { work?: rg.Array, least?: number }
 ---@return boolean, number, number
 function BlockGrid:balance(options) end
+
+--- Fields of the grid, numbers, strings: one snapshot, the same for any number of ranks.
+---@param path string
+---@param things table
+function BlockGrid:save(path, things) end
+
+--- Fills these fields, and their halos; returns all that the file has by those names.
+---@param path string
+---@param into table
+---@return table
+function BlockGrid:load(path, into) end
 
 --- The rank that owns a cell. Not together.
 ---@param ... integer

@@ -11,6 +11,7 @@
 local fail = require "regolith.error"
 local array = require "regolith.array"
 local field = require "regolith.field"
+local files = require "regolith.grid_file"
 
 local blocks = {}
 
@@ -190,11 +191,17 @@ end
 
 local methods = {}
 
+local function tree_of(self)
+  local axes = ("ijk"):sub(1, #self.shape)
+  local tree = self.rg.tree()
+  local node = tree:pointer(axes, unpack(self.counts))
+  return tree, node, node:dense(axes, unpack(self.block))
+end
+
 --- Places fields, made without a shape, side by side in the cells of one tree. Together.
 function methods.place(self, ...)
-  local axes = ("ijk"):sub(1, #self.shape)
-  local node = self.rg.tree():pointer(axes, unpack(self.counts))
-  node:dense(axes, unpack(self.block)):place(...)
+  local _, node, cells = tree_of(self)
+  cells:place(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
     local entry = { field = x, node = node, window = self.comm:window(x) }
@@ -404,6 +411,54 @@ function methods.owner(self, ...)
   return self.owner_of[number]
 end
 
+-- -- snapshots ------------------------------------------------------------------------------------
+
+local parts = {} -- grid_file.lua
+
+function parts.has(self, x) return self.entries[x] ~= nil end
+
+function parts.whole(self, x)
+  local whole, tree, _, cells = field.create(self.session, { type = x.type }), tree_of(self)
+  cells:place(whole)
+  return whole, tree
+end
+
+function parts.empty(self, x, _, count)
+  return { count = count, cells = array.create(self.session, x.type, count, unpack(self.block)),
+    places = array.create(self.session, self.rg.i32, count, #self.shape) }
+end
+
+-- Blocks of a rank that are active; nil: none are.
+function parts.take(self, x, rank)
+  local numbers = {}
+  for number = 0, self.total - 1 do
+    if self.owner_of[number] == rank then numbers[#numbers + 1] = number end
+  end
+  local list = list_of(self, numbers)
+  if list.count == 0 then return end
+  local flags = array.create(self.session, self.rg.i32, list.count)
+  run(self, "look", x, list.array, list.count, flags)
+  local active = split(list, flags)
+  if #active == 0 then return end
+  local part = parts.empty(self, x, rank, #active)
+  part.places:from_table(active)
+  run(self, "pack", x, part.places, part.count, part.cells)
+  return part
+end
+
+function parts.put(self, x, _, part)
+  run(self, "unpack", x, part.places, part.count, part.cells)
+end
+
+-- Once for all fields of a tree: `loaded` are those that have their cells.
+function parts.clear(self, x, loaded)
+  for _, other in pairs(loaded) do
+    if field.is(other) and self.entries[other].node == self.entries[x].node then return end
+  end
+  self.entries[x].node:clear()
+end
+
+methods.save, methods.load = files.save, files.load
 blocks.methods = methods
 
 -- -- the module -----------------------------------------------------------------------------------
@@ -423,7 +478,7 @@ end
 
 --- Fills `self`, which has comm, shape, halo and periodic.
 function blocks.create(self, rg, block)
-  self.rg, self.block, self.kernels = rg, read_block(block, self.shape), {}
+  self.rg, self.block, self.kernels, self.parts = rg, read_block(block, self.shape), {}, parts
   self.entries, self.list, self.counts, self.ring, self.total = {}, {}, {}, {}, 1
   for axis = 1, #self.shape do
     self.counts[axis] = self.shape[axis] / self.block[axis]

@@ -6,6 +6,7 @@ local fail = require "regolith.error"
 local array = require "regolith.array"
 local field = require "regolith.field"
 local block_grid = require "regolith.blocks"
+local files = require "regolith.grid_file"
 
 local grid = {}
 
@@ -265,6 +266,51 @@ function methods.exchange(self, ...)
   if is_one_team then self.comm:barrier() else self.comm:trade({}, {}) end
 end
 
+-- -- snapshots ------------------------------------------------------------------------------------
+
+local parts = { clear = function() end } -- grid_file.lua
+
+function parts.has(self, x) return self.windows[x] ~= nil end
+
+function parts.whole(self, x)
+  local axes, whole = ("ijk"):sub(1, #self.shape), field.create(self.session, { type = x.type })
+  local tree = self.rg.tree()
+  tree:dense(axes, unpack(self.shape)):place(whole)
+  return whole, tree
+end
+
+-- The cells of a rank.
+local function cells_of_rank(self, rank)
+  local place, from, past, extents = place_of(self.blocks, rank), {}, {}, {}
+  for k = 1, #self.shape do
+    extents[k] = self.past[k] - self.from[k]
+    from[k], past[k] = place[k] * extents[k], (place[k] + 1) * extents[k]
+  end
+  return from, past, extents
+end
+
+function parts.empty(self, x, rank)
+  local _, _, extents = cells_of_rank(self, rank)
+  return { count = 1, cells = array.create(self.session, x.type, unpack(extents)) }
+end
+
+function parts.take(self, x, rank)
+  local part, zero = parts.empty(self, x, rank), {}
+  local from, _, extents = cells_of_rank(self, rank)
+  for k = 1, #from do zero[k] = 0 end
+  copy(self, part.cells, x, zero, extents, from)
+  return part
+end
+
+function parts.put(self, x, rank, part)
+  local from, past = cells_of_rank(self, rank)
+  local back = {}
+  for k = 1, #from do back[k] = -from[k] end
+  copy(self, x, part.cells, from, past, back)
+end
+
+methods.save, methods.load = files.save, files.load
+
 Grid.__index = fail.members(methods, "a grid")
 BlockGrid.__index = fail.members(block_grid.methods, "a grid of blocks")
 
@@ -290,6 +336,7 @@ function grid.create(session, rg, options)
       cells a side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
       "choose extents that the number of ranks divides")
   end
+  self.rg, self.parts = rg, parts
   self.blocks, self.place, self.from, self.past = blocks, place_of(blocks, comm.rank), {}, {}
   self.windows = setmetatable({}, { __mode = "k" })
   self.parcels = setmetatable({}, { __mode = "k" })

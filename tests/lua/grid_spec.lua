@@ -168,6 +168,64 @@ describe("a grid over ranks, " .. ranks_alone, function()
     ]]
   end)
 
+  it("saves one file, whatever the number of ranks, which others load", function()
+    local folder, script = os.tmpname(), [[
+      local dense = rg.grid{ shape = {4, 8}, periodic = true }
+      local sparse = rg.grid{ shape = {16, 16}, block = 4 }
+      local x, v = dense:field(rg.f32), dense:field(rg.vec2)
+      local m, q = rg.field(rg.f64), rg.field(rg.i32)
+      sparse:place(m, q)
+      local a, b = dense.from, dense.past
+      if SAVES then
+        for i = a[1], b[1] - 1 do
+          for j = a[2], b[2] - 1 do x[i][j], v[i][j] = 10 * i + j, rg.vec2(i, j) end
+        end
+        for i = 0, 15, 5 do
+          if sparse:owner(i, 3) == comm.rank then m[i][3], q[i][3] = i + 0.5, i end
+        end
+        dense:save("FOLDER/dense", { x = x, v = v, frame = 7, name = 'a "b"', on = true })
+        sparse:save("FOLDER/sparse", { m = m, q = q })
+      else
+        local t = dense:load("FOLDER/dense", { x = x, v = v })
+        assert(t.frame == 7 and t.name == 'a "b"' and t.on == true and t.x == x)
+        for i = a[1] - 1, b[1] do
+          for j = a[2] - 1, b[2] do
+            assert(x[i][j] == i % 4 * 10 + j % 8 and v[i][j].y == j % 8)
+          end
+        end
+        m[15][15] = 3
+        sparse:load("FOLDER/sparse", { m = m, q = q })
+        for i = 0, 15, 5 do
+          if sparse:owner(i, 3) == comm.rank then assert(m[i][3] == i + 0.5 and q[i][3] == i) end
+        end
+        assert(m[15][15] == 0)
+        for part, wrong in pairs {
+          ["No such file"] = function() sparse:save("FOLDER/no/x", { m = m }) end,
+          ["fields of this grid"] = function() dense:save("FOLDER/y", { m = m }) end,
+          ["FOLDER/none"] = function() sparse:load("FOLDER/none", { m = m }) end } do
+          local ok, problem = pcall(wrong)
+          assert(not ok and problem.message:find(part, 1, true), part .. problem.message)
+        end
+        comm:barrier()
+      end
+      if comm.rank == 0 then print "done" end
+    ]]
+    os.remove(folder)
+    local function go(ranks, saves, into, environment)
+      os.execute(("mkdir -p '%s'"):format(folder .. into))
+      result(ranks, (script:gsub("SAVES", tostring(saves)):gsub("FOLDER", folder .. into)),
+        environment)
+    end
+    go(1, true, "/one")
+    go(4, true, "/four", "RG_LSA_SIZE=2")
+    for _, name in ipairs { "dense", "sparse" } do
+      assert.are.equal(support.read_file(folder .. "/one/" .. name),
+        support.read_file(folder .. "/four/" .. name))
+    end
+    go(2, false, "/four")
+    os.execute(("rm -r '%s'"):format(folder))
+  end)
+
   it("of blocks says what it cannot be", function()
     local function problem(...) return select(2, pcall(...)).message end
     assert.is_truthy(problem(rg.grid, { shape = { 8, 9 }, block = 4 }):find "divides the extent")
