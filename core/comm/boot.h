@@ -22,6 +22,8 @@ typedef struct BootTable {
   void (*close)(Boot *boot); /* says farewell, and frees it */
   /* -- for ranks that are not of one team; where they are NULL, all ranks are on one host, and it
    * goes by gather and through files (far.c) -- */
+  /* The greatest of all ranks for each word; NULL: gather says as much. Returns as gather does. */
+  bool (*greatest)(Boot *boot, uint64_t *words, int32_t count, Error *err);
   /* Part k of each rank's parts, each of `size_bytes`, to rank k; in the order of ranks. */
   bool (*spread)(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
   bool (*broadcast)(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);

@@ -121,17 +121,35 @@ static void note_drops(Comm *comm, const Record *records) {
       if (records[k].dropped[j]) window_dropped(comm, records[k].dropped[j]);
 }
 
+/* Do all ranks bring the same, and nothing else is to be told? Then a few words say so, which cost
+ * as little on many ranks: the greatest of each, and of its complement, which is the least. */
+static bool is_all_said(Comm *comm, const Record *mine, bool wants_all, bool *is_said, Error *err) {
+  enum { WORDS = 4 };
+  uint64_t more = (uint64_t)(wants_all || mine->failed_code || mine->dropped[0]);
+  uint64_t words[2 * WORDS] = {mine->call, mine->size_bytes, mine->declared, more};
+  *is_said = false;
+  if (!comm->boot->table->greatest) return true;
+  for (int k = 0; k < WORDS; k++) words[WORDS + k] = ~words[k];
+  if (!comm->boot->table->greatest(comm->boot, words, 2 * WORDS, err)) return false;
+  *is_said = !words[3];
+  for (int k = 0; k < WORDS; k++) *is_said &= words[k] == ~words[WORDS + k];
+  return true;
+}
+
 bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err) {
   if (comm->is_lost) return lost(comm, err);
   comm_begin(comm, options->call);
   Record mine;
+  Error why = {0};
+  bool is_said;
   fill(comm, options, &mine);
+  if (!is_all_said(comm, &mine, all, &is_said, &why)) return comm_lose(comm, &why, err);
+  if (is_said) return true;
   Record *records = heap_alloc(comm->heap, (size_t)comm->size * sizeof *records);
   if (!records) {
     comm_abort(comm, "the host has no memory left");
     return lost(comm, err);
   }
-  Error why = {0};
   bool ok = comm->boot->table->gather(comm->boot, &mine, sizeof mine, records, &why);
   if (!ok) lose(comm, &why);
   if (ok) note_drops(comm, records);
@@ -165,7 +183,9 @@ int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most) {
     size = gcd(size, run);
     run = 0;
   }
-  return size ? (int32_t)size : 1;
+  for (uint64_t parts = 1; size; parts++)
+    if (size % parts == 0 && size / parts <= COMM_TEAM_MOST) return (int32_t)(size / parts);
+  return 1;
 }
 
 static bool find_team(Comm *comm, Error *err) {

@@ -81,6 +81,7 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
 /* For tests: of how many ranks a team is, when rank k is on host hosts[k]: as many as divide every
  * run of ranks on one host, and `most` (0: any), after NCCL. */
 int32_t comm_team_size(const uint64_t *hosts, int32_t count, int32_t most);
+enum { COMM_TEAM_MOST = 256 };
 
 /* This rank cannot go on: the others get `why` at their next call together. */
 void comm_abort(Comm *comm, const char *why);

@@ -29,7 +29,7 @@ enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
 struct Header {
   _Atomic uint64_t call;             /* the number of the call it is in, by CALL_COUNT, and which */
   char pad[56];
-  Slot slots[HUB_RANKS_MOST];        /* written by each rank */
+  Slot slots[COMM_TEAM_MOST];        /* written by each rank of the team, by its place there */
   uint64_t about[2];                 /* by turns: what must be the same on all ranks */
   uint8_t buffer[2][HEADER_BUFFER];  /* by turns: one barrier apart */
 };

@@ -15,7 +15,8 @@
 enum { SPINS = 50, LOOK_EVERY = 10000 };
 
 static uint64_t came_of(const Comm *comm, int32_t rank) {
-  return atomic_load_explicit(&comm->own->slots[rank].came, memory_order_acquire);
+  return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,
+                              memory_order_acquire);
 }
 
 static bool has_come(const Comm *comm, int32_t rank) {
@@ -82,8 +83,9 @@ bool comm_meet(Comm *comm, CommCall call, Error *err) {
   comm->epoch++;
   atomic_thread_fence(memory_order_release);
   for (int32_t k = 0; k < comm->team_size; k++)
-    atomic_store_explicit(&comm_header(comm, comm->team_first + k)->slots[comm->rank].came,
-                          (uint64_t)comm->epoch << 32 | (uint64_t)call, memory_order_release);
+    atomic_store_explicit(
+        &comm_header(comm, comm->team_first + k)->slots[comm->rank - comm->team_first].came,
+        (uint64_t)comm->epoch << 32 | (uint64_t)call, memory_order_release);
   for (int32_t k = 0; k < comm->team_size; k++)
     if (!await(comm, call, comm->team_first + k, err)) return false;
   atomic_thread_fence(memory_order_seq_cst);

@@ -180,6 +180,14 @@ static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all,
   return mpi_finish(mpi, mpi->plugin->gather(mine, size_bytes, all, why), why, err);
 }
 
+static bool greatest(Boot *boot, uint64_t *words, int32_t count, Error *err) {
+  Mpi *mpi = (Mpi *)boot;
+  char why[MPI_WHY];
+  if (!mpi_look(mpi, err)) return false;
+  mpi->gathers++;
+  return mpi_finish(mpi, mpi->plugin->greatest(words, count, why), why, err);
+}
+
 static bool check(Boot *boot, Error *err) { return mpi_look((Mpi *)boot, err); }
 
 static void abort_all(Boot *boot, const char *why) {
@@ -203,9 +211,9 @@ static void leave(Boot *boot) {
 }
 
 static const BootTable table = {
-    .gather = gather, .check = check, .abort = abort_all, .close = leave, .spread = mpi_spread,
-    .broadcast = mpi_broadcast, .trade = mpi_trade, .expose = mpi_expose, .conceal = mpi_conceal,
-    .reach = mpi_reach};
+    .gather = gather, .check = check, .abort = abort_all, .close = leave, .greatest = greatest,
+    .spread = mpi_spread, .broadcast = mpi_broadcast, .trade = mpi_trade, .expose = mpi_expose,
+    .conceal = mpi_conceal, .reach = mpi_reach};
 
 /* -- begin ------------------------------------------------------------------------------------- */
 

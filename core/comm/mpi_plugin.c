@@ -235,6 +235,15 @@ static MpiWork *broadcast(int32_t root, void *bytes, uint64_t size_bytes, char *
   return begun(work, code, "MPI_Ibcast", why);
 }
 
+static MpiWork *greatest(uint64_t *words, int32_t count, char *why) {
+  uint64_t bytes = (uint64_t)count * sizeof *words;
+  MpiWork *work = new_call(words, bytes, words, bytes, why);
+  if (!work) return NULL;
+  int code = MPI_Iallreduce(work->stage, work->from, count, MPI_UINT64_T, MPI_MAX, mpi.calls,
+                            work->requests);
+  return begun(work, code, "MPI_Iallreduce", why);
+}
+
 /* Of several that ended together the first that failed. */
 static bool test_all(MpiWork *work, int *done, char *why) {
   int code = MPI_Testall(work->count, work->requests, done, work->statuses);
@@ -377,7 +386,7 @@ static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uin
 
 static const MpiPlugin table = {
     .version = MPI_PLUGIN_VERSION, .begin = begin, .gather = gather, .spread = spread,
-    .broadcast = broadcast, .test = test, .link = link_parcels, .start = start,
+    .broadcast = broadcast, .greatest = greatest, .test = test, .link = link_parcels, .start = start,
     .unlink = unlink_parcels, .tell = tell, .hear = hear, .expose = expose, .conceal = conceal,
     .put = put, .get = get};
 

@@ -42,6 +42,8 @@ typedef struct MpiPlugin {
   MpiWork *(*gather)(const void *mine, uint64_t size_bytes, void *all, char *why);
   MpiWork *(*spread)(const void *parts, uint64_t size_bytes, void *all, char *why);
   MpiWork *(*broadcast)(int32_t root, void *bytes, uint64_t size_bytes, char *why);
+  /* The greatest of all ranks, word by word, to all. */
+  MpiWork *(*greatest)(uint64_t *words, int32_t count, char *why);
   /* Done: what came is where it should be, and the work is freed unless it is a link. Work that is
    * never done keeps its buffers for ever. */
   bool (*test)(MpiWork *work, bool *is_done, char *why);

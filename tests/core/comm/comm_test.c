@@ -251,6 +251,10 @@ int main(void) {
     CHECK_INT(team_of("abab", 0), 1);
     CHECK_INT(team_of("aaaa", 2), 2);
     CHECK_INT(team_of("a", 0), 1);
+    static const uint64_t one_host[600];
+    CHECK_INT(comm_team_size(one_host, 600, 0), 200);
+    CHECK_INT(comm_team_size(one_host, 512, 0), 256);
+    CHECK_INT(comm_team_size(one_host, 257, 0), 1);
   }
   TEST("each rank gets the parts of all, in order") run_in_teams(gather_numbers);
   TEST("one rank's bytes reach all") run_in_teams(broadcast_bytes);
