@@ -246,6 +246,14 @@ static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
       return;
 }
 
+/* Is it in a table that a local names, as 't[1]' and 't.a' are? */
+static bool is_in_list(const Expr *target) {
+  const Expr *at = target;
+  while (at->kind == AST_INDEX || at->kind == AST_FIELD) at = at->left;
+  return at != target && at->kind == AST_LOCAL && at->local && at->local->is_alias &&
+         at->local->alias.kind == ENTITY_LIST;
+}
+
 static void fail_captured(Resolve *r, Expr *target) {
   Entity entity = target->kind == AST_GLOBAL ? resolve_expr(r, target) : (Entity){0};
   if (entity.kind == ENTITY_FIELD)
@@ -300,6 +308,13 @@ bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
 }
 
 static void resolve_target(Resolve *r, Expr *target) {
+  if (is_in_list(target)) {
+    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
+              "few numbers are a vector, rg.vec3(0); many an array, rg.zeros(rg.f32, n)",
+              "tables are constant in kernels: '%s' cannot be assigned",
+              sema_source(r->s, target));
+    return;
+  }
   bool is_field = target->kind == AST_FIELD && sema_strip(target->left)->kind != AST_GLOBAL &&
                   resolve_expr(r, target).kind == ENTITY_PART;
   if (target->kind == AST_GLOBAL || (target->kind == AST_FIELD && !is_field)) {

@@ -30,7 +30,7 @@ end
 
 -- README.md: a row of pictures for each kind. examples/README.md: a row for each example.
 local function strip()
-  local lines = { "| | |", "| --- | --- |" }
+  local lines = { "", "| | |", "| --- | --- |" }
   for _, kind in ipairs(kinds) do
     local pictures = {}
     for k, example in ipairs(of_kind[kind]) do
@@ -39,7 +39,7 @@ local function strip()
     end
     lines[#lines + 1] = ("| %s | %s |"):format(kind, table.concat(pictures, " "))
   end
-  return table.concat(lines, "\n") .. "\n"
+  return table.concat(lines, "\n") .. "\n\n"
 end
 
 local function list()

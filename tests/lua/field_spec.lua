@@ -2,13 +2,34 @@
 local support = require "support"
 local rg, sparse, failure = support.rg, support.sparse, support.failure
 
+local function resident()
+  local file = assert(io.open "/proc/self/statm")
+  local pages = file:read "*a":match "^%d+ (%d+)"
+  file:close()
+  return tonumber(pages) * 4096
+end
+
+describe("the memory of fields and arrays that are dropped", function()
+  it("does not grow with how many there were #compiled #cpu #uncounted", function()
+    local function drop(count)
+      for _ = 1, count do
+        local dense, sparse_one = rg.field(rg.f32, 64, 64), rg.field(rg.f32)
+        rg.root:pointer("i", 8):dense("i", 8):place(sparse_one)
+        dense[1][1], sparse_one[3] = 1, 1
+        rg.array(rg.f32, 100)[0] = 2
+      end
+      collectgarbage()
+      collectgarbage()
+      return resident()
+    end
+    local live = rg.memory().live
+    local before = drop(500)
+    assert.is_true(drop(2000) < 1.05 * before)
+    assert.equal(live, rg.memory().live)
+  end)
+end)
+
 describe("the memory of a dense field", function()
-  local function resident()
-    local file = assert(io.open "/proc/self/statm")
-    local pages = file:read "*a":match "^%d+ (%d+)"
-    file:close()
-    return tonumber(pages) * 4096
-  end
 
   it("is taken when a kernel uses it, or where somebody else does #compiled #cpu", function()
     local mib = 2 ^ 20

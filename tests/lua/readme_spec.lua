@@ -18,6 +18,28 @@ describe("the snippets of #compiled", function()
     end)
   end
 
+  it("README.md at the prompt give what is shown", function()
+    local inputs, shown, is_prompt = {}, {}, false
+    for line in io.lines "README.md" do
+      local input = line:match "^> (.*)$"
+      if line:find "^```" then is_prompt = false end
+      is_prompt = is_prompt or input ~= nil
+      if input then inputs[#inputs + 1] = input
+      elseif is_prompt then shown[#shown + 1] = line end
+    end
+    local said = {}
+    local console = require("regolith.console").new { write = function(text)
+      said[#said + 1] = text
+    end }
+    for k, input in ipairs(inputs) do
+      local before = table.concat(said)
+      assert.equal("complete", console:feed((input:gsub("%s+%-%- .*$", ""))), input)
+      if k == 5 then assert.equal(table.concat(shown, "\n") .. "\n", table.concat(said)) end
+      if k > 5 then assert.is_true(#table.concat(said) > #before, input) end
+    end
+    assert.is_true(#inputs > 5 and #shown == 3)
+  end)
+
   it("lua/README.md give the same at the prompt, without the locals", function()
     local path, expected, text = os.tmpname(), {}, {}
     local is_code = false
