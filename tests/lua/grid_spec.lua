@@ -168,6 +168,34 @@ describe("a grid over ranks, " .. ranks_alone, function()
     ]]
   end)
 
+  it("of blocks carries water, the same to 1e-5 of the box, and is in balance", function()
+    -- the example, and then where its particles are
+    local text = 'arg = { "FOLDER", "2" }\n' .. support.read_file "examples/ranks_mpm.lua" .. [[
+      local sum = rg.kernel(function(here)
+        local s, J = rg.vec2(0), 0.0
+        for p in rg.range(count[0]) do
+          s = s + here[p].x
+          J = J + here[p].J
+        end
+        return s.x, s.y, J
+      end)
+      local x, y, J = sum(here)
+      x, y, J = comm:all_reduce(x), comm:all_reduce(y), comm:all_reduce(J)
+      assert(comm:all_reduce(count[0], "max") < 1.3 * total / ranks)
+      if me == 0 then print(("%.9f %.9f %.9f"):format(x / total, y / total, J / total)) end
+    ]]
+    local folder, means = os.tmpname(), {}
+    os.remove(folder)
+    os.execute(("mkdir '%s'"):format(folder))
+    for k, ranks in ipairs { 1, 4 } do
+      local lines = support.run_ranks(ranks, (text:gsub("FOLDER", folder)))
+      assert.are.equal("checksum 15000", lines[2], table.concat(lines, "\n"))
+      means[k] = { lines[1]:match "^(%S+) (%S+) (%S+)$" }
+    end
+    for k = 1, 3 do assert.is_true(math.abs(means[1][k] - means[2][k]) < 1e-5, means[2][k]) end
+    os.execute(("rm -r '%s'"):format(folder))
+  end)
+
   it("saves one file, whatever the number of ranks, which others load", function()
     local folder, script = os.tmpname(), [[
       local dense = rg.grid{ shape = {4, 8}, periodic = true }
