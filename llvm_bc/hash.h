@@ -93,6 +93,11 @@ static inline uint64_t table_home(uint64_t table, uint32_t tag) {
   return (uint64_t)tag >> (32 - table_log2(table)) & ~(uint64_t)(RT_LINE - 1);
 }
 
+/* The line where a search of the tag begins; of 0 any. */
+static inline void table_fetch(const RtTree *tree, uint64_t table, uint32_t tag) {
+  __builtin_prefetch(&table_entries(tree, table)[table_home(table, tag)]);
+}
+
 static inline int entry_is_node(uint64_t entry) { return entry >> 32 != 0; }
 static inline int entry_ends_search(uint64_t entry) { return !entry || entry == RT_SEALED; }
 

@@ -1,7 +1,7 @@
 /* hash_lanes.c - cells of a hash for iterations that run side by side; native alone. The lines of
  * the table are fetched for all lanes before the first is looked at, so they arrive together. Keys
  * with exact tags, the common ones, are their tags. */
-#include "hash.h"
+#include "hash_wide.h"
 
 enum { MOST_LANES = 64 };
 
@@ -86,11 +86,29 @@ static uint64_t find_others(const Lanes *l, uint64_t others, uint8_t **nodes) {
   return found;
 }
 
+#if defined(RT_HASH_WIDE)
+/* Returns the lanes found in their first line; the rest is as before. */
+WIDE static uint64_t find_near(const Lanes *l, uint8_t **nodes) {
+  Wide wide[MOST_LANES / EIGHT];
+  uint64_t found = 0;
+  for (int32_t k = 0; k < l->width; k += EIGHT)
+    wide_fetch(&wide[k / EIGHT], l->tree, l->manager, l->table, l->coordinates, k, l->width);
+  for (int32_t k = 0; k < l->width; k += EIGHT)
+    found |= (uint64_t)wide_find(&wide[k / EIGHT], l->tree, nodes + k) << k;
+  return found;
+}
+#endif
+
 static uint64_t find(Lanes *l, uint64_t running, uint8_t **nodes) {
+  uint64_t near = 0;
   if (!l->table) return 0;
-  uint64_t exact = l->manager->exact_bits ? fetch(l, running) : 0;
-  uint64_t found = find_exact(l, exact, nodes);
-  return exact == running ? found : found | find_others(l, running & ~exact, nodes);
+#if defined(RT_HASH_WIDE)
+  if (l->manager->exact_bits && wide_is_there()) near = find_near(l, nodes) & running;
+  if (near == running) return near;
+#endif
+  uint64_t rest = running & ~near, exact = l->manager->exact_bits ? fetch(l, rest) : 0;
+  uint64_t found = near | find_exact(l, exact, nodes);
+  return exact == rest ? found : found | find_others(l, rest & ~exact, nodes);
 }
 
 void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64_t running,
@@ -99,6 +117,21 @@ void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64
   uint64_t found = find(&l, (uint64_t)running, nodes), all = ~(uint64_t)0 >> (64 - width);
   for (uint64_t left = all & ~found; left; left &= left - 1)
     nodes[__builtin_ctzll(left)] = context->ambient;
+}
+
+void rt_hash_fetch_lanes(RtContext *context, int32_t tree, int32_t manager, int32_t width,
+                         const int64_t *coordinates) {
+  Lanes l = lanes_of(context, tree, manager, width, coordinates);
+  if (!l.table) return;
+#if defined(RT_HASH_WIDE)
+  Wide wide;
+  if (wide_is_there()) {
+    for (int32_t k = 0; k < width; k += EIGHT)
+      wide_fetch(&wide, l.tree, l.manager, l.table, coordinates, k, width);
+    return;
+  }
+#endif
+  fetch(&l, ~(uint64_t)0 >> (64 - width));
 }
 
 /* A lane before it may have activated the cell. */

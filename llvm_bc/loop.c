@@ -14,7 +14,10 @@ int32_t rt_tree_large(RtContext *context, int32_t tree) {
   return of->top > RT_LARGE || of->root_size > RT_LARGE;
 }
 
-void rt_fetch(const uint8_t *place) { __builtin_prefetch(place, 1, 3); }
+void rt_fetch(const uint8_t *place, int32_t writes) {
+  if (writes) __builtin_prefetch(place, 1, 3);
+  else __builtin_prefetch(place, 0, 3);
+}
 
 RtWorker *rt_host_worker(RtContext *context) { return &context->workers[0]; }
 

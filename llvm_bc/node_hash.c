@@ -22,6 +22,15 @@ uint8_t *rt_hash_ensure(RtContext *context, RtWorker *worker, int32_t tree, int3
   return rt_hash_activate(context, worker, tree, manager, parent, coordinates);
 }
 
+void rt_hash_fetch(RtContext *context, int32_t tree_index, int32_t number, const uint8_t *parent,
+                   const int64_t *coordinates) {
+  const RtTree *tree = context->trees[tree_index];
+  const RtManager *manager = &tree->managers[number];
+  uint64_t table = rt_load_acquire_long(&manager->table.current);
+  if (table) table_fetch(tree, table, hash_exact_tag(manager, coordinates, 1));
+  (void)parent;
+}
+
 int32_t rt_hash_live(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
                      const int64_t *coordinates) {
   return rt_hash_find(context, tree, manager, parent, coordinates) != context->ambient;

@@ -291,6 +291,7 @@ void lane_unguard(Codegen *g, const LaneGuard *guard);
 bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst);
+bool lane_hash_fetch(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,

@@ -31,3 +31,9 @@ bool lane_hash(Codegen *g, const IrInst *inst) {
   value_set(g, inst, cells);
   return true;
 }
+
+bool lane_hash_fetch(Codegen *g, const IrInst *inst) {
+  LLVMValueRef operands[] = {value_integer(g->i32, g->width), coordinates_of(g, inst)};
+  call_runtime(g, RT_HASH_FETCH_LANES, (Callee){inst->tree, inst->imm}, operands, 2);
+  return true;
+}

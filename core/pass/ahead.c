@@ -1,16 +1,19 @@
 /* ahead.c - elements and lists at computed places are fetched some iterations before they are
- * written.
+ * written, and cells of a hash before they are read or written.
  *
  *   for t in rg.range(n) do x[hash(t)] = 1 end      if the tree is large: walk to x[hash(t + 12)],
  *                                               =>  fetch the element, and the word with its bit
  *
  * It is done where a processor does not overlap the misses of iterations by itself: an atomic
  * update, the look at a mask's bit, and that at the length of a list to which an element is
- * appended wait for memory, and what comes after them waits, too. The
- * index is computed a second time, from the loop's index plus a distance: so it may hang on that,
- * on what the host region passed, and on loads, but on no inner loop. A fetch changes nothing: the
- * walk finds nodes, and what is outside the shape or absent is not fetched. The loop may run past
- * its end by the distance, as loads of elements outside the shape give zero. */
+ * appended wait for memory, and what comes after them waits, too. A look-up in a hash is so long
+ * that not enough of them are under way at once: first the line of the table is fetched, and half
+ * the distance later a look-up finds the element, which is fetched.
+ * The index is computed a second time, from the loop's index plus a distance: so it may hang on
+ * that, on what the host region passed, and on loads, but on no inner loop. A fetch changes
+ * nothing: the walk finds nodes, and what is outside the shape or absent is not fetched. The loop
+ * may run past its end by the distance, as loads of elements outside the shape give zero. */
+#include "pass/kind.h"
 #include "pass/places.h"
 
 enum {
@@ -111,9 +114,19 @@ static bool is_found_by_steps(const SNode *node) {
   return true;
 }
 
+/* The hash in whose table the element's cell is looked for, with no node above it. */
+static const SNode *table_of(const Lower *l, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  const SNode *level = field->array < 0 ? snode_sparse_level(field->node) : NULL;
+  bool is_in_table = level && snode_has(level, SNODE_UNBOUNDED);
+  return is_in_table && !snode_node_level(level->parent) ? level : NULL;
+}
+
 static bool waits(const Lower *l, const IrInst *access) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
+  if (table_of(l, place)) return true;
+  if (access->op == IR_LOAD) return false;
   if (access->private_copy || field->array >= 0 || !is_found_by_steps(field->node)) return false;
   if (!place->active && snode_is_masked(field->node, NULL)) return true;
   return is_atomic(access);
@@ -153,22 +166,40 @@ static bool is_far_list(Found *found, const IrInst *append) {
          lists_way(found->l, append) != LIST_STAGED;
 }
 
+/* Cells of one table at the same indices. */
+static bool is_found(const Found *found, const IrInst *place) {
+  const SNode *table = table_of(found->l, place);
+  for (int k = 0; table && k < found->count; k++) {
+    const IrInst *other = found->what[k];
+    if (other->op == IR_PLACE && table_of(found->l, other) == table &&
+        !memcmp(other->operands, place->operands,
+                sizeof *place->operands * (size_t)place->operand_count))
+      return true;
+  }
+  return false;
+}
+
+static bool is_access(const IrInst *inst) {
+  return (inst->op == IR_LOAD || rewrite_is_write(inst->op)) && inst->operands[0]->op == IR_PLACE;
+}
+
 static bool find_place(void *data, IrInst *inst) {
   Found *found = data;
   if (inst->op == IR_APPEND && is_far_list(found, inst)) {
     found->what[found->count++] = inst;
     found->has_atomic = true;
-  } else if (rewrite_is_write(inst->op) && inst->operands[0]->op == IR_PLACE &&
-             waits(found->l, inst) &&
-             is_computed_place(found->l, found->body, inst->operands[0])) {
+  } else if (is_access(inst) && waits(found->l, inst) &&
+             is_computed_place(found->l, found->body, inst->operands[0]) &&
+             !is_found(found, inst->operands[0])) {
     found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);
   }
   return found->count < MOST_PLACES;
 }
 
-static void fetch(IrBuilder *b, IrInst *address) {
-  ir_call(b, RT_FETCH, 0, 0, 1, &address);
+static void fetch(IrBuilder *b, IrInst *address, bool writes) {
+  IrInst *flag = ir_const_int(b, TYPE(I32), writes);
+  ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, flag});
 }
 
 /* What is at `count` indices of the inst, later; false: they hang on something else. */
@@ -190,6 +221,18 @@ static IrBuilder begin_fetch(Ahead *a, int tree, IrInst *inside, const IrInst *b
   return rewrite_inside(a->l->kernel, branch->regions[0], before);
 }
 
+static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
+  const IrField *field = &a->l->kernel->fields.items[place->field];
+  IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
+  if (!later_indices(a, place, place->operand_count, indices)) return;
+  ir_note(a->l->kernel, place->line, "the hash is asked %d iterations ahead in a large tree",
+          a->distance);
+  IrBuilder b = begin_fetch(a, field->tree, address_inside(&a->b, field->node, indices), place);
+  Address at = address_from_root(&b, field->tree, field->node, indices);
+  int count = address_name(&at, table, name);
+  ir_call(&b, kind_of(table)->fetch, field->tree, table->manager, count, name);
+}
+
 static void fetch_place(Ahead *a, const IrInst *place) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
@@ -198,12 +241,12 @@ static void fetch_place(Ahead *a, const IrInst *place) {
           a->distance);
   IrBuilder b = begin_fetch(a, field->tree, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
-  fetch(&b, places_element(a->l, &at, field));
+  fetch(&b, places_element(a->l, &at, field), !table_of(a->l, place));
   const SNode *masked = snode_sparse_level(field->node);
   if (!masked || !snode_has_bits(masked)) return;
   at = address_from_root(&b, field->tree, field->node, indices);
   address_name(&at, masked, mask);
-  fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0));
+  fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0), true);
 }
 
 /* Its length, and with it most of its slots. */
@@ -215,7 +258,7 @@ static void fetch_list(Ahead *a, const IrInst *append) {
   ir_note(a->l->kernel, append->line, "the list is fetched %d iterations ahead in a large tree",
           a->distance);
   IrBuilder b = begin_fetch(a, tree, address_list_inside(&a->b, list, indices), append);
-  fetch(&b, address_to_list(&b, tree, list, indices, false).at);
+  fetch(&b, address_to_list(&b, tree, list, indices, false).at, true);
 }
 
 void ahead_fetch(Lower *l, IrRegion *body) {
@@ -229,5 +272,11 @@ void ahead_fetch(Lower *l, IrRegion *body) {
   a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
   for (int k = 0; k < found.count; k++)
     if (found.what[k]->op == IR_APPEND) fetch_list(&a, found.what[k]);
+    else if (table_of(l, found.what[k])) fetch_table(&a, found.what[k], table_of(l, found.what[k]));
     else fetch_place(&a, found.what[k]);
+  a.distance /= 2;
+  a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
+  for (int k = 0; k < found.count; k++)
+    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k]))
+      fetch_place(&a, found.what[k]);
 }

@@ -31,6 +31,7 @@ typedef struct Kind {
   /* At the container; NULL: no calls on cells, which are always active, or elements of lists. */
   int (*name)(Address *a, const SNodeStep *step, IrInst **operands);
   RtEntry find, ensure, live, clear; /* on one cell */
+  RtEntry fetch;                     /* of an unbounded one: where `find` begins */
   RtEntry count, clear_all;          /* on all cells of the level */
   bool is_safe_to_clear; /* without a cell; else its slot or bit may be in the ambient */
   /* An op on cells of the level itself other than these calls; false: not one of this kind. NULL:

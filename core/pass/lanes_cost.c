@@ -70,7 +70,7 @@ static bool is_gathered(const IrInst *inst) {
 static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
   case RT_OUTSIDE: return 0; /* rare */
-  case RT_FETCH: return 1;
+  case RT_FETCH: case RT_HASH_FETCH: return 1;
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
   case RT_HASH_FIND: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
   case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
@@ -202,6 +202,7 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
     if (inst->entry == RT_FETCH) return 2 * s->width;
+    if (inst->entry == RT_HASH_FETCH) return HASH + (int64_t)(HASH_LANE * s->width / 2);
     if (is_gathered(inst))
       return (int64_t)(GATHER + (is_activation(inst) ? SELDOM : 0)) * s->width + 4 * VECTOR;
     return cost ? lanes_on(s) * (cost + ONE_BY_ONE) : 0;

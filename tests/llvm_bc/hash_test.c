@@ -1,0 +1,121 @@
+/* hash_test.c - look-ups for lanes find, and make, what look-ups one by one do: of keys that are
+ * their tags and of others, of cells that are there and not, in lanes that run and do not. */
+#include <string.h>
+
+#include "check.h"
+#include "forest.h"
+
+enum { SHIFT = 26, CELLS = 6000, MOST_AXES = 4, MOST_LANES = 64, ROUNDS = 400 };
+
+static const int64_t near[] = {0, 30000, 100, 30, 12}; /* by axes: either way from 0 */
+static ForestTree trees[1];
+static RtContext *context;
+static RtBudget budget;
+static Random random_of_test = {1};
+
+static void create(int axes) {
+  const char *const letters[] = {"", "i", "ij", "ijk", "ijkl"};
+  ForestRow rows[] = {{.kind = FOREST_ROOT}, {FOREST_HASH, 0, letters[axes], {0}, 4}};
+  for (int a = 0; a < axes; a++) rows[1].sizes[a] = 16;
+  budget = (RtBudget){.limit = UINT64_MAX / 2};
+  forest_create(trees, rows, 2, &budget, 0, SHIFT);
+  context = forest_context(trees, 1);
+}
+
+static void destroy(void) {
+  forest_context_destroy(context);
+  forest_destroy(trees);
+}
+
+/* One of a hundred is too far away for a tag. */
+static void any_cell(int axes, int64_t *coordinates) {
+  for (int a = 0; a < axes; a++)
+    coordinates[a] = random_below(&random_of_test, 2 * near[axes]) - near[axes];
+  if (!random_below(&random_of_test, 100)) coordinates[0] <<= 24;
+}
+
+static uint8_t *find(const int64_t *coordinates) {
+  return rt_hash_find(context, 0, 0, trees->rt.root, coordinates);
+}
+
+static void fill(int axes) {
+  int64_t coordinates[MOST_AXES];
+  for (int k = 0; k < CELLS; k++) {
+    any_cell(axes, coordinates);
+    rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
+    any_cell(axes, coordinates);
+    if (k % 4 == 0)
+      rt_hash_clear(context, context->workers, 0, 0, trees->rt.root, coordinates);
+  }
+}
+
+typedef struct Lanes {
+  int axes, width;
+  int64_t running;
+  int64_t coordinates[MOST_AXES * MOST_LANES];
+  uint8_t *nodes[MOST_LANES];
+} Lanes;
+
+static void get(const Lanes *lanes, int lane, int64_t *coordinates) {
+  for (int a = 0; a < lanes->axes; a++)
+    coordinates[a] = lanes->coordinates[a * lanes->width + lane];
+}
+
+static void any_lanes(Lanes *lanes, int axes, int width) {
+  *lanes = (Lanes){.axes = axes, .width = width};
+  for (int lane = 0; lane < width; lane++) {
+    int64_t coordinates[MOST_AXES];
+    any_cell(axes, coordinates);
+    for (int a = 0; a < axes; a++) lanes->coordinates[a * width + lane] = coordinates[a];
+    lanes->nodes[lane] = trees->rt.root;
+    if (random_below(&random_of_test, 4)) lanes->running |= (int64_t)1 << lane;
+  }
+}
+
+static void finds_as_one_by_one(int axes, int width) {
+  Lanes lanes;
+  any_lanes(&lanes, axes, width);
+  rt_hash_fetch_lanes(context, 0, 0, width, lanes.coordinates);
+  rt_hash_find_lanes(context, 0, 0, lanes.running, width, lanes.nodes, lanes.coordinates);
+  for (int lane = 0; lane < width; lane++) {
+    int64_t coordinates[MOST_AXES];
+    get(&lanes, lane, coordinates);
+    rt_hash_fetch(context, 0, 0, trees->rt.root, coordinates);
+    bool runs = lanes.running >> lane & 1;
+    CHECK(lanes.nodes[lane] == (runs ? find(coordinates) : context->ambient));
+  }
+}
+
+static void makes_as_one_by_one(int axes, int width) {
+  Lanes lanes;
+  any_lanes(&lanes, axes, width);
+  rt_hash_ensure_lanes(context, context->workers, 0, 0, lanes.running, width, lanes.nodes,
+                       lanes.coordinates);
+  for (int lane = 0; lane < width; lane++) {
+    int64_t coordinates[MOST_AXES];
+    get(&lanes, lane, coordinates);
+    if (lanes.running >> lane & 1) {
+      CHECK(lanes.nodes[lane] == find(coordinates));
+      CHECK(find(coordinates) != context->ambient);
+    }
+  }
+}
+
+static void test_lanes(int axes) {
+  create(axes);
+  finds_as_one_by_one(axes, 16); /* there is no table yet */
+  fill(axes);
+  for (int k = 0; k < ROUNDS; k++) {
+    finds_as_one_by_one(axes, 2 << k % 6);
+    if (k % 8 == 0) makes_as_one_by_one(axes, 2 << k / 8 % 6);
+  }
+  rt_tree_refresh(context, &trees->rt);
+  CHECK(!strcmp(forest_broken(trees), ""));
+  destroy();
+}
+
+int main(void) {
+  for (int axes = 1; axes <= MOST_AXES; axes++)
+    TEST("lanes of a hash find and make the cells that iterations alone do") test_lanes(axes);
+  return check_report();
+}
