@@ -160,8 +160,8 @@ static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, 
   }
 }
 
-/* Into the first empty entry from its home, while nobody reads the table. On a GPU lanes of one warp
- * may do so at once. */
+/* Into the first empty entry from its home, while nobody reads the table. On a GPU lanes of one
+ * warp may do so at once. */
 static inline void table_insert(const RtTree *tree, uint64_t table, uint64_t entry) {
   uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
   uint64_t at = table_home(table, (uint32_t)(entry >> 32));
