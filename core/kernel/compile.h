@@ -18,6 +18,7 @@ typedef enum CompileStage {
 /* What another compile of the same differs in; all 0: nothing. */
 typedef struct CompileWay {
   bool has_half_vectors;
+  bool goes_by_squares;   /* loops whose accesses run along different axes */
   bool looks_up_alone;    /* threads of a GPU share no look-ups */
   const char *without;    /* a pass that is left out */
 } CompileWay;

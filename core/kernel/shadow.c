@@ -140,13 +140,14 @@ static bool find_outcome(Shadow *shadow, const DeviceLaunch *launch, uint64_t *o
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-static bool run(Shadow *shadow, const TuneTrial *trial, int32_t candidate, Error *err) {
+static bool run(Shadow *shadow, TuneTrial *trial, int32_t candidate, Error *err) {
   Engine *engine = shadow->kernel->engine;
   Device *device = engine->store->device;
   DeviceLaunch *launch = &engine->launch;
   Variant *code;
   RgValue unused;
   DeviceSwitches switches = tuning_way(shadow->kernel, trial, candidate, &code);
+  trial->code = code;
   if (code) variant_take_arguments(engine, code, shadow->variant);
   Variant *variant = code ? code : shadow->variant;
   launch_fill(engine, variant, shadow->values, launch);
@@ -162,7 +163,7 @@ static bool run(Shadow *shadow, const TuneTrial *trial, int32_t candidate, Error
   return ok && readback(shadow->kernel, variant, launch, shadow->values, &unused, err);
 }
 
-static bool try_all(Shadow *shadow, const TuneTrial *trial, Error *err) {
+static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
   const DeviceLaunch *launch = &shadow->kernel->engine->launch;
   Tuner *tuner = trial->tuner;
   while (tuner->kept == TUNE_UNDECIDED) {
@@ -177,7 +178,7 @@ static bool try_all(Shadow *shadow, const TuneTrial *trial, Error *err) {
     if (!shadow->has_usual) shadow->usual = hash;
     shadow->has_usual = true;
     if (hash == shadow->usual) {
-      tuner_note(tuner, candidate, (double)launch->ticks, launch->work ? (double)launch->work : 1);
+      tuner_note(tuner, candidate, (double)launch->ticks, tuning_work(trial, launch));
     } else {
       tuning_differs(trial, candidate);
       tuner_fail(tuner, candidate);

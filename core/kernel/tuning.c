@@ -339,13 +339,13 @@ static bool may_compile(Engine *engine, const Variant *variant) {
   return true;
 }
 
-static void begin_code(const Tuning *tuning, TuneEntry *entry, bool is_gpu) {
+static void begin_code(const Tuning *tuning, TuneEntry *entry) {
   tuner_begin(&entry->code, 1 + tuning->made_count);
   for (int32_t k = 0; k <= tuning->made_count; k++)
     if (entry->known_code == (k ? tuning->made_rows[k - 1] : 0)) tuner_recall(&entry->code, k);
   int32_t kept = tuner_choice(&entry->tuner);
-  snprintf(entry->about_code, sizeof entry->about_code, "%s%s%s%s%s", entry->about,
-           entry->about[0] ? ", " : "", is_gpu ? "look-ups" : "vectors", kept ? " with " : "",
+  snprintf(entry->about_code, sizeof entry->about_code, "%s%scode%s%s", entry->about,
+           entry->about[0] ? ", " : "", kept ? " with " : "",
            kept ? kept_word(tuning, entry) : "");
 }
 
@@ -362,7 +362,7 @@ static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entr
     if (!waits && entry->known_code < 0 && !may_compile(engine, variant)) return;
     tuning->code = make_next(kernel, variant, entry) ? CODE_MAKING : CODE_MADE;
   }
-  begin_code(tuning, entry, kernel->engine->store->device->processors[RG_TARGET_PTX]);
+  begin_code(tuning, entry);
 }
 
 static bool may_try_code(const Kernel *kernel) {
@@ -422,12 +422,18 @@ DeviceSwitches tuning_pick(Kernel *kernel, TuneTrial *trial) {
   return find_way(kernel, tuning, entry, tuner, trial->candidate, &trial->code);
 }
 
-static void note_trial(Kernel *kernel, const TuneTrial *trial, uint64_t ticks, uint64_t work) {
+double tuning_work(const TuneTrial *trial, const DeviceLaunch *launch) {
+  TuneEntry *entry = trial->entry;
+  if (!trial->code || !(entry->work > 0)) entry->work = launch->work ? (double)launch->work : 1;
+  return entry->work;
+}
+
+static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *launch) {
   Engine *engine = kernel->engine;
   TuneEntry *entry = trial->entry;
   Tuner *tuner = trial->tuner;
-  double units = work ? (double)work : 1;
-  entry->work = units;
+  uint64_t ticks = launch->ticks;
+  double units = tuning_work(trial, launch);
   tuner_note(tuner, trial->candidate, (double)ticks, units);
   double usual = tuner->rows[tuner_choice(tuner)].best * units;
   if (usual > 0) budget_spend(&engine->tune_budget, (double)ticks - usual);
@@ -459,6 +465,7 @@ static void note_short(Variant *variant) {
 static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *launch) {
   TuneEntry *entry = tuning->last;
   if (!entry || tuning->is_asked_for || kernel->engine->options.tunes != TUNE_ONLINE) return;
+  if (entry->code.count && entry->code.kept) return; /* it counts work in another way */
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
 }
@@ -469,7 +476,7 @@ void tuning_take(Kernel *kernel, const TuneTrial *trial, const DeviceLaunch *lau
     tuning_forget(trial);
     return;
   }
-  if (trial->entry) note_trial(kernel, trial, launch->ticks, launch->work);
+  if (trial->entry) note_trial(kernel, trial, launch);
   Tuning *tuning = watch(kernel, variant);
   if (!tuning || is_always(kernel)) return;
   if (engine_ms(kernel->engine, launch->ticks) < least_ms) {
@@ -536,8 +543,6 @@ void tuning_differs(const TuneTrial *trial, int32_t candidate) {
 }
 
 void tuning_keep(Kernel *kernel, const TuneTrial *trial) {
-  const DeviceLaunch *launch = &kernel->engine->launch;
-  trial->entry->work = launch->work ? (double)launch->work : 1;
   trial->base->tuning->is_asked_for = trial->base->is_tuned = true;
   record(kernel, trial->base, trial->entry, trial->tuner);
 }

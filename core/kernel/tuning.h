@@ -35,6 +35,8 @@ void tuning_drop(Engine *engine, Variant *variant);
 bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial);
 /* How candidate k of trial->tuner runs; *code NULL: by the base's own code. */
 DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Variant **code);
+/* How much a launch did, as the base's own code counts it: of other code, as that did last. */
+double tuning_work(const TuneTrial *trial, const DeviceLaunch *launch);
 /* It does not what the default does. */
 void tuning_differs(const TuneTrial *trial, int32_t candidate);
 /* The tuner has decided. */

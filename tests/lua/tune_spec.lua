@@ -484,6 +484,36 @@ describe("kernel:tune #compiled", function()
     end
   end)
 
+  it("tries squares of a grid in place of rows where elements lie across, to the same end #cpu",
+    function()
+    local other = rg.new { threads = 2 }
+    local n, m = 130, 20
+    local x, y = other.field(other.f32, n, n), other.field(other.f32, n, n)
+    local a, b = other.field(other.i32, m, m, m), other.field(other.i32, m, m, m)
+    for i = 0, n - 1, 3 do for j = 0, n - 1, 7 do x[i][j] = i * 1000 + j end end
+    for i = 0, m - 1 do for j = 0, m - 1, 3 do b[i][j][3] = i * 50 + j end end
+    local turn = other.kernel([=[function(from, to)
+      for i, j in rg.range({ from, to }, { 1, to - 5 }) do
+        if i ~= j then y[i][j] = x[j][i] * 2 + i end
+      end
+      for i, j, k in rg.range({ 1, 20 }, 20, { from - 3, 19 }) do a[i][j][k] = b[k][j][i] + k end
+    end]=], { x = x, y = y, a = a, b = b })
+    turn(3, n)
+    turn(9, 2) -- nothing
+    local before_y, before_a, states = y:to_table(), a:to_table(), {}
+    for _, range in ipairs { { 3, n }, { 9, 2 }, { 17, 19 } } do
+      for _, choice in ipairs(turn:tune(range[1], range[2])) do
+        for _, row in ipairs(choice) do
+          states[row.candidate] = states[row.candidate] or row.state
+          assert.is_not.equal("differs", row.state)
+        end
+      end
+    end
+    assert.same({ before_y, before_a }, { y:to_table(), a:to_table() })
+    other.reset()
+    assert.is_truthy(states["tile=16"])
+  end)
+
   it("compares outcomes also where iterations race, and comes to an end #cpu", function()
     local other = rg.new { threads = 4 }
     local x = other.field(other.i32, 100000)

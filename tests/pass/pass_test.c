@@ -35,6 +35,7 @@ static bool transform(void *data, Error *err) {
                      .vector_bytes = bytes ? atoi(bytes) : 32,
                      .explains = true,
                      .verify = true,
+                     .goes_by_squares = golden_setting(golden, "# squares") != NULL,
                      .for_cuda = golden_setting(golden, "# cuda") != NULL};
   IrKernel *kernel = ir_read(&golden->scratch, golden->scratch.heap, golden->input, err);
   if (!kernel) return false;
