@@ -416,7 +416,7 @@ RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *f
 
 static Tree *peer_tree(RgWindow *handle, int32_t rank, Error *err) {
   void *base;
-  if (!find_peer(handle, rank, &base, err)) return NULL;
+  if (!tree_check(handle->tree, err) || !find_peer(handle, rank, &base, err)) return NULL;
   Tree **peer = &handle->peers[rank - handle->ranks->comm->team_first];
   if (!*peer) *peer = tree_peer(handle->tree, base, err);
   return *peer;

@@ -73,6 +73,21 @@ uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err) {
   return map(NULL, size_bytes, file, 0, err);
 }
 
+bool share_is_mapped(const uint8_t *at, int file) {
+  struct stat about;
+  char line[512];
+  bool is_there = false;
+  FILE *maps = fstat(file, &about) ? NULL : fopen("/proc/self/maps", "re");
+  if (!maps) return true; /* who knows: taken as it was */
+  while (!is_there && fgets(line, sizeof line, maps)) {
+    unsigned long long from, past, inode;
+    if (sscanf(line, "%llx-%llx %*s %*s %*s %llu", &from, &past, &inode) != 3) continue;
+    is_there = (uint64_t)at >= from && (uint64_t)at < past && inode == (uint64_t)about.st_ino;
+  }
+  fclose(maps);
+  return is_there;
+}
+
 /* Where the system refuses even that, peers' memory stays readable there until the range goes. */
 void share_unmap(uint8_t *at, uint64_t size_bytes) {
   (void)!mmap(at, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,

@@ -20,6 +20,8 @@ bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
 int share_fetch(int32_t process, int32_t file, Error *err);
 bool share_map(uint8_t *at, uint64_t size_bytes, int file, Error *err);
 uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err);
+/* Does this process still have the file at that address? Not if the memory was freed since. */
+bool share_is_mapped(const uint8_t *at, int file);
 void share_unmap(uint8_t *at, uint64_t size_bytes); /* addresses without memory again */
 
 #endif

@@ -43,12 +43,22 @@ static Shared *find_shared(const Comm *comm, const uint8_t *here, uint64_t size_
   return NULL;
 }
 
+static bool overlaps(const Shared *shared, uint64_t from, uint64_t past) {
+  return shared->here && from < (uint64_t)shared->here + shared->size_bytes &&
+         (uint64_t)shared->here < past;
+}
+
 static bool overlaps_shared(const Comm *comm, uint64_t from, uint64_t past) {
   for (const Shared *shared = comm->shared; shared; shared = shared->next)
-    if (shared->here && from < (uint64_t)shared->here + shared->size_bytes &&
-        (uint64_t)shared->here < past)
-      return true;
+    if (overlaps(shared, from, past)) return true;
   return false;
+}
+
+/* Memory that was freed under its windows is nobody's: others may have its addresses by now. */
+static void forget_freed(const Comm *comm, uint64_t from, uint64_t past) {
+  for (Shared *shared = comm->shared; shared; shared = shared->next)
+    if (overlaps(shared, from, past) && !share_is_mapped(shared->here, shared->file))
+      shared->here = NULL;
 }
 
 static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, Error *err) {
@@ -184,6 +194,7 @@ Window *window_open(Comm *comm, void *memory, uint64_t size_bytes, uint64_t decl
            past = align_up((uint64_t)here + size_bytes, page);
   Error why = {0};
   if (!size_bytes) error_set(&why, RG_ERROR_ARGUMENT, "a window of no bytes");
+  forget_freed(comm, from, past);
   Shared *shared = find_shared(comm, here, size_bytes);
   Plan mine = {shared ? shared->number : 0,
                (uint64_t)here - (shared ? (uint64_t)shared->here : from)};

@@ -188,6 +188,24 @@ static int open_twice(Comm *comm, Error *err) {
   return 0;
 }
 
+/* New memory at the addresses of some that was freed, though it is a window. */
+static int free_under_windows(Comm *comm, Error *err) {
+  uint8_t *memory = reserve(mib);
+  Window *old = window_open(comm, memory, mib, 0, err);
+  RANK_OK(comm, err, old);
+  void *again = mmap(memory, mib, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  RANK_CHECK(comm, again == memory);
+  memory[7] = (uint8_t)(comm->rank + 1);
+  Window *window = window_open(comm, memory, mib, 0, err);
+  RANK_OK(comm, err, window && comm_barrier(comm, err));
+  for (int32_t k = 0; k < comm->size; k++)
+    RANK_CHECK(comm, ((uint8_t *)window_peer(window, k))[7] == k + 1);
+  RANK_OK(comm, err, window_free(old, err) && window_free(window, err));
+  RANK_CHECK(comm, memory[7] == comm->rank + 1 && !comm->shared->next);
+  return 0;
+}
+
 static int churn(Comm *comm, Error *err) {
   uint8_t *memory = reserve(mib);
   Window *window = window_open(comm, memory, mib, 0, err);
@@ -350,6 +368,9 @@ int main(void) {
     run(2, share_sparse_memory);
   }
   TEST("windows of one memory share it, and count") run(2, open_twice);
+  TEST("memory that was freed under its window is not taken for what comes after it") {
+    run(2, free_under_windows);
+  }
   TEST("a thousand windows, one after the other, leave nothing") run(2, churn);
   TEST("a window of new memory") run(3, make_new);
   TEST("the innermost window holds an address") run(1, look_up);
