@@ -136,7 +136,7 @@ static bool is_pitched(const Array *array) {
   int64_t step = type_row(&array->store->types, array->type).size;
   for (int k = array->rank - 1; k > 0; step *= array->shape[k--])
     if (array->strides[k] != step) return false;
-  return array->is_strided;
+  return array->is_strided && array->rank > 1;
 }
 
 static bool read_strides(Array *array, const int64_t *strides, Error *err) {

@@ -31,7 +31,7 @@ struct Array {
   int64_t strides[ARRAY_MAX_AXES];
   int64_t count;              /* of elements */
   bool is_strided;            /* not row-major without gaps, */
-  bool is_pitched;            /* but only along axis 0 */
+  bool is_pitched;            /* but only along axis 0, and has others */
   bool is_folded;             /* two indices may lead to one byte: strides that overlap */
   bool is_constant;           /* may only be read: a wrapped string */
   uint8_t *data;              /* of element 0; NULL: destroyed */

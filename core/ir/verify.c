@@ -691,6 +691,7 @@ static bool verify_array(const IrKernel *kernel, const IrArray *array) {
   return axes >= 1 && axes <= SNODE_MAX_AXES && array->size >= 1 &&
          has_args(kernel, array->address, 1, TYPE(PTR)) &&
          has_args(kernel, array->extents, axes, array->is_wide ? TYPE(I64) : TYPE(I32)) &&
+         (!array->is_pitched || axes > 1) &&
          (array->strides < 0 ||
           has_args(kernel, array->strides, array->is_pitched ? 1 : axes, TYPE(I64)));
 }
