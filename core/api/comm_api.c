@@ -321,7 +321,8 @@ static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWi
   handle->peers = heap_alloc(&program->owner.heap,
                              (size_t)ranks->comm->team_size * sizeof(Tree *));
   if (handle->peers)
-    handle->window = window_open(ranks->comm, tree->arena.base, shared_bytes(tree), declared, err);
+    handle->window = window_open_for_team(ranks->comm, tree->arena.base, shared_bytes(tree),
+                                          declared, err);
   else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   return finish_window(handle, out, err);
 }

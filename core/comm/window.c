@@ -85,10 +85,10 @@ static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *senders, Err
   return true;
 }
 
-/* Together. Headers are of a team alone. */
+/* Together. */
 static bool expose(Comm *comm, Shared *shared, Error *err) {
   const BootTable *table = comm->boot->table;
-  if (comm_is_one_team(comm) || !table->expose || !comm->own) return true;
+  if (comm_is_one_team(comm) || !table->expose || shared->is_for_team) return true;
   Error why = {0};
   shared->exposed = table->expose(comm->boot, place_of(comm, shared, comm->rank),
                                   shared->size_bytes, &why);
@@ -121,14 +121,16 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
 
 /* Together: what `here` holds, or if that is NULL zeros, at the next offset. NULL: an error, on all
  * ranks. */
-static Shared *add_shared(Comm *comm, uint8_t *here, uint64_t size_bytes, Error *err) {
+static Shared *add_shared(Comm *comm, uint8_t *here, uint64_t size_bytes, bool is_for_team,
+                          Error *err) {
   Error why = {0};
   Shared *shared = heap_alloc(comm->heap, sizeof *shared);
   uint64_t offset = space_take(&comm->space, size_bytes, ARENA_LARGE_PAGE);
   if (!shared) {
     error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
   } else {
-    *shared = (Shared){.here = here, .size_bytes = size_bytes, .offset = offset, .file = -1};
+    *shared = (Shared){.here = here, .size_bytes = size_bytes, .offset = offset, .file = -1,
+                        .is_for_team = is_for_team};
     if (offset == SPACE_NONE)
       error_set(&why, RG_ERROR_MEMORY, "a window of %llu bytes does not fit into the addresses of "
                 "a rank, %llu bytes", (unsigned long long)size_bytes,
@@ -145,7 +147,7 @@ static Shared *add_shared(Comm *comm, uint8_t *here, uint64_t size_bytes, Error 
 }
 
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err) {
-  return add_shared(comm, NULL, size_bytes, err);
+  return add_shared(comm, NULL, size_bytes, true, err);
 }
 
 /* -- windows ----------------------------------------------------------------------------------- */
@@ -188,7 +190,8 @@ static Window *add_window(Comm *comm, Shared *shared, uint8_t *here, uint64_t si
   return comm->windows = window;
 }
 
-Window *window_open(Comm *comm, void *memory, uint64_t size_bytes, uint64_t declared, Error *err) {
+static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64_t declared,
+                           bool is_for_team, Error *err) {
   uint8_t *here = memory;
   uint64_t page = page_bytes(), from = (uint64_t)here / page * page,
            past = align_up((uint64_t)here + size_bytes, page);
@@ -202,18 +205,27 @@ Window *window_open(Comm *comm, void *memory, uint64_t size_bytes, uint64_t decl
     error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
   if (!shared) {
-    shared = add_shared(comm, (uint8_t *)from, past - from, err);
+    shared = add_shared(comm, (uint8_t *)from, past - from, is_for_team, err);
     if (!shared) return NULL;
     shared->number = comm->number; /* of a call that was together */
   }
   return add_window(comm, shared, here, size_bytes, err);
 }
 
+Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared, Error *err) {
+  return open_window(comm, here, size_bytes, declared, false, err);
+}
+
+Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared,
+                             Error *err) {
+  return open_window(comm, here, size_bytes, declared, true, err);
+}
+
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err) {
   uint64_t bytes = align_up(size_bytes ? size_bytes : 1, page_bytes());
   Plan none = {0};
   if (!plan(comm, &none, size_bytes, declared, NULL, err)) return NULL;
-  Shared *shared = add_shared(comm, NULL, bytes, err);
+  Shared *shared = add_shared(comm, NULL, bytes, false, err);
   if (!shared) return NULL;
   shared->number = comm->number;
   shared->here = share_map_anywhere(bytes, shared->file, err);
@@ -303,6 +315,9 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
     memcpy(to ? to : peer + at, to ? peer + at : from, size_bytes);
     return true;
   }
+  if (!shared->exposed && !shared->origins)
+    return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d, which "
+                     "is of another team", rank, comm->rank);
   if (shared->exposed)
     return comm->boot->table->reach(comm->boot, shared->exposed, rank, place, to, from, size_bytes,
                                     err);

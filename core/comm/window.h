@@ -19,6 +19,7 @@ struct Shared {               /* one memory, as whole pages */
   uint64_t offset;            /* from the beginning of each rank's part of the range */
   int file;                   /* memfd */
   int32_t windows;
+  bool is_for_team;           /* no other host reaches it */
   /* where there are several teams: what the others are reached by, one of the two */
   void *exposed;              /* boot.h; NULL */
   struct Origin *origins;     /* far.h, of each rank; NULL */
@@ -41,6 +42,10 @@ struct Window {
  * that must be the same on all ranks (a hash of what it is). Until it is freed no other part of the
  * process may map those pages anew. */
 Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared, Error *err);
+/* Likewise, of memory that may be large and mostly empty (a tree's): it is not registered with a
+ * network, so no rank of another host copies from it. */
+Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared,
+                             Error *err);
 /* Together: a window of new memory, zero, at window->here, which stays when the window is freed:
  * window_unmap gives it back. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);

@@ -102,12 +102,14 @@ function support.has_mpi()
 end
 
 --- What the ranks of a script print, line by line, sorted, and the exit code. `options`: `mpi`, by
---- mpirun instead of `regolith run`; `environment`, "NAME=value ..".
+--- mpirun instead of `regolith run`; `hosts`, by mpirun, four ranks on two hosts; `environment`,
+--- "NAME=value ..".
 function support.run_ranks(ranks, script, options)
   options = options or {}
   local path = os.tmpname()
   support.write_file(path, 'local rg = require "regolith"\nlocal comm = rg.comm()\n' .. script)
-  local start = options.mpi and ("%s -n %d '%s'"):format(mpirun, ranks, program)
+  local start = options.hosts and ("tests/support/two_hosts '%s'"):format(program)
+    or options.mpi and ("%s -n %d '%s'"):format(mpirun, ranks, program)
     or ("'%s' run -n %d"):format(program, ranks)
   local pipe = assert(io.popen(("env %s %s %s 2>&1; echo code $?"):format(options.environment or "",
     start, path)))

@@ -5,8 +5,8 @@
 -- Ranks are cubes of cells; 64 of them, 4 a side, are a host, whose link all share. A step is its
 -- cells; an exchange, axis by axis: a barrier of the host, and a face over the link
 -- (grid:exchange); and one number of all ranks (all_reduce), as core/comm does it today: a few
--- words from all to all by a tree, then the number of each rank to each, combined in order. Efficiency is the share of a
--- step that goes to cells.
+-- words from all to all by a tree, then the number of each rank to each, combined in order.
+-- Efficiency is the share of a step that goes to cells.
 local given = {
   cell = 0.29,          -- ns a cell and core, alone
   memory = 300,         -- GB/s that the cores of a host share: 8 bytes a cell

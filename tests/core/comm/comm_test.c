@@ -74,13 +74,14 @@ static int reduce_in_order(Comm *comm, Error *err) {
 /* -- barriers ---------------------------------------------------------------------------------- */
 
 /* Each writes its turn where the others see it, before the barrier; after it all have. */
+static uint32_t turns = 20000; /* or the program's argument: 10000000 takes a while */
+
 static int pass_messages(Comm *comm, Error *err) {
-  enum { TURNS = 20000 };
-  comm->epoch = UINT32_MAX - TURNS / 2; /* epochs wrap on the way */
+  comm->epoch = UINT32_MAX - turns / 2; /* epochs wrap on the way */
   for (int32_t k = 0; k < comm->size; k++)
     atomic_store(&comm->own->slots[k].came, (uint64_t)comm->epoch << 32);
   RANK_OK(comm, err, comm_gather(comm, NULL, 0, NULL, err));
-  for (uint32_t turn = 1; turn <= TURNS; turn++) {
+  for (uint32_t turn = 1; turn <= turns; turn++) {
     *(volatile uint32_t *)comm_header(comm, comm->rank)->buffer[turn & 1] = turn;
     RANK_OK(comm, err, comm_barrier(comm, err));
     for (int32_t k = 0; k < comm->size; k++)
@@ -242,7 +243,8 @@ static int32_t team_of(const char *hosts, int32_t most) {
   return comm_team_size(numbers, count, most);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1) turns = (uint32_t)atol(argv[1]);
   TEST("a team is as large as divides every run of ranks on one host") {
     CHECK_INT(team_of("aaaabbbb", 0), 4);
     CHECK_INT(team_of("aaaabb", 0), 2);

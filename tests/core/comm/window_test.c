@@ -206,12 +206,14 @@ static int free_under_windows(Comm *comm, Error *err) {
   return 0;
 }
 
+static int churns = 1000; /* or the program's argument: 100000 takes a while */
+
 static int churn(Comm *comm, Error *err) {
   uint8_t *memory = reserve(mib);
   Window *window = window_open(comm, memory, mib, 0, err);
   RANK_OK(comm, err, window && window_free(window, err));
   int files = count_files(), cuts = comm->space.count;
-  for (int k = 0; k < 1000; k++) {
+  for (int k = 0; k < churns; k++) {
     window = window_open(comm, memory + k % 7, 5000, 0, err);
     RANK_OK(comm, err, window && window_free(window, err));
   }
@@ -345,7 +347,8 @@ static int alone(Heap *heap, RankWork *work) {
   return code;
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 1) churns = atoi(argv[1]);
   TEST("every rank sees every rank's window, and what is written through it") {
     run(2, see_peers);
     run(4, see_peers);
