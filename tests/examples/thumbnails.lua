@@ -9,7 +9,7 @@ local rg = require "regolith"
 
 local folder, is_blessing = arg[1], arg[2] == "--bless"
 local wide, high, most_bytes = 192, 112, 30 * 1024 -- the box that a thumbnail fits into
-local parts_x, parts_y, far = 12, 8, 0.09
+local parts_x, parts_y, far = 12, 8, 0.03
 
 local function complain(...) print("not ok: " .. string.format(...)) end
 
