@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/bits.h"
-#include "comm/far.h"
 #include "comm/header.h"
 #include "comm/share.h"
 #include "comm/window.h"
@@ -228,7 +227,8 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
     return NULL;
   }
   *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
-                 .courier = -1, .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
+                 .courier = -1, .outbox = -1,
+                 .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) return comm;
@@ -240,7 +240,7 @@ void comm_close(Comm *comm) {
   if (!comm) return;
   comm->is_closing = true;
   windows_close(comm);
-  far_close(comm);
+  if (comm->outbox >= 0) close(comm->outbox);
   if (comm->courier >= 0) close(comm->courier);
   share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);
   space_deinit(&comm->space);

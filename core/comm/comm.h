@@ -39,7 +39,7 @@ typedef struct Comm {
   Shared *shared;               /* memories, each at its offset */
   Window *windows;              /* all that are open, by number */
   uint64_t window_count;        /* ever made */
-  struct Outbox *outbox;        /* far.c; NULL: nothing was sent yet */
+  int outbox;                   /* far.c: a file; -1: nothing was sent yet */
   int courier;                  /* courier.h: a socket; -1: none yet */
   bool is_closing;
   Header *own;                  /* header.h: this rank's own, which the team reads */

@@ -1,5 +1,5 @@
-/* far.c - see far.h. Two files for what a rank sends, by turns: who writes to one again has been to
- * the call after which all had read it.
+/* far.c - see far.h. A rank has one file for what it sends, written before a call of all, and read
+ * before the next: so nobody writes to it again, or ends, while others read.
  *
  *     count | rank, place, size of each parcel | parcels */
 #include "comm/far.h"
@@ -10,8 +10,6 @@
 
 #include "comm/header.h"
 #include "comm/share.h"
-
-struct Outbox { int files[2]; uint64_t turns; };
 
 typedef struct Entry { int64_t rank; uint64_t place, size_bytes; } Entry;
 
@@ -40,21 +38,9 @@ bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t 
 
 /* -- what goes out ----------------------------------------------------------------------------- */
 
-static struct Outbox *open_outbox(Comm *comm, Error *err) {
-  if (comm->outbox) return comm->outbox;
-  struct Outbox *outbox = heap_alloc(comm->heap, sizeof *outbox);
-  if (!outbox) {
-    error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
-    return NULL;
-  }
-  *outbox = (struct Outbox){.files = {share_create_growing(err), share_create_growing(err)}};
-  return comm->outbox = outbox;
-}
-
-void far_close(Comm *comm) {
-  for (int k = 0; comm->outbox && k < 2; k++)
-    if (comm->outbox->files[k] >= 0) close(comm->outbox->files[k]);
-  heap_free(comm->heap, comm->outbox);
+static int open_outbox(Comm *comm, Error *err) {
+  if (comm->outbox < 0) comm->outbox = share_create_growing(err);
+  return comm->outbox;
 }
 
 static bool write_parcels(int file, const Parcel *out, int32_t count, Error *err) {
@@ -75,7 +61,6 @@ static bool write_parcels(int file, const Parcel *out, int32_t count, Error *err
 static bool differs(Comm *comm, const Parcel *parcel, uint64_t size_bytes, Error *err) {
   char text[200];
   comm_parcel_differs(text, sizeof text, comm->rank, parcel, size_bytes);
-  comm_abort(comm, text);
   return error_set(err, RG_ERROR_RANK, "%s", text);
 }
 
@@ -117,14 +102,14 @@ bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *i
   Error why = {0};
   uint8_t *origins = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!origins) error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
-  struct Outbox *outbox = open_outbox(comm, &why);
-  int file = outbox ? outbox->files[outbox->turns++ & 1] : -1;
-  if (file >= 0) write_parcels(file, out, out_count, &why);
-  Origin mine = {(int32_t)getpid(), file};
+  Origin mine = {(int32_t)getpid(), open_outbox(comm, &why)};
+  if (mine.file >= 0) write_parcels(mine.file, out, out_count, &why);
   CallOptions call = {.call = CALL_TRADE, .mine = &mine, .mine_bytes = sizeof mine,
                       .failed = &why};
-  bool ok = comm_call(comm, &call, origins, err) &&
-            read_parcels(comm, origins, in, in_count, err);
+  bool ok = comm_call(comm, &call, origins, err);
+  if (ok) read_parcels(comm, origins, in, in_count, &why);
+  CallOptions done = {.call = CALL_TRADE, .failed = &why};
+  ok = ok && comm_call(comm, &done, NULL, err);
   heap_free(comm->heap, origins);
   return ok;
 }

@@ -14,6 +14,5 @@ bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t 
 /* comm_trade by what each rank wrote to a file of its own before all met. */
 bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
                int32_t in_count, Error *err);
-void far_close(Comm *comm);
 
 #endif
