@@ -387,8 +387,8 @@ static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uin
 static const MpiPlugin table = {
     .version = MPI_PLUGIN_VERSION, .begin = begin, .gather = gather, .spread = spread,
     .broadcast = broadcast, .greatest = greatest, .test = test, .link = link_parcels,
-    .start = start, .unlink = unlink_parcels, .tell = tell, .hear = hear, .expose = expose, .conceal = conceal,
-    .put = put, .get = get};
+    .start = start, .unlink = unlink_parcels, .tell = tell, .hear = hear, .expose = expose,
+    .conceal = conceal, .put = put, .get = get};
 
 __attribute__((visibility("default"))) const MpiPlugin *regolith_mpi_plugin(void);
 const MpiPlugin *regolith_mpi_plugin(void) { return &table; }
