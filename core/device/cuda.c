@@ -88,6 +88,7 @@ static void free_all(CudaDevice *cuda) {
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
   cuda_times_free(cuda);
   cuda_streams_free(cuda);
+  cuda_plain_free(cuda);
   if (cuda_is_lost(cuda)) return;
   if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
 }
@@ -100,6 +101,8 @@ static void destroy_cuda(Device *device) {
     free_all(cuda);
     cuda->driver.cuCtxPopCurrent_v2(&context);
   }
+  cuda->is_lost = true; /* without its context nothing can be given back */
+  cuda_plain_free(cuda);
   if (cuda->has_context) cuda->driver.cuDevicePrimaryCtxRelease_v2(cuda->about.number);
   driver_close(&cuda->driver);
   messages_free(&cuda->said, &cuda->worker, 1);

@@ -22,7 +22,7 @@ typedef struct CudaRange {
   unsigned long long *pieces; /* the physical memory mapped so far, PIECE bytes each at least */
   uint64_t *piece_bytes;
   int32_t piece_count;
-  bool is_plain;              /* of cuMemAlloc: all of it is there */
+  struct MemoryBlock *plain;  /* of the pool: all of it is there; NULL: it is a range */
   bool is_external;           /* somebody else's */
 } CudaRange;
 
@@ -163,6 +163,8 @@ typedef struct CudaDevice {
   uint64_t heap_shown;        /* bytes of it that the GPU knows of */
   uint64_t bytes_per_thread;  /* of a task, that the heap has */
   bool heap_grows;
+  struct MemoryPool *plain;   /* of cuMemAlloc: cuda_memory.c; NULL: nothing was needed yet */
+  int plain_result;           /* of the last one */
   CudaRange budget;           /* an RtBudget */
   uint64_t budget_used, budget_limit; /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
@@ -239,6 +241,9 @@ bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
+/* Gives back to the driver what nobody holds of plain memory; false: nothing. */
+bool cuda_trim_plain(CudaDevice *cuda);
+void cuda_plain_free(CudaDevice *cuda);
 /* Queued: the bytes may change when they return. */
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
 /* cuda_write of what one of the above, or cuda_queue, is about. */

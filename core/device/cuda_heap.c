@@ -43,7 +43,7 @@ bool cuda_have_heap(CudaDevice *cuda, uint64_t threads, Error *err) {
   if (!reserve(cuda, err)) return false;
   uint64_t wish = wish_for(cuda, threads), before = cuda->heap.mapped;
   cuda->heap_grows = true;
-  bool ok = cuda->heap.is_plain || cuda_grow(cuda, &cuda->heap, wish, before ? NULL : err);
+  bool ok = cuda->heap.plain || cuda_grow(cuda, &cuda->heap, wish, before ? NULL : err);
   cuda->heap_grows = false;
   if (!ok && !before) return false;
   return cuda->heap.mapped == cuda->heap_shown || show(cuda, err);

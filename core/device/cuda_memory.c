@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/clock.h"
 #include "device/cuda.h"
+#include "memory/pool.h"
 
 #define STAGING ((uint64_t)4 << 20)
 #define LARGEST_PIECE ((uint64_t)256 << 20)
@@ -25,14 +27,58 @@ static bool zero(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, Error *err)
                     "clear memory", err);
 }
 
+static uint64_t allocate_plain(void *data, uint64_t size_bytes) {
+  CudaDevice *cuda = data;
+  uint64_t at = 0;
+  cuda->plain_result = cuda->driver.cuMemAlloc_v2(&at, size_bytes);
+  return cuda->plain_result ? 0 : at;
+}
+
+static void free_plain(void *data, uint64_t at, uint64_t size_bytes) {
+  CudaDevice *cuda = data;
+  (void)size_bytes;
+  if (!cuda_is_lost(cuda)) cuda->driver.cuMemFree_v2(at);
+}
+
+static int64_t now_ns(void *data) {
+  (void)data;
+  return clock_ns();
+}
+
+/* What is given back serves the next who wants as much; every ten seconds all that is free goes. */
+static bool have_pool(CudaDevice *cuda) {
+  const MemoryConfig config = {
+      .strategy = MEMORY_SIMPLE, .dealloc = DEALLOC_TIME, .dealloc_ns = 10000000000};
+  const MemorySource source = {
+      .data = cuda, .allocate = allocate_plain, .free = free_plain, .now_ns = now_ns};
+  if (!cuda->plain) cuda->plain = memory_pool_create(cuda->device.heap, &source, &config);
+  return cuda->plain;
+}
+
+bool cuda_trim_plain(CudaDevice *cuda) {
+  if (!cuda->plain) return false;
+  uint64_t before = memory_pool_usage(cuda->plain).reserved;
+  memory_pool_trim(cuda->plain);
+  return memory_pool_usage(cuda->plain).reserved < before;
+}
+
+void cuda_plain_free(CudaDevice *cuda) {
+  memory_pool_destroy(cuda->plain);
+  cuda->plain = NULL;
+}
+
 bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
-  *range = (CudaRange){.is_plain = true};
+  *range = (CudaRange){0};
+  cuda->plain_result = DRIVER_OK;
   if (!size_bytes) size_bytes = 1;
   size_bytes = align_up(size_bytes, RT_GRANULE);
-  int result = cuda->driver.cuMemAlloc_v2(&range->at, size_bytes);
-  if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
-    result = cuda->driver.cuMemAlloc_v2(&range->at, size_bytes);
-  if (!cuda_check(cuda, result, "provide memory", err)) return false;
+  if (have_pool(cuda)) range->plain = memory_pool_take(cuda->plain, size_bytes);
+  if (cuda->plain_result == DRIVER_OUT_OF_MEMORY && !range->plain && cuda_relieve(cuda))
+    range->plain = memory_pool_take(cuda->plain, size_bytes);
+  if (!range->plain && !cuda->plain_result)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for device memory");
+  if (!range->plain) return cuda_check(cuda, cuda->plain_result, "provide memory", err);
+  range->at = range->plain->at;
   range->reserved = range->mapped = size_bytes;
   if (zero(cuda, range->at, size_bytes, err)) return true;
   cuda_free(cuda, range);
@@ -142,7 +188,7 @@ bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes) {
 
 bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
   if (size_bytes <= range->mapped) return true;
-  if (range->is_plain || size_bytes > range->reserved)
+  if (range->plain || size_bytes > range->reserved)
     return error_set(err, RG_ERROR_DEVICE_MEMORY,
                      "a tree needs more memory of the GPU than was set apart for it");
   uint64_t least = piece_size(cuda);
@@ -160,7 +206,7 @@ void cuda_free(CudaDevice *cuda, CudaRange *range) {
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
     cuda_wait_all(cuda, NULL);
     while (range->piece_count) drop_piece(cuda, range);
-    if (range->is_plain) driver->cuMemFree_v2(range->at);
+    if (range->plain) memory_pool_give(cuda->plain, range->plain);
     else driver->cuMemAddressFree(range->at, range->reserved);
   }
   heap_free(cuda->device.heap, range->pieces);

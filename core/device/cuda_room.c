@@ -88,6 +88,7 @@ bool cuda_relieve(CudaDevice *cuda) {
   if (cuda_wait_all(cuda, NULL)) {
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
     any |= cuda_trim_heap(cuda);
+    any |= cuda_trim_plain(cuda);
   }
   cuda->is_relieving = false;
   return any;
@@ -120,7 +121,7 @@ static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *e
   error_clear(&unused);
   bool was_used = own->is_used;
   own->is_used = true; /* nothing of it is taken back */
-  if (!own->memory.is_plain) cuda_grow(cuda, &own->memory, wish, &unused);
+  if (!own->memory.plain) cuda_grow(cuda, &own->memory, wish, &unused);
   bool ok = cuda_grow(cuda, &own->memory, own->tree->top, err);
   own->is_used = was_used;
   return ok && (own->memory.mapped == mapped || own->image_state == CUDA_HOST_IS_NEWER ||

@@ -161,7 +161,7 @@ static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
 /* Memory that cannot grow where it is moves, by way of the host, while nothing has its address. */
 static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
   RtTree *tree = own->tree;
-  if (!own->memory.is_plain || !is_sparse(tree) || cuda->block_is_there ||
+  if (!own->memory.plain || !is_sparse(tree) || cuda->block_is_there ||
       own->wish / 3 * 2 <= own->memory.mapped)
     return own;
   if (!pull_all(cuda, own, err)) return NULL;

@@ -329,6 +329,20 @@ describe("memory of buffers", function()
     assert.equal(warm.reserved, now.reserved)
     assert.equal(warm.device_calls, now.device_calls)
   end)
+  it("is asked of the system while a loop warms up, and then no more #compiled", function()
+    local c, before = rg.client(), nil
+    local put = rg.kernel(function(t, k) for i in rg.range(t.shape[0]) do t[i] = k end end)
+    for k = 1, 24 do
+      if k == 4 then before = c:memory_usage().transient.device_calls end
+      local a, b = c:empty(rg.f32, 1000 + 300 * (k % 3)), c:empty(rg.f64, 5000)
+      put(a, k)
+      put(b, k)
+      a:destroy()
+      b:destroy()
+    end
+    assert.equal(before, c:memory_usage().transient.device_calls)
+  end)
+
   it("is not reused while work that uses it is still to be done #compiled #cpu", function()
     local other = rg.new { async = true }
     local c = other.client()

@@ -679,6 +679,30 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(waits[1], waits[2])
   end)
 
+  it("asks the driver for no memory once a loop with temporaries is warm", function()
+    local said = run("PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local c, n = rg.client(), 500
+      local x = rg.field(rg.f32, n)
+      local put = rg.kernel(function(t, k) for i in rg.range(n) do t[i] = x[i] + k end end)
+      local back = rg.kernel(function(t) for i in rg.range(n) do x[i] = t[i] end end)
+      for k = 1, 30 do
+        if k == 4 then io.stderr:write "warm\n" end
+        local t = c:empty(rg.f32, n)
+        put(t, k)
+        back(t)
+        t:destroy()
+      end
+      rg.sync()
+      io.stderr:write "done\n"
+      print(x[7])
+    ]])
+    local loop = said:match "\nwarm\n(.-)\ndone\n"
+    assert.is_truthy(loop:find("launch rg_task_0", 1, true))
+    assert.is_nil(loop:match "allocate %d+" or loop:match "create %d+" or loop:match "pin %d+")
+    assert.is_truthy(said:find("\n465", 1, true))
+  end)
+
   it("takes the time of some launches, and of trials, where launches are long enough", function()
     assert.equal("0 true", run("PTX_LIMIT=100000", [[
       rg.init { arch = "cuda" }
