@@ -17,7 +17,7 @@
 void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack);
 void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack);
 
-/* -- memory of an allocator, on every target ---------------------------------------------------- */
+/* -- memory of an allocator, on every target --------------------------------------------------- */
 
 #if RT_ALONE
 static inline uint32_t rt_thread_here(void) {
