@@ -1,7 +1,7 @@
 /* exchange.c - faces between ranks in a ring, both ways: by windows (a barrier, then copies from
  * the neighbours' memory), by rg_comm_trade, and by MPI_Sendrecv, in turn, in one run. Two buffers
- * are used by turns, so one barrier is enough. Prints a row per size: bytes, and of each way the least
- * and the median microseconds an exchange; then what ranks call together takes. */
+ * are used by turns, so one barrier is enough. Prints a row per size: bytes, and of each way the
+ * least and the median microseconds an exchange; then what ranks call together takes. */
 #include <mpi.h>
 #include <regolith.h>
 #include <stdio.h>
