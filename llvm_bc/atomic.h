@@ -48,14 +48,17 @@ static inline void rt_store_release(uint32_t *word, uint32_t value) {
   rt_step();
 }
 
-/* Compare-and-swap, acquire and release; 1 when it took place. */
-static inline int rt_swap(uint32_t *word, uint32_t expected, uint32_t desired) {
+/* Compare-and-swap, acquire and release; 1 when it took place, else *expected is what was there. */
+static inline int rt_swap_from(uint32_t *word, uint32_t *expected, uint32_t desired) {
   rt_step();
   rt_order_before();
-  int done = __atomic_compare_exchange_n(word, &expected, desired, 0, RT_ACQ_REL, __ATOMIC_RELAXED);
+  int done = __atomic_compare_exchange_n(word, expected, desired, 0, RT_ACQ_REL, __ATOMIC_RELAXED);
   rt_order_after();
   rt_step();
   return done;
+}
+static inline int rt_swap(uint32_t *word, uint32_t expected, uint32_t desired) {
+  return rt_swap_from(word, &expected, desired);
 }
 
 static inline uint64_t rt_load_long(const uint64_t *word) {

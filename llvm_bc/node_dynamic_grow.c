@@ -46,17 +46,22 @@ static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, 
   return count;
 }
 
+/* Elements below `made` have their chunks: so who competes for a list tries again at once. */
 uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                           uint32_t *list, uint32_t wanted, uint32_t *first) {
-  uint32_t capacity = (uint32_t)context->trees[tree]->managers[number].capacity;
+  const RtManager *manager = &context->trees[tree]->managers[number];
+  uint32_t capacity = (uint32_t)manager->capacity, chunk = (uint32_t)manager->chunk;
+  uint32_t length = rt_load(&list[RT_LIST_LENGTH]), made = 0;
   for (;;) {
-    uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
     uint32_t left = length < capacity ? capacity - length : 0;
+    uint32_t count = left < wanted ? left : wanted;
     if (left < wanted) rt_dynamic_full(context, tree, number);
-    uint32_t count = make_chunks(context, worker, tree, number, list, length,
-                                 left < wanted ? left : wanted);
+    if (length + count > made) {
+      count = make_chunks(context, worker, tree, number, list, length, count);
+      made = (length / chunk + 1) * chunk;
+    }
     *first = length;
-    if (!count || rt_swap(&list[RT_LIST_LENGTH], length, length + count)) return count;
+    if (!count || rt_swap_from(&list[RT_LIST_LENGTH], &length, length + count)) return count;
   }
 }
 
