@@ -1,4 +1,7 @@
 /* execute_warp_test.c - lanes that part and meet, what they do together, and blocks. */
+#include <dlfcn.h>
+#include <stdio.h>
+
 #include "check.h"
 #include "gpu.h"
 
@@ -127,6 +130,30 @@ static void together(void) {
                         "st.global.u32 [%rd0], %r4;", out), 0);
     CHECK_INT(lane_of(3), 0xffff);
     CHECK_INT(lane_of(31), 0xf0000);
+  }
+  TEST("lanes that wait for one that works, or sleep until it is done, do nothing meanwhile") {
+    void (*count)(uint64_t *) = (void (*)(uint64_t *))dlsym(gpu.library, "ptxCounts");
+    uint64_t counts[8];
+    /* the first lane of each half works, past the place where the others wait for it */
+    static const char *const waits[] = {
+        "shfl.sync.idx.b32 %r5, %r4, %r6, 31, %r3;", "bar.warp.sync %r3;",
+        "again: ld.volatile.global.u32 %r5, [%rd1]; setp.ne.s32 %p3, %r5, 0; @%p3 bra past;"
+        "nanosleep.u32 1000; bra.uni again; past:"};
+    for (size_t k = 0; k < sizeof waits / sizeof *waits; k++) {
+      char text[1000];
+      snprintf(text, sizeof text,
+               "and.b32 %%r6, %%r0, 16; mov.b32 %%r3, 0xffff; shl.b32 %%r3, %%r3, %%r6;"
+               "and.b32 %%r2, %%r0, 15; mul.wide.u32 %%rd2, %%r2, 8; sub.s64 %%rd1, %%rd0, %%rd2;"
+               "mov.b32 %%r4, 0; setp.eq.u32 %%p1, %%r2, 0; @%%p1 bra work; met: %s"
+               "st.global.u32 [%%rd0], 7; ret; work: add.s32 %%r4, %%r4, 1;"
+               "setp.lt.u32 %%p2, %%r4, 3000; @%%p2 bra work; st.volatile.global.u32 [%%rd1], 1;"
+               "bra.uni met;", waits[k]);
+      count(counts);
+      CHECK_INT(gpu_lines(text, out), 0);
+      count(counts);
+      CHECK(out[0] == 7 && out[31] == 7);
+      CHECK(counts[1] < 3000 * 3 + 2000);
+    }
   }
 }
 

@@ -39,6 +39,7 @@ typedef enum GroupState {
   GROUP_READY,
   GROUP_SYNC,     /* waits at its instruction for other lanes of the warp to come there */
   GROUP_SYNC_ANY, /* at bar.warp.sync: they may come to another one */
+  GROUP_PAUSED,   /* at nanosleep */
   GROUP_BARRIER,  /* waits for other warps of its block */
 } GroupState;
 
@@ -91,8 +92,6 @@ struct Warp {
   uint32_t sector_count;
   uint32_t turn, slices, idle_slices;
   uint64_t wakes; /* the time of the grid until which it sleeps */
-  uint32_t pauses; /* groups that went to sleep, one after the other */
-  bool yields;    /* the last one did: the others' turn */
   bool is_turn;   /* this slice is the group's, whoever else could go */
 };
 
@@ -106,6 +105,8 @@ void warp_go(Warp *warp, const Inst *pc);
 /* Part of the current group, `mask`, goes to `pc`; the rest goes on. */
 void warp_split(Warp *warp, uint32_t mask, const Inst *pc);
 void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number);
+/* The current group sleeps. False: so do all others. */
+bool warp_pause(Warp *warp);
 void warp_enter(Warp *warp, Frame *frame, const Inst *pc); /* the current group does */
 void warp_end_lanes(Warp *warp, uint32_t mask);
 void warp_release_barrier(Warp *warp, uint32_t number);

@@ -109,14 +109,12 @@ void flow_trap(Warp *warp, const Inst *inst) {
 
 void flow_nothing(Warp *warp, const Inst *inst) {}
 
-/* nanosleep: other groups of the warp go first. When all of them sleep, the warp does: its time is
- * counted in instructions of the grid. */
+/* nanosleep: other groups of the warp go first, until its next slice. When all of them sleep, the
+ * warp does: its time is counted in instructions of the grid. */
 void flow_pause(Warp *warp, const Inst *inst) {
   enum { INSTRUCTIONS = 200 }; /* in a nanosecond, of all warps: many wait for few */
   uint64_t time = SRC(uint32_t, inst->a)[__builtin_ctz(warp->mask)];
+  if (warp_pause(warp)) return;
   warp->budget = 0;
-  warp->yields = true;
-  if (warp->pauses++ < warp->group_count) return;
   warp->wakes = warp->grid->time + time * INSTRUCTIONS;
-  warp->pauses = 0;
 }

@@ -58,54 +58,67 @@ void warp_release_barrier(Warp *warp, uint32_t number) {
   }
 }
 
-/* The members that the first lane names. Lanes that name others come to this instruction after it.
- * False: it is not among them. */
-static bool find_members(Warp *warp, const Inst *inst, uint32_t place, uint32_t *found) {
+/* Those of `lanes` that name the same members as the first of them. 0 after a fault: one is not
+ * among them. */
+static uint32_t alike(Warp *warp, const Inst *inst, uint32_t place, uint32_t lanes,
+                      uint32_t *members) {
   const uint32_t *named = SRC(uint32_t, place);
-  uint32_t members = named[__builtin_ctz(warp->mask)], same = 0;
-  for (uint32_t left = warp->mask; left; left &= left - 1)
-    if (named[__builtin_ctz(left)] == members) same |= left & -left;
-  if (same & ~members) {
-    warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-               "a lane is not among the members (0x%x) that it names", members);
-    return false;
-  }
-  if (same != warp->mask) {
-    warp->groups[warp->group_count++] =
-        (Group){inst, warp->frame, warp->mask & ~same, GROUP_READY, 0};
-    warp_set_mask(warp, same);
-    warp->stop = inst + 1; /* it is their turn then */
-  }
-  *found = members;
-  return true;
+  uint32_t same = 0;
+  *members = named[__builtin_ctz(lanes)];
+  for (uint32_t left = lanes; left; left &= left - 1)
+    if (named[__builtin_ctz(left)] == *members) same |= left & -left;
+  if (!(same & ~*members)) return same;
+  warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION,
+             "a lane is not among the members (0x%x) that it names", *members);
+  return 0;
 }
 
-/* Are all members here? Else the group waits. */
+static void leave(Warp *warp, const Inst *inst, uint32_t lanes, GroupState state,
+                  uint32_t members) {
+  warp->groups[warp->group_count++] = (Group){inst, warp->frame, lanes, state, members};
+}
+
+/* The first lanes whose members are all here go on, others of which that is so after them; the
+ * rest waits until more come by. False: nobody goes on. */
 static bool all_here(Warp *warp, const Inst *inst, uint32_t place) {
-  uint32_t members;
-  if (!find_members(warp, inst, place, &members)) return false;
-  if (!(members & warp->alive & ~warp->mask)) return true;
-  warp_park(warp, GROUP_SYNC, inst, members);
-  return false;
+  uint32_t members, same, now = 0, mask = warp->mask;
+  for (uint32_t left = mask; left; left &= ~same) {
+    if (!(same = alike(warp, inst, place, left, &members))) return false;
+    bool is_whole = !(members & warp->alive & ~same);
+    if (is_whole && !now) {
+      now = same;
+      continue;
+    }
+    leave(warp, inst, same, is_whole ? GROUP_READY : GROUP_SYNC, members);
+    if (is_whole) warp->stop = inst + 1; /* it is their turn then */
+  }
+  if (now != mask) warp_set_mask(warp, now);
+  return now;
 }
 
-void sync_warp(Warp *warp, const Inst *inst) {
-  uint32_t members;
-  if (!find_members(warp, inst, inst->a, &members)) return;
-  uint32_t here = warp->mask;
+/* Members that wait at any bar.warp.sync are here. */
+static bool release(Warp *warp, uint32_t members, uint32_t here) {
   for (uint32_t i = 0; i < warp->group_count; i++)
     if (warp->groups[i].state == GROUP_SYNC_ANY) here |= warp->groups[i].mask;
-  if (members & warp->alive & ~here) {
-    warp_park(warp, GROUP_SYNC_ANY, inst, members);
-    return;
-  }
+  if (members & warp->alive & ~here) return false;
   for (uint32_t i = 0; i < warp->group_count; i++) {
     Group *group = &warp->groups[i];
     if (group->state != GROUP_SYNC_ANY || !(group->mask & members)) continue;
     group->state = GROUP_READY;
     group->pc++;
   }
-  if (warp->group_count) warp_go(warp, warp->pc);
+  return true;
+}
+
+void sync_warp(Warp *warp, const Inst *inst) {
+  uint32_t members, same, going = 0;
+  for (uint32_t left = warp->mask; left; left &= ~same) {
+    if (!(same = alike(warp, inst, inst->a, left, &members))) return;
+    if (release(warp, members, same)) going |= same;
+    else leave(warp, inst, same, GROUP_SYNC_ANY, members);
+  }
+  warp_set_mask(warp, going);
+  if (going && warp->group_count) warp_go(warp, warp->pc);
 }
 
 void sync_active(Warp *warp, const Inst *inst) {

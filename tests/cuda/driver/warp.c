@@ -136,6 +136,20 @@ void warp_park(Warp *warp, GroupState state, const Inst *pc, uint32_t number) {
   warp_set_mask(warp, 0);
 }
 
+static void wake_all(Warp *warp) {
+  for (uint32_t i = 0; i < warp->group_count; i++)
+    if (warp->groups[i].state == GROUP_PAUSED) warp->groups[i].state = GROUP_READY;
+}
+
+bool warp_pause(Warp *warp) {
+  bool any = false;
+  join_here(warp); /* those that sleep here already */
+  warp_park(warp, GROUP_PAUSED, warp->pc, 0);
+  for (uint32_t i = 0; i < warp->group_count; i++) any |= warp->groups[i].state == GROUP_READY;
+  if (!any) wake_all(warp);
+  return any;
+}
+
 /* Somebody is earlier in this frame, or deeper: they go first, but for a slice that is given to
  * each in turn. */
 static void look_around(Warp *warp) {
@@ -214,17 +228,15 @@ bool warp_run(Warp *warp, int64_t budget) {
   warp->near_size = 0;
   if (!warp->alive) return false;
   warp->is_turn = false;
+  wake_all(warp);
   if (warp->mask && warp->group_count) { /* its slice ran out */
-    warp->is_turn = warp->yields || warp->idle_slices++ >= IDLE_SLICES ||
-                    ++warp->slices % SLICES_PER_TURN == 0;
+    warp->is_turn = warp->idle_slices++ >= IDLE_SLICES || ++warp->slices % SLICES_PER_TURN == 0;
     if (warp->is_turn) warp->idle_slices = 0;
     warp_park(warp, GROUP_READY, warp->pc, 0);
     if (!pick(warp, warp->is_turn)) return false;
   } else if (!warp->mask && !pick(warp, false)) {
     return false;
   }
-  if (!warp->yields) warp->pauses = 0;
-  warp->yields = false;
   warp->budget = budget;
   uint64_t instructions = 0, threads = 0;
   while (warp->budget > 0) {
