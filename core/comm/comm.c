@@ -12,7 +12,20 @@
 #include "comm/window.h"
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
-#define STRIDE ((uint64_t)256 << 30)
+/* A window of a sparse tree takes as many addresses as the budget has bytes: there is to be room
+ * for many. Sanitizers leave few addresses to a process. */
+#if defined(RG_DEBUG)
+#define STRIDE_MOST ((uint64_t)256 << 30)
+#else
+#define STRIDE_MOST ((uint64_t)4 << 40)
+#endif
+#define STRIDE_LEAST ((uint64_t)256 << 30)
+#define STRIDES ((uint64_t)32 << 40) /* of all ranks, a quarter of a process's addresses */
+
+static uint64_t usual_stride(int32_t ranks) {
+  uint64_t stride = STRIDES / (uint64_t)ranks;
+  return stride > STRIDE_MOST ? STRIDE_MOST : stride < STRIDE_LEAST ? STRIDE_LEAST : stride;
+}
 
 const char *const call_words[CALL_COUNT] = {
     [CALL_NONE] = "nothing",
@@ -228,7 +241,7 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
   }
   *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
                  .courier = -1, .outbox = -1,
-                 .stride = align_up(stride ? stride : STRIDE, STRIDE_ROUND),
+                 .stride = align_up(stride ? stride : usual_stride(boot->size), STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
   if (find_team(comm, err) && share_header(comm, err)) return comm;

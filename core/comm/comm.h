@@ -48,7 +48,7 @@ typedef struct Comm {
   int64_t patience_ns;          /* how long a barrier waits */
 } Comm;
 
-/* Together. `stride`: addresses for what each rank shares; 0: 256 GiB. NULL: an error. */
+/* Together. `stride`: addresses for what each rank shares; 0: up to 4 TiB. NULL: an error. */
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err); /* owns boot, even so */
 /* Not together: the others go on, and fail only if they wait for this rank. */
 void comm_close(Comm *comm);
