@@ -179,10 +179,22 @@ end
 local hint = "rg.tune{ key = \"blur\", candidates = { plain, tiled } }"
 
 local function check_candidates(list)
-  if type(list) ~= "table" or #list == 0 or is_kernel(list) then
+  if type(list) ~= "table" or is_kernel(list) then
     return fail.argument("rg.tune takes a list of candidates, not " .. fail.describe(list), hint)
   end
-  for k, v in ipairs(list) do
+  local count = 0
+  for k in pairs(list) do
+    if type(k) ~= "number" then
+      return fail.argument(("rg.tune takes its candidates as a list, in which '%s' has no place")
+        :format(tostring(k)), hint)
+    end
+    count = math.max(count, k)
+  end
+  if count == 0 then
+    return fail.argument("rg.tune needs a list of candidates with at least one", hint)
+  end
+  for k = 1, count do
+    local v = list[k]
     if type(v) ~= "function" and not is_kernel(v) then
       return fail.argument(("candidate %d of rg.tune is %s, not a kernel or a function"):format(k,
         fail.describe(v)), hint)
