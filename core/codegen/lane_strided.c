@@ -8,10 +8,12 @@
  * numbers are read, all are (lane_transpose.c): each access emits the same code, and LLVM keeps one
  * of it. Where few are, each is picked from the vectors it is in. Stores wait for the last one of
  * their cell in the stretch, and are done together: a number that nobody stores is left out by a
- * mask. */
+ * mask. Large cells come as one stream of memory, which a processor fetches too late by itself:
+ * what is stored, and the last of the rows that are read, is fetched ahead. */
 #include "codegen/emit.h"
 
 enum { SMALLEST_MASKED = 32, FEW_PARTS = 4, WIDEST = 64 /* bytes */ };
+enum { LINE = 64, AHEAD = 36 * LINE }; /* what is fetched ahead: four vectors of 9 numbers */
 
 typedef struct Window {
   int parts;             /* numbers from one lane's to the next's */
@@ -156,7 +158,25 @@ static LLVMValueRef load_slice(Codegen *g, const Window *w, Type type, int slice
   return load_masked(g, type, at, slice_mask(g, w, slice, (1u << w->count) - 1), none);
 }
 
+static void fetch_ahead(Codegen *g, const Window *w, Type type, bool writes) {
+  if (g->mask || w->parts <= FEW_PARTS) return;
+  for (int64_t at = 0; at < (int64_t)w->parts * g->width * type_size(type); at += LINE) {
+    LLVMValueRef args[] = {value_byte_offset(g, w->base, AHEAD + at), value_integer(g->i32, writes),
+                           value_integer(g->i32, 3), value_integer(g->i32, 1)};
+    call_intrinsic(g, "llvm.prefetch", g->pointer, args, 4);
+  }
+}
+
 /* -- loads ------------------------------------------------------------------------------------- */
+
+/* Of those at constant distances, the one that is farthest in memory: others were there before. */
+static bool is_farthest(const IrInst *load) {
+  for (const IrInst *at = load->region->first; at; at = at->next) {
+    const IrInst *other = at->op == IR_MEM_LOAD ? lane_same_container(load, at) : NULL;
+    if (other && other->imm > load->operands[0]->imm) return false;
+  }
+  return load->operands[0]->op == IR_OFFSET;
+}
 
 static LLVMValueRef load_all(Codegen *g, const Window *w, Type type) {
   LLVMValueRef vectors[LANE_MOST_PARTS];
@@ -204,6 +224,7 @@ bool lane_load_strided(Codegen *g, const IrInst *inst) {
   if (!is_strided(g, inst)) return false;
   Window w = find_window(g, inst);
   Type type = inst->type;
+  if (is_farthest(inst)) fetch_ahead(g, &w, type, false);
   bool is_simple = w.parts <= FEW_PARTS && g->width * type_size(type) >= WIDEST;
   LLVMValueRef value = 2 * w.touched > w.parts && !is_simple ? load_all(g, &w, type)
                        : w.parts % 2 && !g->mask && !is_simple ? load_blended(g, &w, type)
@@ -278,6 +299,7 @@ static void store_group(Codegen *g, const Cell *cell, const IrInst *inst, const 
     vectors[part] = store ? stored(g, store) : LLVMGetPoison(slice_type(g, type));
   }
   lane_join(g, vectors, w.parts);
+  fetch_ahead(g, &w, type, true);
   for (int slice = 0; slice < w.parts; slice++)
     store_slice(g, &w, type, vectors[slice], slice, group->numbers >> low);
 }

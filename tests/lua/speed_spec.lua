@@ -267,6 +267,26 @@ describe("a loop that is fast", function()
   end)
 end)
 
+describe("a loop over large cells", function()
+  it("fetches ahead what it stores, and the last row that it reads #compiled #cpu", function()
+    if not is_plain or not has_avx2 then return pending "without vectors of 256 bits" end
+    local rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
+    local cells = { type = rg.vec(9, rg.f32), shape = { 64, 64 }, layout = "aos" }
+    local a, b = rg.field(cells), rg.field(cells)
+    local kernel = rg.kernel(function()
+      for i, j in rg.range({ 1, 63 }, 64) do
+        for q = 0, 8 do b[i][j][q] = a[i - 1][j][q] + a[i + 1][j][q] end
+      end
+    end)
+    kernel()
+    local lines = 0
+    for _, text in ipairs(loops_of(kernel)) do
+      lines = math.max(lines, select(2, text:gsub("\tprefetch", "")))
+    end
+    assert.equal(10, lines) -- of 8 cells: five of each
+  end)
+end)
+
 describe("particles", function()
   local count = 16384
 
