@@ -142,6 +142,9 @@ static inline RtLogPiece *log_piece(RtLog *log, const uint32_t *list) {
   return &log->pieces[((uint64_t)list >> log->shift) % RT_LOG_PIECES];
 }
 
+/* Can a row name a list so far from its block's base? */
+static inline int log_names(uint64_t from_base) { return !(from_base >> 34); }
+
 /* -- coordinates: what a place tells by the rows of RtLevel -- */
 
 /* The first digit is what the others leave: a division costs as much as ten other instructions. */
@@ -201,6 +204,10 @@ void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t l
  * not written yet; returns their number. */
 uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                           uint32_t *list, uint32_t wanted, uint32_t *first);
+
+/* The same: writes `count` elements of a list, from number `first` on, that were claimed. */
+void rt_dynamic_write(const RtTree *tree, const RtManager *manager, const uint32_t *list,
+                      uint32_t first, uint32_t count, const uint8_t *rows);
 
 /* node_dynamic_log.c; no task may be running: appends what the workers have logged. */
 void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);

@@ -68,19 +68,22 @@ uint8_t *rt_dynamic_stage(RtContext *context, RtWorker *worker, int32_t tree, in
   return stage->rows + stage->count++ * (uint64_t)width;
 }
 
-/* One worker appends faster at once, since nobody takes a list's memory out of its caches. */
-int32_t rt_dynamic_is_logged(RtContext *context) { return !rt_is_alone(context); }
+/* One worker appends faster at once, if its caches hold the lists. Asked for each element. */
+int32_t rt_dynamic_is_logged(RtContext *context, int32_t tree) {
+  return !rt_is_alone(context) || context->trees[tree]->root_size > RT_LARGE;
+}
 
 uint8_t *rt_dynamic_log(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                         uint32_t *list, int32_t width) {
   RtLog *log = &local_of(&context->trees[tree]->managers[manager], worker)->stage->log;
   RtLogPiece *piece = log_piece(log, list);
   uint8_t *row = piece->at;
-  if (__builtin_expect(row == piece->end, 0))
+  uint64_t from_base = (uint64_t)list - piece->base;
+  if (__builtin_expect((row == piece->end) | !log_names(from_base), 0))
     return rt_dynamic_log_on(context, worker, tree, manager, list, width);
-  *(uint32_t **)(void *)row = list;
-  piece->at = row + sizeof list + width;
-  return row + sizeof list;
+  *(uint32_t *)(void *)row = (uint32_t)(from_base / sizeof *list);
+  piece->at = row + width;
+  return row;
 }
 
 /* -1: the list is empty. Its container may be the ambient, which is read-only. */

@@ -80,16 +80,17 @@ static void write_run(const RtNumber *number, uint8_t *to, const uint8_t *from, 
   }
 }
 
-static void write_rows(const RtTree *tree, const RtManager *manager, const uint32_t *list,
-                       uint32_t first, uint32_t count, const uint8_t *rows) {
-  uint64_t width = 8 * (uint64_t)manager->number_count;
+void rt_dynamic_write(const RtTree *tree, const RtManager *manager, const uint32_t *list,
+                      uint32_t first, uint32_t count, const uint8_t *rows) {
+  uint64_t width = (uint64_t)manager->row_bytes;
   uint32_t chunk = (uint32_t)manager->chunk;
   while (count) {
     uint32_t cell = first % chunk, run = chunk - cell < count ? chunk - cell : count;
     uint8_t *node = node_address(tree, rt_load_acquire(&list[RT_LIST_SLOTS + first / chunk]));
     for (int32_t k = 0; k < manager->number_count; k++) {
       const RtNumber *number = &manager->numbers[k];
-      write_run(number, node + number->offset + cell * number->stride, rows + 8 * k, width, run);
+      write_run(number, node + number->offset + cell * number->stride, rows + number->row, width,
+                run);
     }
     first += run;
     count -= run;
@@ -106,7 +107,7 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
   if (stage->count)
     count = rt_dynamic_claim(context, worker, tree_index, number, stage->list,
                              (uint32_t)stage->count, &first);
-  if (count) write_rows(tree, manager, stage->list, first, count, stage->rows);
+  if (count) rt_dynamic_write(tree, manager, stage->list, first, count, stage->rows);
   stage->list = next;
   stage->count = 0;
   rt_tree_touch(tree);

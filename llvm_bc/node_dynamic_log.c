@@ -1,5 +1,6 @@
 /* node_dynamic_log.c - appends to many lists: each worker writes elements into a log of its own,
- * and after the loop they are appended list by list.
+ * and after the loop they are appended list by list. So do several workers, who would compete for
+ * the lists, and one whose near cache is smaller than they are (rt_dynamic_is_logged).
  *
  *     row:  list, numbers      piece 0:  row row .. | row ..      its blocks, in order
  *                              piece 1:  row ..
@@ -9,15 +10,17 @@
  * worker after worker. So nobody competes for a list, whose memory is in one worker's near cache
  * meanwhile, and rows of one worker keep their order in each list. A worker whose log has become as
  * long as it may appends it while others run, piece by piece under a lock, as nothing else changes
- * these lists during the task.
- * Sizes: 4 KiB per block, 16 MiB per worker and SNode at most, kept for the next task. A worker for
- * whom there is no memory takes its stage's rows as its one block. */
+ * these lists during the task. A list that fills a block alone has its rows appended at once: only
+ * its length is claimed under the lock, so workers share what is to do for a list that all want.
+ * Sizes: 2 KiB per block, 16 MiB per worker and SNode at most, while half of the budget is free;
+ * kept for the next task, until the budget is short (storage.c). A worker for whom there is no
+ * memory takes its stage's rows as its one block. */
 #include "atomic.h"
 #include "node.h"
 
 enum {
-  BLOCK = 4096,           /* bytes */
-  SLAB = 64 * BLOCK,
+  BLOCK = 2048,           /* bytes */
+  SLAB = 32 * BLOCK,
   SLAB_BLOCKS = SLAB / BLOCK,
   MOST_BLOCKS = RT_LOG_SLABS * SLAB_BLOCKS,
   LEAST_SHARED = 64 << 10, /* bytes of rows: one worker appends fewer */
@@ -26,15 +29,17 @@ enum {
   AHEAD = 8               /* rows: their lists are fetched so far ahead */
 };
 
-static uint64_t row_bytes(const RtManager *manager) {
-  return sizeof(uint64_t) * (1 + (uint64_t)manager->number_count);
-}
+static uint64_t row_bytes(const RtManager *manager) { return (uint64_t)manager->row_bytes; }
 
 static RtStage *stage_of(const RtManager *manager, int32_t worker) {
   return manager->locals[worker].stage;
 }
 
 static uint8_t *rows_of(RtLogBlock *block) { return (uint8_t *)(block + 1); }
+
+static uint32_t *list_of(uint64_t base, const uint8_t *row) {
+  return (uint32_t *)base + *(const uint32_t *)(const void *)row;
+}
 
 /* Pieces are about equal where lists fill the memory in which they are. */
 static uint32_t shift_of(const RtTree *tree, const RtManager *manager) {
@@ -46,21 +51,23 @@ static uint32_t shift_of(const RtTree *tree, const RtManager *manager) {
 
 /* -- appending --------------------------------------------------------------------------------- */
 
-static void write_number(const RtNumber *number, uint8_t *node, uint32_t cell, uint64_t value) {
+static void write_number(const RtNumber *number, uint8_t *node, uint32_t cell,
+                         const uint8_t *row) {
   uint8_t *to = node + number->offset + cell * number->stride;
+  const uint8_t *from = row + number->row;
   switch (number->size) {
-  case 1: *to = (uint8_t)value; return;
-  case 2: *(uint16_t *)(void *)to = (uint16_t)value; return;
-  case 4: *(uint32_t *)(void *)to = (uint32_t)value; return;
-  default: *(uint64_t *)(void *)to = value;
+  case 1: *to = *from; return;
+  case 2: *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from; return;
+  case 4: *(uint32_t *)(void *)to = *(const uint32_t *)(const void *)from; return;
+  default: *(uint64_t *)(void *)to = *(const uint64_t *)(const void *)from;
   }
 }
 
 /* No other worker changes the list. */
 static void append_row(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
-                       const uint64_t *row) {
+                       uint32_t *list, const uint8_t *row) {
   const RtManager *manager = &context->trees[tree]->managers[number];
-  uint32_t *list = (uint32_t *)row[0], length = rt_load(&list[RT_LIST_LENGTH]);
+  uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
   uint32_t chunk = (uint32_t)manager->chunk, *slot = &list[RT_LIST_SLOTS + length / chunk];
   if (length >= (uint32_t)manager->capacity) {
     rt_dynamic_full(context, tree, number);
@@ -71,25 +78,29 @@ static void append_row(RtContext *context, RtWorker *worker, int32_t tree, int32
     return;
   uint8_t *node = node_address(context->trees[tree], rt_load(slot));
   for (int32_t k = 0; k < manager->number_count; k++)
-    write_number(&manager->numbers[k], node, length % chunk, row[1 + k]);
+    write_number(&manager->numbers[k], node, length % chunk, row);
   rt_store(&list[RT_LIST_LENGTH], length + 1);
 }
 
-/* The rows from `row` on whose chunks exist, of elements of one number of four bytes; returns the
- * first that is another. Chunks have 1 << shift elements. */
-static const uint64_t *append_words(const RtTree *tree, const RtManager *manager, uint32_t shift,
-                                    const uint64_t *row, const uint64_t *end) {
+typedef struct Word { /* a row of an element of one number of four bytes */
+  uint32_t list, value;
+} Word;
+
+/* The rows from `row` on whose chunks exist, of such elements; returns the first that is another.
+ * Chunks have 1 << shift elements. */
+static const Word *append_words(const RtTree *tree, const RtManager *manager, uint32_t shift,
+                                uint64_t base, const Word *row, const Word *end) {
   const RtNumber number = manager->numbers[0];
   uint32_t capacity = (uint32_t)manager->capacity, mask = (uint32_t)manager->chunk - 1;
   uint8_t *numbers = tree->base + number.offset;
-  for (; row < end; row += 2) {
-    uint32_t *list = (uint32_t *)row[0], length = rt_load(&list[RT_LIST_LENGTH]);
-    if (row + (uint64_t)(2 * AHEAD) < end) __builtin_prefetch((void *)row[2 * AHEAD], 1);
+  for (; row < end; row++) {
+    uint32_t *list = (uint32_t *)base + row->list, length = rt_load(&list[RT_LIST_LENGTH]);
+    if (row + AHEAD < end) __builtin_prefetch((uint32_t *)base + row[AHEAD].list, 1);
     if (length >= capacity) break;
     uint32_t handle = rt_load_leading(&list[RT_LIST_SLOTS + (length >> shift)]);
     if (!handle_is_live(handle)) break;
     *(uint32_t *)(void *)(numbers + (uint64_t)RT_GRANULE * handle +
-                          (length & mask) * number.stride) = (uint32_t)row[1];
+                          (length & mask) * number.stride) = row->value;
     rt_store(&list[RT_LIST_LENGTH], length + 1);
   }
   return row;
@@ -104,18 +115,17 @@ static int32_t shift_of_chunk(const RtManager *manager) {
 static void append_piece(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                          const RtLogPiece *piece) {
   const RtManager *manager = &context->trees[tree]->managers[number];
-  uint64_t width = row_bytes(manager) / sizeof(uint64_t);
   int32_t shift = shift_of_chunk(manager);
   for (RtLogBlock *block = piece->first; block; block = block->next) {
-    const uint64_t *row = (const uint64_t *)(const void *)rows_of(block),
-                   *end = (const uint64_t *)(const void *)(block == piece->last ? piece->at
-                                                                                : block->end);
+    const uint8_t *row = rows_of(block), *end = block == piece->last ? piece->at : block->end;
     while (row < end) {
       if (shift >= 0)
-        row = append_words(context->trees[tree], manager, (uint32_t)shift, row, end);
+        row = (const uint8_t *)append_words(context->trees[tree], manager, (uint32_t)shift,
+                                            block->base, (const Word *)(const void *)row,
+                                            (const Word *)(const void *)end);
       if (row == end) break;
-      append_row(context, worker, tree, number, row);
-      row += width;
+      append_row(context, worker, tree, number, list_of(block->base, row), row);
+      row += row_bytes(manager);
     }
   }
 }
@@ -141,44 +151,87 @@ static void append_own(RtContext *context, RtWorker *worker, int32_t tree, int32
   empty(log);
 }
 
+/* Is the piece one full block, of rows of one list? */
+static int is_one_list(const RtManager *manager, const RtLogPiece *piece) {
+  if (!piece->first || piece->first != piece->last || piece->at != piece->end) return 0;
+  const uint8_t *rows = rows_of(piece->first);
+  uint64_t rest = (uint64_t)(piece->at - rows);
+  uint32_t list = *(const uint32_t *)(const void *)rows;
+  while (rest) {
+    rest -= row_bytes(manager);
+    if (*(const uint32_t *)(const void *)(rows + rest) != list) return 0;
+  }
+  return 1;
+}
+
+/* The rows are copied while others claim what follows. */
+static void append_one_list(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                            RtLogPiece *piece, uint32_t *lock) {
+  const RtManager *manager = &context->trees[tree]->managers[number];
+  uint8_t *rows = rows_of(piece->first);
+  uint32_t *list = list_of(piece->base, rows), first;
+  uint64_t count = (uint64_t)(piece->at - rows) / row_bytes(manager);
+  rt_lock(lock);
+  count = rt_dynamic_claim(context, worker, tree, number, list, (uint32_t)count, &first);
+  rt_unlock(lock);
+  if (count)
+    rt_dynamic_write(context->trees[tree], manager, list, first, (uint32_t)count, rows);
+  piece->at = rows;
+}
+
+/* A log must leave memory for what it says: it takes none of the second half of the budget. */
+static uint8_t *take_slab(RtContext *context, RtTree *tree, RtManager *manager) {
+  RtBudget *budget = tree->budget;
+  uint64_t used = rt_load_long(&budget->used);
+  if (used + SLAB > rt_load_long(&budget->limit) / 2 || !rt_budget_take(budget, SLAB)) return 0;
+  uint8_t *slab = table_grow(context, 0, 0, SLAB);
+  if (slab) rt_add_long(&manager->log_bytes, SLAB);
+  else rt_subtract_long(&budget->used, SLAB);
+  return slab;
+}
+
 /* With room for `bytes`; NULL: the log is as long as it may be. */
-static RtLogBlock *take_block(RtContext *context, RtStage *stage, uint64_t bytes,
+static RtLogBlock *take_block(RtContext *context, RtTree *tree, RtManager *manager, RtStage *stage,
                               uint64_t *room) {
   RtLog *log = &stage->log;
   uint32_t slab = log->block_count / SLAB_BLOCKS, block = log->block_count % SLAB_BLOCKS;
   *room = BLOCK - sizeof(RtLogBlock);
-  if (log->block_count == MOST_BLOCKS || bytes > *room) return 0;
-  if (!log->slabs[slab]) log->slabs[slab] = table_grow(context, 0, 0, SLAB);
+  if (log->block_count == MOST_BLOCKS || row_bytes(manager) > *room) return 0;
+  if (!log->slabs[slab]) log->slabs[slab] = take_slab(context, tree, manager);
   if (!log->slabs[slab]) return 0;
   log->block_count++;
   return (RtLogBlock *)(void *)(log->slabs[slab] + (uint64_t)block * BLOCK);
 }
 
-static RtLogBlock *make_block(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
-                              uint64_t *room) {
-  const RtManager *manager = &context->trees[tree]->managers[number];
+static RtLogBlock *make_block(RtContext *context, RtWorker *worker, int32_t tree_index,
+                              int32_t number, uint64_t *room) {
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[number];
   RtStage *stage = stage_of(manager, worker->index);
-  uint64_t width = row_bytes(manager);
-  RtLogBlock *block = take_block(context, stage, width, room);
+  RtLogBlock *block = take_block(context, tree, manager, stage, room);
   if (block) return block;
-  append_own(context, worker, tree, number);
-  block = take_block(context, stage, width, room);
+  append_own(context, worker, tree_index, number);
+  block = take_block(context, tree, manager, stage, room);
   if (block) return block;
   stage->log.block_count = 1;
-  *room = width;
+  *room = row_bytes(manager);
   return (RtLogBlock *)(void *)stage->rows;
 }
 
-uint8_t *rt_dynamic_log_on(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
-                           uint32_t *list, int32_t width) {
+/* Most lists are near the tree's base; one in a sink may be anywhere. */
+static uint64_t base_for(const RtTree *tree, const uint32_t *list) {
+  uint64_t base = (uint64_t)tree->base, at = (uint64_t)list;
+  return log_names(at - base) ? base : at;
+}
+
+static void begin_block(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                        const uint32_t *list) {
   const RtManager *manager = &context->trees[tree]->managers[number];
   RtLog *log = &stage_of(manager, worker->index)->log;
   uint64_t whole = row_bytes(manager), room;
-  log->shift = shift_of(context->trees[tree], manager);
-  rt_tree_touch(context->trees[tree]);
   RtLogBlock *block = make_block(context, worker, tree, number, &room);
   RtLogPiece *piece = log_piece(log, list); /* it has no rows if the log was appended */
-  *block = (RtLogBlock){0};
+  *block = (RtLogBlock){.base = base_for(context->trees[tree], list)};
   if (piece->first) {
     piece->last->next = block;
     piece->last->end = piece->at;
@@ -186,10 +239,26 @@ uint8_t *rt_dynamic_log_on(RtContext *context, RtWorker *worker, int32_t tree, i
     piece->first = block;
   }
   piece->last = block;
-  piece->at = rows_of(block) + whole;
-  piece->end = rows_of(block) + room / whole * whole;
-  *(uint32_t **)(void *)rows_of(block) = list;
-  return rows_of(block) + sizeof list;
+  piece->at = rows_of(block);
+  piece->end = piece->at + room / whole * whole;
+  piece->base = block->base;
+}
+
+uint8_t *rt_dynamic_log_on(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
+                           uint32_t *list, int32_t width) {
+  const RtManager *manager = &context->trees[tree]->managers[number];
+  RtLog *log = &stage_of(manager, worker->index)->log;
+  log->shift = shift_of(context->trees[tree], manager);
+  rt_tree_touch(context->trees[tree]);
+  RtLogPiece *piece = log_piece(log, list);
+  uint32_t *locks = stage_of(manager, 0)->log.locks;
+  if (is_one_list(manager, piece))
+    append_one_list(context, worker, tree, number, piece, &locks[piece - log->pieces]);
+  if (piece->at == piece->end || !log_names((uint64_t)list - piece->base))
+    begin_block(context, worker, tree, number, list);
+  *(uint32_t *)(void *)piece->at = (uint32_t)(((uint64_t)list - piece->base) / sizeof *list);
+  piece->at += width;
+  return piece->at - width;
 }
 
 /* -- after it ---------------------------------------------------------------------------------- */

@@ -66,7 +66,7 @@ typedef struct RtError {
 /* The budget all trees of a runtime share, in bytes. */
 typedef struct RtBudget {
   uint64_t limit;           /* atomic */
-  uint64_t used;            /* atomic: committed chunks and root containers */
+  uint64_t used;            /* atomic: committed chunks, root containers, logs */
   uint64_t peak;            /* atomic */
   /* asks the host when `bytes` in total are needed: returns the new limit. Called by any worker,
    * concurrently; NULL: none */
@@ -132,15 +132,17 @@ typedef struct RtListEntry {
   const int64_t *coordinates; /* RtNodeInfo.coordinates: valid as long as the tree */
 } RtListEntry;
 
-/* What a worker appends to many lists, until the loop ends: see node_dynamic_log.c. A row is the
- * address of its list, then 8 bytes per number of an element. */
-enum { RT_LOG_PIECES = 64, RT_LOG_SLABS = 64 };
+/* What a worker appends to many lists, until the loop ends: see node_dynamic_log.c. A row is which
+ * list, in 4 bytes, then the numbers of an element (RtNumber.row). */
+enum { RT_LOG_PIECES = 64, RT_LOG_SLABS = 256, RT_ROW_NUMBERS = 4 /* bytes before them */ };
 typedef struct RtLogBlock {
   struct RtLogBlock *next;
   uint8_t *end;             /* of its rows; of the last block: the piece's `at` */
+  uint64_t base;            /* its rows name lists by their distance from there, in words */
 } RtLogBlock;               /* rows follow */
 typedef struct RtLogPiece { /* the rows of some of the lists */
   uint8_t *at, *end;        /* where the next row goes, and the place after the last that fits */
+  uint64_t base;            /* the last block's */
   RtLogBlock *first, *last;
 } RtLogPiece;
 typedef struct RtLog {
@@ -159,13 +161,14 @@ typedef struct RtStage {
   uint32_t *list;           /* to which the rows will be appended; NULL: none */
   uint64_t count;
   RtLog log;
-  uint8_t rows[];           /* RT_STAGE_ROWS, each 8 bytes per number of an element */
+  uint8_t rows[];           /* RT_STAGE_ROWS, as those of a log, but which list is not said */
 } RtStage;
 
 /* A number of a list's elements, which are `stride` bytes apart in a chunk's node. */
 typedef struct RtNumber {
   uint64_t offset, stride;
-  uint32_t size, pad;       /* bytes: 1, 2, 4, 8 */
+  uint32_t size;            /* bytes: 1, 2, 4, 8 */
+  uint32_t row;             /* where it is in a row: after those before it, in 4 bytes or 8 */
 } RtNumber;
 
 typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
@@ -209,6 +212,7 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0: */
   int32_t capacity;         /* the largest length of a list */
   int32_t number_count;     /* of an element */
+  int32_t row_bytes;        /* of a row of a log */
   const RtNumber *numbers;
   int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
   int32_t axis_count;
@@ -250,6 +254,7 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
    * them from RtContext.grow, the tree's owner frees them */
   RtOrder **orders;
   uint64_t order_count;
+  uint64_t log_bytes;       /* atomic: of the workers' logs, which the budget is charged for */
   uint64_t activations, deactivations, lists; /* counts since the tree was made; lists: rebuilds */
 } RtManager;
 
@@ -508,7 +513,7 @@ int rt_budget_take(RtBudget *budget, uint64_t bytes);
 /* The key of stream `number` of a seed. */
 uint64_t rt_random_key(uint64_t seed, uint64_t number);
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
-/* of its chunks: its share of the budget without the root */
+/* of its chunks, tables and logs: its share of the budget without the root */
 uint64_t rt_tree_bytes(const RtTree *tree);
 
 #endif

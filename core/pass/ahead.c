@@ -214,7 +214,7 @@ static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indi
 static IrBuilder begin_fetch(Ahead *a, int tree, IrInst *inside, const IrInst *before) {
   IrInst *goes = ir_call(&a->b, RT_TREE_LARGE, tree, 0, 0, NULL);
   if (before->op == IR_APPEND && lists_way(a->l, before) == LIST_LOGGED) {
-    IrInst *logs = ir_call(&a->b, RT_DYNAMIC_IS_LOGGED, 0, 0, 0, NULL);
+    IrInst *logs = ir_call(&a->b, RT_DYNAMIC_IS_LOGGED, tree, 0, 0, NULL);
     goes = ir_binary(&a->b, IR_BAND, goes, ir_emit(&a->b, IR_BNOT, TYPE(BOOL), 1, &logs));
   }
   IrInst *branch = ir_if(&a->b, inside ? ir_binary(&a->b, IR_BAND, goes, inside) : goes);

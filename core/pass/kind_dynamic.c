@@ -117,13 +117,13 @@ static IrBuilder if_there(ListOp *op, IrInst *slot) {
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
-/* The numbers go to the worker's stage, or its log, each in 8 bytes. */
+/* The numbers go to a row of the worker's stage, or of its log. */
 static void collect(ListOp *op, RtEntry entry, IrInst *list) {
   IrInst **values = op->inst->operands + op->indices;
-  IrInst *width = constant(op, 8 * (int64_t)op->node->component_count);
+  IrInst *width = constant(op, op->node->row_bytes);
   IrInst *row = call(op, entry, 2, (IrInst *[]){list, width});
   for (int k = 0; k < op->node->component_count; k++) {
-    IrInst *address = address_offset(&op->b, row, NULL, 0, 8 * k);
+    IrInst *address = address_offset(&op->b, row, NULL, 0, op->node->components[k].row);
     ir_emit(&op->b, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
 }
@@ -145,7 +145,7 @@ static IrInst *append_at_once(ListOp *op, IrInst *list, bool locks) {
 }
 
 static void collect_or_append(ListOp *op, IrInst *list) {
-  IrInst *collects = ir_call(&op->b, RT_DYNAMIC_IS_LOGGED, 0, 0, 0, NULL);
+  IrInst *collects = ir_call(&op->b, RT_DYNAMIC_IS_LOGGED, op->level->tree, 0, 0, NULL);
   IrInst *branch = ir_if(&op->b, collects);
   op->b = rewrite_inside(op->l->kernel, branch->regions[0], op->inst);
   collect(op, RT_DYNAMIC_LOG, list);

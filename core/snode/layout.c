@@ -115,6 +115,20 @@ static void find_twins(SNode *node) {
   }
 }
 
+/* Which list, then the numbers of an element, each in 4 bytes or 8. */
+static void lay_row(SNode *list) {
+  uint64_t end = SNODE_ROW_NUMBERS, align = SNODE_ROW_NUMBERS;
+  for (int k = 0; k < list->component_count; k++) {
+    SNodeComponent *component = &list->components[k];
+    uint64_t size = element_size(component) <= 4 ? 4 : 8;
+    if (component->child) continue; /* nobody appends to it */
+    component->row = (uint32_t)align_up(end, size);
+    end = component->row + size;
+    if (size > align) align = size;
+  }
+  list->row_bytes = (uint32_t)align_up(end, align);
+}
+
 static uint64_t whole_lines(uint64_t bytes) {
   return align_up(max_i64((int64_t)bytes, 1), WHOLE_LINE);
 }
@@ -136,6 +150,7 @@ static void lay_node(SNode *node) {
     break;
   case SNODE_DYNAMIC:
     node->node_size = whole_lines(lay_cells(node, (uint64_t)node->chunk));
+    lay_row(node);
     size = SNODE_DYNAMIC_SLOTS + saturating_mul(4, (node->cell_count + (uint64_t)node->chunk - 1) /
                                                        (uint64_t)node->chunk);
     break;

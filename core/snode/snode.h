@@ -40,7 +40,8 @@
 enum {
   SNODE_MAX_AXES = 8,
   SNODE_MAX_DEPTH = 16,
-  SNODE_DYNAMIC_SLOTS = 8 /* bytes before a list's slots */
+  SNODE_DYNAMIC_SLOTS = 8, /* bytes before a list's slots */
+  SNODE_ROW_NUMBERS = 4    /* and before the numbers in a row of elements */
 };
 
 typedef enum SNodeKind {
@@ -67,6 +68,7 @@ typedef struct SNodeComponent {
   char *name;      /* of the field; may be "" */
   uint64_t offset; /* bytes, after layout */
   uint64_t stride; /* bytes between cells, after layout */
+  uint32_t row;    /* of a list, after layout: where a row of elements has it (RtNumber) */
   /* after layout: the first component whose field lies like this one's, of its type and `offset`
    * apart; -1: no other does */
   int twin;
@@ -85,6 +87,7 @@ struct SNode {
   uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
   int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k]; hash: 0 */
   int64_t chunk;                       /* dynamic: cells of one node; else 0 */
+  uint32_t row_bytes;                  /* dynamic, after layout: of a row of elements */
   SNodeComponent *components;
   int component_count, component_capacity;
   uint32_t component_in_parent;        /* this node's row in parent->components */

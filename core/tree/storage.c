@@ -24,6 +24,7 @@
 
 _Static_assert(SNODE_DYNAMIC_SLOTS == RT_LIST_SLOTS * sizeof(uint32_t),
                "a list's slots begin where the layout says");
+_Static_assert(SNODE_ROW_NUMBERS == (int)RT_ROW_NUMBERS, "the layout knows rows of a log");
 
 void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *own,
                         bool is_first) {
@@ -65,7 +66,7 @@ static size_t numbers_bytes(const SNode *list) {
   return align_up(sizeof(RtNumber) * (size_t)list->component_count, 64);
 }
 static size_t stage_bytes(const SNode *list) {
-  return align_up(sizeof(RtStage) + 8 * RT_STAGE_ROWS * (size_t)list->component_count, 64);
+  return align_up(sizeof(RtStage) + RT_STAGE_ROWS * (size_t)list->row_bytes, 64);
 }
 
 /* What lists need beside their managers: a table of an element's numbers, a stage per worker. */
@@ -84,11 +85,12 @@ static uint8_t *fill_lists(RtManager *manager, const SNode *list, int workers, u
   for (int k = 0; k < list->component_count; k++) {
     const SNodeComponent *part = &list->components[k];
     if (part->child) return memory; /* nobody appends to it */
-    numbers[k] = (RtNumber){part->offset, part->stride, (uint32_t)type_size(part->type), 0};
+    numbers[k] = (RtNumber){part->offset, part->stride, (uint32_t)type_size(part->type), part->row};
   }
   manager->capacity = (int32_t)list->sizes[0];
   manager->numbers = numbers;
   manager->number_count = list->component_count;
+  manager->row_bytes = (int32_t)list->row_bytes;
   for (int w = 0; w < workers; w++, memory += stage_bytes(list))
     manager->locals[w].stage = (RtStage *)(void *)memory;
   return memory;
@@ -261,9 +263,25 @@ static void free_orders(Store *store, RtManager *manager) {
 
 static void free_logs(Store *store, const RtManager *manager) {
   for (int w = 0; w < store->device->worker_count; w++) {
-    const RtStage *stage = manager->locals[w].stage;
-    for (int k = 0; stage && k < RT_LOG_SLABS; k++) heap_free(store->heap, stage->log.slabs[k]);
+    RtStage *stage = manager->locals[w].stage;
+    for (int k = 0; stage && k < RT_LOG_SLABS; k++) {
+      heap_free(store->heap, stage->log.slabs[k]);
+      stage->log.slabs[k] = NULL;
+    }
   }
+}
+
+uint64_t storage_compact(Tree *tree) {
+  uint64_t freed = rt_tree_compact(storage_context(tree), &tree->rt);
+  for (int32_t m = 0; m < tree->rt.manager_count; m++) {
+    RtManager *manager = &tree->rt.managers[m];
+    if (!manager->log_bytes) continue;
+    free_logs(tree->store, manager);
+    store_give_back(tree->store, manager->log_bytes);
+    freed += manager->log_bytes;
+    manager->log_bytes = 0;
+  }
+  return freed;
 }
 
 void storage_free(Tree *tree) {
@@ -299,7 +317,7 @@ static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *
 void storage_trim(Tree *tree) {
   Device *device = tree->store->device;
   device->table->forget(device, &tree->rt);
-  rt_tree_compact(storage_context(tree), &tree->rt);
+  storage_compact(tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     const RtManager *manager = &tree->rt.managers[m];
     for (uint32_t at = manager->first_chunk; at; at = tree->rt.chunks[at - 1].next)

@@ -81,7 +81,7 @@ void store_relieve(Store *store) {
   uint64_t given = 0;
   for (Tree *tree = store->trees; tree; tree = tree->next)
     if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL))
-      given += rt_tree_compact(storage_context(tree), &tree->rt);
+      given += storage_compact(tree);
   store->is_short = !given; /* what is freed later is given back then */
 }
 

@@ -74,6 +74,8 @@ void store_count(StoreStats *stats, const Tree *tree);
 bool storage_create(Tree *tree, Error *err);
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
+/* Returns chunks without a live node to the system and the budget, and logs; so many bytes. */
+uint64_t storage_compact(Tree *tree);
 /* Returns pages of nodes that are neither live nor recycled to the system. */
 void storage_trim(Tree *tree);
 /* The store's native context, for calls about `tree`: number 0 in it. */

@@ -85,7 +85,7 @@ static void fill_row(const Tree *tree, const SNode *node, int32_t tree_number, R
     row->cells = snode_has_lists(node) ? (uint64_t)node_count_cells(tree_node(tree, node))
                                        : live_nodes(tree, node);
     row->live = live_nodes(tree, node) * node->node_size;
-    row->reserved = manager->chunk_bytes + manager->table.bytes;
+    row->reserved = manager->chunk_bytes + manager->table.bytes + manager->log_bytes;
     return;
   }
   const SNode *level = snode_node_level(node);

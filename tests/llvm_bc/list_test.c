@@ -11,25 +11,30 @@
 
 enum {
   LISTS = 5,
+  MANY = 100,     /* several of them in each piece of a log */
   CHUNK = 8,
   CHUNKS = 300,
   CAPACITY = CHUNK * CHUNKS - 3,
   STEPS = 1500,
-  LONG = 3 << 19, /* rows: past RT_LOG_SLABS of blocks */
+  LONG = 600000,  /* rows: past half of 8 MiB */
+  HOT = 1100,     /* rows: past two blocks */
   SHIFT = 26
 };
 
-enum { ROW = 8, STAGE = sizeof(RtStage) + ROW * RT_STAGE_ROWS };
+enum { ROW = RT_ROW_NUMBERS + 4, STAGE = sizeof(RtStage) + ROW * RT_STAGE_ROWS };
 
 static uint64_t stages[FOREST_WORKERS][STAGE / 8];
-static const RtNumber number = {.stride = 4, .size = 4};
+static const RtNumber number = {.stride = 4, .size = 4, .row = RT_ROW_NUMBERS};
 static ForestTree trees[1];
 static RtContext *context;
 static RtBudget budget;
 
-static void create(uint64_t limit) {
+static int lists;
+
+static void create_lists(uint64_t limit, int count) {
+  lists = count;
   const ForestRow rows[] = {{.kind = FOREST_ROOT},
-                            {FOREST_DENSE, 0, "i", {LISTS}, 0},
+                            {FOREST_DENSE, 0, "i", {lists}, 0},
                             {FOREST_POINTER, 1, "j", {CHUNKS + RT_LIST_SLOTS}, 4 * CHUNK}};
   budget = (RtBudget){.limit = limit};
   forest_create(trees, rows, 3, &budget, 0, SHIFT);
@@ -39,6 +44,7 @@ static void create(uint64_t limit) {
   manager->capacity = CAPACITY;
   manager->numbers = &number;
   manager->number_count = 1;
+  manager->row_bytes = ROW;
   memset(stages, 0, sizeof stages);
   for (int w = 0; w < FOREST_WORKERS; w++)
     manager->locals[w].stage = (RtStage *)(void *)stages[w];
@@ -48,6 +54,8 @@ static void create(uint64_t limit) {
   chunks->sizes[0] = CHUNKS;
   context = forest_context(trees, 1);
 }
+
+static void create(uint64_t limit) { create_lists(limit, LISTS); }
 
 static void destroy(void) {
   for (int w = 0; w < FOREST_WORKERS; w++)
@@ -79,12 +87,14 @@ static int32_t append(int worker, int i, uint32_t value, int32_t locks) {
 
 static void stage(int worker, int i, uint32_t value) {
   RtWorker *own = &context->workers[worker];
-  *(uint32_t *)(void *)rt_dynamic_stage(context, own, 0, 0, list_at(i), ROW) = value;
+  uint8_t *row = rt_dynamic_stage(context, own, 0, 0, list_at(i), ROW);
+  *(uint32_t *)(void *)(row + RT_ROW_NUMBERS) = value;
 }
 
 static void log_one(int worker, int i, uint32_t value) {
   RtWorker *own = &context->workers[worker];
-  *(uint32_t *)(void *)rt_dynamic_log(context, own, 0, 0, list_at(i), ROW) = value;
+  uint8_t *row = rt_dynamic_log(context, own, 0, 0, list_at(i), ROW);
+  *(uint32_t *)(void *)(row + RT_ROW_NUMBERS) = value;
 }
 
 static uint32_t pop(int i) {
@@ -125,7 +135,7 @@ static uint64_t check_list(int i) {
 static uint64_t check_all(void) {
   uint64_t sum = 0, count = 0;
   rt_tree_refresh(context, &trees->rt);
-  for (int i = 0; i < LISTS; i++) {
+  for (int i = 0; i < lists; i++) {
     sum += check_list(i);
     count += list_at(i)[RT_LIST_LENGTH];
   }
@@ -194,7 +204,15 @@ static void only_log(Thread *thread) {
 
 /* More than a log holds, so it is appended while others run. */
 static void log_much(Thread *thread) {
-  for (int k = 0; k < LONG; k++) log_one(thread->worker, k % LISTS, (uint32_t)k + 1);
+  for (int k = 0; k < LONG; k++) log_one(thread->worker, k % lists, (uint32_t)k + 1);
+}
+
+static void log_to_one(Thread *thread) {
+  for (int k = 0; k < HOT && thread->worker < 2; k++) {
+    uint32_t value = (uint32_t)(thread->worker * STEPS + k + 1);
+    log_one(thread->worker, 3, value);
+    thread->put += value;
+  }
 }
 
 static void append_and_pop(Thread *thread) {
@@ -232,15 +250,25 @@ static void test_logs(void) {
     }
     destroy();
   }
-  TEST("a log that is as long as it may be is appended meanwhile") {
+  TEST("rows that are all of one list are appended meanwhile, in each one's order") {
     create(1 << 24);
+    Thread sum = run_all(log_to_one);
+    CHECK(list_at(3)[RT_LIST_LENGTH] > HOT);
+    CHECK_INT(check_all(), sum.put);
+    check_order(3);
+    destroy();
+  }
+  TEST("logs leave half of the budget, and are appended meanwhile") {
+    create_lists(8 << 20, MANY);
     log_much(&(Thread){.worker = 1});
+    CHECK(trees->rt.managers[0].log_bytes > 0 &&
+          trees->rt.managers[0].log_bytes <= budget.limit / 2);
     CHECK(list_at(0)[RT_LIST_LENGTH] == CAPACITY);
     for (int32_t k = 0; k < CAPACITY; k++)
-      CHECK_INT(*element(list_at(1), k), (uint32_t)(k * LISTS + 2));
+      CHECK_INT(*element(list_at(1), k), (uint32_t)(k * MANY + 2));
     run_all(log_much);
     check_all();
-    CHECK_INT(rt_dynamic_count(context, 0, 0), LISTS * CAPACITY);
+    CHECK_INT(rt_dynamic_count(context, 0, 0), MANY * CAPACITY);
     CHECK_INT(context->error.kind, RT_ERROR_FULL);
     destroy();
   }

@@ -800,7 +800,8 @@ describe("memory of lists #compiled", function()
       assert.equal(300, x:length(7))
       node:clear()
     end
-    assert.is_true(reserved() <= after_one + 2 ^ 17)
+    -- logs of workers that came too late for the first time may be new, and leaks would be 1.7 MB
+    assert.is_true(reserved() <= after_one + 2 ^ 18)
   end)
 
   it("is that of the chunks there are, however long a list may get", function()
