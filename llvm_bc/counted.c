@@ -94,9 +94,18 @@ static void report(RtCounted *counted, RtCountedFault fault) {
   if (allocator->report) allocator->report(allocator, fault, rt_counted_where(counted));
 }
 
+static void note_reference(RtAllocator *allocator, int32_t fault) {
+  RtAllocations *all = &allocator->statistics;
+  if (rt_load(&allocator->counts))
+    rt_add_long(fault == RT_COUNTED_RELEASED_TWICE ? &all->releases : &all->acquires, 1);
+}
+
 int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
   int is_held = rt_load_long((uint64_t *)&counted->count) || counted->flags & RT_COUNTED_WAITS;
-  if (counted->magic == RT_COUNTED_LIVE && is_held) return 1;
+  if (counted->magic == RT_COUNTED_LIVE && is_held) {
+    note_reference(counted->allocator, fault);
+    return 1;
+  }
   report(counted, (RtCountedFault)fault);
   return 0;
 }

@@ -54,9 +54,10 @@ struct RtCounted {
 _Static_assert(sizeof(RtCounted) == 64, "a counted header is one cache line");
 
 /* Exact while they are kept: `bytes` are those of live data, headers not included. An object in one
- * piece adds 1 to alloc and to header_alloc; a growable one 2 and 1; an external one 1 and 1. */
+ * piece adds 1 to alloc and to header_alloc; a growable one 2 and 1; an external one 1 and 1.
+ * acquires, releases: of checked objects alone, as rt_counted_look sees them. */
 typedef struct RtAllocations {
-  uint64_t alloc, free, header_alloc, header_free, bytes, peak; /* atomic */
+  uint64_t alloc, free, header_alloc, header_free, bytes, peak, acquires, releases; /* atomic */
 } RtAllocations;
 
 /* What an object was when something was wrong with it. */

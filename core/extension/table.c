@@ -2,7 +2,9 @@
  * are appended, which changes the size alone. */
 #include "extension/parts.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Of the running call of this thread. */
 static _Thread_local char message[300];
@@ -88,13 +90,15 @@ static int32_t statistics(const RgExtensionApi *api, RgAllocations *allocations)
   const RtAllocator *allocator = &own(api)->store->counted.rt;
   const RtAllocations *all = &allocator->statistics;
   if (!allocator->counts || !allocations) return 0;
-  *allocations = (RgAllocations){.alloc = all->alloc,
-                                 .free = all->free,
-                                 .header_alloc = all->header_alloc,
-                                 .header_free = all->header_free,
-                                 .bytes = all->bytes,
-                                 .peak = all->peak,
-                                 .fault = ""};
+  RgAllocations now = {.alloc = all->alloc,
+                       .free = all->free,
+                       .header_alloc = all->header_alloc,
+                       .header_free = all->header_free,
+                       .bytes = all->bytes,
+                       .peak = all->peak,
+                       .fault = ""};
+  /* as extensions of version 1 know it */
+  memcpy(allocations, &now, offsetof(RgAllocations, acquires));
   return 1;
 }
 

@@ -260,10 +260,13 @@ RgStatus rg_memory_node(RgRuntime *runtime, int32_t row, RgNodeMemory *node);
  * memory of the runtime, or a tree, is 2 alloc and 1 header_alloc; a wrap 1 and 1. bytes: of live
  * data, peak: the most there were; held: headers that belong to arrays and trees. faults: what was
  * reported (RgOptions.allocations "check"); `fault`, the last of them, is borrowed until the next
- * call. When all are freed, alloc equals free and header_alloc equals header_free. */
+ * call. When all are freed, alloc equals free and header_alloc equals header_free.
+ * acquires, releases: how often something was counted as held, or no longer, by kernels and
+ * extensions; with "check" alone, else 0. */
 typedef struct RgAllocations {
   uint64_t alloc, free, header_alloc, header_free, bytes, peak, held, faults;
   const char *fault;
+  uint64_t acquires, releases;
 } RgAllocations;
 /* argument.invalid: they are not counted. */
 RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations);
@@ -481,7 +484,8 @@ struct RgExtensionApi {
   int64_t (*count)(const RgExtensionApi *api, RgCounted *counted); /* of references */
   /* Of memory from `allocate`, which may move; by the one thread that uses it. 0: it cannot. */
   int32_t (*resize)(const RgExtensionApi *api, RgCounted *counted, uint64_t size_bytes);
-  /* See rg_allocations; `held` and `faults` stay 0. 0: they are not counted. */
+  /* See rg_allocations; `held` and `faults` stay 0, what follows them is left alone. 0: they are
+   * not counted. */
   int32_t (*statistics)(const RgExtensionApi *api, RgAllocations *allocations);
   /* What the running call of an extension's function fails with, when it returns other than 0. */
   void (*error)(const RgExtensionApi *api, const char *message);

@@ -61,7 +61,9 @@ bool store_allocations(Store *store, RgAllocations *allocations, Error *err) {
                                  .peak = all->peak,
                                  .held = held_headers(store),
                                  .faults = counted_faults(&store->counted, fault),
-                                 .fault = fault};
+                                 .fault = fault,
+                                 .acquires = all->acquires,
+                                 .releases = all->releases};
   return true;
 }
 

@@ -413,6 +413,8 @@ return {
       { "held: integer", "Headers of arrays and trees that exist." },
       { "faults: integer", "What was wrong with some, with `allocations = \"check\"`." },
       { "fault: string?", "The last of these." },
+      { "acquires|releases: integer",
+        "References counted; 0 without `allocations = \"check\"`." },
     } },
 
   { class = "rg.Comm", title = "Ranks, `rg.comm()`: what is called here, all ranks call", rows = {

@@ -1447,6 +1447,8 @@ function Counted:release() end
 ---@field held integer Headers of arrays and trees that exist.
 ---@field faults integer What was wrong with some, with `allocations = "check"`.
 ---@field fault string? The last of these.
+---@field acquires integer References counted; 0 without `allocations = "check"`.
+---@field releases integer References counted; 0 without `allocations = "check"`.
 
 ---@class rg.Comm
 ---@field rank integer This process's number, from 0 on.

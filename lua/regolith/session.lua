@@ -402,7 +402,7 @@ function session:memory()
 end
 
 local allocation_names = { "alloc", "free", "header_alloc", "header_free", "bytes", "peak", "held",
-  "faults", "fault" }
+  "faults", "fault", "acquires", "releases" }
 
 --- `rg.allocations()`: what was made and freed of counted memory; with true or false, from now on
 --- or no longer.
