@@ -10,19 +10,23 @@
  * overwrites what arrays hold) and nothing else is done with %g; and no block of S and D has a
  * predecessor outside of S and H. A function's end releases what guards have, so ways that end
  * there, or by a failure, need no release of their own: the guard is empty then.
- * Before, releases move to the end of their block, as far as their guards allow: so those of a
- * block are apart from what is used in it.
+ * Once that has been tried, releases move to the end of their block, as far as their guards allow:
+ * so those of a block are apart from what is used in it; and it is tried again.
  *
  * Who else holds it: the caller (an argument), or a guard of this function, which is not released
  * meanwhile. What was read of an array's memory is held by that: in the host region, and in tasks
- * that overwrite no such elements, where nobody else changes it; elsewhere if the array is known to
- * nobody but this function.
+ * that overwrite no such elements, where nobody else changes it; elsewhere if the array is private:
+ * known to nobody but this function. Functions it calls do not change a private array, so they do
+ * not end what it holds.
+ * What the caller has, it has until the function ends: a guard that holds nothing else is needless,
+ * whatever is released meanwhile.
  * A diamond is one D in another block; several are a fanout; with ways that fail or end, it raises.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
 
 #include "ir/task.h"
+#include "pass/counts.h"
 
 typedef struct Block Block;
 typedef VEC(Block *) Blocks;
@@ -44,9 +48,13 @@ typedef struct Counts {
   Blocks blocks;
   VEC(Loop) loops;
   bool is_quiet;             /* no other thread changes what arrays hold */
+  bool is_task;
   bool *keeps;               /* by function: calls of it release nothing that the caller holds */
-  int number;                /* of the acquire at hand */
-  int before, removed[4];    /* of the kernel; by shape: block, diamond, fanout, raise */
+  bool *is_parallel;         /* by function: tasks call it */
+  bool from_private;         /* the acquire at hand is of an element of a private array */
+  int number;                /* of it */
+  int before, removed[6];    /* of the kernel; by shape: block, diamond, fanout, raise,
+                                caller's, handed over */
 } Counts;
 
 /* -- what an inst does ------------------------------------------------------------------------- */
@@ -56,11 +64,11 @@ static bool is_mutator(const IrInst *inst) {
          ir_is_call(inst, RT_ARRAY_CLEAR);
 }
 
-/* May it end the last reference of an array that somebody else holds? */
+/* May it end the last reference of the array at hand, which somebody else holds? */
 static bool releases(const Counts *c, const IrInst *inst) {
   switch (inst->op) {
   case IR_RELEASE: case IR_DISOWN: case IR_RUN: return true;
-  case IR_INVOKE: return !c->keeps[inst->imm];
+  case IR_INVOKE: return !c->keeps[inst->imm] && !c->from_private;
   default: return is_mutator(inst);
   }
 }
@@ -71,7 +79,7 @@ static bool touches(const IrInst *inst, const IrInst *guard) {
 }
 
 /* An INVOKE puts its results into guards of its own. */
-static bool uses_guard(const IrInst *inst, const IrInst *guard) {
+bool counts_uses_guard(const IrInst *inst, const IrInst *guard) {
   if (inst->op != IR_INVOKE) return touches(inst, guard);
   for (int i = 0; i < inst->operand_count; i++)
     if (inst->operands[i] == guard) return true;
@@ -98,6 +106,20 @@ static void find_keepers(Counts *c) {
       changes = true;
     }
   }
+}
+
+static bool note_call(void *data, IrInst *inst) {
+  Counts *c = data;
+  if (inst->op != IR_INVOKE || c->is_parallel[inst->imm]) return true;
+  c->is_parallel[inst->imm] = true;
+  return ir_walk(c->kernel->functions.items[inst->imm]->body, note_call, c);
+}
+
+static void find_parallel(Counts *c) {
+  c->is_parallel = scratch_array(c->scratch, bool, c->kernel->functions.count);
+  for (int i = 0; i < c->kernel->functions.count; i++) c->is_parallel[i] = false;
+  for (int i = 0; i < c->kernel->tasks.count; i++)
+    ir_walk(c->kernel->tasks.items[i]->body, note_call, c);
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -178,7 +200,7 @@ static Block *add_region(Counts *c, Block *at, IrRegion *region) {
 static bool may_wait(const Block *block, int k) {
   const IrInst *guard = block->events.items[k]->operands[0];
   for (int i = k + 1; i < block->events.count; i++)
-    if (uses_guard(block->events.items[i], guard)) return false;
+    if (counts_uses_guard(block->events.items[i], guard)) return false;
   return true;
 }
 
@@ -210,14 +232,14 @@ static void order(Counts *c, Block *block) {
 
 typedef struct Use { const IrInst *array; } Use;
 
-/* Its address stays in this function. */
+/* Its address stays in this function, and so do those of its elements. */
 static bool is_kept(void *data, IrInst *inst) {
   const IrInst *array = ((Use *)data)->array;
   for (int i = 0; i < inst->operand_count; i++) {
     if (inst->operands[i] != array) continue;
-    bool is_element = ir_is_call(inst, RT_ARRAY_EXCHANGE) || inst->op == IR_SET;
+    bool gets_out = ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_SLICE);
     bool is_own = ir_is_count(inst->op) ||
-                  (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !is_element);
+                  (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !gets_out);
     if (!is_own) return false;
   }
   return true;
@@ -231,9 +253,9 @@ static bool is_private(const Counts *c, const IrInst *array) {
   return ir_walk((IrRegion *)region, is_kept, &(Use){array});
 }
 
-static bool is_read_safely(const Counts *c, const IrInst *load) {
-  const IrInst *at = load->operands[0];
-  if (c->is_quiet) return true;
+static bool is_of_private(const Counts *c, const IrInst *array) {
+  if (array->op != IR_MEM_LOAD) return false;
+  const IrInst *at = array->operands[0];
   while (at->op == IR_OFFSET) at = at->operands[0];
   return ir_is_call(at, RT_ARRAY_READ) && is_private(c, at->operands[0]);
 }
@@ -243,9 +265,63 @@ static bool is_held(const Counts *c, const IrInst *array) {
   case IR_ARG: case IR_PARAM: case IR_FRAME_GET: case IR_GET: return true;
   case IR_CALL: return array->entry == RT_ARRAY_NEW || array->entry == RT_ARRAY_SLICE;
   case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
-  case IR_MEM_LOAD: return is_read_safely(c, array);
+  case IR_MEM_LOAD: return c->is_quiet || is_of_private(c, array);
   default: return false;
   }
+}
+
+static void drop_event(Block *block, int k) {
+  ir_remove(block->events.items[k]);
+  for (int i = k + 1; i < block->events.count; i++)
+    block->events.items[i - 1] = block->events.items[i];
+  block->events.count--;
+}
+
+/* -- what the caller has ----------------------------------------------------------------------- */
+
+static bool is_callers(const Counts *c, const IrInst *array) {
+  return array->op == IR_ARG || array->op == IR_PARAM ||
+         (array->op == IR_FRAME_GET && c->is_task);
+}
+
+/* May guards be without `inst`? Those that hold anything else may not. */
+static bool is_needless(const Counts *c, const IrInst *inst, const IrInst *guard) {
+  if (!counts_uses_guard(inst, guard)) return true;
+  return inst->op == IR_RELEASE || (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]));
+}
+
+static bool holds_callers_alone(const Counts *c, const IrInst *guard) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    const Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++)
+      if (!is_needless(c, block->events.items[k], guard)) return false;
+  }
+  return true;
+}
+
+static bool drop_guard(Counts *c, const IrInst *guard) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++) {
+      if (!counts_uses_guard(block->events.items[k], guard)) continue;
+      c->removed[4] += block->events.items[k]->op == IR_ACQUIRE;
+      drop_event(block, k--);
+    }
+  }
+  return true;
+}
+
+static bool prune_callers(Counts *c) {
+  for (int b = 0; b < c->blocks.count; b++) {
+    const Block *block = c->blocks.items[b];
+    for (int k = 0; k < block->events.count; k++) {
+      const IrInst *inst = block->events.items[k];
+      if (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]) &&
+          holds_callers_alone(c, inst->operands[0]))
+        return drop_guard(c, inst->operands[0]);
+    }
+  }
+  return false;
 }
 
 /* -- the rule ---------------------------------------------------------------------------------- */
@@ -255,7 +331,7 @@ static bool is_held(const Counts *c, const IrInst *array) {
 static int next_matter(const Counts *c, const Block *block, int first, const IrInst *guard) {
   int k = first;
   while (k < block->events.count && !releases(c, block->events.items[k]) &&
-         !uses_guard(block->events.items[k], guard))
+         !counts_uses_guard(block->events.items[k], guard))
     k++;
   return k;
 }
@@ -263,13 +339,6 @@ static int next_matter(const Counts *c, const Block *block, int first, const IrI
 static bool is_release_of(const Block *block, int k, const IrInst *guard) {
   return k < block->events.count && block->events.items[k]->op == IR_RELEASE &&
          block->events.items[k]->operands[0] == guard;
-}
-
-static void drop_event(Block *block, int k) {
-  ir_remove(block->events.items[k]);
-  for (int i = k + 1; i < block->events.count; i++)
-    block->events.items[i - 1] = block->events.items[i];
-  block->events.count--;
 }
 
 /* Releases at the end are in any order: the guard's own may be the first of them. */
@@ -343,6 +412,7 @@ static bool prune(Counts *c) {
       Block *block = c->blocks.items[b];
       const IrInst *inst = block->events.items[k];
       if (inst->op != IR_ACQUIRE || !is_held(c, inst->operands[1])) continue;
+      c->from_private = is_of_private(c, inst->operands[1]);
       if (!prune_block(c, block, k) && !prune_region(c, block, k)) continue;
       changed = true;
       k--;
@@ -357,27 +427,32 @@ static bool count_inst(void *data, IrInst *inst) {
   return true;
 }
 
-static void prune_function(Counts *c, IrRegion *body, bool is_quiet) {
+static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quiet) {
   int count = 0;
   ir_walk(body, count_inst, &count);
   if (!count) return;
   c->before += count;
   c->blocks.count = c->loops.count = 0;
+  c->is_task = is_task;
   c->is_quiet = is_quiet;
+  c->from_private = false;
   add_region(c, new_block(c, body), body);
-  for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
   while (prune(c)) {}
+  for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
+  do while (prune(c)) {}
+  while (prune_callers(c));
+  c->removed[5] += counts_hand_over(c->scratch, c->kernel, body);
 }
 
 static void note(const Counts *c) {
-  int removed = c->removed[0] + c->removed[1] + c->removed[2] + c->removed[3];
+  const int *of = c->removed, removed = of[0] + of[1] + of[2] + of[3] + of[4] + of[5];
   if (!c->before) return;
   const IrInst *first = c->kernel->body->first;
   while (first && !first->line) first = first->next;
   ir_note(c->kernel, first ? first->line : 1,
           "%d of %d references are not counted, with what releases them: per block %d, diamond %d, "
-          "fanout %d, with ends %d",
-          removed, c->before, c->removed[0], c->removed[1], c->removed[2], c->removed[3]);
+          "fanout %d, with ends %d, held by the caller %d, handed over %d",
+          removed, c->before, of[0], of[1], of[2], of[3], of[4], of[5]);
 }
 
 static bool has_no_array(void *data, IrInst *inst) {
@@ -394,17 +469,17 @@ bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
     return error_hint(err, "use an rg.array, which the kernel captures");
   }
   find_keepers(&c);
-  prune_function(&c, kernel->body, true);
+  find_parallel(&c);
+  prune_function(&c, kernel->body, false, true);
   bool is_quiet = true;
   for (int i = 0; i < kernel->tasks.count; i++) {
     IrRegion *body = kernel->tasks.items[i]->body;
     bool keeps = ir_walk(body, overwrites_none, &c);
-    prune_function(&c, body, keeps);
+    prune_function(&c, body, true, keeps);
     is_quiet &= keeps;
   }
-  for (int i = 0; i < kernel->functions.count; i++) is_quiet &= c.keeps[i];
   for (int i = 0; i < kernel->functions.count; i++)
-    prune_function(&c, kernel->functions.items[i]->body, is_quiet);
+    prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
   note(&c);
   return true;
 }

@@ -1,13 +1,15 @@
 /* counts_test.c - the pass `counts` on random functions, by an interpreter that keeps the counts:
  * nothing is used after its end, and every array has as many references in the end as there are
- * cells of memory that hold it. With and without the pass, and with the same branches taken. */
+ * cells of memory that hold it: global ones, and those of arrays. Functions call others with their
+ * arrays. With and without the pass, and with the same branches taken. */
 #include <stdlib.h>
 
 #include "check.h"
 #include "ir/task.h"
 #include "pass/pass.h"
 
-enum { CELLS = 4, MOST_OBJECTS = 4000, MOST_STEPS = 3000, DEEPEST = 5 };
+enum { CELLS = 4, OWN_CELLS = 2, FUNCTIONS = 2, MOST_OBJECTS = 4000, MOST_STEPS = 3000,
+       DEEPEST = 5 };
 
 /* -- random functions -------------------------------------------------------------------------- */
 
@@ -19,6 +21,7 @@ typedef struct Maker {
   IrBuilder b;
   IrRegion *top;
   bool is_host;
+  int callable;               /* functions that may be called from here */
   uint64_t seed;
   VEC(Known) known;           /* arrays that may be used here */
   VEC(IrInst *) owned;        /* guards in use, innermost last */
@@ -65,6 +68,15 @@ static IrInst *cell(Maker *m) {
   return at;
 }
 
+static IrInst *own_cell(Maker *m, IrInst *array, RtEntry entry) {
+  return ir_call(&m->b, entry, 0, 0, 3,
+                 (IrInst *[]){array, number(m, TYPE(I64), draw(&m->seed, OWN_CELLS)),
+                              number(m, TYPE(I32), 8)});
+}
+
+/* Of memory, or of an array. */
+static IrInst *some_cell(Maker *m, RtEntry entry);
+
 /* Drawn anew each time: the pass moves none of these. */
 static IrInst *condition(Maker *m) {
   return ir_emit(&m->b, m->is_host ? IR_ARG : IR_FRAME_GET, TYPE(BOOL), 0, NULL);
@@ -76,6 +88,17 @@ static const Known *pick(Maker *m) {
 
 static IrInst *value_of(Maker *m, const Known *known) {
   return known->var ? ir_get(&m->b, known->var) : known->value;
+}
+
+static IrInst *some_cell(Maker *m, RtEntry entry) {
+  const Known *known = pick(m);
+  bool is_own = known && draw(&m->seed, 2);
+  return is_own ? own_cell(m, value_of(m, known), entry) : cell(m);
+}
+
+static void invoke(Maker *m, IrInst *array) {
+  if (!m->callable) return;
+  ir_emit(&m->b, IR_INVOKE, TYPE(NONE), 1, &array)->imm = draw(&m->seed, (uint32_t)m->callable);
 }
 
 static bool is_closed(const Maker *m) {
@@ -130,7 +153,7 @@ static void loop(Maker *m, int depth) {
 }
 
 static void store(Maker *m, IrInst *array) {
-  IrInst *guard = make_guard(m), *old_guard = make_guard(m), *at = cell(m);
+  IrInst *guard = make_guard(m), *old_guard = make_guard(m), *at = some_cell(m, RT_ARRAY_AT);
   count(m, IR_ACQUIRE, guard, array);
   count(m, IR_DISOWN, guard, NULL);
   IrInst *old = ir_call(&m->b, RT_ARRAY_EXCHANGE, 0, 0, 2, (IrInst *[]){at, array});
@@ -152,7 +175,7 @@ static void statement(Maker *m, int depth) {
   if (!known) count(m, IR_OWN, guard, array);
   if (!known) return within(m, (Known){.value = array, .guard = guard}, depth);
   bool is_deep = depth >= DEEPEST;
-  switch (draw(&m->seed, is_deep ? 4 : 12)) {
+  switch (draw(&m->seed, is_deep ? 4 : 13)) {
   case 0: case 1: return use(m, array);
   case 2: return store(m, array);
   case 3:
@@ -172,15 +195,18 @@ static void statement(Maker *m, int depth) {
     return within(m, (Known){.var = var, .guard = guard}, depth);
   }
   case 8:
-    at = cell(m);
+    at = some_cell(m, RT_ARRAY_READ);
     array = ir_emit(&m->b, IR_MEM_LOAD, TYPE(I64), 1, &at);
     count(m, IR_ACQUIRE, guard, array);
+    invoke(m, value_of(m, pick(m))); /* which may overwrite that cell */
+    use(m, array);
     return within(m, (Known){.value = array, .guard = guard}, depth);
   case 9: case 10: {
     IrInst *branch = ir_if(&m->b, condition(m));
     arm(m, branch->regions[0], depth);
     return arm(m, branch->regions[1], depth);
   }
+  case 11: return invoke(m, array);
   default: return loop(m, depth);
   }
 }
@@ -195,12 +221,27 @@ static void statements(Maker *m, int depth) {
   if (end == 2 && m->loops.count) leave_loop(m);
 }
 
+/* It holds nothing of what it is given: its caller does. */
+static void make_function(Maker *m) {
+  IrFunction *function = scratch_new(m->scratch, IrFunction);
+  *function = (IrFunction){.name = "f", .body = ir_region_create(m->kernel, NULL)};
+  vec_push(m->scratch, &m->kernel->functions, function);
+  m->top = m->b.region = function->body;
+  IrInst *given = ir_region_param(m->kernel, function->body, TYPE(I64));
+  vec_push(m->scratch, &m->known, (Known){.value = given});
+  statements(m, 0);
+  if (!is_closed(m)) ir_emit(&m->b, IR_RETURN, TYPE(NONE), 0, NULL);
+  m->known.count = 0;
+}
+
 static IrKernel *make(Scratch *scratch, uint64_t seed, bool in_task) {
   IrKernel *kernel = ir_kernel_create(scratch, "k");
   kernel->frame_slots = 4;
   ir_add_arg(kernel, TYPE(BOOL), "c", 0, 0);
   Maker m = {.scratch = scratch, .kernel = kernel, .seed = seed, .b = {.kernel = kernel},
-             .is_host = !in_task};
+             .is_host = true};
+  for (; m.callable < FUNCTIONS; m.callable++) make_function(&m);
+  m.is_host = !in_task;
   m.top = m.b.region = kernel->body;
   if (in_task) {
     IrTask *task = scratch_new(scratch, IrTask);
@@ -216,11 +257,12 @@ static IrKernel *make(Scratch *scratch, uint64_t seed, bool in_task) {
 
 /* -- the interpreter --------------------------------------------------------------------------- */
 
-typedef enum Flow { GOES_ON, BREAKS, ENDS } Flow;
+typedef enum Flow { GOES_ON, BREAKS, ENDS, FAILS } Flow;
 
 typedef struct Machine {
   int64_t *values;            /* by id; of a VAR what it holds */
-  int64_t memory[CELLS];
+  const IrKernel *kernel;
+  int64_t memory[CELLS + OWN_CELLS * MOST_OBJECTS]; /* global; then of each array */
   int64_t counts[MOST_OBJECTS];
   int objects, steps;
   uint64_t seed;
@@ -236,10 +278,16 @@ static void look(Machine *m, int64_t array, const char *why) {
   if (array && m->counts[array] < 1) fail(m, why);
 }
 
+static int64_t *cells_of(Machine *m, int64_t array) {
+  return &m->memory[CELLS + OWN_CELLS * array];
+}
+
 static void release(Machine *m, int64_t *guard) {
-  look(m, *guard, "released after its end");
-  if (*guard) m->counts[*guard]--;
+  int64_t array = *guard;
+  look(m, array, "released after its end");
   *guard = 0;
+  if (!array || --m->counts[array] > 0) return;
+  for (int k = 0; k < OWN_CELLS; k++) release(m, &cells_of(m, array)[k]);
 }
 
 static int64_t make_object(Machine *m) {
@@ -254,7 +302,11 @@ static int64_t call_of(Machine *m, const IrInst *inst) {
     look(m, m->values[inst->operands[0]->id], "used after its end");
     return 0;
   }
-  int64_t *place = &m->memory[inst->operands[0]->imm / 8], old = *place;
+  if (inst->entry == RT_ARRAY_AT || inst->entry == RT_ARRAY_READ) {
+    look(m, m->values[inst->operands[0]->id], "reached into after its end");
+    return cells_of(m, m->values[inst->operands[0]->id]) - m->memory + inst->operands[1]->imm;
+  }
+  int64_t *place = &m->memory[m->values[inst->operands[0]->id]], old = *place;
   *place = m->values[inst->operands[1]->id];
   return old;
 }
@@ -268,6 +320,20 @@ static Flow run_loop(Machine *m, const IrInst *inst) {
   return flow == BREAKS ? GOES_ON : flow;
 }
 
+static bool end_guard(void *data, IrInst *inst) {
+  Machine *m = data;
+  if (inst->op == IR_VAR && inst->owns) release(m, &m->values[inst->id]);
+  return true;
+}
+
+static Flow run_function(Machine *m, const IrInst *inst) {
+  const IrFunction *function = m->kernel->functions.items[inst->imm];
+  m->values[function->body->params.items[0]->id] = m->values[inst->operands[0]->id];
+  Flow flow = run(m, function->body);
+  ir_walk(function->body, end_guard, m);
+  return flow == FAILS ? FAILS : GOES_ON;
+}
+
 static Flow step(Machine *m, const IrInst *inst) {
   int64_t *own = &m->values[inst->id], *guard = inst->operand_count ?
                  &m->values[inst->operands[0]->id] : NULL;
@@ -276,7 +342,10 @@ static Flow step(Machine *m, const IrInst *inst) {
   case IR_GET: *own = *guard; break;
   case IR_SET: *guard = m->values[inst->operands[1]->id]; break;
   case IR_ARG: case IR_FRAME_GET: *own = m->steps > MOST_STEPS || draw(&m->seed, 3) == 0; break;
-  case IR_MEM_LOAD: *own = m->memory[inst->operands[0]->imm / 8]; break;
+  case IR_OFFSET: *own = inst->imm / 8; break;
+  case IR_CONST: *own = inst->imm; break;
+  case IR_MEM_LOAD: *own = m->memory[*guard]; break;
+  case IR_INVOKE: return run_function(m, inst);
   case IR_CALL: *own = call_of(m, inst); break;
   case IR_ACQUIRE:
     look(m, m->values[inst->operands[1]->id], "acquired after its end");
@@ -297,7 +366,8 @@ static Flow step(Machine *m, const IrInst *inst) {
   case IR_IF: return run(m, inst->regions[m->values[inst->operands[0]->id] ? 0 : 1]);
   case IR_LOOP: return run_loop(m, inst);
   case IR_BREAK: return BREAKS;
-  case IR_RETURN: case IR_FAULT: case IR_CONTINUE: return ENDS;
+  case IR_FAULT: return FAILS;
+  case IR_RETURN: case IR_CONTINUE: return ENDS;
   default: break;
   }
   return GOES_ON;
@@ -312,16 +382,10 @@ static Flow run(Machine *m, const IrRegion *region) {
   return GOES_ON;
 }
 
-static bool end_guard(void *data, IrInst *inst) {
-  Machine *m = data;
-  if (inst->op == IR_VAR && inst->owns) release(m, &m->values[inst->id]);
-  return true;
-}
-
 static void check_memory(Machine *m) {
   for (int k = 1; k <= m->objects; k++) {
     int64_t held = 0;
-    for (int i = 0; i < CELLS; i++) held += m->memory[i] == k;
+    for (int i = 0; i < CELLS + OWN_CELLS * (m->objects + 1); i++) held += m->memory[i] == k;
     if (held != m->counts[k]) fail(m, "its count is not that of the memory");
   }
 }
@@ -332,6 +396,7 @@ static const char *interpret(Scratch *scratch, const IrKernel *kernel, uint64_t 
   IrRegion *body = kernel->tasks.count ? kernel->tasks.items[0]->body : kernel->body;
   Machine *m = scratch_new(scratch, Machine);
   m->seed = seed;
+  m->kernel = kernel;
   m->values = scratch_array(scratch, int64_t, kernel->next_id);
   for (int k = 0; k < 5 && !m->wrong; k++) {
     m->steps = 0;
