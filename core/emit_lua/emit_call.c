@@ -94,8 +94,18 @@ static void emit_bitcast(Emit *e, Expr *call) {
   emit_text(e, ")");
 }
 
+static bool takes_arrays(const Native *native) {
+  bool takes = type_is_struct(native->result);
+  for (int i = 0; i < native->count; i++) takes |= type_is_struct(native->parameters[i]);
+  return takes;
+}
+
 /* The function of the host's that has this number. */
 static void emit_native(Emit *e, Expr *call, const Native *native) {
+  if (takes_arrays(native)) {
+    emit_format(e, "_rg.no_memory(\"%s\")", call->call.builtin->name);
+    return;
+  }
   emit_format(e, "_rg.native[%d](", native->id);
   for (int i = 0; i < call->list.count; i++) {
     if (i) emit_text(e, ", ");

@@ -94,7 +94,7 @@ static bool check_bitcast(Sema *s, Expr *e) {
 
 static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
   for (int i = 0; i < e->list.count; i++)
-    if (!check_store(s, e->list.items[i], builtin->native->parameters[i],
+    if (!check_store(s, e->list.items[i], type_base(builtin->native->parameters[i]),
                      scratch_format(s->scratch, "argument %d of '%s'", i + 1, builtin->name)))
       return false;
   return true;

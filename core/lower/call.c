@@ -166,7 +166,7 @@ static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
   IrInst *operands[1 + NATIVE_MOST] = {lower_number(l, TYPE(I32), native->number)};
   bool before = lower_enter_wrap(l, true);
   for (int i = 0; i < native->count; i++) {
-    Type type = native->parameters[i];
+    Type type = type_base(native->parameters[i]);
     operands[1 + i] = native_bits(l, lower_values_as(l, e->list.items[i], type, 1)[0]);
   }
   for (int i = native->count; i < NATIVE_MOST; i++)
@@ -174,7 +174,8 @@ static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
   lower_at(l, e->pos);
   IrInst **result = array(l, 1);
   IrInst *bits = ir_call(&l->b, RT_NATIVE, 0, 0, 1 + NATIVE_MOST, operands);
-  if (!type_is_none(native->result)) result[0] = native_number(l, bits, native->result);
+  if (type_is_struct(native->result)) counted_take(l, result[0] = bits);
+  else if (!type_is_none(native->result)) result[0] = native_number(l, bits, native->result);
   l->may_wrap = before;
   return result;
 }

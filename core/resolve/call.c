@@ -99,26 +99,38 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
   return ok ? entity : (Entity){0};
 }
 
-/* A function of an extension: of numbers, as they are passed by their bits. */
+static bool resolve_native_argument(Resolve *r, Expr *e, const char *name, Type parameter) {
+  bool is_array = !type_is_scalar(type_shape(parameter));
+  if (is_array && resolve_expr(r, e).kind == ENTITY_FIELD)
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "pass what rg.zeros makes",
+                     "'%s' takes %s, which '%s' is not", name, shape_text(r->s, parameter),
+                     sema_source(r->s, e));
+  if (r->s->failed || !resolve_value(r, e)) return false;
+  if (!is_array && type_is_scalar(shape_of(e))) return true;
+  if (type_equal(shape_of(e), type_shape(parameter))) return true;
+  const char *given = type_is_scalar(shape_of(e)) ? "a number" : shape_text(r->s, shape_of(e));
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s here, and this is %s",
+                   name, is_array ? shape_text(r->s, parameter) : "a number", given);
+}
+
+/* A function of an extension: numbers and arrays, which are passed by their bits. */
 static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
   const Native *native = builtin->native;
   note_builtin(e, builtin);
-  if (native->has_arrays) {
+  if (native->has_others) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it from Lua, between launches",
-              "kernels call functions of extensions with up to %d numbers, and '%s' has others",
+              "kernels call functions of extensions with up to %d numbers and arrays of one axis, "
+              "and '%s' has others",
               NATIVE_MOST, builtin->name);
     return (Entity){0};
   }
   if (e->list.count != native->count)
     return fail_count(r, e, builtin->name, native->count, native->count);
-  if (!resolve_arguments(r, &e->list)) return (Entity){0};
-  for (int i = 0; i < e->list.count; i++) {
-    if (type_is_scalar(shape_of(e->list.items[i]))) continue;
-    sema_fail(r->s, e->list.items[i], RG_ERROR_TYPE_MISMATCH, NULL,
-              "'%s' takes numbers, and this is a vector, matrix or struct", builtin->name);
-    return (Entity){0};
-  }
+  for (int i = 0; i < e->list.count; i++)
+    if (!resolve_native_argument(r, e->list.items[i], builtin->name, native->parameters[i]))
+      return (Entity){0};
   return (Entity){.kind = type_is_none(native->result) ? ENTITY_VOID : ENTITY_VALUE,
+                  .shape = type_shape(native->result),
                   .name = builtin->name};
 }
 

@@ -155,7 +155,8 @@ static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source
 
 static Entity builtin_entity(Resolve *r, const SemaValue *value) {
   const Builtin *builtin =
-      native_is(value->name) ? native_read(r->scratch, value->name) : builtin_find(value->name);
+      native_is(value->name) ? native_read(r->scratch, r->input->types, value->name)
+                             : builtin_find(value->name);
   const char *name = builtin ? builtin->name : value->name;
   return (Entity){.kind = ENTITY_BUILTIN, .name = name, .builtin = builtin};
 }

@@ -90,10 +90,10 @@ enum { NATIVE_MOST = 6 }; /* RT_NATIVE_VALUES */
 
 typedef struct Native { /* a function of an extension in C */
   int number, id;        /* the runtime's; the host's own */
-  Type result;           /* NONE: it has none */
+  Type result;           /* a number, an array of such; NONE: it has none */
   int count;
   Type parameters[NATIVE_MOST];
-  bool has_arrays;       /* or too many parameters: kernels cannot call it */
+  bool has_others;       /* or too many parameters: kernels cannot call it */
 } Native;
 
 typedef struct Builtin {

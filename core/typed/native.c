@@ -7,34 +7,44 @@
 
 #include "typed/typed.h"
 
-static const char prefix[] = "extension ";
+static const char prefix[] = "extension ", array_prefix[] = "array(";
 
 bool native_is(const char *text) { return !strncmp(text, prefix, strlen(prefix)); }
 
-/* Up to one of `ends`; *text is left there. NONE with has_arrays: it is not a number. */
-static Type read_type(Native *native, const char **text, const char *ends) {
-  size_t length = strcspn(*text, ends);
-  Type type = TYPE(NONE);
-  Str name = {*text, (int)length};
-  if (!type_parse_any(name, &type) || !type_is_scalar(type_shape(type))) native->has_arrays = true;
-  *text += length;
-  return type;
+static int type_length(const char *text, const char *ends) {
+  int length = (int)strcspn(text, ends);
+  if (strncmp(text, array_prefix, strlen(array_prefix))) return length;
+  return (int)strcspn(text, ")") + (text[strcspn(text, ")")] == ')');
 }
 
-static void read_types(Native *native, const char *text) {
+/* NONE with has_others: it is neither a number nor an array of numbers. */
+static Type read_type(Native *native, TypeTable *types, const char **text, const char *ends) {
+  int length = type_length(*text, ends), before = (int)strlen(array_prefix);
+  Str name = {*text, length};
+  Type type = TYPE(NONE), array = TYPE(NONE);
+  bool is_array = !strncmp(*text, array_prefix, (size_t)before);
+  if (is_array) name = (Str){*text + before, length - before - 1};
+  *text += length;
+  if (!type_parse_any(name, &type) || !type_is_scalar(type_shape(type))) native->has_others = true;
+  if (!is_array || native->has_others) return type;
+  if (!types || !type_array(types, type, 1, &array, &(Error){0})) native->has_others = true;
+  return array;
+}
+
+static void read_types(Native *native, TypeTable *types, const char *text) {
   bool is_void = !strncmp(text, "()", 2);
   if (is_void) text += 2;
-  else native->result = read_type(native, &text, "( ");
-  if (*text != '(') native->has_arrays = true;
+  else native->result = read_type(native, types, &text, "( ");
+  if (*text != '(') native->has_others = true;
   else text++;
-  while (!native->has_arrays && *text && *text != ')') {
-    if (native->count == NATIVE_MOST) native->has_arrays = true;
-    else native->parameters[native->count++] = read_type(native, &text, ",)");
+  while (!native->has_others && *text && *text != ')') {
+    if (native->count == NATIVE_MOST) native->has_others = true;
+    else native->parameters[native->count++] = read_type(native, types, &text, ",)");
     if (*text == ',') text++;
   }
 }
 
-const Builtin *native_read(Scratch *scratch, const char *text) {
+const Builtin *native_read(Scratch *scratch, TypeTable *types, const char *text) {
   Native *native = scratch_new(scratch, Native);
   Builtin *builtin = scratch_new(scratch, Builtin);
   char *end;
@@ -42,7 +52,7 @@ const Builtin *native_read(Scratch *scratch, const char *text) {
   native->number = (int)strtol(text + strlen(prefix), &end, 10);
   native->id = (int)strtol(end, &end, 10);
   while (*end == ' ') end++;
-  read_types(native, end);
+  read_types(native, types, end);
   const char *name = strrchr(text, ' ');
   *builtin = (Builtin){.name = name + 1,
                        .form = FORM_NATIVE,

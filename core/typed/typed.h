@@ -85,7 +85,7 @@ bool sema_integer_fits(const SemaInteger *value, Type type);
 const Builtin *builtin_find(const char *name);
 /* native.c: is this captured name that of an extension's function? Then what that is. */
 bool native_is(const char *text);
-const Builtin *native_read(Scratch *scratch, const char *text);
+const Builtin *native_read(Scratch *scratch, TypeTable *types, const char *text);
 const Method *method_find(Str name);
 const char *method_nearest(Str name);
 const char *builtin_nearest(Str name);

@@ -645,6 +645,11 @@ operations.nest = nest
 operations.native = setmetatable({}, { __index = function(_, id)
   return require("regolith.extension").natives[id]
 end })
+function operations.no_memory(name)
+  return fail.raise { code = "kernel.unsupported",
+    message = ("'%s' takes or returns arrays, which have no memory with arch = \"lua\""):format(
+      name), hint = "arch = \"cpu\"" }
+end
 -- A function's own values, beside what is known of the launch.
 function operations.own(launch)
   return { kernel = launch.kernel, emission = launch.emission, runtime = launch.runtime,

@@ -125,6 +125,46 @@ describe("an extension", function()
       { hypotenuse = hypotenuse })())
   end)
 
+  it("has functions that share the arrays of kernels #cpu #compiled", function()
+    local sample, before = open(), rg.allocations()
+    local kernel = rg.kernel([=[function(n: i32)
+      local a = rg.zeros(rg.f32, n)
+      for i in rg.range(n) do a[i] = 0.1 + 0.2 * i end
+      local first = a[0]
+      sample.scale(a, 0.5)
+      local bins = sample.histogram(a, 4)
+      bins:append(100)
+      local s = 0
+      for i in rg.range(8) do
+        local own = sample.ramp(i + 1)
+        s += #own + rg.i32(own[i])
+      end
+      sample.keep(a)
+      return #bins, bins[0] + bins[1] + bins[2] + bins[3] + bins[4], a[0] / first, s, bins
+    end]=], { sample = sample })
+    local n, sum, half, s, bins = kernel(10)
+    assert.same({ 5, 110, 0.5, 36 + 28 }, { n, sum, half, s })
+    assert.equal(0, sample.ramps())
+    assert.equal(100, bins[4])
+    bins:release()
+    assert.near(0.5 * (1 + 0.2 * 45), sample.kept_sum(), 1e-5)
+    sample.drop()
+    local after = rg.allocations()
+    assert.equal(after.alloc - before.alloc, after.free - before.free)
+    assert.matches("cannot grow", support.failure(rg.kernel([=[function()
+      local own = sample.ramp(3)
+      own:append(3)
+    end]=], { sample = sample })).message)
+    assert.matches("a histogram has at least one bin", support.failure(rg.kernel([=[function()
+      for i in rg.range(100) do
+        local a = rg.zeros(rg.f32, 3)
+        local h = sample.histogram(a, 50 - i)
+      end
+    end]=], { sample = sample })).message)
+    after = rg.allocations()
+    assert.equal(after.alloc - before.alloc, after.free - before.free)
+  end)
+
   it("gives kernels the same table #cpu", function()
     local sample = open()
     local address = rg.kernel([=[function() return sample.table() end]=], { sample = sample })()
@@ -158,10 +198,14 @@ describe("an extension", function()
     local function refusal(text)
       return support.failure(rg.kernel(text, { sample = sample, a = a }))
     end
-    assert.matches("'sample.scale' has others",
+    assert.matches("'sample.scale' takes an array%(f32%), which 'a' is not",
       refusal([=[function() sample.scale(a, 2) end]=]).message)
+    assert.matches("'sample.scale' takes an array%(f32%) here, and this is a number",
+      refusal([=[function() sample.scale(1, 2) end]=]).message)
+    assert.matches("'sample.hypotenuse' takes a number here, and this is an array%(f32%)",
+      refusal([=[function() return sample.hypotenuse(1, rg.list(rg.f32)) end]=]).message)
     assert.equal("call.count", refusal([=[function() return sample.hypotenuse(1) end]=]).code)
-    assert.matches("takes numbers, and this is a vector",
+    assert.matches("takes a number here, and this is a vector",
       refusal([=[function() return sample.hypotenuse(rg.vec2(1, 2), 1) end]=]).message)
     assert.matches("extension 'sample' has no function 'hypot'",
       refusal([=[function() return sample.hypot(1, 2) end]=]).message)
