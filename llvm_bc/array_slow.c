@@ -21,6 +21,23 @@ static int64_t fail(RtContext *context) {
   return 0;
 }
 
+/* -- its lock, while a loop runs --------------------------------------------------------------- */
+
+static void lock(RtCounted *counted) {
+  uint32_t round = 0;
+  while (__atomic_fetch_or(&counted->flags, RT_COUNTED_LOCK, RT_ACQ_REL) & RT_COUNTED_LOCK)
+    rt_target_wait(round++);
+}
+
+void rt_array_lock(RtContext *context, int64_t array) {
+  if (array && is_shared_now(context)) lock(array_of(array));
+}
+
+void rt_array_unlock(RtContext *context, int64_t array) {
+  if (!array || !is_shared_now(context)) return;
+  __atomic_fetch_and(&array_of(array)->flags, ~(uint32_t)RT_COUNTED_LOCK, RT_ACQ_REL);
+}
+
 /* -- its end ----------------------------------------------------------------------------------- */
 
 static void end_elements(void *data, uint64_t size_bytes, void *info) {
@@ -73,26 +90,17 @@ int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t
   if (count > length - first) count = length - first;
   if (!array || count <= 0) return rt_array_new(context, 0, size, 0, 0);
   RtCounted *of = array_of(array);
+  rt_array_lock(context, array); /* it may be about to grow */
+  __atomic_fetch_or(&of->flags, RT_COUNTED_PINNED, __ATOMIC_RELAXED);
   RtCounted *made = rt_counted_external(context->allocator, of->data + first * size,
                                         (uint64_t)(count * size), end_slice, of);
+  rt_array_unlock(context, array);
   if (!made) return fail(context);
   rt_acquire(of);
-  of->flags |= RT_COUNTED_PINNED;
   return array_address(made);
 }
 
 /* -- how it grows ------------------------------------------------------------------------------ */
-
-static void lock(RtCounted *counted) {
-  uint32_t round = 0;
-  while (__atomic_fetch_or(&counted->flags, RT_COUNTED_LOCK, RT_ACQ_REL) & RT_COUNTED_LOCK)
-    rt_target_wait(round++);
-}
-
-void rt_array_unlock(RtContext *context, int64_t array) {
-  if (!array || !is_shared_now(context)) return;
-  __atomic_fetch_and(&array_of(array)->flags, ~(uint32_t)RT_COUNTED_LOCK, RT_ACQ_REL);
-}
 
 enum { LEAST_GROWTH = 64 }; /* bytes */
 
@@ -112,11 +120,12 @@ static int make_room(RtCounted *counted, uint64_t bytes) {
 int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
   RtCounted *counted = array_of(array);
   if (!array) return -1;
+  rt_array_lock(context, array);
   if (!can_grow(counted)) {
+    rt_array_unlock(context, array);
     rt_error_set(context, RT_ERROR_FULL, -1, 0);
     return -1;
   }
-  if (is_shared_now(context)) lock(counted);
   uint64_t bytes = counted->size_bytes;
   if (!make_room(counted, bytes + (uint64_t)size)) {
     rt_array_unlock(context, array);
@@ -131,9 +140,9 @@ int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
 /* The last element, which is no longer in it; it may be read until rt_array_unlock. */
 const uint8_t *rt_array_pop(RtContext *context, int64_t array, int32_t size) {
   RtCounted *counted = array_of(array);
-  if (!array || !can_grow(counted)) return context->ambient;
-  if (is_shared_now(context)) lock(counted);
-  uint64_t bytes = counted->size_bytes;
+  if (!array) return context->ambient;
+  rt_array_lock(context, array);
+  uint64_t bytes = can_grow(counted) ? counted->size_bytes : 0;
   if (bytes < (uint64_t)size) return context->ambient;
   rt_store_release_long(&counted->size_bytes, bytes - (uint64_t)size);
   return counted->data + (bytes - (uint64_t)size);
@@ -141,10 +150,11 @@ const uint8_t *rt_array_pop(RtContext *context, int64_t array, int32_t size) {
 
 void rt_array_clear(RtContext *context, int64_t array) {
   RtCounted *counted = array_of(array);
-  if (!array || !can_grow(counted)) return;
-  if (is_shared_now(context)) lock(counted);
-  if (counted->end == end_elements) end_elements(counted->data, counted->size_bytes, counted->info);
-  rt_store_release_long(&counted->size_bytes, 0);
+  if (!array) return;
+  rt_array_lock(context, array);
+  uint64_t bytes = can_grow(counted) ? counted->size_bytes : 0;
+  if (counted->end == end_elements) end_elements(counted->data, bytes, counted->info);
+  if (bytes) rt_store_release_long(&counted->size_bytes, 0);
   rt_array_unlock(context, array);
 }
 

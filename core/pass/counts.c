@@ -245,27 +245,26 @@ static bool is_kept(void *data, IrInst *inst) {
   return true;
 }
 
-/* A fresh array that only this function knows. */
-static bool is_private(const Counts *c, const IrInst *array) {
+bool counts_is_private(const IrInst *array) {
   if (!ir_is_call(array, RT_ARRAY_NEW)) return false;
   const IrRegion *region = array->region;
   while (region->owner) region = region->owner->region;
   return ir_walk((IrRegion *)region, is_kept, &(Use){array});
 }
 
-static bool is_of_private(const Counts *c, const IrInst *array) {
+static bool is_of_private(const IrInst *array) {
   if (array->op != IR_MEM_LOAD) return false;
   const IrInst *at = array->operands[0];
   while (at->op == IR_OFFSET) at = at->operands[0];
-  return ir_is_call(at, RT_ARRAY_READ) && is_private(c, at->operands[0]);
+  return ir_is_call(at, RT_ARRAY_READ) && counts_is_private(at->operands[0]);
 }
 
 static bool is_held(const Counts *c, const IrInst *array) {
   switch (array->op) {
   case IR_ARG: case IR_PARAM: case IR_FRAME_GET: case IR_GET: return true;
-  case IR_CALL: return array->entry == RT_ARRAY_NEW || array->entry == RT_ARRAY_SLICE;
+  case IR_CALL: return true; /* what makes one, for a guard of this function */
   case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
-  case IR_MEM_LOAD: return c->is_quiet || is_of_private(c, array);
+  case IR_MEM_LOAD: return c->is_quiet || is_of_private(array);
   default: return false;
   }
 }
@@ -412,7 +411,7 @@ static bool prune(Counts *c) {
       Block *block = c->blocks.items[b];
       const IrInst *inst = block->events.items[k];
       if (inst->op != IR_ACQUIRE || !is_held(c, inst->operands[1])) continue;
-      c->from_private = is_of_private(c, inst->operands[1]);
+      c->from_private = is_of_private(inst->operands[1]);
       if (!prune_block(c, block, k) && !prune_region(c, block, k)) continue;
       changed = true;
       k--;
@@ -481,5 +480,6 @@ bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->functions.count; i++)
     prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
   note(&c);
+  counts_lock(ctx->scratch, kernel, c.is_parallel);
   return true;
 }

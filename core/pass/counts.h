@@ -6,6 +6,10 @@
 
 /* Does the op change, or read, what the guard has? */
 bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
+/* A fresh array that only the function around it knows, and no other iteration. */
+bool counts_is_private(const IrInst *array);
+/* counts_lock.c; is_parallel: of functions, tasks call it. */
+void counts_lock(Scratch *scratch, IrKernel *kernel, const bool *is_parallel);
 /* Returns how many references memory takes over from guards of the function. */
 int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
 

@@ -201,6 +201,25 @@ describe("a list #cpu", function()
     end]=], nil, 10000) })
   end)
 
+  it("keeps what is written by index while others append", function()
+    local long, n = is_lua and 100 or 200000, is_lua and 2000 or 10000
+    for _ = 1, is_lua and 1 or 2 do
+      assert.same({ n / 20, n }, { run([=[
+      local function mark(l, i) l[i % 64] += 1 end
+      function(n: i32, long: i32)
+        local l = rg.zeros(rg.i32, long)
+        for i in rg.range(n):block(8) do
+          if i % 1000 >= 500 and i % 1000 < 550 then l:append(1) else mark(l, i) end
+          local own = rg.list(rg.i32)
+          own:append(i)
+        end
+        local s = 0
+        for i in rg.range(#l) do s += l[i] end
+        return #l - long, s
+      end]=], nil, n, long) })
+    end
+  end)
+
   it("holds lists, which it keeps alive", function()
     assert.same({ 15, 5, 10 }, { run [=[function()
       local l = rg.list(rg.array_type(rg.i32))
