@@ -238,8 +238,8 @@ job_c() { run_c_tests "$build" "$wanted"; }
 job_sanitized() { # what threads share
   run_sanitized "thread llvm_bc device server" rt_bitcode test_thread_pool test_rt \
     test_rt_budget test_rt_heap_gpu test_rt_random test_rt_thread test_rt_counted test_rt_race \
-    test_rt_mask test_rt_list test_rt_hash test_rt_valid test_device test_server_queue test_server_order \
-    test_server_memory
+    test_rt_mask test_rt_list test_rt_hash test_rt_valid test_device test_server_queue \
+    test_server_order test_server_memory
 }
 
 # run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then
