@@ -21,7 +21,8 @@
 #include "comm/share.h"
 #include "thread/job.h"
 
-enum { SPINS = 50, LOOK_EVERY = 200, ASK_MS = 1000, GRACE_MS = 300 };
+enum { SPINS = 50, LOOK_EVERY = 200, ASK_MS = 1000, GRACE_MS = 300,
+       BEGIN_MS = 20000 };
 
 static bool lost(const Mpi *mpi, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", mpi->why);
@@ -288,11 +289,12 @@ static bool begin_mpi(const MpiPlugin *plugin, Error *err) {
   heap_init(&begun.heap, 0);
   Job *job = job_start(&begun.heap, begin_job, NULL);
   if (!job) return error_set(err, RG_ERROR_MEMORY, "the system has no thread left for MPI");
-  int64_t began_ms = clock_ns() / 1000000;
+  int64_t began_ms = clock_ns() / 1000000, patience_ms = boot_patience_ms();
+  if (patience_ms < BEGIN_MS) patience_ms = BEGIN_MS; /* it starts programs of its own */
   while (!job_is_done(job)) {
-    if (clock_ns() / 1000000 - began_ms > boot_patience_ms())
+    if (clock_ns() / 1000000 - began_ms > patience_ms)
       return error_set(err, RG_ERROR_RANK, "not all ranks came within %.3g s to begin with MPI",
-                       (double)boot_patience_ms() / 1000);
+                       (double)patience_ms / 1000);
     usleep(500);
   }
   job_join(job);
