@@ -18,7 +18,7 @@
  * RG_ABI_VERSION. */
 #define RG_VERSION "0.1.0"
 #define RG_VERSION_NUMBER 100 /* 10000 * major + 100 * minor + patch */
-#define RG_ABI_VERSION 3
+#define RG_ABI_VERSION 4
 
 #ifdef __cplusplus
 extern "C" {

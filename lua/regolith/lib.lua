@@ -8,7 +8,7 @@ local launch_site = require "regolith.launch_site"
 
 local lib = {}
 
-local abi = 3 -- rg_abi_version of the library that these declarations belong to
+local abi = 4 -- rg_abi_version of the library that these declarations belong to
 
 -- One proxy type per depth, with scalar members: `x[i]` of a field is a RgRow1, `x[i][j]` of one
 -- with more axes a RgRow2.
