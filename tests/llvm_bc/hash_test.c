@@ -31,7 +31,7 @@ static void destroy(void) {
 static void any_cell(int axes, int64_t *coordinates) {
   for (int a = 0; a < axes; a++)
     coordinates[a] = random_below(&random_of_test, 2 * near[axes]) - near[axes];
-  if (!random_below(&random_of_test, 100)) coordinates[0] <<= 24;
+  if (!random_below(&random_of_test, 100)) coordinates[0] *= 1 << 24;
 }
 
 static uint8_t *find(const int64_t *coordinates) {

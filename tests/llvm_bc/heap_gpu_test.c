@@ -24,13 +24,16 @@ typedef struct Thread {
   int refused;
 } Thread;
 
+/* Atomic, as who takes a piece may still look at one that another has got before it; what it sees
+ * there is not used. */
 static void fill(const Piece *piece) {
-  for (uint64_t k = 0; k < piece->size_bytes / 8; k++) piece->at[k] = piece->mark;
+  for (uint64_t k = 0; k < piece->size_bytes / 8; k++)
+    __atomic_store_n(&piece->at[k], piece->mark, __ATOMIC_RELAXED);
 }
 
 static bool is_whole(const Piece *piece) {
   for (uint64_t k = 0; k < piece->size_bytes / 8; k++)
-    if (piece->at[k] != piece->mark) return false;
+    if (__atomic_load_n(&piece->at[k], __ATOMIC_RELAXED) != piece->mark) return false;
   return true;
 }
 

@@ -203,7 +203,7 @@ describe("ranks #compiled #cpu", function()
       end)
       assert(read(peer, theirs) == 0 and theirs[9][0].x == ((9 + last) % 3 == 0 and 9 or 0))
       local ks = lists:peer(last)
-      assert(ks[3] == 21 + last or last == 0)
+      assert((ks[3] - last) % 7 == 0 and ks[19] > 0 or last == 0) -- in any order
       -- all else is their own rank's
       local mine = rg.kernel(function(p) for i, j in p:active() do p[i][j] = p[i][j] + 1 end end)
       mine(x)

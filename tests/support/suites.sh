@@ -68,7 +68,7 @@ run_busted() {
     --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
     >"$log" 2>&1
-  line=$(grep -E '^[0-9]+ success(es)? /' "$log" | tail -n 1)
+  line=$(grep -aE '^[0-9]+ success(es)? /' "$log" | tail -n 1)
   if [ -z "$line" ]; then
     tail -n 30 "$log" >&2
     say "$name ended without closing its count"
@@ -79,7 +79,7 @@ run_busted() {
     f=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) failures? .*/\1/')
     e=$(printf '%s' "$line" | sed -E 's/.* ([0-9]+) errors? .*/\1/')
     # counted memory that somebody still held at the end of a runtime
-    e=$((e + $(grep -c "^regolith: .* counted objects were still held" "$log")))
+    e=$((e + $(grep -ac "^regolith: .* counted objects were still held" "$log")))
     [ $((f + e)) != 0 ] && { tail -n 80 "$log" >&2; say "repeat: $* tests/run lua"; }
     add "$s" $((f + e)) "$name" "$begin"
   fi
