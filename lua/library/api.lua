@@ -78,6 +78,8 @@ return {
       overload = "fun(fn: function, options?: rg.KernelOptions): rg.Kernel" },
     { "warm(kernels: table, progress?: fun(done: integer, count: integer))",
       "Compiles ahead, on all cores: `rg.warm{ step, { draw, rg.f32 } }`." },
+    { "reload(name?: string): rg.Reloaded ...",
+      "Runs a module's file anew: its fields stay, its functions and kernels are the new ones." },
     { "range(...: integer|integer[]|rg.Shape): rg.Range",
       "An end per axis, or `{begin, end}`; `x.shape`: all axes. Parallel in kernels." },
     { "static(value: any): any", "A value read when the kernel is compiled." },
@@ -416,6 +418,12 @@ return {
       { "acquires|releases: integer",
         "References counted; 0 without `allocations = \"check\"`." },
     } },
+
+  { class = "rg.Reloaded", title = "What `rg.reload` did to a module", rows = {
+    { "module: string", "Its name." },
+    { "kept: string[]", "Names of fields, nodes, trees and arrays that stayed." },
+    { "renewed: string[]", "Names of those that are declared otherwise than before." },
+  } },
 
   { class = "rg.Comm", title = "Ranks, `rg.comm()`: what is called here, all ranks call", rows = {
     { "rank: integer", "This process's number, from 0 on." },

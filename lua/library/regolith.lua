@@ -90,6 +90,11 @@ function rg.kernel(text, captures, options) end
 ---@param progress? fun(done: integer, count: integer)
 function rg.warm(kernels, progress) end
 
+--- Runs a module's file anew: its fields stay, its functions and kernels are the new ones.
+---@param name? string
+---@return rg.Reloaded ...
+function rg.reload(name) end
+
 --- An end per axis, or `{begin, end}`; `x.shape`: all axes. Parallel in kernels.
 ---@param ... integer|integer[]|rg.Shape
 ---@return rg.Range
@@ -1449,6 +1454,11 @@ function Counted:release() end
 ---@field fault string? The last of these.
 ---@field acquires integer References counted; 0 without `allocations = "check"`.
 ---@field releases integer References counted; 0 without `allocations = "check"`.
+
+---@class rg.Reloaded
+---@field module string Its name.
+---@field kept string[] Names of fields, nodes, trees and arrays that stayed.
+---@field renewed string[] Names of those that are declared otherwise than before.
 
 ---@class rg.Comm
 ---@field rank integer This process's number, from 0 on.

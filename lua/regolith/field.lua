@@ -71,6 +71,9 @@ local function node_of(self)
   return C.rg_field_node(self.rg_field)
 end
 
+--- The drawing of its tree.
+function field.draw(self) return snode.draw(node_of(self), self.rg_runtime) end
+
 -- Fills the buffer with indices of the node, which start at 0.
 local function fill_cell(self, ...)
   local count, starts = index.fill(...), ffi.new "int64_t[8]"

@@ -488,6 +488,7 @@ local need_tuned = setmetatable({
 }, { __index = need })
 
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
+kernel.is = is_kernel
 
 -- A value like those that a parameter will get: a type stands for a value of it, and nothing for a
 -- number.
@@ -507,6 +508,15 @@ end
 function methods.compile(self, ...) return compile_for(compile, self, ...) end
 
 fail.guard(methods, is_kernel, "kernel")
+
+--- Compiles for what another kernel was launched with last; nothing, if it never was.
+function kernel.compile_like(self, other)
+  local values, count = {}, self.parameter_count
+  for k = 1, count do values[k] = other.last[other.path_count + k - 1] end
+  local was_launched = pcall(methods.explain, other) and other.parameter_count == count
+  for k = 1, count do was_launched = was_launched and values[k] ~= nil end
+  if was_launched then compile(self, unpack(values, 1, count)) end
+end
 
 local function warm_one(run, entry, number)
   if is_kernel(entry) then return compile_for(run, entry) end

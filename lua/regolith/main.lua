@@ -80,6 +80,8 @@ local function open(own)
 
   function rg.client() return require("regolith.client").create(own) end
 
+  function rg.reload(name) return require("regolith.reload").reload(name) end
+
   function rg.tune(options) return require("regolith.tune").create(own, options) end
 
   function rg.init(options) own:init(options, "rg.init") end

@@ -226,6 +226,9 @@ local draw = lib.quietly(function(tree, runtime)
   return (ffi.string(text_out[0]):gsub("\n$", ""))
 end)
 
+--- The drawing of the tree that a node is in.
+function snode.draw(node, runtime) return draw(C.rg_snode_tree(node), runtime) end
+
 -- Member names for "did you mean".
 local function names_of(...)
   local names = {}

@@ -202,7 +202,9 @@ describe("a grid over ranks, " .. ranks_alone, function()
     for name, v in pairs(rg.load(path)) do
       if type(v) ~= "cdata" then cells[name] = v
       else
-        for i, j, value in pairs(v) do cells[("%s[%d][%d]"):format(name, i, j)] = tostring(value) end
+        for i, j, value in pairs(v) do
+          cells[("%s[%d][%d]"):format(name, i, j)] = tostring(value)
+        end
       end
     end
     return cells
