@@ -1,7 +1,8 @@
 --- Snapshots of grids over ranks: `grid:save(path, { x = x, frame = 10 })`. Rank 0 gathers each
---- field as a whole and writes what rg.save writes, so the file is the one of a single process: any
---- number of ranks reads it, with other blocks, or rg.load does. Rank 0 needs the memory for all.
---- Grids say by `parts` what of a field is a rank's: grid.lua, blocks.lua.
+--- field as a whole and writes what rg.save writes, so the file is that of a single process, but
+--- for the order of cells: any number of ranks reads it, with other blocks, or rg.load does. Rank 0
+--- needs the memory for all. Grids say by `parts` what of a field is a rank's: grid.lua,
+--- blocks.lua.
 local fail = require "regolith.error"
 local field = require "regolith.field"
 local snapshot = require "regolith.snapshot"
