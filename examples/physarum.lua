@@ -13,6 +13,7 @@ local reach, bend, turn, speed, keep = 8, 0.5, 0.8, 1, 0.9
 
 local place, heading = rg.array(rg.vec2, count), rg.array(rg.f32, count)
 local trail, spread = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
+local walkers = rg.field(rg.i32, n, n)
 
 local function towards(angle) return rg.vec2(math.cos(angle), math.sin(angle)) end
 
@@ -42,15 +43,19 @@ local step = rg.kernel(function()
   end
   for k in rg.range(count) do
     local at = rg.floor(place[k]) % n
-    trail[at] = trail[at] + 1                        -- atomic, as agents may meet
+    walkers[at] = walkers[at] + 1                    -- atomic, as agents may meet
   end
   for i, j in rg.range(n, n) do
     local sum = 0.0
     for a = -1, 1 do
-      for b = -1, 1 do sum = sum + trail[(i + a) % n][(j + b) % n] end
+      for b = -1, 1 do
+        local p, q = (i + a) % n, (j + b) % n
+        sum = sum + trail[p][q] + walkers[p][q]
+      end
     end
     spread[i][j] = keep * sum / 9
   end
+  for i, j in rg.range(n, n) do walkers[i][j] = 0 end
 end)
 
 -- Integer sums do not depend on the order, so this number is the same on every run and machine.

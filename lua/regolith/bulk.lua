@@ -22,12 +22,12 @@ local function is_64_bit(t)
   return name == "i64" or name == "u64"
 end
 
-local kinds = {} -- ctype of handles -> its kind: see bulk.add_methods
+local kinds = {} -- of handles, a list: see bulk.add_methods
 
 local function kind_of(handle)
   if type(handle) ~= "cdata" then return end
-  for ctype, kind in pairs(kinds) do
-    if ffi.istype(ctype, handle) then return kind end
+  for k = 1, #kinds do -- no pairs: error.lua, check_options
+    if ffi.istype(kinds[k].handle, handle) then return kinds[k] end
   end
 end
 
@@ -143,7 +143,7 @@ end
 ---@field shape function    the core's, as are fill, copy, read, read_i64, write, write_i64
 function bulk.add_methods(methods, kind)
   local settle, put_value, type_of, slot = kind.settle, kind.put_value, kind.type_of, kind.slot
-  kinds[kind.handle] = kind
+  kinds[#kinds + 1] = kind
   local fill = lib.quietly(function(self, v)
     v = put_value(self, v)
     if self.rg_oracle ~= 0 then return lib.get_oracle(self.rg_runtime):fill(self, v) end

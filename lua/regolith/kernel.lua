@@ -244,6 +244,8 @@ local function make_launcher(self, need_name)
   return launcher
 end
 
+if jit then jit.off(make_launcher) end -- pairs: error.lua, check_options
+
 -- -- the object -----------------------------------------------------------------------------------
 
 local methods = {}

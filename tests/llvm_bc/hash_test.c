@@ -68,7 +68,7 @@ static void any_lanes(Lanes *lanes, int axes, int width) {
     any_cell(axes, coordinates);
     for (int a = 0; a < axes; a++) lanes->coordinates[a * width + lane] = coordinates[a];
     lanes->nodes[lane] = trees->rt.root;
-    if (random_below(&random_of_test, 4)) lanes->running |= (int64_t)1 << lane;
+    if (random_below(&random_of_test, 4)) lanes->running |= (int64_t)((uint64_t)1 << lane);
   }
 }
 
