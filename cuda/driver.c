@@ -13,7 +13,8 @@ enum {
   PROCESSORS = 16,
   CAPABILITY_MAJOR = 75,
   CAPABILITY_MINOR = 76,
-  HAS_RANGES = 102
+  HAS_RANGES = 102,
+  HAS_FILE_DESCRIPTORS = 103
 };
 
 const char *driver_text(const Driver *driver, int result) {
@@ -98,11 +99,11 @@ void driver_close(Driver *driver) {
   memset(driver, 0, sizeof *driver);
 }
 
-enum { RANGES, GRAPHS };
+enum { RANGES, SHARING, GRAPHS };
 
-static bool has_ranges(const Driver *driver) {
+static bool has_entries(const Driver *driver, int part) {
 #define DRIVER(NAME, PARAMETERS)
-#define DRIVER_MAY(PART, NAME, PARAMETERS) if (PART == RANGES && !driver->NAME) return false;
+#define DRIVER_MAY(PART, NAME, PARAMETERS) if (PART == part && !driver->NAME) return false;
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY
@@ -110,7 +111,7 @@ static bool has_ranges(const Driver *driver) {
 }
 
 static int describe(const Driver *driver, DriverDevice *device) {
-  int major = 0, minor = 0, ranges = 0;
+  int major = 0, minor = 0, ranges = 0, sharing = 0;
   size_t memory_bytes = 0;
   int result = driver->cuDeviceGetName(device->name, sizeof device->name, device->number);
   if (!result) result = driver->cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, device->number);
@@ -120,7 +121,9 @@ static int describe(const Driver *driver, DriverDevice *device) {
   if (!result) result = driver->cuDeviceTotalMem_v2(&memory_bytes, device->number);
   if (!result) result = driver->cuDriverGetVersion(&device->driver_version);
   if (!driver->cuDeviceGetAttribute(&ranges, HAS_RANGES, device->number))
-    device->has_ranges = ranges && has_ranges(driver);
+    device->has_ranges = ranges && has_entries(driver, RANGES);
+  if (!driver->cuDeviceGetAttribute(&sharing, HAS_FILE_DESCRIPTORS, device->number))
+    device->has_sharing = sharing && device->has_ranges && has_entries(driver, SHARING);
   device->memory_bytes = memory_bytes;
   device->capability = major * 10 + minor;
   return result;

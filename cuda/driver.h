@@ -26,6 +26,7 @@ typedef struct DriverAccess {
 _Static_assert(sizeof(DriverMemoryKind) == 32 && sizeof(DriverAccess) == 12,
                "as the driver has them");
 enum { DRIVER_PINNED = 1, DRIVER_ON_DEVICE = 1, DRIVER_READ_WRITE = 3 };
+enum { DRIVER_FILE_DESCRIPTOR = 1 }; /* CUmemAllocationHandleType */
 
 /* CUresult */
 enum {
@@ -53,6 +54,7 @@ typedef struct DriverDevice {
   int driver_version;         /* 12040 for 12.4 */
   int processors;             /* that run blocks: SMs */
   bool has_ranges;            /* memory can be mapped into reserved ranges of addresses */
+  bool has_sharing;           /* and given to other processes, by file descriptors */
   uint64_t memory_bytes;
 } DriverDevice;
 

@@ -51,15 +51,18 @@ static void end_slice(void *data, uint64_t size_bytes, void *info) { rt_release(
 
 /* -- how it is made ---------------------------------------------------------------------------- */
 
+enum { LARGE = 1 << 16 }; /* bytes: a piece of its own then, which the memory manager provides */
+
 int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t words,
                      int32_t extents) {
-  uint64_t bytes, more = 8 * (uint64_t)extents;
+  uint64_t bytes;
   if (length < 0) length = 0;
   if (!context->allocator ||
       __builtin_mul_overflow((uint64_t)length, (uint64_t)size, &bytes) || bytes >> 60)
     return fail(context);
-  RtCounted *made = extents ? rt_counted_new(context->allocator, (bytes + 7) / 8 * 8 + more)
-                            : rt_counted_grow_new(context->allocator, bytes);
+  uint64_t room = extents ? (bytes + 7) / 8 * 8 + 8 * (uint64_t)extents : bytes;
+  RtCounted *made = extents && room < LARGE ? rt_counted_new(context->allocator, room)
+                                            : rt_counted_grow_new(context->allocator, room);
   if (!made) return fail(context);
   rt_memory_zero(made->data, made->capacity);
   rt_counted_resize(made, bytes);
@@ -82,13 +85,20 @@ void rt_array_extent(int64_t array, int32_t axis, int64_t extent) {
   if (array) array_extents(array_of(array))[axis] = extent < 0 ? 0 : extent;
 }
 
+/* None of them: it does not grow either. */
+static int64_t empty_slice(RtContext *context, int32_t size) {
+  int64_t made = rt_array_new(context, 0, size, 0, 0);
+  if (made) array_of(made)->flags |= RT_COUNTED_PINNED;
+  return made;
+}
+
 int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t count,
                        int32_t size) {
   int64_t length = rt_array_length(array, size);
   if (first < 0) first = 0;
   if (first > length) first = length;
   if (count > length - first) count = length - first;
-  if (!array || count <= 0) return rt_array_new(context, 0, size, 0, 0);
+  if (!array || count <= 0) return empty_slice(context, size);
   RtCounted *of = array_of(array);
   rt_array_lock(context, array); /* it may be about to grow */
   __atomic_fetch_or(&of->flags, RT_COUNTED_PINNED, __ATOMIC_RELAXED);
@@ -137,12 +147,19 @@ int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
   return (int64_t)(bytes / (uint64_t)size);
 }
 
+/* Slices share its elements, or it is one. */
+static uint64_t own_bytes(RtContext *context, const RtCounted *counted) {
+  if (can_grow(counted)) return counted->size_bytes;
+  if (counted->size_bytes) rt_error_set(context, RT_ERROR_FULL, -1, 0);
+  return 0;
+}
+
 /* The last element, which is no longer in it; it may be read until rt_array_unlock. */
 const uint8_t *rt_array_pop(RtContext *context, int64_t array, int32_t size) {
   RtCounted *counted = array_of(array);
   if (!array) return context->ambient;
   rt_array_lock(context, array);
-  uint64_t bytes = can_grow(counted) ? counted->size_bytes : 0;
+  uint64_t bytes = own_bytes(context, counted);
   if (bytes < (uint64_t)size) return context->ambient;
   rt_store_release_long(&counted->size_bytes, bytes - (uint64_t)size);
   return counted->data + (bytes - (uint64_t)size);
@@ -152,7 +169,7 @@ void rt_array_clear(RtContext *context, int64_t array) {
   RtCounted *counted = array_of(array);
   if (!array) return;
   rt_array_lock(context, array);
-  uint64_t bytes = can_grow(counted) ? counted->size_bytes : 0;
+  uint64_t bytes = own_bytes(context, counted);
   if (counted->end == end_elements) end_elements(counted->data, bytes, counted->info);
   if (bytes) rt_store_release_long(&counted->size_bytes, 0);
   rt_array_unlock(context, array);

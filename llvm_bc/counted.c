@@ -77,21 +77,31 @@ int rt_counted_is_intact(const RtCounted *counted) {
   return 1;
 }
 
-const char *rt_counted_where(const RtCounted *counted) {
-  return is_checked(counted) ? check_of(counted)->where : "";
+const char *rt_counted_made(const RtCounted *counted) {
+  return is_checked(counted) ? check_of(counted)->made : "";
+}
+
+const char *rt_counted_ended(const RtCounted *counted) {
+  return is_checked(counted) ? check_of(counted)->ended : "";
+}
+
+/* Where the calling thread is now. */
+static void note_place(RtAllocator *allocator, char to[64]) {
+  const char *place = allocator->place ? allocator->place(allocator) : 0;
+  int k = 0;
+  for (; place && place[k] && k < 63; k++) to[k] = place[k];
+  to[k] = 0;
 }
 
 static void begin_check(RtCounted *counted) {
-  const char *place = counted->allocator->place;
   RtCountedCheck *check = check_of(counted);
-  *check = (RtCountedCheck){.canary = (uint64_t)(uintptr_t)counted};
-  for (uint64_t k = 0; place && place[k] && k + 1 < sizeof check->where; k++)
-    check->where[k] = place[k];
+  note_place(counted->allocator, check->made);
+  check->ended[0] = 0;
 }
 
 static void report(RtCounted *counted, RtCountedFault fault) {
   RtAllocator *allocator = counted->allocator;
-  if (allocator->report) allocator->report(allocator, fault, rt_counted_where(counted));
+  if (allocator->report) allocator->report(allocator, fault, counted);
 }
 
 static void note_reference(RtAllocator *allocator, int32_t fault) {
@@ -101,9 +111,11 @@ static void note_reference(RtAllocator *allocator, int32_t fault) {
 }
 
 int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
-  int is_held = rt_load_long((uint64_t *)&counted->count) || counted->flags & RT_COUNTED_WAITS;
-  if (counted->magic == RT_COUNTED_LIVE && is_held) {
+  uint64_t count = rt_load_long((uint64_t *)&counted->count);
+  if (counted->magic == RT_COUNTED_LIVE && (count || counted->flags & RT_COUNTED_WAITS)) {
     note_reference(counted->allocator, fault);
+    if (count == 1 && fault == RT_COUNTED_RELEASED_TWICE)
+      note_place(counted->allocator, check_of(counted)->ended);
     return 1;
   }
   report(counted, (RtCountedFault)fault);
@@ -233,7 +245,8 @@ static void drop_data(RtCounted *counted, uint8_t *old, uint64_t capacity) {
   }
   rest->data = old;
   rest->capacity = capacity;
-  rt_release(rest);
+  rest->count = 0;
+  rt_counted_end(rest, 1);
 }
 
 int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {

@@ -9,9 +9,9 @@
  *
  * Any thread may acquire and release; who acquires holds a reference, or knows one that is held
  * meanwhile. A header is made and freed by its allocator, that of a runtime.
- * When the allocator checks (is_checked): data is 0xCB at first and 0xDE at the end, a line before
- * the header says where it was made, a canary follows the data, and headers are not used again, so
- * that a release too many is seen. */
+ * When the allocator checks (is_checked): data is 0xCB at first and 0xDE at the end, two lines
+ * before the header say where it was made and where it ended, a canary follows the data, and
+ * headers are not used again, so that a release too many is seen. */
 #ifndef RG_RT_COUNTED_H
 #define RG_RT_COUNTED_H
 
@@ -72,11 +72,12 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   /* Aligned to 64 bytes, contents undefined; NULL: there is none. is_data: of a growable object. */
   void *(*take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
   void (*give)(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data);
-  /* `where`: where it was made; "" if that is not known. */
-  void (*report)(RtAllocator *allocator, RtCountedFault fault, const char *where);
+  void (*report)(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted);
+  /* While it checks: where the calling thread is now, noted in what it makes and ends. NULL: nobody
+   * knows; its result may be NULL, too. */
+  const char *(*place)(RtAllocator *allocator);
   /* Keeps what a checked object was, so that it is not used again; NULL: it is freed. */
   void (*retire)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
-  const char *place;        /* noted in what is made while it checks; may be NULL */
   RtAllocations statistics;
   uint32_t counts;          /* 1: the statistics are kept; atomic */
   uint32_t generation;      /* of the statistics, which begin anew with each */
@@ -88,12 +89,12 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   uint64_t pending_count, pending_capacity;
 };
 
-/* The line before a checked header. */
+/* The lines before a checked header; "" where that is not known. */
 typedef struct RtCountedCheck {
-  char where[56];
-  uint64_t canary;
+  char made[64];            /* where it was made */
+  char ended[64];           /* where its last reference was released */
 } RtCountedCheck;
-_Static_assert(sizeof(RtCountedCheck) == 64, "headers stay aligned");
+_Static_assert(sizeof(RtCountedCheck) % 64 == 0, "headers stay aligned");
 
 typedef struct RtCountedLent {
   RtCountedCheck check;
@@ -156,6 +157,7 @@ void rt_counted_resize(RtCounted *counted, uint64_t size_bytes);
 int rt_counted_is_intact(const RtCounted *counted);
 /* Do the statistics of now have it? */
 int rt_counted_is_noted(const RtCounted *counted);
-const char *rt_counted_where(const RtCounted *counted); /* where it was made, or "" */
+const char *rt_counted_made(const RtCounted *counted);  /* where it was made, or "" */
+const char *rt_counted_ended(const RtCounted *counted); /* where it ended, or "" */
 
 #endif

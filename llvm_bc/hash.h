@@ -101,9 +101,18 @@ static inline void table_fetch(const RtTree *tree, uint64_t table, uint32_t tag)
 static inline int entry_is_node(uint64_t entry) { return entry >> 32 != 0; }
 static inline int entry_ends_search(uint64_t entry) { return !entry || entry == RT_SEALED; }
 
+/* A node's info, of a tree of another process, too. */
+static inline const RtNodeInfo *hash_info(const RtTree *tree, const RtManager *manager,
+                                          uint32_t handle) {
+  const uint8_t *address = node_address(tree, handle);
+  const RtChunk *chunk = node_chunk(tree, address);
+  RtNode node = node_at(manager, chunk, (uint64_t)(address - tree->away - chunk->nodes));
+  return (const RtNodeInfo *)((const uint8_t *)node.info + tree->away);
+}
+
 static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uint32_t handle,
                                const RtKey *key) {
-  const RtNodeInfo *info = node_get(tree, manager, handle).info;
+  const RtNodeInfo *info = hash_info(tree, manager, handle);
   int differs = info->parent != key->parent;
   for (int32_t a = 0; a < manager->axis_count; a++)
     differs |= info->coordinates[a] != key->coordinates[a];

@@ -27,8 +27,7 @@ static void end_permit(RtTable *table, RtLocal *local, int is_spent) {
 
 /* -- activate ---------------------------------------------------------------------------------- */
 
-static void fill_info(RtTree *tree, const RtManager *manager, uint32_t handle, const RtKey *key) {
-  RtNodeInfo *info = node_get(tree, manager, handle).info;
+static void fill_info(const RtManager *manager, RtNodeInfo *info, const RtKey *key) {
   info->parent = key->parent;
   info->slot = 0;
   for (int32_t a = 0; a < manager->axis_count; a++) info->coordinates[a] = key->coordinates[a];
@@ -62,9 +61,10 @@ static uint32_t enter(const RtTree *tree, const RtManager *manager, const RtKey 
  * leave no memory for the table. */
 static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const RtKey *key) {
   int is_permitted = take_permit(tree, &manager->table, local);
-  uint32_t handle, node = is_permitted ? rt_node_take(tree, manager, local) : 0;
+  RtNodeInfo *info;
+  uint32_t handle, node = is_permitted ? rt_node_take(tree, manager, local, &info) : 0;
   if (node) {
-    fill_info(tree, manager, node, key);
+    fill_info(manager, info, key);
     handle = enter(tree, manager, key, node);
   } else {
     handle = hash_find(tree, manager, key);
@@ -280,6 +280,7 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
 /* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
   RtTable *table = &manager->table;
+  if (tree->is_read) return; /* it is put off until nobody does: tree_rest of the core */
   if (!RT_ALONE && context->discard) give_outgrown(context, tree, table);
   if (table->tombstones > table_size(table->current) / 8) purge(tree, table);
 }

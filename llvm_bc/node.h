@@ -53,13 +53,18 @@ static inline RtNode node_in_chunk(const RtManager *manager, const RtChunk *chun
                   chunk->states + index, chunk->positions + index, chunk->touched + index};
 }
 
-/* The node of `manager` that holds `address`. Granules of an arena fit 32 bits, whose division
- * costs a third of a 64-bit one. */
+/* The node so many bytes from the chunk's first one. Granules of an arena fit 32 bits, whose
+ * division costs a third of a 64-bit one. */
+static inline RtNode node_at(const RtManager *manager, const RtChunk *chunk, uint64_t bytes) {
+  uint32_t granules = (uint32_t)(bytes / RT_GRANULE);
+  return node_in_chunk(manager, chunk, granules / (uint32_t)(manager->node_size / RT_GRANULE));
+}
+
+/* The node of `manager` that holds `address`. */
 static inline RtNode node_around(const RtTree *tree, const RtManager *manager,
                                  const uint8_t *address) {
   const RtChunk *chunk = node_chunk(tree, address);
-  uint32_t granules = (uint32_t)((uint64_t)(address - chunk->nodes) / RT_GRANULE);
-  return node_in_chunk(manager, chunk, granules / (uint32_t)(manager->node_size / RT_GRANULE));
+  return node_at(manager, chunk, (uint64_t)(address - chunk->nodes));
 }
 static inline RtNode node_get(const RtTree *tree, const RtManager *manager, uint32_t handle) {
   return node_around(tree, manager, node_address(tree, handle));
@@ -189,9 +194,9 @@ static inline void *table_grow(RtContext *context, void *memory, uint64_t old_by
 
 /* node_manager.c: one more chunk, under the manager's lock; 0: there is no memory for one. */
 int rt_chunk_add(RtTree *tree, RtManager *manager);
-/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE; 0: there is no memory for
- * one. */
-uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local);
+/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE, and its info; 0: there is
+ * no memory for one. */
+uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeInfo **info);
 /* Returns a node of rt_node_take that has not been written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
 /* node_retire, by handle. */

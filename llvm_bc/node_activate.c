@@ -47,13 +47,14 @@ static uint32_t activate(RtContext *context, RtTree *tree, RtManager *manager, R
                          uint32_t *slot) {
   uint32_t handle;
   if (!claim(context, slot, &handle)) return handle;
-  handle = rt_node_take(tree, manager, local);
+  RtNodeInfo *info;
+  handle = rt_node_take(tree, manager, local, &info);
   if (!handle) {
     rt_store_release(slot, RT_SLOT_EMPTY);
     rt_error_set(context, RT_ERROR_BUDGET, tree->number, (int32_t)(manager - tree->managers));
     return 0;
   }
-  enter_node(tree, manager, slot, node_get(tree, manager, handle).info);
+  enter_node(tree, manager, slot, info);
   local_count(&local->activations);
   rt_tree_touch(tree);
   rt_store_release(slot, handle);

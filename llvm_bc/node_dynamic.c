@@ -19,6 +19,11 @@
 #include "atomic.h"
 #include "node.h"
 
+/* With one worker nobody else wants it; unlocking then changes nothing. */
+static void lock_list(const RtContext *context, uint32_t *list) {
+  if (!rt_is_alone(context)) rt_lock(&list[RT_LIST_LOCK]);
+}
+
 static int32_t give_up(uint32_t *list, int32_t locks) {
   if (locks) rt_unlock(&list[RT_LIST_LOCK]);
   return -1;
@@ -45,7 +50,7 @@ static int32_t append_together(RtContext *context, RtWorker *worker, int32_t tre
 int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                           uint32_t *list, int32_t chunk, int32_t capacity, int32_t locks) {
   if (RT_SHARED && !locks) return append_together(context, worker, tree, manager, list);
-  if (locks) rt_lock(&list[RT_LIST_LOCK]);
+  if (locks) lock_list(context, list);
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
     if (length >= (uint32_t)capacity) {
@@ -87,19 +92,19 @@ uint8_t *rt_dynamic_log(RtContext *context, RtWorker *worker, int32_t tree, int3
 }
 
 /* -1: the list is empty. Its container may be the ambient, which is read-only. */
-int32_t rt_dynamic_pop(uint32_t *list, int32_t locks) {
+int32_t rt_dynamic_pop(RtContext *context, uint32_t *list, int32_t locks) {
   if (!rt_load(&list[RT_LIST_LENGTH])) return -1;
-  if (locks) rt_lock(&list[RT_LIST_LOCK]);
+  if (locks) lock_list(context, list);
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
     if (!length) return give_up(list, locks);
-    if (rt_swap(&list[RT_LIST_LENGTH], length, length - 1)) return (int32_t)length - 1;
+    if (move_end(context, list, length, length - 1)) return (int32_t)length - 1;
   }
 }
 
 uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                            uint32_t *list, int32_t chunk, int32_t index, int32_t locks) {
-  if (locks) rt_lock(&list[RT_LIST_LOCK]);
+  if (locks) lock_list(context, list);
   uint32_t handle = rt_load_leading(&list[RT_LIST_SLOTS + (uint32_t)index / (uint32_t)chunk]);
   if (__builtin_expect((uint32_t)index < rt_load(&list[RT_LIST_LENGTH]) && handle_is_live(handle),
                        1))

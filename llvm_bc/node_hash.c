@@ -15,6 +15,11 @@ uint8_t *rt_hash_find(RtContext *context, int32_t tree_index, int32_t manager_nu
   return handle ? node_address(tree, handle) : context->ambient;
 }
 
+uint8_t *rt_hash_ahead(RtContext *context, int32_t tree, int32_t manager, const uint8_t *parent,
+                       const int64_t *coordinates) {
+  return rt_hash_find(context, tree, manager, parent, coordinates);
+}
+
 uint8_t *rt_hash_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                         const uint8_t *parent, const int64_t *coordinates) {
   uint8_t *node = rt_hash_find(context, tree, manager, parent, coordinates);

@@ -6,10 +6,11 @@
  *
  * A worker takes from its own list without a lock; an empty one is refilled under the manager's
  * lock by a batch of freed nodes, else of those past `handed` in a chunk (never used, or cleared
- * with their whole level), else from a new chunk. Chunks grow geometrically from one segment to
- * LARGEST_CHUNK, and are smaller if budget or arena run short. Invariant: the memory of a FRESH
- * node reads zero; a USED one is zeroed here, late, by the thread that will write it next. Sizes: a
- * node costs node_size + info_stride + 9 bytes of its chunk.
+ * with their whole level), else from a new chunk. A batch is as many nodes as a cache line has
+ * states, so that workers who take neighbouring batches do not write to one line. Chunks grow
+ * geometrically from one segment to LARGEST_CHUNK, and are smaller if budget or arena run short.
+ * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread
+ * that will write it next. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
  * The same work done again may reserve more, but not for ever: a chunk is added when the shared
  * list is empty and no chunk has fresh nodes, while every other worker keeps a batch at most. So
  * none is added once there is room for the most that is live, and a batch per worker.
@@ -18,7 +19,13 @@
 #include "atomic.h"
 #include "node.h"
 
-enum { LARGEST_CHUNK = 4 << 20, BATCH_BYTES = 64 << 10, LARGEST_BATCH = 32, TINY_CHUNK_NODES = 3 };
+enum {
+  LARGEST_CHUNK = 4 << 20,
+  BATCH_BYTES = 128 << 10,
+  LINE = 64, /* bytes */
+  LARGEST_BATCH = LINE,
+  TINY_CHUNK_NODES = 3
+};
 
 void rt_tree_touch(RtTree *tree) {
   if (!rt_load(&tree->changed)) rt_store(&tree->changed, 1);
@@ -62,7 +69,8 @@ static uint32_t nodes_that_fit(const RtTree *tree, const RtManager *manager, uin
 }
 
 /* nodes | infos | positions | touched | states; each is aligned, since node_size is a multiple of
- * 64, info_stride of 8, and the two tables of 4-byte words have equal length. */
+ * 64, info_stride of 8, and the two tables of 4-byte words have equal length. States begin with a
+ * line if there is room. */
 static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t *memory,
                        uint64_t bytes) {
   uint32_t count = nodes_that_fit(tree, manager, bytes);
@@ -71,6 +79,9 @@ static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t
   chunk->positions = (uint32_t *)(void *)(chunk->infos + count * manager->info_stride);
   chunk->touched = chunk->positions + count;
   chunk->states = (uint8_t *)(chunk->touched + count);
+  uint64_t past_line = (uint64_t)(chunk->states - memory) % LINE;
+  if (past_line && bytes - count * node_cost(manager) >= LINE - past_line)
+    chunk->states += LINE - past_line;
   chunk->first_number = manager->node_count;
   chunk->node_count = count;
   chunk->manager = (int32_t)(manager - tree->managers);
@@ -126,58 +137,70 @@ static void push(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *li
   *list = handle;
 }
 
-/* In their order; the worker's list is empty. */
-static uint32_t move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t most) {
-  uint32_t count = 0;
+/* In their order, to the worker's list, which is empty; returns its end, and counts `most` down. */
+static uint32_t *move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t *most) {
   *list = manager->free;
-  for (uint32_t *end = list;; count++) {
+  for (uint32_t *end = list;; --*most) {
     manager->free = *end;
-    if (count == most || !*end) {
+    if (!*most || !*end) {
       *end = 0;
-      return count;
+      return end;
     }
     end = &node_get(tree, manager, *end).info->next;
   }
 }
 
-/* Nodes of one chunk; pushed in reverse, so that they are handed out by ascending address. */
-static uint32_t hand_out(const RtTree *tree, const RtManager *manager, RtChunk *chunk,
-                         uint32_t *list, uint32_t most) {
-  uint32_t left = chunk->node_count - chunk->handed, count = left < most ? left : most;
-  chunk->handed += count;
-  for (uint32_t i = 1; i <= count; i++) {
-    RtNode node = node_in_chunk(manager, chunk, chunk->handed - i);
-    node.info->next = *list;
-    *list = node_handle(tree, node.memory);
-  }
-  return count;
+typedef struct Run { /* neighbours in a chunk that nobody had */
+  const RtChunk *chunk;
+  uint32_t begin, end;
+} Run;
+
+static Run hand_out(RtChunk *chunk, uint32_t most) {
+  uint32_t begin = chunk->handed, left = chunk->node_count - begin;
+  chunk->handed += left < most ? left : most;
+  return (Run){chunk, begin, chunk->handed};
 }
 
-static uint32_t move_fresh(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t most) {
+static Run next_run(RtTree *tree, RtManager *manager, uint32_t most) {
   while (manager->open_chunk) {
     RtChunk *chunk = &tree->chunks[manager->open_chunk - 1];
-    uint32_t count = hand_out(tree, manager, chunk, list, most);
-    if (count) return count;
+    Run run = hand_out(chunk, most);
+    if (run.begin < run.end) return run;
     manager->open_chunk = chunk->next;
   }
-  return 0;
+  return (Run){0};
 }
 
+/* To the end of a list. */
+static void link_run(const RtTree *tree, const RtManager *manager, Run run, uint32_t *end) {
+  for (uint32_t i = run.begin; i < run.end; i++) {
+    RtNode node = node_in_chunk(manager, run.chunk, i);
+    *end = node_handle(tree, node.memory);
+    end = &node.info->next;
+  }
+  *end = 0;
+}
+
+/* A run's entries in the tables are cold: they are written after the lock. */
 static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
-  uint32_t batch = batch_size(tree, manager);
+  uint32_t left = batch_size(tree, manager);
+  Run run = {0};
   rt_lock(&manager->lock);
-  uint32_t count = move_freed(tree, manager, &local->free, batch);
-  if (count < batch) count += move_fresh(tree, manager, &local->free, batch - count);
-  if (!count && rt_chunk_add(tree, manager)) count = move_fresh(tree, manager, &local->free, batch);
-  if (!count) {
+  uint32_t *end = move_freed(tree, manager, &local->free, &left);
+  if (left) run = next_run(tree, manager, left);
+  if (end == &local->free && !run.chunk && rt_chunk_add(tree, manager))
+    run = next_run(tree, manager, left);
+  int ok = end != &local->free || run.chunk;
+  if (!ok) {
     manager->starved = 1;
     rt_tree_touch(tree);
   }
   rt_unlock(&manager->lock);
-  return count > 0;
+  link_run(tree, manager, run, end);
+  return ok;
 }
 
-uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
+uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeInfo **info) {
   if (!local->free && !refill(tree, manager, local)) return 0;
   uint32_t handle = local->free;
   RtNode node = node_get(tree, manager, handle);
@@ -185,6 +208,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
   if (*node.state == RT_NODE_USED) rt_node_zero(node.memory, manager->node_size);
   *node.state = RT_NODE_LIVE;
   node_note(local, node, handle);
+  *info = node.info;
   return handle;
 }
 

@@ -56,7 +56,7 @@ static int add_chunk(RtTree *tree, RtManager *manager) {
   return (int)rt_group_share(group, ok);
 }
 
-uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
+uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeInfo **info) {
   uint32_t handle;
   while (!(handle = take_freed(tree, manager)) && !(handle = take_fresh(tree, manager)))
     if (!add_chunk(tree, manager)) return 0;
@@ -64,6 +64,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local) {
   if (*node.state == RT_NODE_USED) rt_node_zero(node.memory, manager->node_size);
   *node.state = RT_NODE_LIVE;
   node_note(local, node, handle);
+  *info = node.info;
   return handle;
 }
 

@@ -35,6 +35,7 @@ enum {
   RT_LIST_LOCK = 1,
   RT_LIST_SLOTS = 2,        /* one per chunk from here on */
   RT_TOUCHED_END = 1,
+  RT_AHEAD = 16,            /* iterations: so far ahead cells of a hash are found: RT_HASH_AHEAD */
   RT_NATIVE_VALUES = 6,     /* arguments of a function of an extension */
   RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
   /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
@@ -336,6 +337,11 @@ typedef struct RtTree {
   void *device;             /* the device's own data for the tree; initially NULL */
   uint64_t last_use;        /* the server's: the ticket of the last work that uses it; 0: none */
   uint8_t still;            /* likewise: RtStill */
+  /* other processes look up its hashes while it changes: their tables stay where they are */
+  uint8_t is_read;
+  /* from where `chunks` say that nodes are to where they are: 0, but of a tree of another process,
+   * whose tables these are */
+  int64_t away;
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last refresh */
   uint32_t changed;
@@ -445,6 +451,8 @@ typedef struct RtContext {
   int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
   void *extensions;         /* for `native` */
   RtAllocator *allocator;   /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
+  /* loops that read and write so many bytes may store past the caches */
+  uint64_t stream_bytes;
 } RtContext;
 
 /* What a task's entry on a GPU takes, by value: positions begin..end, as on the CPU. All pointers

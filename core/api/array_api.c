@@ -47,7 +47,10 @@ RgStatus rg_array_destroy(RgArray *handle, const char *where) {
   Array *array = (Array *)handle;
   API_NEEDS(array);
   Program *program = API_PROGRAM(array);
-  return API_CALL(program, array_destroy(array, where, API_ERR(program)));
+  const char *before = counted_here(where); /* its memory may end */
+  RgStatus status = API_CALL(program, array_destroy(array, where, API_ERR(program)));
+  counted_here(before);
+  return status;
 }
 
 const char *rg_array_type(RgArray *array) { return array ? ((Array *)array)->type_name : ""; }

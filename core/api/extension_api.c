@@ -2,6 +2,7 @@
  * argument. */
 #include "api/api.h"
 #include "array/array.h"
+#include "array/item.h"
 
 const RgExtensionApi *rg_extension_api(RgRuntime *runtime) {
   Program *program = (Program *)runtime;
@@ -85,4 +86,77 @@ RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type
   if (!api_enter(program)) return RG_ERROR_BUSY;
   *array = (RgArray *)adopt(program, counted, type, shape, rank);
   return api_leave(program, *array != NULL);
+}
+
+/* -- arrays that kernels make ------------------------------------------------------------------ */
+
+RgStatus rg_counted_create(RgRuntime *runtime, const char *type, const int64_t *extents,
+                           int32_t rank, const char *where, RgCounted **counted) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(type);
+  API_NEEDS(extents);
+  API_NEEDS(counted);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  Error *err = API_ERR(program);
+  const char *before = counted_here(where);
+  *counted = (RgCounted *)(void *)item_create(&program->store, type, extents, rank, err);
+  counted_here(before);
+  return api_leave(program, *counted != NULL);
+}
+
+static RtCounted *header(RgCounted *counted) { return (RtCounted *)(void *)counted; }
+
+void rg_counted_release(RgCounted *counted, const char *where) {
+  const char *before = counted_here(where);
+  rt_release(header(counted));
+  counted_here(before);
+}
+
+RgStatus rg_counted_get(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t index,
+                        RgValue *value) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(counted);
+  API_NEEDS(type);
+  API_NEEDS(value);
+  Store *store = &program->store;
+  return API_CALL(program, item_get(store, header(counted), type, index, value, API_ERR(program)));
+}
+
+RgStatus rg_counted_set(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t index,
+                        const RgValue *value) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(counted);
+  API_NEEDS(type);
+  API_NEEDS(value);
+  Store *store = &program->store;
+  return API_CALL(program, item_set(store, header(counted), type, index, value, API_ERR(program)));
+}
+
+RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t first,
+                          int64_t count, const char *where, RgCounted **slice) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(counted);
+  API_NEEDS(type);
+  API_NEEDS(slice);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  Store *store = &program->store;
+  const char *before = counted_here(where);
+  RtCounted *made = item_slice(store, header(counted), type, first, count, API_ERR(program));
+  counted_here(before);
+  *slice = (RgCounted *)(void *)made;
+  return api_leave(program, made != NULL);
+}
+
+RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type,
+                           int64_t count) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(counted);
+  API_NEEDS(type);
+  Store *store = &program->store;
+  return API_CALL(program, item_resize(store, header(counted), type, count, API_ERR(program)));
 }

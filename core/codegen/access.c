@@ -7,19 +7,19 @@ static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
 
 /* pointer + index * stride + imm. An index of at most 32 bits times a 32-bit stride cannot wrap in
  * 64 bits, which tells LLVM how addresses follow loop counters. */
-static void emit_offset(Codegen *g, const IrInst *inst) {
-  LLVMValueRef pointer = value_operand(g, inst, 0), index = value_operand(g, inst, 1);
+LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer) {
+  LLVMValueRef index = value_operand(g, inst, 1);
   Type type = inst->operand_count > 1 ? inst->operands[1]->type : TYPE(I64);
   if (!type_is_integer(type)) {
     codegen_fail(g, inst, "its index is not an integer");
-    return value_set(g, inst, pointer);
+    return pointer;
   }
   LLVMValueRef wide = value_extend(g, index, type);
   LLVMValueRef stride = value_integer(address_type(g, wide), inst->stride);
   LLVMValueRef bytes = type_bits(type) <= 32 ? LLVMBuildNSWMul(g->builder, wide, stride, "")
                                              : LLVMBuildMul(g->builder, wide, stride, "");
   LLVMValueRef place = LLVMBuildGEP2(g->builder, g->i8, pointer, &bytes, 1, "");
-  value_set(g, inst, value_byte_offset(g, place, inst->imm));
+  return value_byte_offset(g, place, inst->imm);
 }
 
 static void emit_private_copy(Codegen *g, const IrInst *inst) {
@@ -78,7 +78,8 @@ void access_emit(Codegen *g, const IrInst *inst) {
   case IR_TREE_ROOT: return value_set(g, inst, context_root(g, (int)inst->imm));
   case IR_PRIVATE_COPY: return emit_private_copy(g, inst);
   case IR_AMBIENT: return value_set(g, inst, context_ambient(g));
-  case IR_OFFSET: return emit_offset(g, inst);
+  case IR_OFFSET:
+    return value_set(g, inst, access_offset(g, inst, value_operand(g, inst, 0)));
   case IR_MEM_LOAD:
     if (fits_lanes(g, inst))
       value_set(g, inst, access_load(g, inst->type, value_operand(g, inst, 0), inst->lanes));

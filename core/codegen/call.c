@@ -104,6 +104,7 @@ static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef 
   switch (inst->entry) {
   case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
   case RT_SLOT_LIVE: return slot_live(g, operands[0]);
+  case RT_TREE_LARGE: return context_large(g, inst->tree);
   default: break;
   }
   Callee callee = {inst->tree, inst->imm};

@@ -40,6 +40,17 @@ typedef struct LaneLoop {
   LLVMValueRef turns;        /* a variable: the stop word is polled now and then; NULL: it is not */
 } LaneLoop;
 
+/* Cells of a hash that a group of lanes found for a later one, in variables: hash.c. */
+enum { AHEAD_GROUPS = 2 };
+typedef struct AheadCells {
+  int tree;
+  int64_t manager;
+  int axis_count, width, groups; /* after so many groups they are asked for; 0: there are none */
+  /* by groups ago */
+  LLVMValueRef coordinates[AHEAD_GROUPS + 1][RT_MAX_AXES], cells[AHEAD_GROUPS + 1];
+  LLVMValueRef found[AHEAD_GROUPS + 1]; /* i64: lanes that looked */
+} AheadCells;
+
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
@@ -81,7 +92,7 @@ typedef struct Codegen {
   LLVMValueRef found;              /* a variable: the lanes that counted; NULL: they sum up */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy */
-  LLVMValueRef *roots, *bases, *private_copies;
+  LLVMValueRef *roots, *bases, *large, *private_copies;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -93,6 +104,7 @@ typedef struct Codegen {
   Row *row;                        /* NULL: not inside a ROW */
   /* of a leaf that threads share: this one's number and how many there are, i32; NULL: it is not */
   LLVMValueRef mate, mates;
+  bool is_alone;             /* one thread has it, as in an ordered task */
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
   ContextList list;                /* of a task over nodes on a GPU; entries NULL: of none */
   struct Told {                    /* between a WHO and its TELL: gpu_share.c */
@@ -105,8 +117,10 @@ typedef struct Codegen {
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
   bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
   bool in_all;                     /* in the version of an arm for all lanes */
+  AheadCells ahead;
   LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
   VEC(const IrInst *) fetched;     /* loads further on whose values are there: lane_cells.c */
+  LLVMValueRef least;              /* stream.c: i64; NULL: nothing goes past the caches */
   bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
@@ -192,6 +206,7 @@ LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
+LLVMValueRef context_large(Codegen *g, int tree); /* RT_TREE_LARGE */
 LLVMValueRef context_private_copy(Codegen *g, int tree);
 ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
 LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
@@ -200,6 +215,8 @@ void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
+/* An OFFSET, from `pointer`. */
+LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
 /* The update of one element, by one value. */
@@ -431,6 +448,17 @@ void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position, LLVMV
 LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide); /* in its type */
 void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
                    LLVMValueRef indices[]);
+
+/* -- stream.c: stores past the caches ---------------------------------------------------------- */
+typedef struct StreamStore { /* vectors of the lanes, one after the other in memory */
+  LLVMValueRef base, *vectors;
+  int count;
+  Type type;                 /* of an element, */
+  bool is_element;           /* of the inst's field alone: alias.c */
+} StreamStore;
+void stream_open(Codegen *g, const RangeIndices *r); /* where a task begins */
+void stream_close(Codegen *g);                       /* where it ends */
+void stream_store(Codegen *g, const StreamStore *s, bool streams);
 /* Are the first `count` indices in the interior? */
 LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
                              int count);
@@ -453,6 +481,8 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
+/* SELECT; false: not of two places that are alike. */
+bool gpu_choose(Codegen *g, const IrInst *inst);
 /* WHO, TELL, TOLD */
 void gpu_who(Codegen *g, const IrInst *inst);
 void gpu_tell(Codegen *g, const IrInst *inst);

@@ -173,6 +173,7 @@ void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   emit_shared(g, task, positions, spread);
   block_jump(g, g->finish);
   block_enter(g, alone);
+  g->is_alone = true;
   g->mate = value_integer(g->i32, 0);
   g->mates = value_integer(g->i32, 1);
   emit_nodes(g, task, &positions);

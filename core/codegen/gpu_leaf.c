@@ -5,17 +5,33 @@
  *     thread m of n, rows of r cells:  group m / r of n / r takes rows, thread m % r of it cells
  *
  * One thread alone (an ordered task) is a group of one, and does it all. How many there are is a
- * constant (gpu.c), so that a thread's share of a row is. */
+ * constant (gpu.c), so that a thread's share of a row is. Where all have as many turns, several
+ * stand side by side: what differs between them is known here, so that addresses differ by a
+ * constant, and only turns at an edge ask where a neighbour is. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
-/* The threads of a row: as many as it has cells, to a power of two, at most all. */
-static LLVMValueRef mates_of_row(Codegen *g, int64_t cells) {
-  int64_t most = 1;
-  while (most < cells) most *= 2;
-  LLVMValueRef args[] = {g->mates, value_integer(g->i32, most)};
-  return call_intrinsic(g, "llvm.umin", g->i32, args, 2);
+/* So many instructions, about, stand side by side before there is a loop. */
+enum { MOST_UNROLLED = 1024 };
+
+static int64_t count_mates(const Codegen *g) { return (int64_t)LLVMConstIntGetZExtValue(g->mates); }
+
+static LLVMValueRef plus(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildNSWAdd(g->builder, a, b, "");
 }
+
+/* -- dealing out ------------------------------------------------------------------------------- */
+
+typedef void Give(Codegen *g, LLVMValueRef number, void *data);
+
+/* Numbers from begin up to end, dealt out to the mates in turns. */
+typedef struct Deal {
+  LLVMValueRef begin, end;
+  int64_t count;              /* of numbers, where that is known here; else 0 */
+  int64_t weight;             /* instructions that one takes */
+  Give *give;
+  void *data;
+} Deal;
 
 typedef struct Strided {
   LLVMValueRef index, step;
@@ -36,12 +52,58 @@ static Strided strided_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLV
 }
 
 static void strided_end(Codegen *g, const Strided *loop) {
-  LLVMValueRef next = LLVMBuildNSWAdd(g->builder, loop->index, loop->step, "");
+  LLVMValueRef next = plus(g, loop->index, loop->step);
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
   block_jump(g, loop->head);
   LLVMAddIncoming(loop->index, &next, &back, 1);
   block_enter(g, loop->leave);
 }
+
+/* One thread alone has a loop: it is not there for its speed. */
+static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) {
+  int64_t at_once = 1;
+  if (g->is_alone) return 1;
+  while (turns % (2 * at_once) == 0 && 2 * at_once * deal->weight <= MOST_UNROLLED) at_once *= 2;
+  return at_once;
+}
+
+/* All have as many: in turn t the thread m of n has number begin + t * n + m. */
+static void deal_evenly(Codegen *g, const Deal *deal) {
+  int64_t mates = count_mates(g), at_once = turns_at_once(g, deal, deal->count / mates);
+  LLVMValueRef zero = value_integer(g->i32, 0);
+  Strided loop = {.index = zero};
+  bool is_loop = at_once * mates < deal->count;
+  if (is_loop)
+    loop = strided_begin(g, zero, value_integer(g->i32, deal->count),
+                         value_integer(g->i32, at_once * mates));
+  for (int64_t turn = 0; turn < at_once; turn++) {
+    LLVMValueRef own = plus(g, g->mate, value_integer(g->i32, turn * mates));
+    deal->give(g, plus(g, plus(g, loop.index, own), deal->begin), deal->data);
+  }
+  if (is_loop) strided_end(g, &loop);
+}
+
+static void deal_out(Codegen *g, const Deal *deal) {
+  if (deal->count && deal->count % count_mates(g) == 0) return deal_evenly(g, deal);
+  Strided loop = strided_begin(g, plus(g, deal->begin, g->mate), deal->end, g->mates);
+  deal->give(g, loop.index, deal->data);
+  strided_end(g, &loop);
+}
+
+/* Of a region's instructions those that are left for each turn, about: addresses become
+ * constants. */
+static int64_t weight_of(const IrRegion *region) {
+  int64_t weight = 0;
+  for (const IrInst *inst = region->first; inst; inst = inst->next) {
+    weight += inst->op != IR_CONST && inst->op != IR_OFFSET && inst->op != IR_CONVERT &&
+              inst->op != IR_FRAME_GET;
+    for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
+      weight += weight_of(inst->regions[i]);
+  }
+  return weight;
+}
+
+/* -- rows -------------------------------------------------------------------------------------- */
 
 static int64_t longest_row(const IrRegion *region) {
   int64_t cells = 1;
@@ -53,8 +115,22 @@ static int64_t longest_row(const IrRegion *region) {
   return cells;
 }
 
-/* The positions of row number `row` of the grid. */
-static void set_positions(Codegen *g, const IrInst *grid, LLVMValueRef row) {
+/* The threads of a row: as many as it has cells, to a power of two, at most all. */
+static int64_t mates_of_row(const Codegen *g, int64_t cells) {
+  int64_t most = 1, mates = count_mates(g);
+  while (most < cells && most < mates) most *= 2;
+  return most;
+}
+
+typedef struct Rows {
+  const IrInst *grid;
+  LLVMValueRef mate, mates;   /* of those that share a row */
+} Rows;
+
+/* The row of that number in the grid. */
+static void give_row(Codegen *g, LLVMValueRef row, void *data) {
+  const Rows *rows = data;
+  const IrInst *grid = rows->grid;
   const IrRegion *body = grid->regions[0];
   for (int axis = body->params.count - 1; axis >= 0; axis--) {
     LLVMValueRef extent = value_integer(g->i32, grid->extent[axis]);
@@ -62,35 +138,53 @@ static void set_positions(Codegen *g, const IrInst *grid, LLVMValueRef row) {
               axis ? LLVMBuildURem(g->builder, row, extent, "") : row);
     row = LLVMBuildUDiv(g->builder, row, extent, "");
   }
+  LLVMValueRef group = g->mate, groups = g->mates;
+  g->mate = rows->mate;
+  g->mates = rows->mates;
+  emit_region(g, body);
+  g->mate = group;
+  g->mates = groups;
 }
 
 void gpu_grid(Codegen *g, const IrInst *inst) {
   const IrRegion *body = inst->regions[0];
-  LLVMValueRef mate = g->mate, mates = g->mates, in_row = mates_of_row(g, longest_row(body));
-  int64_t rows = 1;
-  for (int axis = 0; axis < body->params.count; axis++) rows *= inst->extent[axis];
-  Strided loop = strided_begin(g, LLVMBuildUDiv(g->builder, mate, in_row, ""),
-                               value_integer(g->i32, rows),
-                               LLVMBuildUDiv(g->builder, mates, in_row, ""));
-  set_positions(g, inst, loop.index);
-  g->mate = LLVMBuildURem(g->builder, mate, in_row, "");
-  g->mates = in_row;
-  emit_region(g, body);
+  LLVMValueRef mate = g->mate, mates = g->mates;
+  int64_t cells = longest_row(body), in_row = mates_of_row(g, cells), count = 1;
+  for (int axis = 0; axis < body->params.count; axis++) count *= inst->extent[axis];
+  LLVMValueRef width = value_integer(g->i32, in_row);
+  Rows rows = {inst, LLVMBuildURem(g->builder, mate, width, ""), width};
+  Deal deal = {.begin = value_integer(g->i32, 0),
+               .end = value_integer(g->i32, count),
+               .count = count,
+               .weight = weight_of(body) * max_i64(1, cells / in_row),
+               .give = give_row,
+               .data = &rows};
+  g->mate = LLVMBuildUDiv(g->builder, mate, width, "");
+  g->mates = value_integer(g->i32, count_mates(g) / in_row);
+  deal_out(g, &deal);
   g->mate = mate;
   g->mates = mates;
-  strided_end(g, &loop);
 }
 
+/* -- cells ------------------------------------------------------------------------------------- */
+
+typedef struct Cells {
+  Row *row;
+  GpuCell *cell;
+} Cells;
+
 /* Of a masked row, if its bit is set. */
-static void emit_cell(Codegen *g, Row *row, LLVMValueRef position, GpuCell *cell) {
-  if (!row->word) return cell(g, row, position);
+static void give_cell(Codegen *g, LLVMValueRef position, void *data) {
+  const Cells *cells = data;
+  Row *row = cells->row;
+  if (!row->word) return cells->cell(g, row, position);
   LLVMValueRef wide = LLVMBuildZExt(g->builder, position, g->i64, "");
   LLVMValueRef bit = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, row->word, wide, ""),
                                   value_index(g, 1), "");
   LLVMBasicBlockRef active = block_new(g, "active"), after = block_new(g, "after");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntNE, bit, value_index(g, 0), ""), active, after);
   block_enter(g, active);
-  cell(g, row, position);
+  cells->cell(g, row, position);
   block_jump(g, after);
   block_enter(g, after);
 }
@@ -98,11 +192,14 @@ static void emit_cell(Codegen *g, Row *row, LLVMValueRef position, GpuCell *cell
 void gpu_row(Codegen *g, Row *row, GpuCell *cell) {
   const IrInst *inst = row->inst;
   IrInst *const *bounds = ir_row_bounds(inst);
-  LLVMValueRef first = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
-               end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end);
   if (row->step != 1) return codegen_fail(g, inst, "threads share its cells: it has no vectors");
   if (row->word && inst->end > 64) return codegen_fail(g, inst, "its bits are not one word");
-  Strided loop = strided_begin(g, LLVMBuildNSWAdd(g->builder, first, g->mate, ""), end, g->mates);
-  emit_cell(g, row, loop.index, cell);
-  strided_end(g, &loop);
+  Cells cells = {row, cell};
+  Deal deal = {.begin = bounds ? value_of(g, bounds[0]) : value_integer(g->i32, inst->begin),
+               .end = bounds ? value_of(g, bounds[1]) : value_integer(g->i32, inst->end),
+               .count = bounds ? 0 : inst->end - inst->begin,
+               .weight = weight_of(inst->regions[0]),
+               .give = give_cell,
+               .data = &cells};
+  deal_out(g, &deal);
 }

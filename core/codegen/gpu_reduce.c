@@ -1,17 +1,27 @@
 /* gpu_reduce.c - the end of a GPU's task that reduces: each thread has a partial. Those of a warp
- * are exchanged, halving their number five times, and one lane combines what they come to with the
- * frame's slot. All threads of a warp come here. A block that is not whole warps (an ordered
- * task's: one thread) combines each thread's own.
+ * are exchanged, halving their number five times; those of a block's warps meet in memory that its
+ * threads share; and one thread combines what they come to with the frame's slot. All threads of a
+ * block come here. A block that is not whole warps (an ordered task's: one thread) combines each
+ * thread's own.
  *
  *     end:       whole warps?  yes: together   no: one
- *     together:  for d = 16, 8, 4, 2, 1:  sum = sum op (sum of lane ^ d);  lane 0? one: out
+ *     together:  for d = 16, 8, 4, 2, 1:  sum = sum op (sum of lane ^ d)
+ *                lane 0? put:  partial[warp] = sum
+ *     meet:      wait for the block;  thread 0? others   no: out
+ *     others:    for warp = 1 .. warps - 1:  sum = sum op partial[warp]
  *     one:       slot = slot op sum, atomically;  out */
 #include "codegen/gpu.h"
+
+enum { MOST_WARPS = 32 }; /* of a block, by the hardware's rules */
 
 static LLVMValueRef is_multiple(Codegen *g, const char *special) {
   LLVMValueRef rest = LLVMBuildAnd(g->builder, gpu_special(g, special),
                                    value_integer(g->i32, GPU_LANES - 1), "");
   return LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_integer(g->i32, 0), "");
+}
+
+static LLVMValueRef count_warps(Codegen *g, const char *special) {
+  return LLVMBuildUDiv(g->builder, gpu_special(g, special), value_integer(g->i32, GPU_LANES), "");
 }
 
 static LLVMValueRef either(Codegen *g, LLVMValueRef a, LLVMBasicBlockRef from, LLVMValueRef b,
@@ -21,21 +31,80 @@ static LLVMValueRef either(Codegen *g, LLVMValueRef a, LLVMBasicBlockRef from, L
   return phi;
 }
 
+static LLVMValueRef partial_at(Codegen *g, LLVMValueRef partials, LLVMTypeRef type,
+                               LLVMValueRef warp) {
+  return LLVMBuildInBoundsGEP2(g->builder, type, partials, &warp, 1, "");
+}
+
+/* Each warp's sums, of which all its lanes have one, into `partials`. */
+static void put_partials(Codegen *g, const LLVMValueRef *sums, const LLVMValueRef *partials) {
+  LLVMBasicBlockRef put = block_new(g, "put"), meet = block_new(g, "meet");
+  block_branch(g, is_multiple(g, "tid.x"), put, meet);
+  block_enter(g, put);
+  LLVMValueRef warp = count_warps(g, "tid.x");
+  for (int i = 0; i < g->shares.count; i++)
+    LLVMBuildStore(g->builder, sums[i],
+                   partial_at(g, partials[i], LLVMTypeOf(sums[i]), warp));
+  block_jump(g, meet);
+  block_enter(g, meet);
+  gpu_wait_for_block(g);
+}
+
+/* The sums of warp 0 with those of the others, in place. */
+static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *partials) {
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "others"),
+                    other = block_new(g, "other"), all = block_new(g, "all");
+  LLVMValueRef warps = count_warps(g, "ntid.x"), first = value_integer(g->i32, 1);
+  LLVMValueRef *next = scratch_array(g->scratch, LLVMValueRef, g->shares.count);
+  block_jump(g, head);
+  block_enter(g, head);
+  LLVMValueRef warp = LLVMBuildPhi(g->builder, g->i32, "warp");
+  LLVMAddIncoming(warp, &first, &before, 1);
+  for (int i = 0; i < g->shares.count; i++) {
+    LLVMValueRef sum = LLVMBuildPhi(g->builder, LLVMTypeOf(sums[i]), "sum");
+    LLVMAddIncoming(sum, &sums[i], &before, 1);
+    sums[i] = sum;
+  }
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntULT, warp, warps, ""), other, all);
+  block_enter(g, other);
+  for (int i = 0; i < g->shares.count; i++) {
+    const Share *share = &g->shares.items[i];
+    LLVMTypeRef type = LLVMTypeOf(sums[i]);
+    LLVMValueRef partial =
+        LLVMBuildLoad2(g->builder, type, partial_at(g, partials[i], type, warp), "");
+    next[i] = reduce_combine(g, share->op, share->type, sums[i], partial);
+    LLVMAddIncoming(sums[i], &next[i], &other, 1);
+  }
+  LLVMValueRef further = LLVMBuildNUWAdd(g->builder, warp, first, "");
+  LLVMAddIncoming(warp, &further, &other, 1);
+  block_jump(g, head);
+  block_enter(g, all);
+}
+
 void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   int count = g->shares.count;
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), together = block_new(g, "together"),
-                    one = block_new(g, "one"), out = block_new(g, "out");
-  LLVMValueRef *sums = scratch_array(g->scratch, LLVMValueRef, count);
+                    one = block_new(g, "one"), out = block_new(g, "out"),
+                    first = block_new(g, "first");
+  LLVMValueRef *sums = scratch_array(g->scratch, LLVMValueRef, count),
+               *partials = scratch_array(g->scratch, LLVMValueRef, count);
   block_branch(g, is_multiple(g, "ntid.x"), together, one);
   block_enter(g, together);
   for (int i = 0; i < count; i++) {
     const Share *share = &g->shares.items[i];
     GpuJoin join = {share->op, share->type};
     sums[i] = gpu_join(g, own[i], &join);
+    partials[i] = gpu_shared(g, LLVMTypeOf(sums[i]), MOST_WARPS, "partial");
   }
-  block_branch(g, is_multiple(g, "tid.x"), one, out);
+  put_partials(g, sums, partials);
+  LLVMValueRef thread = gpu_special(g, "tid.x"), zero = value_integer(g->i32, 0);
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, thread, zero, ""), first, out);
+  block_enter(g, first);
+  add_others(g, sums, partials);
+  LLVMBasicBlockRef all = LLVMGetInsertBlock(g->builder);
+  block_jump(g, one);
   block_enter(g, one);
-  for (int i = 0; i < count; i++) sums[i] = either(g, own[i], from, sums[i], together);
+  for (int i = 0; i < count; i++) sums[i] = either(g, own[i], from, sums[i], all);
   for (int i = 0; i < count; i++) {
     const Share *share = &g->shares.items[i];
     atomic_rmw(g, share->op, share->type, context_slot(g, share->slot), sums[i]);

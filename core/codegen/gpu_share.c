@@ -12,8 +12,6 @@
 #include "base/bits.h"
 #include "codegen/gpu.h"
 
-enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
-
 static int64_t lanes_of(const Codegen *g) {
   int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1;
   return min_i64(mates, GPU_LANES);
@@ -30,11 +28,7 @@ static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
 /* A row of `count` pointers, aligned by two, of the block's group number `group`. */
 static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
   int64_t row = (count + 1) / 2 * 2, rows = GPU_BLOCK / lanes;
-  LLVMTypeRef type = LLVMArrayType2(g->pointer, (uint64_t)(row * rows));
-  LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, "found", SHARED_MEMORY);
-  LLVMSetLinkage(memory, LLVMInternalLinkage);
-  LLVMSetInitializer(memory, LLVMGetUndef(type));
-  LLVMSetAlignment(memory, 16);
+  LLVMValueRef memory = gpu_shared(g, g->pointer, row * rows, "found");
   LLVMValueRef group = LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"),
                                      value_integer(g->i32, lanes), "");
   LLVMValueRef first = LLVMBuildNUWMul(g->builder, group, value_integer(g->i32, row), "");

@@ -1,11 +1,13 @@
-/* gpu_warp.c - what lanes of a GPU's warp tell each other. `llvm_bc/group.h` is the same for the
- * runtime. Calls that several lanes make together are convergent: LLVM does not move them to where
- * fewer lanes come by. */
+/* gpu_warp.c - what lanes of a GPU's warp tell each other, and threads of a block.
+ * `llvm_bc/group.h` is the same for the runtime. Calls that several lanes make together are
+ * convergent: LLVM does not move them to where fewer lanes come by. */
 #include <string.h>
 
 #include "codegen/emit.h"
 #include "codegen/gpu.h"
 #include "llvm/function_attribute.h"
+
+enum { SHARED_MEMORY = 3 };   /* LLVM's address space */
 
 static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
@@ -32,6 +34,17 @@ LLVMValueRef gpu_lanes_here(Codegen *g) {
 
 void gpu_wait(Codegen *g, LLVMValueRef lanes) {
   call_plain(g, "llvm.nvvm.bar.warp.sync", &lanes, 1);
+}
+
+void gpu_wait_for_block(Codegen *g) { call_plain(g, "llvm.nvvm.barrier0", NULL, 0); }
+
+LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {
+  LLVMTypeRef type = LLVMArrayType2(of, (uint64_t)count);
+  LLVMValueRef memory = LLVMAddGlobalInAddressSpace(g->module, type, name, SHARED_MEMORY);
+  LLVMSetLinkage(memory, LLVMInternalLinkage);
+  LLVMSetInitializer(memory, LLVMGetUndef(type));
+  LLVMSetAlignment(memory, 16);
+  return memory;
 }
 
 LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set) {

@@ -1,4 +1,7 @@
-/* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes. */
+/* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes. What is
+ * looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its coordinates
+ * until the group of lanes RT_AHEAD iterations later: if that asks for the same, it needs no
+ * look-up. */
 #include "codegen/emit.h"
 
 static LLVMValueRef in_lanes(Codegen *g, const IrInst *inst, int operand) {
@@ -15,15 +18,105 @@ static LLVMValueRef coordinates_of(Codegen *g, const IrInst *inst) {
   return array;
 }
 
-bool lane_hash(Codegen *g, const IrInst *inst) {
+/* -- handed on --------------------------------------------------------------------------------- */
+
+static LLVMValueRef read(Codegen *g, LLVMValueRef variable) {
+  return LLVMBuildLoad2(g->builder, LLVMGetAllocatedType(variable), variable, "");
+}
+
+static void copy(Codegen *g, LLVMValueRef to, LLVMValueRef from) {
+  LLVMBuildStore(g->builder, read(g, from), to);
+}
+
+/* A variable that is zero when the function begins. */
+static LLVMValueRef zero_variable(Codegen *g, LLVMTypeRef type) {
+  LLVMValueRef variable = block_variable(g, type, "ahead");
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  LLVMBuildStore(g->builder, LLVMConstNull(type), variable);
+  block_hoist_end(g, back);
+  return variable;
+}
+
+static void begin_ahead(Codegen *g, const IrInst *inst) {
+  AheadCells *a = &g->ahead;
+  *a = (AheadCells){.tree = inst->tree, .manager = inst->imm, .width = g->width};
+  a->axis_count = inst->operand_count - 1;
+  a->groups = RT_AHEAD % g->width ? 0 : RT_AHEAD / g->width;
+  if (a->groups > AHEAD_GROUPS) a->groups = 0;
+  for (int k = 0; a->groups && k <= a->groups; k++) {
+    a->cells[k] = zero_variable(g, value_lanes(g->pointer, g->width));
+    a->found[k] = zero_variable(g, g->i64);
+    for (int axis = 0; axis < a->axis_count; axis++)
+      a->coordinates[k][axis] = zero_variable(g, value_lanes(g->i64, g->width));
+  }
+}
+
+static void keep_ahead(Codegen *g, const IrInst *inst, LLVMValueRef cells) {
+  AheadCells *a = &g->ahead;
+  begin_ahead(g, inst);
+  if (!a->groups) return;
+  for (int k = a->groups; k > 0; k--) {
+    copy(g, a->cells[k], a->cells[k - 1]);
+    copy(g, a->found[k], a->found[k - 1]);
+    for (int axis = 0; axis < a->axis_count; axis++)
+      copy(g, a->coordinates[k][axis], a->coordinates[k - 1][axis]);
+  }
+  LLVMBuildStore(g->builder, cells, a->cells[0]);
+  LLVMBuildStore(g->builder, lane_bits(g, g->mask), a->found[0]);
+  for (int axis = 0; axis < a->axis_count; axis++)
+    LLVMBuildStore(g->builder, in_lanes(g, inst, 1 + axis), a->coordinates[0][axis]);
+}
+
+static bool may_be_kept(const Codegen *g, const IrInst *inst) {
+  const AheadCells *a = &g->ahead;
+  return inst->entry == RT_HASH_FIND && a->groups && a->width == g->width &&
+         a->tree == inst->tree && a->manager == inst->imm;
+}
+
+/* Are those of all running lanes the ones that an earlier group found? */
+static LLVMValueRef are_kept(Codegen *g, const IrInst *inst) {
+  const AheadCells *a = &g->ahead;
+  LLVMValueRef same = read(g, a->found[a->groups]);
+  for (int axis = 0; axis < a->axis_count; axis++) {
+    LLVMValueRef equal = LLVMBuildICmp(g->builder, LLVMIntEQ, in_lanes(g, inst, 1 + axis),
+                                       read(g, a->coordinates[a->groups][axis]), "");
+    same = LLVMBuildAnd(g->builder, same, lane_bits(g, equal), "");
+  }
+  LLVMValueRef missing =
+      LLVMBuildAnd(g->builder, lane_bits(g, g->mask), LLVMBuildNot(g->builder, same, ""), "");
+  return LLVMBuildICmp(g->builder, LLVMIntEQ, missing, value_integer(g->i64, 0), "");
+}
+
+/* -- look-ups ---------------------------------------------------------------------------------- */
+
+static void find(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
   RtEntry entry = inst->entry == RT_HASH_ENSURE ? RT_HASH_ENSURE_LANES : RT_HASH_FIND_LANES;
-  LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
-  LLVMValueRef nodes = block_variable(g, lanes, "nodes");
   LLVMBuildStore(g->builder, in_lanes(g, inst, 0), nodes);
   LLVMValueRef operands[] = {lane_bits(g, g->mask), value_integer(g->i32, g->width), nodes,
                              coordinates_of(g, inst)};
   call_runtime(g, entry, (Callee){inst->tree, inst->imm}, operands, 4);
+}
+
+static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
+  LLVMBasicBlockRef look = block_new(g, "look"), done = block_new(g, "found");
+  LLVMValueRef ambient = value_broadcast(g, context_ambient(g), g->width);
+  LLVMValueRef kept = read(g, g->ahead.cells[g->ahead.groups]), all = are_kept(g, inst);
+  if (g->mask) kept = LLVMBuildSelect(g->builder, lane_mask(g, g->mask), kept, ambient, "");
+  LLVMBuildStore(g->builder, kept, nodes);
+  block_branch(g, all, done, look);
+  block_enter(g, look);
+  find(g, inst, nodes);
+  block_jump(g, done);
+  block_enter(g, done);
+}
+
+bool lane_hash(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
+  LLVMValueRef nodes = block_variable(g, lanes, "nodes");
+  if (may_be_kept(g, inst)) find_unless_kept(g, inst, nodes);
+  else find(g, inst, nodes);
   LLVMValueRef cells = LLVMBuildLoad2(g->builder, lanes, nodes, "");
+  if (inst->entry == RT_HASH_AHEAD) keep_ahead(g, inst, cells);
   if (inst->entry == RT_HASH_LIVE) {
     LLVMValueRef ambient = value_broadcast(g, context_ambient(g), g->width);
     cells = LLVMBuildICmp(g->builder, LLVMIntNE, cells, ambient, "");

@@ -45,15 +45,17 @@ void lane_load(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
 }
 
-static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory) {
+static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory,
+                      bool streams) {
   if (g->mask) {
     LLVMValueRef args[] = {memory, base, alignment(g, type), g->mask};
     alias_element(g, call_overloaded(g, "llvm.masked.store", LLVMTypeOf(memory), g->pointer, args,
                                      4));
     return;
   }
-  LLVMSetAlignment(alias_element(g, LLVMBuildStore(g->builder, memory, base)),
-                   (unsigned)type_size(type));
+  StreamStore store = {
+      .base = base, .vectors = &memory, .count = 1, .type = type, .is_element = true};
+  stream_store(g, &store, streams);
 }
 
 /* All lanes write one element: the last that runs wins, as one after the other. */
@@ -77,7 +79,7 @@ void lane_store(Codegen *g, const IrInst *inst) {
     return access_store(g, type, value_of(g, ptr), last_of(g, value), 1);
   if (lane_store_strided(g, inst)) return;
   LLVMValueRef memory = value_to_memory(g, value_broadcast(g, value, g->width), type);
-  if (is_run(g, ptr, type)) return store_run(g, type, lane_base(g, ptr), memory);
+  if (is_run(g, ptr, type)) return store_run(g, type, lane_base(g, ptr), memory, inst->streams);
   LLVMValueRef pointers = value_of(g, ptr);
   LLVMValueRef args[] = {memory, pointers, alignment(g, type), lane_mask(g, g->mask)};
   alias_element(g, call_overloaded(g, "llvm.masked.scatter", LLVMTypeOf(memory),
@@ -91,7 +93,7 @@ bool lane_update_run(Codegen *g, const IrInst *inst) {
                value = value_broadcast(g, value_of(g, by), g->width);
   old = value_from_memory(g, old, by->type);
   LLVMValueRef result = arith_update(g, (IrUpdate)inst->imm, by->type, old, value);
-  store_run(g, by->type, base, value_to_memory(g, result, by->type));
+  store_run(g, by->type, base, value_to_memory(g, result, by->type), false);
   return true;
 }
 

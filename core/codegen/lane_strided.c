@@ -276,13 +276,14 @@ static LLVMValueRef stored(Codegen *g, const IrInst *store) {
   return LLVMBuildBitCast(g->builder, value_to_memory(g, value, type), slice_type(g, type), "");
 }
 
+/* All numbers of all lanes. */
+static bool is_whole(const Codegen *g, const Window *w, uint32_t numbers) {
+  return !g->mask && numbers == (1u << w->parts) - 1;
+}
+
 static void store_slice(Codegen *g, const Window *w, Type type, LLVMValueRef value, int slice,
                         uint32_t numbers) {
   LLVMValueRef at = slice_address(g, w, type, slice);
-  if (!g->mask && numbers == (1u << w->parts) - 1) {
-    LLVMSetAlignment(LLVMBuildStore(g->builder, value, at), (unsigned)type_size(type));
-    return;
-  }
   LLVMValueRef mask = slice_mask(g, w, slice, numbers);
   if (LLVMIsNull(mask)) return;
   LLVMValueRef args[] = {value, at, value_integer(g->i32, type_size(type)), mask};
@@ -299,6 +300,11 @@ static void store_group(Codegen *g, const Cell *cell, const IrInst *inst, const 
     vectors[part] = store ? stored(g, store) : LLVMGetPoison(slice_type(g, type));
   }
   lane_join(g, vectors, w.parts);
+  if (is_whole(g, &w, group->numbers >> low)) {
+    if (!inst->streams || !g->least) fetch_ahead(g, &w, type, true);
+    StreamStore store = {.base = w.base, .vectors = vectors, .count = w.parts, .type = type};
+    return stream_store(g, &store, inst->streams);
+  }
   fetch_ahead(g, &w, type, true);
   for (int slice = 0; slice < w.parts; slice++)
     store_slice(g, &w, type, vectors[slice], slice, group->numbers >> low);

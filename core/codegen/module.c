@@ -26,13 +26,16 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   block_enter(g, start);
   int trees = g->kernel->trees.count;
   g->frame = g->ambient = g->zeros = NULL;
+  g->ahead = (AheadCells){0};
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
+  g->large = scratch_array(g->scratch, LLVMValueRef, trees);
   g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
   g->exits.count = g->shares.count = g->guards.count = 0;
   g->row = NULL;
   g->mate = g->mates = NULL;
+  g->is_alone = false;
   memset(g->coordinates, 0, sizeof g->coordinates);
   g->list = (ContextList){0};
   g->told = (struct Told){.head = NULL};
@@ -57,6 +60,7 @@ void function_end(Codegen *g) {
   block_enter(g, g->finish);
   guards_release(g);
   reduce_finish(g);
+  stream_close(g);
   LLVMBuildRetVoid(g->builder);
 }
 

@@ -3,7 +3,36 @@
 #include "base/bits.h"
 #include "codegen/emit.h"
 
+/* Who sets a slot of the frame. */
+typedef struct Setting {
+  int64_t slot;
+  const IrInst *value; /* of the last one */
+  int count;
+} Setting;
+
+static bool note_setting(void *data, IrInst *inst) {
+  Setting *setting = data;
+  if (inst->op != IR_FRAME_SET || inst->imm != setting->slot) return true;
+  setting->value = inst->operands[0];
+  setting->count++;
+  return true;
+}
+
+/* Is the slot the same number in every run? */
+static bool is_fixed(const Codegen *g, int64_t slot, int64_t *number) {
+  const IrKernel *kernel = g->kernel;
+  Setting setting = {.slot = slot};
+  if (kernel->body) ir_walk(kernel->body, note_setting, &setting);
+  for (int k = 0; k < kernel->tasks.count; k++)
+    if (kernel->tasks.items[k]->kind == TASK_SERIAL)
+      ir_walk(kernel->tasks.items[k]->body, note_setting, &setting);
+  return setting.count == 1 && ir_is_const(setting.value, number);
+}
+
+/* A GPU divides every position by extents, which is a multiplication where they are constants. */
 static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
+  int64_t number;
+  if (g->part == CODEGEN_GPU_TASKS && is_fixed(g, slot, &number)) return value_index(g, number);
   return LLVMBuildLoad2(g->builder, g->i64, context_slot(g, slot), "");
 }
 
@@ -12,7 +41,10 @@ static void load_bounds(Codegen *g, RangeIndices *r) {
     r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
     LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
     LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
-    r->extent[axis] = call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+    r->extent[axis] =
+        LLVMIsAConstantInt(args[0])
+            ? value_index(g, max_i64(1, (int64_t)LLVMConstIntGetZExtValue(args[0])))
+            : call_intrinsic(g, "llvm.smax", g->i64, args, 2);
   }
 }
 
@@ -20,14 +52,28 @@ LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide) {
   return r->is_wide ? wide : LLVMBuildTrunc(g->builder, wide, r->index, "");
 }
 
+/* Are there so few positions that 32 bits hold them? */
+static bool is_narrow(const RangeIndices *r) {
+  int64_t count = 1;
+  for (int axis = 0; axis < r->task->axis_count; axis++) {
+    if (!LLVMIsAConstantInt(r->extent[axis])) return false;
+    int64_t extent = LLVMConstIntGetSExtValue(r->extent[axis]);
+    if (extent > INT32_MAX / count) return false;
+    count *= extent;
+  }
+  return true;
+}
+
 void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position,
                  LLVMValueRef digits[]) {
-  LLVMValueRef rest = position;
-  for (int axis = r->task->axis_count - 1; axis > 0; axis--) {
-    digits[axis] = LLVMBuildURem(g->builder, rest, r->extent[axis], "");
-    rest = LLVMBuildUDiv(g->builder, rest, r->extent[axis], "");
+  LLVMTypeRef type = is_narrow(r) ? g->i32 : g->i64;
+  LLVMValueRef rest = LLVMBuildTrunc(g->builder, position, type, "");
+  for (int axis = r->task->axis_count - 1; axis >= 0; axis--) {
+    LLVMValueRef extent = LLVMBuildTrunc(g->builder, r->extent[axis], type, "");
+    LLVMValueRef digit = axis ? LLVMBuildURem(g->builder, rest, extent, "") : rest;
+    digits[axis] = LLVMBuildZExt(g->builder, digit, g->i64, "");
+    if (axis) rest = LLVMBuildUDiv(g->builder, rest, extent, "");
   }
-  digits[0] = rest;
 }
 
 /* -- the interior ----------------------------------------------------------------------------- */

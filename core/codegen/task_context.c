@@ -55,6 +55,16 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
+/* Its answer may change while the task runs; that of its begin does. */
+LLVMValueRef context_large(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return value_integer(g->bool_type, 0);
+  if (g->large[tree]) return g->large[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->large[tree] = call_runtime(g, RT_TREE_LARGE, (Callee){.tree = tree}, NULL, 0);
+  block_hoist_end(g, back);
+  return g->large[tree];
+}
+
 /* Of RtManager: constant during a task over its nodes. */
 static LLVMValueRef manager_member(Codegen *g, int tree, int manager, size_t offset,
                                    LLVMTypeRef type, const char *name) {

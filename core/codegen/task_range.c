@@ -193,6 +193,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   Range r;
   LLVMValueRef digits[SNODE_MAX_AXES];
   if (!range_open(g, task, &r.of)) return;
+  stream_open(g, &r.of);
   find_lanes(g, &r);
   range_split(g, &r.of, begin, digits);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), segment = block_new(g, "segment"),

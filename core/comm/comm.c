@@ -1,13 +1,16 @@
 /* comm.c - begin and end, and calls together through the boot. */
 #include "comm/comm.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/bits.h"
+#include "comm/gpu.h"
 #include "comm/header.h"
+#include "comm/nccl.h"
 #include "comm/share.h"
 #include "comm/window.h"
 
@@ -232,6 +235,23 @@ static bool share_header(Comm *comm, Error *err) {
   return ok;
 }
 
+/* The header of this process's rank while it is among ranks: a process that ends tells the others
+ * that they need not wait. Those that cannot, since they are killed, the boot finds. */
+static struct { _Atomic(Header *) own; pid_t process; } among;
+
+static void leave(void) {
+  Header *own = atomic_exchange(&among.own, NULL);
+  if (own && getpid() == among.process)
+    atomic_store_explicit(&own->has_left, 1, memory_order_release);
+}
+
+static void come(Comm *comm) {
+  static atomic_bool is_told;
+  among.process = getpid();
+  atomic_store(&among.own, comm->own);
+  if (!atomic_exchange(&is_told, true)) atexit(leave);
+}
+
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
   Comm *comm = heap_alloc(heap, sizeof *comm);
   if (!comm) {
@@ -244,7 +264,10 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
                  .stride = align_up(stride ? stride : usual_stride(boot->size), STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);
-  if (find_team(comm, err) && share_header(comm, err)) return comm;
+  if (find_team(comm, err) && share_header(comm, err)) {
+    if (comm->size > 1) come(comm);
+    return comm;
+  }
   comm_close(comm);
   return NULL;
 }
@@ -252,7 +275,10 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
 void comm_close(Comm *comm) {
   if (!comm) return;
   comm->is_closing = true;
+  nccl_close(comm);
+  if (comm->own && comm->size > 1) leave();
   windows_close(comm);
+  comm_gpu_close(comm);
   if (comm->outbox >= 0) close(comm->outbox);
   if (comm->courier >= 0) close(comm->courier);
   share_release(&comm->range, (uint64_t)comm->team_size * comm->stride);

@@ -23,6 +23,8 @@
 typedef struct Window Window;
 typedef struct Shared Shared;
 typedef struct Header Header;
+typedef struct CommGpu CommGpu;
+typedef struct CommNccl CommNccl;
 
 typedef struct Comm {
   Heap *heap;
@@ -36,6 +38,8 @@ typedef struct Comm {
   Arena range;
   uint64_t stride;
   Space space;
+  CommGpu *gpu;                 /* gpu.h: the same of a GPU's memory; NULL: no window of that yet */
+  CommNccl *nccl;               /* nccl.h; NULL: nobody asked for it yet */
   Shared *shared;               /* memories, each at its offset */
   Window *windows;              /* all that are open, by number */
   uint64_t window_count;        /* ever made */

@@ -118,13 +118,22 @@ static bool take(Comm *comm, const uint8_t *senders, int *files) {
   return is_ours;
 }
 
+/* The last one, if all came: that does not take ours. */
+static int32_t first_missing(const Comm *comm, const int *files) {
+  int32_t k = 0;
+  while (k + 1 < comm->team_size && (k == comm->rank - comm->team_first || files[k] >= 0)) k++;
+  return comm->team_first + k;
+}
+
 /* False: the others will not come. */
-static bool wait_a_little(Comm *comm, int64_t began, Error *err) {
+static bool wait_a_little(Comm *comm, int64_t began, const int *files, Error *err) {
   struct pollfd wait = {.fd = comm->courier, .events = POLLIN};
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
-         error_set(err, RG_ERROR_RANK, "files of memory did not come from all ranks in time");
+         error_set(err, RG_ERROR_RANK,
+                   "files of memory are not passed on with rank %d within %.3g s",
+                   first_missing(comm, files), (double)comm->patience_ns * 1e-9);
 }
 
 bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Error *err) {
@@ -142,7 +151,7 @@ bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Erro
     sent += how == SENT;
     bool came = missing && take(comm, senders, files);
     missing -= came;
-    if (how == LATER && !came && !wait_a_little(comm, began, err)) return false;
+    if (how == LATER && !came && !wait_a_little(comm, began, files, err)) return false;
   }
   return true;
 }

@@ -11,7 +11,8 @@
 /* What ranks can call together. */
 #define CALLS(CALL)                                                                          \
   CALL(GATHER, "gather") CALL(BARRIER, "barrier") CALL(BROADCAST, "broadcast")                 \
-  CALL(REDUCE, "all_reduce") CALL(TRADE, "trade") CALL(WINDOW, "window") CALL(FREE, "window free")
+  CALL(REDUCE, "all_reduce") CALL(TRADE, "trade") CALL(WINDOW, "window")                          \
+  CALL(FREE, "window free") CALL(NCCL, "all_reduce or broadcast by NCCL")
 typedef enum CommCall {
   CALL_NONE,
 #define CALL(NAME, WORD) CALL_##NAME,
@@ -28,7 +29,8 @@ enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
 
 struct Header {
   _Atomic uint64_t call;             /* the number of the call it is in, by CALL_COUNT, and which */
-  char pad[56];
+  _Atomic uint64_t has_left;         /* it will not come to another one */
+  char pad[48];
   Slot slots[COMM_TEAM_MOST];        /* written by each rank of the team, by its place there */
   uint64_t about[2];                 /* by turns: what must be the same on all ranks */
   uint8_t buffer[2][HEADER_BUFFER];  /* by turns: one barrier apart */

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "comm/far.h"
 #include "comm/header.h"
+#include "comm/window.h"
 
 enum { SPINS = 50, LOOK_EVERY = 10000 };
 
@@ -23,15 +24,19 @@ static bool has_come(const Comm *comm, int32_t rank) {
   return (int32_t)((uint32_t)(came_of(comm, rank) >> 32) - comm->epoch) >= 0;
 }
 
+static bool give_up(Comm *comm, const Error *why, Error *err) {
+  comm_abort(comm, why->message);
+  if (err) error_add(err, why);
+  return true;
+}
+
 static bool call_is_other(Comm *comm, CommCall call, int32_t rank, CommCall theirs, Error *err) {
   Error why = {0};
   error_set(&why, RG_ERROR_RANK,
             "ranks do not make the same calls: call %llu of rank %d is '%s', of rank %d '%s'",
             (unsigned long long)comm->number, comm->rank, call_words[call], rank,
             call_words[theirs]);
-  comm_abort(comm, why.message);
-  if (err) error_add(err, &why);
-  return false;
+  return !give_up(comm, &why, err);
 }
 
 /* One that came to another call. Who is a barrier ahead has found that ours was the same. */
@@ -51,6 +56,12 @@ static bool is_same_call(Comm *comm, CommCall call, Error *err) {
   return true;
 }
 
+/* What it left with has been read before. */
+static bool has_left(const Comm *comm, int32_t rank) {
+  return atomic_load_explicit(&comm_header(comm, rank)->has_left, memory_order_acquire) &&
+         !has_come(comm, rank);
+}
+
 static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, Error *err) {
   Error why = {0};
   if (!comm->boot->table->check(comm->boot, &why)) {
@@ -60,12 +71,15 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
     return true;
   }
   if (!is_same_call(comm, call, err)) return true;
+  if (has_left(comm, rank)) {
+    error_set(&why, RG_ERROR_RANK, "rank %d ended, while others wait in '%s'", rank,
+              call_words[call]);
+    return give_up(comm, &why, err);
+  }
   if (clock_ns() - began < comm->patience_ns) return false;
   error_set(&why, RG_ERROR_RANK, "rank %d did not come within %.3g s to '%s'", rank,
             (double)comm->patience_ns * 1e-9, call_words[call]);
-  comm_abort(comm, why.message);
-  if (err) error_add(err, &why);
-  return true;
+  return give_up(comm, &why, err);
 }
 
 static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
@@ -101,12 +115,19 @@ static bool begin(Comm *comm, CommCall call, Error *err) {
   return true;
 }
 
-bool comm_barrier(Comm *comm, Error *err) {
+static bool meet_all(Comm *comm, Error *err) {
   if (!comm_is_one_team(comm)) {
     CallOptions call = {.call = CALL_BARRIER};
     return comm_call(comm, &call, NULL, err);
   }
   return begin(comm, CALL_BARRIER, err) && comm_meet(comm, CALL_BARRIER, err);
+}
+
+bool comm_barrier(Comm *comm, Error *err) {
+  if (!meet_all(comm, err)) return false;
+  if (!windows_have_rests(comm)) return true;
+  windows_rest(comm);
+  return meet_all(comm, err);
 }
 
 /* -- passing on -------------------------------------------------------------------------------- */

@@ -8,18 +8,39 @@
 
 #include "base/bits.h"
 #include "comm/courier.h"
+#include "comm/gpu.h"
 #include "comm/header.h"
 #include "comm/share.h"
 
 /* -- memories ---------------------------------------------------------------------------------- */
 
+/* The GPU's addresses are nothing that the host can touch. */
 static uint8_t *place_of(const Comm *comm, const Shared *shared, int32_t rank) {
-  return comm->range.base + (uint64_t)(rank - comm->team_first) * comm->stride + shared->offset;
+  const CommGpu *gpu = shared->serial ? comm->gpu : NULL;
+  uint8_t *base = gpu ? (uint8_t *)(uintptr_t)gpu->base : comm->range.base;
+  uint64_t stride = gpu ? gpu->stride : comm->stride;
+  return base + (uint64_t)(rank - comm->team_first) * stride + shared->offset;
+}
+
+static Space *space_of(Comm *comm, const Shared *shared) {
+  return shared->serial ? &comm->gpu->space : &comm->space;
+}
+
+static bool map_one(Comm *comm, const Shared *shared, int32_t rank, int file, Error *err) {
+  uint8_t *place = place_of(comm, shared, rank);
+  if (!shared->serial) return share_map(place, shared->size_bytes, file, err);
+  return comm->gpu->table->map(comm->gpu->data, (uint64_t)(uintptr_t)place, shared->size_bytes,
+                               file, err);
+}
+
+static void unmap_one(Comm *comm, const Shared *shared, int32_t rank) {
+  uint8_t *place = place_of(comm, shared, rank);
+  if (!shared->serial) share_unmap(place, shared->size_bytes);
+  else if (comm->gpu->base) comm->gpu->table->unmap(comm->gpu->data, (uint64_t)(uintptr_t)place);
 }
 
 static void unmap_all(Comm *comm, const Shared *shared) {
-  for (int32_t k = 0; k < comm->team_size; k++)
-    share_unmap(place_of(comm, shared, comm->team_first + k), shared->size_bytes);
+  for (int32_t k = 0; k < comm->team_size; k++) unmap_one(comm, shared, comm->team_first + k);
 }
 
 static void forget_shared(Comm *comm, Shared *shared) {
@@ -28,7 +49,7 @@ static void forget_shared(Comm *comm, Shared *shared) {
   if (*link) *link = shared->next;
   if (shared->offset != SPACE_NONE) {
     unmap_all(comm, shared);
-    space_give(&comm->space, shared->offset, shared->size_bytes);
+    space_give(space_of(comm, shared), shared->offset, shared->size_bytes);
   }
   if (shared->file >= 0) close(shared->file);
   heap_free(comm->heap, shared->origins);
@@ -54,11 +75,16 @@ static bool overlaps_shared(const Comm *comm, uint64_t from, uint64_t past) {
   return false;
 }
 
+static bool is_mapped(const Comm *comm, const Shared *shared) {
+  if (!shared->serial) return share_is_mapped(shared->here, shared->file);
+  return comm->gpu->table->is_there(comm->gpu->data, (uint64_t)(uintptr_t)shared->here,
+                                    shared->serial);
+}
+
 /* Memory that was freed under its windows is nobody's: others may have its addresses by now. */
 static void forget_freed(const Comm *comm, uint64_t from, uint64_t past) {
   for (Shared *shared = comm->shared; shared; shared = shared->next)
-    if (overlaps(shared, from, past) && !share_is_mapped(shared->here, shared->file))
-      shared->here = NULL;
+    if (overlaps(shared, from, past) && !is_mapped(comm, shared)) shared->here = NULL;
 }
 
 static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, Error *err) {
@@ -67,9 +93,7 @@ static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, 
   bool ok = courier_pass(comm, shared->file, senders, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
-    uint8_t *place = place_of(comm, shared, rank);
-    ok = ok && share_map(place, shared->size_bytes,
-                         rank == comm->rank ? shared->file : files[k], err);
+    ok = ok && map_one(comm, shared, rank, rank == comm->rank ? shared->file : files[k], err);
     if (files[k] >= 0) close(files[k]);
   }
   heap_free(comm->heap, files);
@@ -77,7 +101,7 @@ static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, 
 }
 
 static bool keep_origins(Comm *comm, Shared *shared, const uint8_t *senders, Error *err) {
-  if (comm_is_one_team(comm) || comm->boot->table->expose) return true;
+  if (comm_is_one_team(comm) || comm->boot->table->expose || shared->serial) return true;
   shared->origins = heap_alloc(comm->heap, (size_t)comm->size * sizeof *shared->origins);
   if (!shared->origins) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   for (int32_t k = 0; k < comm->size; k++)
@@ -119,35 +143,39 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
   return ok && expose(comm, shared, err);
 }
 
-/* Together: what `here` holds, or if that is NULL zeros, at the next offset. NULL: an error, on all
- * ranks. */
-static Shared *add_shared(Comm *comm, uint8_t *here, uint64_t size_bytes, bool is_for_team,
-                          Error *err) {
+/* Together: what `what` says, at the next offset: what is `here`, or if that is NULL zeros. NULL:
+ * an error, on all ranks. */
+static Shared *add_shared(Comm *comm, Shared what, Error *err) {
   Error why = {0};
   Shared *shared = heap_alloc(comm->heap, sizeof *shared);
-  uint64_t offset = space_take(&comm->space, size_bytes, ARENA_LARGE_PAGE);
+  Space *space = space_of(comm, &what);
+  what.offset = space_take(space, what.size_bytes, ARENA_LARGE_PAGE);
   if (!shared) {
     error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
   } else {
-    *shared = (Shared){.here = here, .size_bytes = size_bytes, .offset = offset, .file = -1,
-                        .is_for_team = is_for_team};
-    if (offset == SPACE_NONE)
+    *shared = what;
+    if (what.offset == SPACE_NONE)
       error_set(&why, RG_ERROR_MEMORY, "a window of %llu bytes does not fit into the addresses of "
-                "a rank, %llu bytes", (unsigned long long)size_bytes,
-                (unsigned long long)comm->stride);
-    else make_shared(shared, &why);
+                "a rank, %llu bytes", (unsigned long long)what.size_bytes,
+                (unsigned long long)space->size);
+    else if (!what.serial) make_shared(shared, &why);
   }
   if (exchange(comm, shared, &why, err)) {
     shared->next = comm->shared;
     return comm->shared = shared;
   }
-  if (shared) forget_shared(comm, shared);
-  else if (offset != SPACE_NONE) space_give(&comm->space, offset, size_bytes);
+  if (shared) {
+    forget_shared(comm, shared);
+    return NULL;
+  }
+  if (what.offset != SPACE_NONE) space_give(space, what.offset, what.size_bytes);
+  if (what.file >= 0) close(what.file);
   return NULL;
 }
 
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err) {
-  return add_shared(comm, NULL, size_bytes, true, err);
+  Shared header = {.size_bytes = size_bytes, .file = -1, .is_for_team = true};
+  return add_shared(comm, header, err);
 }
 
 /* -- windows ----------------------------------------------------------------------------------- */
@@ -205,7 +233,9 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
     error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
   if (!shared) {
-    shared = add_shared(comm, (uint8_t *)from, past - from, is_for_team, err);
+    Shared what = {.here = (uint8_t *)from, .size_bytes = past - from, .file = -1,
+                   .is_for_team = is_for_team};
+    shared = add_shared(comm, what, err);
     if (!shared) return NULL;
     shared->number = comm->number; /* of a call that was together */
   }
@@ -221,11 +251,32 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
   return open_window(comm, here, size_bytes, declared, true, err);
 }
 
+/* A part has one place, at which all its windows begin. */
+Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes, uint64_t declared,
+                        const Error *failed, Error *err) {
+  uint8_t *here = (uint8_t *)(uintptr_t)part->at;
+  forget_freed(comm, part->at, part->at + part->size_bytes);
+  Shared *shared = find_shared(comm, here, size_bytes);
+  Plan mine = {shared ? shared->number : 0, part->size_bytes};
+  bool ok = plan(comm, &mine, size_bytes, declared, failed, err);
+  if (ok && !shared) {
+    Shared what = {.here = here, .size_bytes = part->size_bytes, .file = part->file,
+                   .serial = part->serial, .is_for_team = true};
+    shared = add_shared(comm, what, err);
+    if (!shared) return NULL;
+    shared->number = comm->number;
+  } else if (part->file >= 0) {
+    close(part->file);
+  }
+  return ok ? add_window(comm, shared, here, size_bytes, err) : NULL;
+}
+
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err) {
   uint64_t bytes = align_up(size_bytes ? size_bytes : 1, page_bytes());
   Plan none = {0};
   if (!plan(comm, &none, size_bytes, declared, NULL, err)) return NULL;
-  Shared *shared = add_shared(comm, NULL, bytes, false, err);
+  Shared what = {.size_bytes = bytes, .file = -1};
+  Shared *shared = add_shared(comm, what, err);
   if (!shared) return NULL;
   shared->number = comm->number;
   shared->here = share_map_anywhere(bytes, shared->file, err);
@@ -253,6 +304,7 @@ static void remove_window(Window *window) {
       comm->boot->table->conceal(comm->boot, window->shared->exposed);
     forget_shared(comm, window->shared);
   }
+  if (window->rest.end) window->rest.end(window->rest.data);
   heap_free(comm->heap, window);
 }
 
@@ -279,12 +331,25 @@ void windows_close(Comm *comm) {
   while (comm->shared) forget_shared(comm, comm->shared);
 }
 
+/* -- rests ------------------------------------------------------------------------------------- */
+
+bool windows_have_rests(const Comm *comm) {
+  for (const Window *window = comm->windows; window; window = window->next)
+    if (window->rest.rest) return true;
+  return false;
+}
+
+void windows_rest(const Comm *comm) {
+  for (const Window *window = comm->windows; window; window = window->next)
+    if (window->rest.rest) window->rest.rest(window->rest.data);
+}
+
 /* -- looking ----------------------------------------------------------------------------------- */
 
 void *window_peer(const Window *window, int32_t rank) {
   const Comm *comm = window->comm;
   if (!comm_is_peer(comm, rank)) return NULL;
-  return comm->range.base + (uint64_t)(rank - comm->team_first) * comm->stride + window->offset;
+  return place_of(comm, window->shared, rank) + (window->offset - window->shared->offset);
 }
 
 Window *window_find(const Comm *comm, const void *address) {
@@ -311,6 +376,9 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
                      (unsigned long long)size_bytes, (unsigned long long)at,
                      (unsigned long long)window->size_bytes);
   uint8_t *peer = window_peer(window, rank);
+  if (peer && shared->serial)
+    return comm->gpu->table->copy(comm->gpu->data, (uint64_t)(uintptr_t)peer + at, to, from,
+                                  size_bytes, err);
   if (peer) {
     memcpy(to ? to : peer + at, to ? peer + at : from, size_bytes);
     return true;

@@ -17,13 +17,22 @@ struct Shared {               /* one memory, as whole pages */
   uint8_t *here;              /* this rank's own address of it */
   uint64_t size_bytes;
   uint64_t offset;            /* from the beginning of each rank's part of the range */
-  int file;                   /* memfd */
+  int file;                   /* memfd; of a GPU's memory, the driver's */
+  uint64_t serial;            /* of a GPU's memory: CommonsPart's; 0: it is the host's */
   int32_t windows;
   bool is_for_team;           /* no other host reaches it */
   /* where there are several teams: what the others are reached by, one of the two */
   void *exposed;              /* boot.h; NULL */
   struct Origin *origins;     /* far.h, of each rank; NULL */
 };
+
+/* What a rank does with a window's memory while nobody reads it, in each barrier; `end` when the
+ * window is gone. */
+typedef struct WindowRest {
+  void (*rest)(void *data);   /* NULL: nothing, on all ranks */
+  void (*end)(void *data);
+  void *data;
+} WindowRest;
 
 struct Window {
   Window *next;
@@ -35,6 +44,7 @@ struct Window {
   int32_t drops;              /* ranks that let go of it without a word */
   bool is_dropped;            /* this one did, and */
   bool is_told;               /* said so in a call together */
+  WindowRest rest;
 };
 
 /* Together: [here, here + size_bytes), writable memory of this process, of whose first and last
@@ -46,6 +56,7 @@ Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declar
  * network, so no rank of another host copies from it. */
 Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared,
                              Error *err);
+/* The caller may set window->rest next, on all ranks. */
 /* Together: a window of new memory, zero, at window->here, which stays when the window is freed:
  * window_unmap gives it back. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);
@@ -68,9 +79,11 @@ bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t
                 Error *err);
 
 /* For the room: what every rank's header lies in; a rank has dropped a window, by number; what
- * comm_close does. */
+ * comm_close does; what barriers do. */
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err);
 void window_dropped(Comm *comm, uint64_t number);
+bool windows_have_rests(const Comm *comm);
+void windows_rest(const Comm *comm);
 void windows_close(Comm *comm);
 
 #endif

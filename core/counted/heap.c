@@ -80,15 +80,36 @@ static void retire(RtAllocator *allocator, void *memory, uint64_t size_bytes) {
   if (oldest.memory) give(allocator, oldest.memory, oldest.size_bytes, 0);
 }
 
-static void report(RtAllocator *allocator, RtCountedFault fault, const char *where) {
-  static const char *const sentences[] = {
-      [RT_COUNTED_RELEASED_TWICE] = "was released more often than it was acquired",
-      [RT_COUNTED_ACQUIRED_DEAD] = "was acquired after its last release",
-      [RT_COUNTED_OVERRUN] = "was written past its end"};
+static _Thread_local const char *here;
+
+const char *counted_here(const char *place) {
+  const char *before = here;
+  here = place;
+  return before;
+}
+
+static const char *find_place(RtAllocator *allocator) {
+  return here ? here : heap_of(allocator)->place;
+}
+
+/* "at FILE:LINE", "by histogram", "somewhere" */
+static void say_place(char out[80], const char *place) {
+  bool is_known = place && place[0], has_line = is_known && strchr(place, ':');
+  snprintf(out, 80, "%s%s", !is_known ? "somewhere" : has_line ? "at " : "by ",
+           is_known ? place : "");
+}
+
+static void report(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted) {
   CountedHeap *heap = heap_of(allocator);
-  char text[sizeof heap->fault];
-  snprintf(text, sizeof text, "counted memory made %s%s %s", where[0] ? "at " : "somewhere",
-           where, sentences[fault]);
+  char text[COUNTED_FAULT], made[80], ended[80], now[80];
+  say_place(made, rt_counted_made(counted));
+  say_place(ended, rt_counted_ended(counted));
+  say_place(now, find_place(allocator));
+  if (fault == RT_COUNTED_OVERRUN)
+    snprintf(text, sizeof text, "counted memory made %s was written past its end", made);
+  else
+    snprintf(text, sizeof text, "counted memory made %s was %s %s, after its last release %s",
+             made, fault == RT_COUNTED_RELEASED_TWICE ? "released" : "acquired", now, ended);
   log_warning("%s", text);
   lock(heap);
   heap->faults++;
@@ -96,7 +117,7 @@ static void report(RtAllocator *allocator, RtCountedFault fault, const char *whe
   unlock(heap);
 }
 
-uint64_t counted_faults(CountedHeap *heap, char text[200]) {
+uint64_t counted_faults(CountedHeap *heap, char text[COUNTED_FAULT]) {
   lock(heap);
   memcpy(text, heap->fault, sizeof heap->fault);
   uint64_t faults = heap->faults;
@@ -115,6 +136,7 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
                            .give = give,
                            .report = report,
                            .retire = retire,
+                           .place = find_place,
                            .counts = mode != COUNTED_OFF,
                            .is_checked = mode == COUNTED_CHECKS};
 }

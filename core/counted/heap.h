@@ -9,7 +9,8 @@
 #include "base/owner.h"
 #include "server/server.h"
 
-enum { COUNTED_LARGE = 1 << 16 /* bytes of data that the manager provides */, COUNTED_KEPT = 1024 };
+enum { COUNTED_LARGE = 1 << 16 /* bytes of data that the manager provides */, COUNTED_KEPT = 1024,
+       COUNTED_FAULT = 300 /* bytes of a sentence */ };
 
 /* Of RgOptions.allocations. */
 typedef enum CountedMode { COUNTED_OFF, COUNTED_NOTES, COUNTED_CHECKS } CountedMode;
@@ -23,7 +24,8 @@ typedef struct CountedHeap {
   struct CountedKept { void *memory; uint64_t size_bytes; } kept[COUNTED_KEPT];
   uint32_t next_kept;         /* what checked objects were, given back in their order */
   uint64_t faults;            /* that were reported */
-  char fault[200];            /* the last one */
+  char fault[COUNTED_FAULT];  /* the last one */
+  const char *place;          /* of the launch; NULL: none */
 } CountedHeap;
 
 /* `heap` is zero-filled, and stays as long as the owner. */
@@ -32,13 +34,15 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
 /* The runtime ends: what is still held keeps its header. */
 void counted_deinit(CountedHeap *heap);
 static inline bool counted_has_ended(const CountedHeap *heap) { return !heap->server; }
-/* Where what is made from now on is made, if it is checked; NULL: nobody knows. */
+/* While it checks: the launch that is made and ended from now on, on any thread; NULL: none. */
 static inline void counted_note(CountedHeap *heap, const char *place) {
-  if (heap->rt.is_checked) heap->rt.place = place;
+  if (heap->rt.is_checked) heap->place = place;
 }
+/* The same for the calling thread alone, before that of the launch. Returns what it was. */
+const char *counted_here(const char *place);
 /* From now on, or no longer; the statistics begin anew. Those of objects that exist stay out. */
 void counted_switch(CountedHeap *heap, bool counts);
 /* How many faults there were; the last one in `text`. */
-uint64_t counted_faults(CountedHeap *heap, char text[200]);
+uint64_t counted_faults(CountedHeap *heap, char text[COUNTED_FAULT]);
 
 #endif

@@ -2,11 +2,13 @@
  * runs where the loader placed it; its launches return when they are done. */
 #include "device/cpu.h"
 
+#include "base/option.h"
 #include "device/host_memory.h"
 #include "device/presence.h"
 #include "device/private_copies.h"
 #include "device/processor.h"
 #include "device/races.h"
+#include "memory/cache_size.h"
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
@@ -58,6 +60,13 @@ static bool create_workers(CpuDevice *cpu) {
   return cpu->workers && cpu->took_part;
 }
 
+/* What a loop moves for which going past the caches pays: it leaves nothing there for the next. */
+static uint64_t stream_bytes(void) {
+  uint64_t cache = cache_bytes();
+  if (option_has_word("RG_STRESS", "force_streams")) return 0;
+  return cache < UINT64_MAX / 2 ? 2 * cache : UINT64_MAX;
+}
+
 static Pool *create_pool(Heap *heap, const DeviceOptions *options, Error *err) {
   if (!options->host) return pool_create(heap, options->threads, err);
   return pool_create_hosted(heap, options->threads, options->host, options->host_data, err);
@@ -89,6 +98,7 @@ Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) 
                                    .worker_count = cpu->device.worker_count,
                                    .task = -1,
                                    .host = cpu,
+                                   .stream_bytes = stream_bytes(),
                                    .grow = host_grow,
                                    .parallel = cpu_share,
                                    .discard = host_discard_nodes};

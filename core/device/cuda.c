@@ -83,6 +83,7 @@ static void free_all(CudaDevice *cuda) {
     heap_free(cuda->device.heap, at);
   }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
+  cuda_commons_free(cuda);
   CudaRange *ranges[] = {&cuda->heap, &cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
                          &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
@@ -126,6 +127,8 @@ static const DeviceTable cuda_table = {
     .locate = cuda_locate,
     .host_at = cuda_host_at,
     .adopt = cuda_adopt,
+    .commons = &cuda_commons,
+    .share = cuda_share,
     .clear = cuda_clear,
     .load = cuda_load,
     .unload = cuda_unload,

@@ -14,6 +14,7 @@
 #include "cuda/driver.h"
 #include "device/device.h"
 #include "device/messages.h"
+#include "memory/arena.h"
 
 /* Device memory. Of a range that grows, `mapped` bytes from its beginning on can be used. */
 typedef struct CudaRange {
@@ -22,8 +23,10 @@ typedef struct CudaRange {
   unsigned long long *pieces; /* the physical memory mapped so far, PIECE bytes each at least */
   uint64_t *piece_bytes;
   int32_t piece_count;
-  struct MemoryBlock *plain;  /* of the pool: all of it is there; NULL: it is a range */
+  struct MemoryBlock *plain;  /* of a pool: all of it is there; NULL: it is a range */
+  struct MemoryPool *pool;    /* cuda_plain.c */
   bool is_external;           /* somebody else's */
+  bool is_shareable;          /* other processes can map its pieces */
 } CudaRange;
 
 /* Which side has the newest contents of a page of a tree's memory. */
@@ -71,7 +74,11 @@ typedef struct CudaTree {     /* RtTree.device */
   uint32_t next_known;
   bool is_shown;              /* others may change it on the GPU at any time */
   int32_t wraps;              /* of its memory, while that is external: */
-  DeviceMemory mirror;        /* its own; the RtTree is, too: cuda_external.c */
+  bool owns_tree;             /* the RtTree stands for that memory, and is nobody else's; */
+  DeviceMemory mirror;        /* and so is this, if there is one: cuda_external.c */
+  bool is_shared;             /* with other processes, which write to it, too: cuda_share.c */
+  uint64_t serial;            /* CommonsPart's; 0: it is none of this process's */
+  uint8_t **priors;            /* by page; NULL: none, as their members: cuda_prior.c */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
   CudaList *lists;            /* by manager */
@@ -91,6 +98,19 @@ typedef struct CudaForeign {
   CudaUse use;
   CudaRange memory;
 } CudaForeign;
+
+/* What is mapped of a commons, and where: cuda_share.c. */
+typedef struct CudaPart {
+  struct CudaPart *next;
+  uint64_t at, size_bytes;
+} CudaPart;
+
+typedef struct CudaCommons {
+  struct CudaCommons *next;    /* in CudaDevice.commons */
+  uint64_t at, size_bytes;    /* addresses of the GPU */
+  Arena mirror;               /* as the host sees them: closed but for the parts */
+  CudaPart *parts;
+} CudaCommons;
 
 enum { CUDA_MOST_QUEUED = 64, CUDA_STREAMS = 8 };
 
@@ -159,12 +179,17 @@ typedef struct CudaDevice {
   RtWorker worker;            /* of native calls, and of host regions */
   CudaTree *trees;
   CudaForeign *foreign;
+  CudaCommons *commons;
+  uint64_t serials;           /* of parts, so far */
   CudaRange heap;             /* an RtGpuHeap and its memory: cuda_heap.c */
   uint64_t heap_shown;        /* bytes of it that the GPU knows of */
   uint64_t bytes_per_thread;  /* of a task, that the heap has */
   bool heap_grows;
-  struct MemoryPool *plain;   /* of cuMemAlloc: cuda_memory.c; NULL: nothing was needed yet */
-  int plain_result;           /* of the last one */
+  struct MemoryPool *plain;   /* of cuMemAlloc: cuda_plain.c; NULL: nothing was needed yet */
+  struct MemoryPool *arena;   /* for what is large; NULL: likewise, or the driver cannot */
+  CudaRange arena_range;      /* its addresses */
+  bool has_no_arena;
+  int plain_result;           /* of the last request of either */
   CudaRange budget;           /* an RtBudget */
   uint64_t budget_used, budget_limit; /* when both sides last agreed */
   bool budget_is_newer;       /* on the GPU, perhaps */
@@ -241,9 +266,9 @@ bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
-/* Gives back to the driver what nobody holds of plain memory; false: nothing. */
-bool cuda_trim_plain(CudaDevice *cuda);
-void cuda_plain_free(CudaDevice *cuda);
+/* Zeros in one piece, which other processes can map. */
+bool cuda_provide_shared(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+uint64_t cuda_piece_size(CudaDevice *cuda); /* the least that can be mapped */
 /* Queued: the bytes may change when they return. */
 bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
 /* cuda_write of what one of the above, or cuda_queue, is about. */
@@ -251,6 +276,13 @@ bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size
 /* Waits for what is queued. */
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging);
+
+/* cuda_plain.c: memory that is there as a whole */
+/* Contents undefined; for cuda_allocate. */
+bool cuda_take(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
+/* Gives back to the driver what nobody holds; false: nothing. */
+bool cuda_trim_plain(CudaDevice *cuda);
+void cuda_plain_free(CudaDevice *cuda);
 
 /* cuda_tree.c */
 /* The GPU's side of a tree; NULL with err. */
@@ -306,8 +338,29 @@ bool cuda_pull_foreign(CudaDevice *cuda, Error *err);
 uint8_t *cuda_external_at(CudaDevice *cuda, uint64_t at);
 /* Is it still the allocation that it was? */
 bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own);
-/* What the host changed goes there; queued. */
+/* What the host changed of what others see (CudaTree.is_shown) goes there; queued. */
 bool cuda_external_sync(CudaDevice *cuda, Error *err);
+
+/* cuda_share.c: windows, whose memory other processes have, too */
+extern const CommonsTable cuda_commons;
+bool cuda_share(Device *device, RtTree *tree, CommonsPart *part, Error *err);
+/* Is the tree's memory in a window? */
+bool cuda_is_common(const CudaDevice *cuda, const RtTree *tree);
+/* The GPU's memory of what the host sees from `mirror` on; false: it is none of a window. */
+bool cuda_commons_range(const CudaDevice *cuda, const uint8_t *mirror, CudaRange *range);
+/* Where the host sees what is at this address of the GPU; NULL: it is none of a window's. */
+uint8_t *cuda_commons_host(const CudaDevice *cuda, uint64_t at);
+/* What of it is mapped around that address. */
+bool cuda_commons_part(const CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes);
+void cuda_commons_free(CudaDevice *cuda);
+
+/* cuda_prior.c: what the host changes of a tree that is shared */
+/* Before it changes pages begin..end. */
+bool cuda_priors_make(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end, Error *err);
+/* What it has changed of a page goes to the GPU; queued. */
+bool cuda_priors_push(CudaDevice *cuda, CudaTree *tree, uint64_t page, Error *err);
+/* What it has changed is lost. */
+void cuda_priors_drop(CudaDevice *cuda, CudaTree *tree);
 
 /* cuda_image.c */
 bool cuda_push_image(CudaDevice *cuda, CudaTree *tree, Error *err);

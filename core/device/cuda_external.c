@@ -1,21 +1,25 @@
 /* cuda_external.c - memory of the GPU that somebody else has allocated, for wraps of it: the whole
  * allocation has a mirror on the host, as the memory of an array of ours would. Others may change
  * it whenever they like (CudaTree.is_shown); what the host changes is there after the next launch
- * or sync. It is theirs to free, when no wrap of it is left. */
+ * or sync. It is theirs to free, when no wrap of it is left. What is mapped of a window is such
+ * memory, too, whose mirror is a part of the window's (cuda_share.c). */
 #include <string.h>
 
 #include "device/cuda.h"
 #include "device/host_memory.h"
 
-static bool find_range(CudaDevice *cuda, uint64_t at, uint64_t *base, size_t *size_bytes) {
+static bool find_range(CudaDevice *cuda, uint64_t at, uint64_t *base, uint64_t *size_bytes) {
+  size_t size = 0;
+  if (cuda_commons_host(cuda, at)) return cuda_commons_part(cuda, at, base, size_bytes);
   if (!cuda_enter(cuda, NULL)) return false;
-  int result = cuda->driver.cuMemGetAddressRange_v2(base, size_bytes, at);
+  int result = cuda->driver.cuMemGetAddressRange_v2(base, &size, at);
   cuda_leave(cuda);
-  return !result && *size_bytes;
+  *size_bytes = size;
+  return !result && size;
 }
 
 static void end(CudaDevice *cuda, RtTree *tree, uint8_t *pages, DeviceMemory *mirror) {
-  host_free(&cuda->device, mirror);
+  if (mirror->base) host_free(&cuda->device, mirror);
   heap_free(cuda->device.heap, pages);
   heap_free(cuda->device.heap, tree);
 }
@@ -28,42 +32,42 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   error_clear(&unused);
   RtTree *tree = heap_alloc(heap, sizeof *tree);
   CudaTree *own = heap_alloc(heap, sizeof *own);
-  uint8_t *pages = heap_alloc(heap, page_count);
+  uint8_t *pages = heap_alloc(heap, page_count), *shared = cuda_commons_host(cuda, base);
   if (!tree || !own || !pages ||
-      !host_allocate(&cuda->device, &mirror, size_bytes, size_bytes, &unused)) {
+      (!shared && !host_allocate(&cuda->device, &mirror, size_bytes, size_bytes, &unused))) {
     end(cuda, tree, pages, &mirror);
     heap_free(heap, own);
     return NULL;
   }
+  uint8_t *first = shared ? shared : mirror.base;
   memset(pages, CUDA_GPU_IS_NEWER, page_count);
-  *tree = (RtTree){.base = mirror.base, .root = mirror.base, .root_size = size_bytes,
+  *tree = (RtTree){.base = first, .root = first, .root_size = size_bytes,
                    .reserved = size_bytes, .device = own};
-  *own = (CudaTree){.tree = tree, .first = mirror.base, .next = cuda->trees, .pages = pages,
+  *own = (CudaTree){.tree = tree, .first = first, .next = cuda->trees, .pages = pages,
                     .memory = {.at = base, .reserved = size_bytes, .mapped = size_bytes,
                                .is_external = true},
-                    .page_count = page_count, .mirror = mirror, .is_shown = true};
+                    .page_count = page_count, .mirror = mirror, .owns_tree = true,
+                    .is_shown = true, .is_shared = shared != NULL};
   if (cuda->trees) cuda->trees->previous = own;
   cuda->trees = own;
   return own;
 }
 
 uint8_t *cuda_external_at(CudaDevice *cuda, uint64_t at) {
-  uint64_t base = 0;
-  size_t size_bytes = 0;
+  uint64_t base = 0, size_bytes = 0;
   if (!find_range(cuda, at, &base, &size_bytes)) return NULL;
   CudaTree *own = create(cuda, base, size_bytes);
   return own ? own->first + (at - base) : NULL;
 }
 
 bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own) {
-  uint64_t base = 0;
-  size_t size_bytes = 0;
+  uint64_t base = 0, size_bytes = 0;
   return find_range(cuda, own->memory.at, &base, &size_bytes) && base == own->memory.at &&
          size_bytes == own->memory.mapped;
 }
 
 bool cuda_external_sync(CudaDevice *cuda, Error *err) {
   for (CudaTree *own = cuda->trees; own; own = own->next)
-    if (own->memory.is_external && !cuda_push(cuda, own->tree, NULL, 0, err)) return false;
+    if (own->is_shown && !cuda_push(cuda, own->tree, NULL, 0, err)) return false;
   return true;
 }

@@ -3,6 +3,7 @@
  *
  *     of a tree or array of this runtime, by its pointer     that one's mirror is used for both
  *     of somebody else on the GPU                            likewise: cuda_external.c
+ *     of a window, another process's                         likewise: cuda_share.c
  *     of the host                                            copied to the GPU for each launch, and
  *                                                            back at its end, unless it is constant
  *
@@ -26,6 +27,7 @@ uint8_t *cuda_host_at(Device *device, void *address) {
     if (tree->wraps) return NULL;
     cuda_forget(device, tree->tree);
   }
+  if (cuda_commons_host(cuda, at)) return cuda_external_at(cuda, at);
   if (!cuda_enter(cuda, NULL)) return address;
   int result = cuda->driver.cuPointerGetAttribute(&type, MEMORY_TYPE, at);
   cuda_leave(cuda);
@@ -76,10 +78,19 @@ static void merge(CudaDevice *cuda, CudaForeign *foreign) {
   }
 }
 
+/* A tree of another process, which has an image of its own. */
+static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = cuda_tree(cuda, tree, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
 bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = cuda_owner(cuda, tree);
   if (own) return own->wraps++, true;
+  if (cuda_is_common(cuda, tree)) return adopt_peer(cuda, tree, err);
   CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
   if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
   *foreign = (CudaForeign){.next = cuda->foreign,
@@ -119,10 +130,12 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
 }
 
 bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+  bool is_any_shared = false; /* what wraps a window may reach all that are shared */
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     const RtTree *tree = launch->trees[k];
     CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;
     uint64_t address;
+    is_any_shared |= cuda_is_common(cuda, tree);
     if (!foreign || foreign->is_used) continue;
     foreign->is_used = true;
     if (!cuda_join(cuda, foreign->use, err)) return false;
@@ -131,7 +144,7 @@ bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
         !cuda_write(cuda, address, foreign->first, foreign->size_bytes, err))
       return false;
   }
-  return true;
+  return !is_any_shared || cuda_external_sync(cuda, err);
 }
 
 bool cuda_pull_foreign(CudaDevice *cuda, Error *err) {

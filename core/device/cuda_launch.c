@@ -405,12 +405,12 @@ static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
 
 enum { MOST_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
 
-/* What threads of a block tell each other has room for the usual number of them. */
-static int64_t most_threads(const CudaDevice *cuda, void *function) {
+/* What threads that share a position tell each other has room for the usual number of them. */
+static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void *function) {
   int most = 0, shared = 0;
   const Driver *driver = &cuda->driver;
   if (driver->cuFuncGetAttribute(&most, MOST_THREADS, function) ||
-      driver->cuFuncGetAttribute(&shared, SHARED_BYTES, function) || shared)
+      driver->cuFuncGetAttribute(&shared, SHARED_BYTES, function) || (shared && task->spread > 1))
     return BLOCK_THREADS;
   return most;
 }
@@ -420,7 +420,7 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
                               const DeviceTask *task, void *function) {
   int64_t wanted = launch->switches.threads;
   if (!wanted) return BLOCK_THREADS;
-  if (wanted > BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, function));
+  if (wanted > BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, task, function));
   return max_i64(wanted, task->spread);
 }
 

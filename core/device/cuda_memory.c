@@ -5,13 +5,12 @@
  *
  * A range grows by mapping physical memory at its end, so what is in it never moves; in pieces,
  * each as large as all before it, so that most of what is not used can be given back. Where the
- * driver cannot map, all of a range is there from the beginning.
+ * driver cannot map, all of a range is there from the beginning: plain memory (cuda_plain.c).
  * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
  * ring is used again when the stream has been waited for; each stream has one. */
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/clock.h"
 #include "device/cuda.h"
 #include "memory/pool.h"
 
@@ -27,59 +26,10 @@ static bool zero(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, Error *err)
                     "clear memory", err);
 }
 
-static uint64_t allocate_plain(void *data, uint64_t size_bytes) {
-  CudaDevice *cuda = data;
-  uint64_t at = 0;
-  cuda->plain_result = cuda->driver.cuMemAlloc_v2(&at, size_bytes);
-  return cuda->plain_result ? 0 : at;
-}
-
-static void free_plain(void *data, uint64_t at, uint64_t size_bytes) {
-  CudaDevice *cuda = data;
-  (void)size_bytes;
-  if (!cuda_is_lost(cuda)) cuda->driver.cuMemFree_v2(at);
-}
-
-static int64_t now_ns(void *data) {
-  (void)data;
-  return clock_ns();
-}
-
-/* What is given back serves the next who wants as much; every ten seconds all that is free goes. */
-static bool have_pool(CudaDevice *cuda) {
-  const MemoryConfig config = {
-      .strategy = MEMORY_SIMPLE, .dealloc = DEALLOC_TIME, .dealloc_ns = 10000000000};
-  const MemorySource source = {
-      .data = cuda, .allocate = allocate_plain, .free = free_plain, .now_ns = now_ns};
-  if (!cuda->plain) cuda->plain = memory_pool_create(cuda->device.heap, &source, &config);
-  return cuda->plain;
-}
-
-bool cuda_trim_plain(CudaDevice *cuda) {
-  if (!cuda->plain) return false;
-  uint64_t before = memory_pool_usage(cuda->plain).reserved;
-  memory_pool_trim(cuda->plain);
-  return memory_pool_usage(cuda->plain).reserved < before;
-}
-
-void cuda_plain_free(CudaDevice *cuda) {
-  memory_pool_destroy(cuda->plain);
-  cuda->plain = NULL;
-}
-
 bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
   *range = (CudaRange){0};
-  cuda->plain_result = DRIVER_OK;
-  if (!size_bytes) size_bytes = 1;
-  size_bytes = align_up(size_bytes, RT_GRANULE);
-  if (have_pool(cuda)) range->plain = memory_pool_take(cuda->plain, size_bytes);
-  if (cuda->plain_result == DRIVER_OUT_OF_MEMORY && !range->plain && cuda_relieve(cuda))
-    range->plain = memory_pool_take(cuda->plain, size_bytes);
-  if (!range->plain && !cuda->plain_result)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for device memory");
-  if (!range->plain) return cuda_check(cuda, cuda->plain_result, "provide memory", err);
-  range->at = range->plain->at;
-  range->reserved = range->mapped = size_bytes;
+  size_bytes = align_up(size_bytes ? size_bytes : 1, RT_GRANULE);
+  if (!cuda_take(cuda, range, size_bytes, err)) return false;
   if (zero(cuda, range->at, size_bytes, err)) return true;
   cuda_free(cuda, range);
   return false;
@@ -105,7 +55,7 @@ static DriverMemoryKind kind_of(const CudaDevice *cuda) {
       .type = DRIVER_PINNED, .place = DRIVER_ON_DEVICE, .number = cuda->about.number};
 }
 
-static uint64_t piece_size(CudaDevice *cuda) {
+uint64_t cuda_piece_size(CudaDevice *cuda) {
   size_t granularity = 0;
   DriverMemoryKind kind = kind_of(cuda);
   if (cuda->driver.cuMemGetAllocationGranularity(&granularity, &kind, 0) || !granularity)
@@ -117,7 +67,7 @@ bool cuda_reserve(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, uint6
                   Error *err) {
   *range = (CudaRange){0};
   if (!cuda->about.has_ranges) return cuda_allocate(cuda, range, plain_bytes, err);
-  uint64_t reserved = align_up(size_bytes, piece_size(cuda));
+  uint64_t reserved = align_up(size_bytes, cuda_piece_size(cuda));
   int result = cuda->driver.cuMemAddressReserve(&range->at, reserved, 0, 0, 0);
   if (!cuda_check(cuda, result, "reserve addresses", err)) return false;
   range->reserved = reserved;
@@ -160,6 +110,7 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
 static bool add_piece(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
   unsigned long long handle;
   DriverMemoryKind kind = kind_of(cuda);
+  if (range->is_shareable) kind.handle_types = DRIVER_FILE_DESCRIPTOR;
   int result = cuda->driver.cuMemCreate(&handle, size_bytes, &kind, 0);
   if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
     result = cuda->driver.cuMemCreate(&handle, size_bytes, &kind, 0);
@@ -191,7 +142,7 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
   if (range->plain || size_bytes > range->reserved)
     return error_set(err, RG_ERROR_DEVICE_MEMORY,
                      "a tree needs more memory of the GPU than was set apart for it");
-  uint64_t least = piece_size(cuda);
+  uint64_t least = cuda_piece_size(cuda);
   while (range->mapped < size_bytes) {
     uint64_t piece = align_up(size_bytes - range->mapped, least), most = LARGEST_PIECE;
     if (range->mapped < most) most = range->mapped;
@@ -201,12 +152,20 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
   return true;
 }
 
+bool cuda_provide_shared(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err) {
+  if (!cuda_reserve(cuda, range, size_bytes, size_bytes, err)) return false;
+  range->is_shareable = true;
+  if (add_piece(cuda, range, range->reserved, err)) return true;
+  cuda_free(cuda, range);
+  return false;
+}
+
 void cuda_free(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
     cuda_wait_all(cuda, NULL);
     while (range->piece_count) drop_piece(cuda, range);
-    if (range->plain) memory_pool_give(cuda->plain, range->plain);
+    if (range->plain) memory_pool_give(range->pool, range->plain);
     else driver->cuMemAddressFree(range->at, range->reserved);
   }
   heap_free(cuda->device.heap, range->pieces);

@@ -27,6 +27,13 @@ static bool have_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error 
   return true;
 }
 
+static bool push_shared(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end,
+                        Error *err) {
+  for (uint64_t k = begin; k < end; k++)
+    if (!cuda_priors_push(cuda, tree, k, err)) return false;
+  return true;
+}
+
 /* Moves the pages in begin..end that are newer on one side to the other. */
 static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end,
                        CudaPage newer, Error *err) {
@@ -38,7 +45,9 @@ static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_
     uint64_t from = k * CUDA_PAGE, size_bytes = past * CUDA_PAGE - from;
     if (from >= used) break;
     if (size_bytes > used - from) size_bytes = used - from;
-    bool ok = newer == CUDA_HOST_IS_NEWER
+    bool ok = newer == CUDA_HOST_IS_NEWER && tree->is_shared
+                  ? push_shared(cuda, tree, k, past, err)
+              : newer == CUDA_HOST_IS_NEWER
                   ? cuda_write(cuda, tree->memory.at + from, tree->first + from, size_bytes, err)
                   : cuda_read(cuda, tree->first + from, tree->memory.at + from, size_bytes, err);
     if (!ok) return false;
@@ -68,8 +77,16 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
   }
 }
 
+/* A peer's is there. */
+static void take_common(CudaTree *own) {
+  own->is_shown = own->is_shared = true;
+  own->host_has_some = false;
+}
+
 static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
+  if (cuda_commons_range(cuda, cuda_tree->first, &cuda_tree->memory))
+    return take_common(cuda_tree), true;
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
   uint64_t plain = cuda_wish(cuda_tree, 0);
   return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
@@ -93,7 +110,9 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
                               sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
   if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
-  return reserve(cuda, cuda_tree, err) && have_pages(cuda, cuda_tree, CUDA_HOST_IS_NEWER, err);
+  return reserve(cuda, cuda_tree, err) &&
+         have_pages(cuda, cuda_tree,
+                    cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER, err);
 }
 
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
@@ -125,9 +144,10 @@ void cuda_forget(Device *device, RtTree *tree) {
   void *context;
   CudaTree *owner = cuda_owner(cuda, tree);
   if (tree->foreign && !owner) cuda_abandon(cuda, tree);
-  if (owner && !--owner->wraps && owner->memory.is_external) cuda_forget(device, owner->tree);
+  if (owner && owner != own && !--owner->wraps && owner->memory.is_external)
+    cuda_forget(device, owner->tree);
   if (!own) return;
-  bool is_external = own->memory.is_external;
+  bool owns_tree = own->owns_tree;
   DeviceMemory mirror = own->mirror;
   bool is_entered = !cuda->driver.cuCtxPushCurrent_v2(cuda->context);
   free_tree(cuda, own);
@@ -136,11 +156,12 @@ void cuda_forget(Device *device, RtTree *tree) {
   if (own->next) own->next->previous = own->previous;
   heap_free(device->heap, own->lists);
   heap_free(device->heap, own->was);
+  cuda_priors_drop(cuda, own);
   heap_free(device->heap, own->pages);
   heap_free(device->heap, own);
   tree->device = NULL;
-  if (!is_external) return;
-  host_free(device, &mirror);
+  if (!owns_tree) return;
+  if (mirror.base) host_free(device, &mirror);
   heap_free(device->heap, tree);
 }
 
@@ -264,16 +285,19 @@ static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t
   return ok;
 }
 
-static void note_host(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
+static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
+                      Error *err) {
+  Pages all = {0, tree->page_count}, pages = from ? pages_of(tree, from, size_bytes) : all;
   tree->host_has_some = true;
-  if (!from) {
+  if (!from && !tree->is_shared) {
     tree->host_has_all = true;
     tree->image_state = CUDA_HOST_IS_NEWER;
-    return;
+    return true;
   }
-  Pages pages = pages_of(tree, from, size_bytes);
+  if (tree->is_shared && !cuda_priors_make(cuda, tree, pages.begin, pages.end, err)) return false;
   for (uint64_t k = pages.begin; k < pages.end && k < tree->page_count; k++)
     tree->pages[k] = CUDA_HOST_IS_NEWER;
+  return true;
 }
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
@@ -301,8 +325,7 @@ bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size
   if ((own || tree->foreign) && !settle_tree(cuda, own, err)) return false;
   if (!own) return true; /* no task has seen it; or its memory is the host's own */
   if (!own->is_current && !pull(cuda, own, from, size_bytes, use, err)) return false;
-  if (use == DEVICE_WRITES) note_host(own, from, size_bytes);
-  return true;
+  return use != DEVICE_WRITES || note_host(cuda, own, from, size_bytes, err);
 }
 
 bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err) {

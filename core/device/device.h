@@ -15,6 +15,7 @@
 #include "base/heap.h"
 #include "jit/codegen_border.h"
 #include "loader/cache.h"
+#include "memory/commons.h"
 #include "rt.h"
 #include "thread/pool.h"
 
@@ -201,6 +202,11 @@ typedef struct DeviceTable {
   /* Tasks may use a foreign tree (RtTree.foreign) from now on, until it is forgotten; NULL: they
    * may. */
   bool (*adopt)(Device *device, RtTree *tree, Error *err);
+  /* Windows of memory that is not the host's: what other processes do with it, with the device as
+   * `data`; and a dense tree's memory becomes such. Others may read and write it from then on, as
+   * with DEVICE_SHOWS; the tree is not forgotten before its end. NULL: memory is the host's. */
+  const CommonsTable *commons;
+  bool (*share)(Device *device, RtTree *tree, CommonsPart *part, Error *err);
   /* Loads a kernel's objects, one for each of device->processors, with `task_count` tasks; NULL
    * with err. */
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],

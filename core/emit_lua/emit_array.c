@@ -43,8 +43,9 @@ void emit_item(Emit *e, Expr *expr) {
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static void emit_new(Emit *e, Expr *call) {
-  emit_text(e, "_rg.array_new(");
-  emit_element_zero(e, row_of(e, call->call.cast).element);
+  Type element = row_of(e, call->call.cast).element;
+  emit_format(e, "_rg.array_new(%d, ", (int)type_row(e->s->input->types, element).size);
+  emit_element_zero(e, element);
   for (int i = 1; i < call->list.count; i++) {
     emit_text(e, ", ");
     emit_expr(e, call->list.items[i]);

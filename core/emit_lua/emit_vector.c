@@ -109,6 +109,11 @@ void emit_construction(Emit *e, Expr *call) {
   Shape shape = shape_of(call);
   Exprs items = call_items(e->s, call);
   emit_conversion(e, shape, type, emit_type(e, call));
+  if (!items.count) { /* a member that is not given */
+    emit_zero(e, type, shape);
+    emit_text(e, ")");
+    return;
+  }
   bool is_one = items.count == 1 && !type_is_struct(type) &&
                 type_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && type_is_matrix(shape)) {

@@ -131,17 +131,24 @@ static void describe(const NativeFunction *of, char text[300]) {
            said[0] ? said : "it failed without saying why");
 }
 
+/* What it makes and releases is noted by its name. */
+static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
+                       RgExtensionValue *values) {
+  if (!extensions->store->counted.rt.is_checked) return function->call(&extensions->api, values);
+  const char *before = counted_here(function->name);
+  int32_t failed = function->call(&extensions->api, values);
+  counted_here(before);
+  return failed;
+}
+
 bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
                     RgExtensionValue *values, Error *err) {
   char text[300];
   int32_t number = extension_number(extensions, function);
   if (number < 0)
     return error_set(err, RG_ERROR_ARGUMENT, "this is no function of an extension that is open");
-  CountedHeap *heap = &extensions->store->counted;
   extension_clear_message();
-  counted_note(heap, function->name);
-  int32_t failed = function->call(&extensions->api, values);
-  counted_note(heap, NULL);
+  int32_t failed = call_at(extensions, function, values);
   if (!failed) return true;
   describe(&extensions->functions[number], text);
   return error_set(err, RG_ERROR_EXTENSION, "%s", text);
@@ -157,7 +164,7 @@ int32_t extension_call_native(RtContext *context, int32_t number, int64_t *value
   if (number < 0 || number >= extensions->function_count) return 0;
   const NativeFunction *of = &extensions->functions[number];
   extension_clear_message();
-  if (!of->function->call(&extensions->api, (RgExtensionValue *)(void *)values)) return 1;
+  if (!call_at(extensions, of->function, (RgExtensionValue *)(void *)values)) return 1;
   lock(extensions);
   if (!extensions->failure[0]) describe(of, extensions->failure);
   unlock(extensions);

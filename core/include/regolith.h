@@ -372,9 +372,9 @@ RgStatus rg_field_pointer(RgField *field, void **pointer);
  * long as the handle is held. With RgOptions.async it is not 1 while work that uses the elements is
  * queued, until a call looks at them: this one, too. */
 typedef struct RgView {
-  uint8_t *first;          /* NULL: its elements do not lie so, or come and go */
+  uint8_t *first;          /* NULL: its elements do not lie so, or come and go, or are a GPU's */
   const uint8_t *alive;
-  int32_t rank;
+  int32_t rank;            /* 0: its elements do not lie so */
   int32_t constant;        /* 1: it can only be read */
   int64_t step;
   int64_t start[8], extent[8], stride[8];
@@ -539,6 +539,30 @@ RgStatus rg_field_counted(RgField *field, RgCounted **counted);
 /* Counted memory as an array, without a copy. On success the caller's reference is the array's. */
 RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type,
                         const int64_t *shape, int32_t rank, RgArray **array);
+/* Releases it. `where` ("script.lua:40"; NULL: nobody knows) is what is said, with allocations =
+ * "check", when somebody releases it once more. */
+void rg_counted_release(RgCounted *counted, const char *where);
+/* An array as kernels make them: zeros, so many along each axis; with one axis it can grow. The
+ * caller holds it once; `where` is as above. A launch takes it as a VECTOR of the type "array(f32)"
+ * ("array(f32,2)" with its axes), whose one number, `u64`, is its address, and returns it so, with
+ * a reference. Elements may be arrays, or structs that hold some; no array is 0. The functions
+ * below trust the caller to know the elements' `type`. */
+RgStatus rg_counted_create(RgRuntime *runtime, const char *type, const int64_t *extents,
+                           int32_t rank, const char *where, RgCounted **counted);
+/* Element number `index`, row-major. Arrays in the value bring a reference each, which becomes the
+ * caller's; its vector is good until the next call. */
+RgStatus rg_counted_get(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t index,
+                        RgValue *value);
+/* Acquires the arrays in the value, and releases those that were there. */
+RgStatus rg_counted_set(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t index,
+                        const RgValue *value);
+/* `count` elements from number `first` on, as far as there are so many, in the same memory: a new
+ * array, which holds the other. Neither changes its length from then on. */
+RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t first,
+                          int64_t count, const char *where, RgCounted **slice);
+/* How many elements there are from now on; new ones are zero. */
+RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type,
+                           int64_t count);
 
 /* -- chunks that the host's Lua cannot read ---------------------------------------------------- */
 /* In place of the bytes begin .. end - 1 of a chunk: a function. */
@@ -738,7 +762,12 @@ int32_t rg_comm_rank(const RgComm *comm);
 int32_t rg_comm_size(const RgComm *comm);
 /* The ranks whose memory is reached from here: `count` of them from `first` on. */
 void rg_comm_team(const RgComm *comm, int32_t *first, int32_t *count);
-/* Together: what any rank wrote before is seen by all after it. */
+/* The NCCL by which numbers and bytes of GPUs go from rank to rank, "2.30.7". NULL: they go by way
+ * of the host, and *why says why; "" before the first such call. Good until the next call. */
+const char *rg_comm_nccl(const RgComm *comm, const char **why);
+/* What is called together waits for this rank's work. Bytes and numbers may be the host's, or in
+ * memory of the runtime's GPU.
+ * Together: what any rank wrote before is seen by all after it. */
 RgStatus rg_comm_barrier(RgComm *comm);
 /* Together: the bytes of each rank, as many on all, in the order of ranks. */
 RgStatus rg_comm_gather(RgComm *comm, const void *mine, int64_t size_bytes, void *all);
@@ -766,16 +795,17 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
  * and write each other's directly. Its elements move, so pointers to them are stale; arrays that
  * wrap memory of others are refused. */
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
-/* Together: the tree of a field, declared alike on all ranks. Nothing moves. Of a sparse tree peers
- * read elements and whether cells are active, as they are at the moment, and do nothing else; trees
- * with a hash are refused. */
+/* Together: the tree of a field, declared alike on all ranks. Nothing moves, but on a GPU. Of a
+ * sparse tree peers read elements and whether cells are active, as they are at the moment (those of
+ * a hash: as they were in the last rg_comm_barrier, at least), and do nothing else; on a GPU sparse
+ * trees are refused. */
 RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window);
 /* Together. The array, or the tree, stays. */
 RgStatus rg_window_free(RgWindow *window);
 /* Not together, from any thread: once all have released it, it is freed at one of the next calls of
  * rg_comm_gather, rg_comm_window or rg_window_free. */
 void rg_window_release(RgWindow *window);
-/* This rank's own bytes of it. */
+/* This rank's own bytes of it; of a GPU's window its addresses. */
 RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes);
 /* The first element as rank `rank` has it, in this process's addresses; 0 <= rank. */
 RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer);

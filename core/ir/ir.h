@@ -115,6 +115,7 @@ struct IrInst {
   /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values. It needs no
    * check */
   bool inside;
+  bool streams;              /* MEM_STORE: whole vectors of it may go past the caches */
   /* VAR: a guard. What it has when the function ends, however it does, is released */
   bool owns;
   int8_t axis_count;         /* how many of offset[] or extent[] are used */
@@ -212,6 +213,7 @@ typedef struct IrKernel {
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;
+  bool is_long;              /* loops wait for a compile with PassContext.takes_long */
   int next_id;
   VEC(IrNote) notes;         /* left by passes for explain() */
   VEC(IrSite) sites;         /* after `places` */

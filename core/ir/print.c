@@ -270,6 +270,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->block) strbuf_format(out, " block=%d", task->block);
   if (task->cost) strbuf_format(out, " cost=%d", task->cost);
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
+  if (task->traffic) strbuf_format(out, " traffic=%d", task->traffic);
   if (task->rim_scalar) strbuf_text(out, " rim_scalar");
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");

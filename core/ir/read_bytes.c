@@ -244,6 +244,7 @@ static void read_task(Input *in) {
   task->block = read_i32(in);
   task->cost = read_i32(in);
   task->lanes = read_i32(in);
+  task->traffic = read_i32(in);
   read_reductions(in, task);
   task->body = ir_region_create(in->kernel, NULL);
   read_function(in, task->body);

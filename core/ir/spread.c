@@ -1,10 +1,20 @@
-/* spread.c - over how many threads of a GPU one leaf is spread. Each of them looks up the leaf and
- * its neighbours; then they share its rows and cells. Only where all that has an effect is inside
- * rows: what comes before them each thread does for itself. */
+/* spread.c - over how many threads of a GPU one leaf is spread. Together they look up its
+ * neighbours, then they share its rows and cells. Only where all that has an effect is inside
+ * rows: what comes before them each thread does for itself.
+ * A warp at most, so that a block has several leaves: each thread has several cells, and what it
+ * does once for the leaf is little beside them. Memory is read by 32 bytes at least, which takes 8
+ * threads side by side. A large leaf has more warps, or few leaves would keep few of a GPU busy. */
 #include "base/bits.h"
 #include "ir/task.h"
 
-enum { MOST_THREADS = 128 }; /* of a block */
+enum {
+  FEW_THREADS = 8,
+  WARP = 32,
+  MOST_THREADS = 128,         /* of a block */
+  FEW_CELLS = 4,              /* each thread has at least, while they are one warp at most, */
+  MANY_CELLS = 16,            /* and when there are more */
+  MOST_ROWS = 1 << 20         /* counted */
+};
 
 typedef struct Survey {
   int64_t cells;   /* of the largest grid of rows */
@@ -36,7 +46,7 @@ static void survey(const IrRegion *region, int64_t rows, Survey *s) {
     if (inst->op == IR_GRID)
       for (int k = 0; k < inst->regions[0]->params.count; k++) inner *= max_i64(1, inst->extent[k]);
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-      survey(inst->regions[i], min_i64(inner, MOST_THREADS), s);
+      survey(inst->regions[i], min_i64(inner, MOST_ROWS), s);
   }
 }
 
@@ -44,7 +54,9 @@ int ir_spread(const IrTask *task) {
   Survey s = {0};
   if (task->kind != TASK_LEAVES) return 1;
   survey(task->body, 1, &s);
+  int64_t wanted = max_i64(s.cells / MANY_CELLS, min_i64(WARP, s.cells / FEW_CELLS));
   int threads = 1;
-  while (!s.is_obstructed && threads < s.cells && threads < MOST_THREADS) threads *= 2;
+  wanted = min_i64(s.cells, max_i64(FEW_THREADS, wanted));
+  while (!s.is_obstructed && threads < wanted && threads < MOST_THREADS) threads *= 2;
   return threads;
 }

@@ -63,6 +63,9 @@ struct IrTask {
    * time */
   int32_t lanes;
   bool rim_scalar;        /* but what is outside its interior one at a time */
+  /* bytes that an iteration reads and writes, of a task with stores that may go past the caches;
+   * 0: it has none */
+  int32_t traffic;
   int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;

@@ -488,7 +488,9 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_APPEND: case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
-    if (inst->op == IR_SELECT && is_pointer(inst->type)) return true;
+    if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET) &&
+        is_pointer(inst->type))
+      return true;
     if (is_address_argument(v->kernel, inst)) return true;
     return (is_element(inst->type) && type_is_scalar(inst->type)) ||
            wrong(v, inst, "has a number or bool result");
@@ -791,6 +793,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range");
   if (task->rim_scalar && (!task->lanes || !task->interior))
     return task_fail(v, task, "has no interior that runs in lanes");
+  if (task->traffic < 0 || (task->traffic && !task->lanes))
+    return task_fail(v, task, "only what runs in lanes goes past the caches");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
     return task_fail(v, task, "no such privatised version");
   for (int i = 0; i < task->private_fields.count; i++)

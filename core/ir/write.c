@@ -152,6 +152,7 @@ static void write_task(Writer *w, const IrTask *task) {
   write_i64(w, task->block);
   write_i64(w, task->cost);
   write_i64(w, task->lanes);
+  write_i64(w, task->traffic);
   write_u64(w, (uint64_t)task->reductions.count);
   for (int i = 0; i < task->reductions.count; i++) {
     const IrReduction *reduction = &task->reductions.items[i];

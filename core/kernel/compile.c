@@ -59,6 +59,7 @@ static SemaInput sema_input(Compile *compile) {
                      .debug = options->debug,
                      .kernel_name = kernel->name,
                      .functions = kernel->functions.items,
+                     .function_count = kernel->functions.count,
                      .wants = &compile->wants};
 }
 
@@ -116,7 +117,9 @@ static bool run_passes(Compile *compile, Error *err) {
                         .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
                         .looks_up_alone = compile->way.looks_up_alone,
                         .goes_by_squares = compile->way.goes_by_squares,
+                        .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),
+                        .takes_long = compile->constants.general != NULL,
                         .explains = compile->explains,
                         .verify = verifies(),
                         .without = compile->way.without ? compile->way.without
@@ -168,8 +171,8 @@ bool compile_special(Compile *compile, Error *err) {
   IrKernel *ir = compile->sema.kernel;
   wanted &= constants_possible(ir);
   compile->constants.taken = wanted;
-  if (!wanted) return true;
-  constants_take(ir, wanted, compile->constants.slots);
+  if (!wanted && !compile->constants.general->is_long) return true;
+  if (wanted) constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
   compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile));
   return true;

@@ -69,8 +69,8 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
 /* A special variant of `general`; takes the code, also where it returns NULL. */
 Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
 
-/* Up to canonical bytes, with those constants of `constants` that are possible; without any there
- * are no bytes. */
+/* Up to canonical bytes, with those constants of `constants` that are possible; without any, and
+ * unless its general variant is_long, there are no bytes. */
 bool compile_special(Compile *compile, Error *err);
 /* Another variant of `base`, which `constants` was made with, if anything; a thread may make its
  * code (ahead.h). NULL: that is no other code, or cannot be. */

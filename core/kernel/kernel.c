@@ -80,9 +80,10 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
       scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
   add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
+  kernel->place = scratch_format(&kernel->scratch, "%s:%d", kernel->ast->source->name, line);
   kernel->name = options && options->name && options->name[0]
                      ? scratch_copy_text(&kernel->scratch, options->name, strlen(options->name))
-                     : scratch_format(&kernel->scratch, "%s:%d", kernel->ast->source->name, line);
+                     : kernel->place;
   return true;
 }
 

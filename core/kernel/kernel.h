@@ -15,6 +15,7 @@ struct Kernel {
   Object object;
   Engine *engine;
   char *name;
+  char *place;                /* "script.lua:12" */
   Scratch scratch;            /* of the Ast and all below */
   Ast *ast;
   SemaPaths paths;

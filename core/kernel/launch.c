@@ -328,7 +328,7 @@ bool kernel_launch(Kernel *kernel, const RgValue *values, int32_t value_count, R
     return error_set(err, RG_ERROR_ARGUMENT,
                      "kernels of arch \"lua\" run in Lua: rg_kernel_emit returns their text");
   engine_begin_launch(engine);
-  counted_note(&engine->store->counted, kernel->name);
+  counted_note(&engine->store->counted, kernel->place);
   bool ok = run(kernel, values, value_count, result, err);
   counted_note(&engine->store->counted, NULL);
   engine_end_launch(engine);

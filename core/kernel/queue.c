@@ -42,8 +42,9 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
     tuning_forget(&queued->trial);
     return name_kernel(queued->kernel, err);
   }
-  engine->stats.run_ticks += launch.ticks * (uint64_t)queued->trial.stands_for;
-  special_took(variant, launch.ticks);
+  uint64_t ticks = launch.ticks * (uint64_t)queued->trial.stands_for;
+  engine->stats.run_ticks += ticks;
+  special_took(variant, ticks);
   engine->stats.skipped += launch.is_skipped;
   take_frame(variant, &launch);
   bool ok = readback(queued->kernel, variant, &launch, values, result, err);

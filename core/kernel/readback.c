@@ -65,8 +65,11 @@ bool stopped_error(const Kernel *kernel, Error *err) {
 }
 
 static bool arrays_error(const Device *device, Error *err) {
-  if (!device->memory_bytes)
-    return error_set(err, RG_ERROR_BUDGET, "the memory budget is exhausted");
+  if (!device->memory_bytes) {
+    error_set(err, RG_ERROR_BUDGET,
+              "the memory budget has not enough left for an array that the kernel makes");
+    return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
+  }
   error_set(err, RG_ERROR_BUDGET, "the GPU has no memory left for the arrays that kernels make");
   return error_hint(err, "the next launch has more, as far as the memory budget goes");
 }
@@ -84,7 +87,8 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
                 : error_set(err, RG_ERROR_LIST_FULL,
-                            "an array of which a slice was taken cannot grow, nor can a slice");
+                            "an array of which a slice was taken cannot grow or shrink, nor can a "
+                            "slice");
   case RT_ERROR_STOPPED: return stopped_error(kernel, err);
   default:
     return error_set(err, RG_ERROR_MEMORY,

@@ -1,7 +1,8 @@
 /* specialise.c - when and how special variants are made; see specialise.h.
  *
  * A kernel has to be worth it: it has run for some time, and its numbers were the same for some
- * launches. The front end runs between two launches, since it allocates from the runtime (about a
+ * launches. One whose loops wait for lanes (is_long) gets them then, with such numbers or without.
+ * The front end runs between two launches, since it allocates from the runtime (about a
  * millisecond, once); LLVM runs in a thread, unless the code is on disk. One compile at a time. A
  * compile that fails is counted, and nobody else hears of it: the general variant goes on.
  * When the numbers change, the general variant runs; when they stay what they have become, another
@@ -17,7 +18,8 @@
 #include "thread/job.h"
 #include "tree/cell.h"
 
-enum { SAME_LAUNCHES = 8, WORTH_MS = 50, MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = 64 };
+enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
+enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = 64 };
 
 /* Of a general variant. */
 typedef struct Special {
@@ -51,7 +53,7 @@ typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
 /* RG_SPECIALISE=always, for tests: the first launch makes it, and waits. */
 static Mode mode_of(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
-  if (!options->specialises || options->runs_in_lua || options->debug || kernel->fast_math)
+  if (!options->specialises || options->runs_in_lua || options->debug)
     return NEVER;
   return options->always_specialises ? ALWAYS : WHEN_WORTH_IT;
 }
@@ -63,12 +65,12 @@ static Special *watch(Kernel *kernel, Variant *general) {
   Special *special = heap_alloc(kernel->engine->store->heap, sizeof *special);
   if (!special) return NULL;
   special->arg_count = general->arg_count < MOST_ARGS ? general->arg_count : MOST_ARGS;
-  for (int32_t k = 0; k < special->arg_count; k++) {
+  for (int32_t k = 0; k < special->arg_count && !kernel->fast_math; k++) {
     const VariantArg *arg = &general->args[k];
     if (arg->kind == ARG_NUMBER && !type_is_float(arg->type))
       special->numbers |= (uint64_t)1 << k;
   }
-  special->has_ended = !special->numbers;
+  special->has_ended = !special->numbers && !general->is_long;
   return general->special = special;
 }
 
@@ -82,11 +84,16 @@ static void see(Special *special, const uint64_t *frame) {
   }
 }
 
-static uint64_t stable(const Special *special, Mode mode) {
+static int32_t launches_of(const Variant *general) {
+  return general->is_long ? LONG_LAUNCHES : SAME_LAUNCHES;
+}
+
+static uint64_t stable(const Variant *general, Mode mode) {
+  const Special *special = general->special;
   uint64_t set = 0;
   for (int32_t k = 0; k < special->arg_count; k++)
     if (is_in(special->numbers & ~special->unstable, k) &&
-        (mode == ALWAYS || special->same[k] >= SAME_LAUNCHES - 1))
+        (mode == ALWAYS || special->same[k] >= launches_of(general) - 1))
       set |= (uint64_t)1 << k;
   return set;
 }
@@ -158,7 +165,7 @@ static bool begin_compile(Kernel *kernel, Variant *general, Pending *pending) {
   scratch_init(&compile->scratch, kernel->engine->store->heap);
   bool ok = guard_run(run_front, compile, &ignored);
   pending->taken = compile->constants.taken;
-  return ok && pending->taken;
+  return ok && (pending->taken || general->is_long);
 }
 
 static void start(Kernel *kernel, Pending *pending, Mode mode) {
@@ -208,8 +215,10 @@ static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
 
 /* -- what launches and kernels ask ------------------------------------------------------------- */
 
-static bool is_worth_it(Engine *engine, const Special *special) {
-  return special->launches >= SAME_LAUNCHES && engine_ms(engine, special->ticks) >= WORTH_MS;
+static bool is_worth_it(Engine *engine, const Variant *general) {
+  const Special *special = general->special;
+  return special->launches >= launches_of(general) &&
+         engine_ms(engine, special->ticks) >= (general->is_long ? LONG_MS : WORTH_MS);
 }
 
 /* Has the special variant the numbers in the frame? */
@@ -227,8 +236,8 @@ static void make_at_once(Kernel *kernel, Variant *general) {
   Special *special = watch(kernel, general);
   if (!special || special->has_ended) return;
   see(special, general->frame);
-  uint64_t taken = stable(special, ALWAYS);
-  if (taken) make(kernel, general, taken, ALWAYS);
+  uint64_t taken = stable(general, ALWAYS);
+  if (taken || general->is_long) make(kernel, general, taken, ALWAYS);
 }
 
 /* Is there a special variant for the numbers in the frame? */
@@ -259,9 +268,9 @@ void special_note(Kernel *kernel, Variant *general, const Variant *ran, uint64_t
   see(special, general->frame);
   special->ticks += ticks;
   special->launches++;
-  if (engine->pending || !is_worth_it(engine, special)) return;
-  uint64_t taken = stable(special, mode);
-  if (taken) make(kernel, general, taken, mode);
+  if (engine->pending || !is_worth_it(engine, general)) return;
+  uint64_t taken = stable(general, mode);
+  if (taken || general->is_long) make(kernel, general, taken, mode);
   else count_try(special);
 }
 

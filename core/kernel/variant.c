@@ -312,6 +312,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   variant->words = heap_copy(heap, general ? general->words : compile->kernel->words,
                              sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
+  variant->is_long = ir->is_long;
   variant->path_count = compile->kernel->paths.count;
   variant->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);

@@ -81,6 +81,7 @@ struct Variant {
   struct Special *special;  /* specialise.c: of its numbers that stay the same; NULL: nothing yet */
   struct Tuning *tuning;    /* tuning.c: NULL: nothing yet */
   double compile_ms;        /* that the caller waited for it; 0: it was on disk */
+  bool is_long;             /* lanes wait in it: IrKernel.is_long */
   bool is_tuned;            /* launches ask it how they are to run */
   int32_t untimed;          /* launches whose time is not known, since the last one's */
   uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */

@@ -204,9 +204,8 @@ static IrInst *lower_slice(Lower *l, Expr *e, IrInst *array, Type element) {
 static IrInst *lower_extent(Lower *l, Expr *e, IrInst *array, Type of) {
   TypeRow row = type_row(types(l), of);
   SemaInteger axis = {0};
-  if (row.axis_count == 1 || !sema_integer(e->list.items[0], true, &axis) ||
-      axis.size >= (uint64_t)row.axis_count)
-    axis.size = 0;
+  bool is_known = sema_integer(e->list.items[0], true, &axis);
+  ASSERT(is_known && axis.size < (uint64_t)row.axis_count, "resolve has looked at the axis");
   IrInst *extent = row.axis_count == 1
       ? call(l, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size_of(l, row.element)})
       : call(l, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(l, (int64_t)axis.size)});

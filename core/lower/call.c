@@ -261,14 +261,20 @@ static IrInst **lower_element_call(Lower *l, Expr *e, const MethodCall *m, IrIns
   return old;
 }
 
-static IrInst **lower_cell_call(Lower *l, const MethodCall *m, int count, IrInst **indices) {
-  const FieldRef *field = field_of(&m->object);
-  int level = lower_level(l, field->node, m->object.name, field->source);
+IrInst *lower_cell_inst(Lower *l, const MethodCall *m, const Entity *object, int count,
+                        IrInst **indices) {
+  const FieldRef *field = field_of(object);
+  int level = lower_level(l, field->node, object->name, field->source);
   indices = lower_from_start(l, field, count, indices);
   IrInst *inst = ir_emit(&l->b, (IrOp)m->method->op, m->type, count, indices);
   inst->level = level;
+  return inst;
+}
+
+static IrInst **lower_cell_call(Lower *l, const MethodCall *m, int count, IrInst **indices) {
   IrInst **one = array(l, 1);
-  one[0] = inst;
+  one[0] = field_of(&m->object)->peers ? lower_peer_question(l, m, count, indices)
+                                       : lower_cell_inst(l, m, &m->object, count, indices);
   return one;
 }
 

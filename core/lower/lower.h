@@ -151,7 +151,13 @@ IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **i
 /* of the element's number `part` */
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices);
 int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source);
+/* peers.c: the numbers `parts` of an element that e reads, and what asks for a cell, where the
+ * first index is a rank. */
+IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst **indices);
+IrInst *lower_peer_question(Lower *l, const MethodCall *m, int count, IrInst **indices);
 /* call.c */
+IrInst *lower_cell_inst(Lower *l, const MethodCall *m, const Entity *object, int count,
+                        IrInst **indices);
 IrInst **lower_call(Lower *l, Expr *e);
 IrInst **lower_method(Lower *l, Expr *e); /* NULL if it has no result */
 void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor);

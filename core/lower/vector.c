@@ -97,6 +97,7 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
   IrInst *indices[SNODE_MAX_AXES], **values = array(l, count);
   lower_indices(l, e, indices);
   lower_at(l, e->pos);
+  if (field_of(&e->entity)->peers) return lower_peer_parts(l, e, parts, count, indices);
   lower_check_index(l, e, &e->entity, true, field_rank(field_of(&e->entity)), indices);
   for (int k = 0; k < count; k++) {
     IrInst *place = lower_place_at(l, &e->entity, parts[k], indices);

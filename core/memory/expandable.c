@@ -6,16 +6,20 @@
 #include "base/bits.h"
 #include "memory/strategy.h"
 
-enum { PAGE = MEMORY_SMALL_PAGE, SLACK = 16 << 20, SLACK_PART = 50, IDLE_NS = 1000000000 };
+enum { SLACK = 16 << 20, SLACK_PART = 50, IDLE_NS = 1000000000 };
 
 /* -- pages ------------------------------------------------------------------------------------- */
 
+static uint64_t page_bytes(const MemoryPool *pool) {
+  return pool->source.page_bytes ? pool->source.page_bytes : MEMORY_SMALL_PAGE;
+}
+
 static uint64_t page_of(const MemoryPool *pool, uint64_t at) {
-  return (at - pool->source.base) / PAGE;
+  return (at - pool->source.base) / page_bytes(pool);
 }
 
 static uint64_t page_at(const MemoryPool *pool, uint64_t page) {
-  return pool->source.base + page * PAGE;
+  return pool->source.base + page * page_bytes(pool);
 }
 
 static bool have_pages(MemoryPool *pool, uint64_t count) {
@@ -30,13 +34,13 @@ static bool have_pages(MemoryPool *pool, uint64_t count) {
 
 /* Bytes on pages without users. */
 static void note_idle(MemoryPool *pool) {
-  uint64_t idle = pool->usage.reserved - pool->used_pages * PAGE;
+  uint64_t idle = pool->usage.reserved - pool->used_pages * page_bytes(pool);
   if (idle < pool->idle_least) pool->idle_least = idle;
 }
 
 static void drop_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
-  pool->source.decommit(pool->source.data, page_at(pool, first), (past - first) * PAGE);
-  pool->usage.reserved -= (past - first) * PAGE;
+  pool->source.decommit(pool->source.data, page_at(pool, first), (past - first) * page_bytes(pool));
+  pool->usage.reserved -= (past - first) * page_bytes(pool);
   for (uint64_t k = first; k < past; k++) pool->pages[k].has_memory = false;
   note_idle(pool);
 }
@@ -46,7 +50,7 @@ static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->
 /* Takes back the memory of idle pages, last ones first, until `bytes` less are reserved. */
 static void reclaim(MemoryPool *pool, uint64_t bytes) {
   uint64_t least = pool->usage.reserved > bytes ? pool->usage.reserved - bytes : 0;
-  if (pool->usage.reserved == pool->used_pages * PAGE) return;
+  if (pool->usage.reserved == pool->used_pages * page_bytes(pool)) return;
   for (uint64_t k = pool->page_capacity; k-- > 0 && pool->usage.reserved > least;)
     if (is_idle(&pool->pages[k])) drop_memory(pool, k, k + 1);
 }
@@ -59,7 +63,7 @@ static uint64_t most_reserved(const MemoryPool *pool) {
 }
 
 static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
-  uint64_t bytes = (past - first) * PAGE, most = most_reserved(pool);
+  uint64_t bytes = (past - first) * page_bytes(pool), most = most_reserved(pool);
   if (pool->usage.reserved + bytes > most)
     reclaim(pool, pool->usage.reserved + bytes - most);
   if (!pool->source.commit(pool->source.data, page_at(pool, first), bytes)) return false;
@@ -114,7 +118,7 @@ static void give(MemoryPool *pool, MemoryBlock *block) {
 static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   uint64_t size = align_up(size_bytes ? size_bytes : 1, MEMORY_ALIGN);
   if (size > pool->source.size_bytes) return NULL;
-  if (!have_pages(pool, page_of(pool, span_end(pool)) + size / PAGE + 2)) return NULL;
+  if (!have_pages(pool, page_of(pool, span_end(pool)) + size / page_bytes(pool) + 2)) return NULL;
   MemoryBlock *block = span_take(pool, size);
   if (!block) return NULL;
   if (!use_pages(pool, block)) {
@@ -163,7 +167,7 @@ static bool is_valid(const MemoryPool *pool, const char **broken) {
   for (const MemoryBlock *block = pool->first; block; block = block->next)
     if (!block->is_free && !has_pages(pool, block)) return false;
   for (uint64_t k = 0; k < pool->page_capacity; k++) {
-    reserved += pool->pages[k].has_memory ? PAGE : 0;
+    reserved += pool->pages[k].has_memory ? page_bytes(pool) : 0;
     used += pool->pages[k].users > 0;
   }
   *broken = "what is reserved are the pages with memory; those with users are counted";

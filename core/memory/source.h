@@ -14,6 +14,7 @@ typedef struct MemorySource {
   /* A range of addresses without memory, of whole pages (MEMORY_PAGE); bytes 0: there is none, and
    * a pool that needs one takes plain pieces instead. */
   uint64_t base, size_bytes;
+  uint64_t page_bytes; /* that `commit` can give: MEMORY_SMALL_PAGE if it is 0 */
   /* Whole pages of the range: with memory, zero; without. False: the device has none left. */
   bool (*commit)(void *data, uint64_t at, uint64_t size_bytes);
   void (*decommit)(void *data, uint64_t at, uint64_t size_bytes);

@@ -17,17 +17,18 @@
 #include "pass/places.h"
 
 enum {
-  DISTANCE = 12,   /* iterations */
-  FAR = 32,        /* where they may run side by side */
-  MOST_PLACES = 2, /* that are fetched */
-  MOST_INSTS = 160 /* of a body for which it may pay */
+  DISTANCE = 12,      /* iterations */
+  FAR = 2 * RT_AHEAD, /* where they may run side by side */
+  MOST_PLACES = 2,    /* that are fetched */
+  MOST_INSTS = 160    /* of a body for which it may pay */
 };
 
 typedef struct Ahead {
   Lower *l;
   int distance;
   IrRegion *body;
-  IrBuilder b;     /* before its first inst */
+  IrInst *first;   /* of the body, before which all is fetched */
+  IrBuilder b;     /* where a fetch is emitted */
   IrInst **later;  /* by id: the value, `distance` iterations later */
   bool failed;
 } Ahead;
@@ -205,43 +206,67 @@ static void fetch(IrBuilder *b, IrInst *address, bool writes) {
 /* What is at `count` indices of the inst, later; false: they hang on something else. */
 static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
   a->failed = false;
+  a->later = scratch_array(a->l->kernel->scratch, IrInst *, a->l->kernel->next_id);
   for (int k = 0; k < count; k++)
     if (!(indices[k] = later(a, inst->operands[k]))) return false;
   return true;
 }
 
-/* Where the tree is large, the indices are inside, and the list is not logged. */
-static IrBuilder begin_fetch(Ahead *a, int tree, IrInst *inside, const IrInst *before) {
-  IrInst *goes = ir_call(&a->b, RT_TREE_LARGE, tree, 0, 0, NULL);
-  if (before->op == IR_APPEND && lists_way(a->l, before) == LIST_LOGGED) {
-    IrInst *logs = ir_call(&a->b, RT_DYNAMIC_IS_LOGGED, tree, 0, 0, NULL);
-    goes = ir_binary(&a->b, IR_BAND, goes, ir_emit(&a->b, IR_BNOT, TYPE(BOOL), 1, &logs));
+/* From here on in the arm for a large tree, whose list is not logged, with the later indices: a
+ * small one costs a branch. False: there is nothing to fetch. */
+static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrInst **indices) {
+  IrBuilder b = rewrite_before(a->l->kernel, a->first);
+  IrInst *goes = ir_call(&b, RT_TREE_LARGE, tree, 0, 0, NULL);
+  if (what->op == IR_APPEND && lists_way(a->l, what) == LIST_LOGGED) {
+    IrInst *logs = ir_call(&b, RT_DYNAMIC_IS_LOGGED, tree, 0, 0, NULL);
+    goes = ir_binary(&b, IR_BAND, goes, ir_emit(&b, IR_BNOT, TYPE(BOOL), 1, &logs));
   }
-  IrInst *branch = ir_if(&a->b, inside ? ir_binary(&a->b, IR_BAND, goes, inside) : goes);
-  return rewrite_inside(a->l->kernel, branch->regions[0], before);
+  IrInst *branch = ir_if(&b, goes);
+  a->b = rewrite_inside(a->l->kernel, branch->regions[0], what);
+  bool is_known = later_indices(a, what, count, indices);
+  if (!is_known) ir_remove(branch);
+  return is_known;
+}
+
+/* Where the indices are inside. */
+static IrBuilder if_inside(Ahead *a, IrInst *inside, const IrInst *what) {
+  if (!inside) return a->b;
+  return rewrite_inside(a->l->kernel, ir_if(&a->b, inside)->regions[0], what);
 }
 
 static void fetch_table(Ahead *a, const IrInst *place, const SNode *table) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *name[ADDRESS_MAX_NAME];
-  if (!later_indices(a, place, place->operand_count, indices)) return;
+  if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
   ir_note(a->l->kernel, place->line, "the hash is asked %d iterations ahead in a large tree",
           a->distance);
-  IrBuilder b = begin_fetch(a, field->tree, address_inside(&a->b, field->node, indices), place);
+  IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
   int count = address_name(&at, table, name);
   ir_call(&b, kind_of(table)->fetch, field->tree, table->manager, count, name);
 }
 
+static bool find_ahead(void *data, IrInst *inst) {
+  if (ir_is_call(inst, RT_HASH_FIND)) inst->entry = RT_HASH_AHEAD;
+  return true;
+}
+
+/* Where cells stay what they are, those found are handed on to the iterations that ask for them. */
+static void hand_on(const Ahead *a, const IrField *field, IrRegion *looked_up) {
+  bool changes = a->l->grows[field->tree] || a->l->loses[field->tree];
+  if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, find_ahead, NULL);
+}
+
 static void fetch_place(Ahead *a, const IrInst *place) {
   const IrField *field = &a->l->kernel->fields.items[place->field];
   IrInst *indices[SNODE_MAX_AXES], *mask[ADDRESS_MAX_NAME];
-  if (!later_indices(a, place, place->operand_count, indices)) return;
+  if (!enter_large(a, field->tree, place, place->operand_count, indices)) return;
   ir_note(a->l->kernel, place->line, "the element is fetched %d iterations ahead in a large tree",
           a->distance);
-  IrBuilder b = begin_fetch(a, field->tree, address_inside(&a->b, field->node, indices), place);
+  IrBuilder b = if_inside(a, address_inside(&a->b, field->node, indices), place);
   Address at = address_from_root(&b, field->tree, field->node, indices);
   fetch(&b, places_element(a->l, &at, field), !table_of(a->l, place));
+  if (table_of(a->l, place)) hand_on(a, field, b.region);
   const SNode *masked = snode_sparse_level(field->node);
   if (!masked || !snode_has_bits(masked)) return;
   at = address_from_root(&b, field->tree, field->node, indices);
@@ -254,10 +279,10 @@ static void fetch_list(Ahead *a, const IrInst *append) {
   const SNode *list = list_of(a->l, append);
   int tree = a->l->kernel->levels.items[append->level].tree;
   IrInst *indices[SNODE_MAX_AXES];
-  if (!later_indices(a, append, list->rank - 1, indices)) return;
+  if (!enter_large(a, tree, append, list->rank - 1, indices)) return;
   ir_note(a->l->kernel, append->line, "the list is fetched %d iterations ahead in a large tree",
           a->distance);
-  IrBuilder b = begin_fetch(a, tree, address_list_inside(&a->b, list, indices), append);
+  IrBuilder b = if_inside(a, address_list_inside(&a->b, list, indices), append);
   fetch(&b, address_to_list(&b, tree, list, indices, false).at, true);
 }
 
@@ -267,15 +292,13 @@ void ahead_fetch(Lower *l, IrRegion *body) {
   if (rewrite_count(body) > MOST_INSTS) return;
   Found found = {.l = l, .body = body};
   ir_walk(body, find_place, &found);
-  Ahead a = {.l = l, .distance = found.has_atomic ? DISTANCE : FAR, .body = body};
-  a.b = rewrite_before(l->kernel, body->first);
-  a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
+  int distance = found.has_atomic ? DISTANCE : FAR;
+  Ahead a = {.l = l, .distance = distance, .body = body, .first = body->first};
   for (int k = 0; k < found.count; k++)
     if (found.what[k]->op == IR_APPEND) fetch_list(&a, found.what[k]);
     else if (table_of(l, found.what[k])) fetch_table(&a, found.what[k], table_of(l, found.what[k]));
     else fetch_place(&a, found.what[k]);
   a.distance /= 2;
-  a.later = scratch_array(l->kernel->scratch, IrInst *, l->kernel->next_id);
   for (int k = 0; k < found.count; k++)
     if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k]))
       fetch_place(&a, found.what[k]);

@@ -315,7 +315,7 @@ bool pass_bounds(PassContext *ctx, IrKernel *kernel, Error *err) {
     b.effects = effects_of(ctx, kernel, task);
     limits_find(kernel, task, b.limits);
     mark_inside(&b);
-    if (task->kind == TASK_RANGE && !task->interior) split(&b);
+    if (task->kind == TASK_RANGE && !task->interior && guards_is_run(kernel, i)) split(&b);
   }
   return true;
 }

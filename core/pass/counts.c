@@ -108,18 +108,21 @@ static void find_keepers(Counts *c) {
   }
 }
 
+typedef struct Callers { const IrKernel *kernel; bool *is_parallel; } Callers;
+
 static bool note_call(void *data, IrInst *inst) {
-  Counts *c = data;
+  Callers *c = data;
   if (inst->op != IR_INVOKE || c->is_parallel[inst->imm]) return true;
   c->is_parallel[inst->imm] = true;
   return ir_walk(c->kernel->functions.items[inst->imm]->body, note_call, c);
 }
 
-static void find_parallel(Counts *c) {
-  c->is_parallel = scratch_array(c->scratch, bool, c->kernel->functions.count);
-  for (int i = 0; i < c->kernel->functions.count; i++) c->is_parallel[i] = false;
-  for (int i = 0; i < c->kernel->tasks.count; i++)
-    ir_walk(c->kernel->tasks.items[i]->body, note_call, c);
+bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel) {
+  Callers c = {kernel, scratch_array(scratch, bool, kernel->functions.count)};
+  for (int i = 0; i < kernel->functions.count; i++) c.is_parallel[i] = false;
+  for (int i = 0; i < kernel->tasks.count; i++)
+    ir_walk(kernel->tasks.items[i]->body, note_call, &c);
+  return c.is_parallel;
 }
 
 /* -- blocks ------------------------------------------------------------------------------------ */
@@ -468,7 +471,7 @@ bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
     return error_hint(err, "use an rg.array, which the kernel captures");
   }
   find_keepers(&c);
-  find_parallel(&c);
+  c.is_parallel = counts_find_parallel(ctx->scratch, kernel);
   prune_function(&c, kernel->body, false, true);
   bool is_quiet = true;
   for (int i = 0; i < kernel->tasks.count; i++) {
@@ -480,6 +483,5 @@ bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
   for (int i = 0; i < kernel->functions.count; i++)
     prune_function(&c, kernel->functions.items[i]->body, false, is_quiet || !c.is_parallel[i]);
   note(&c);
-  counts_lock(ctx->scratch, kernel, c.is_parallel);
   return true;
 }

@@ -1,4 +1,4 @@
-/* counts.h - what the files of the pass `counts` share. */
+/* counts.h - what the files of the passes `counts` and `locks` share. */
 #ifndef RG_PASS_COUNTS_H
 #define RG_PASS_COUNTS_H
 
@@ -8,8 +8,8 @@
 bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
 /* A fresh array that only the function around it knows, and no other iteration. */
 bool counts_is_private(const IrInst *array);
-/* counts_lock.c; is_parallel: of functions, tasks call it. */
-void counts_lock(Scratch *scratch, IrKernel *kernel, const bool *is_parallel);
+/* Of each function: do tasks call it? */
+bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel);
 /* Returns how many references memory takes over from guards of the function. */
 int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
 

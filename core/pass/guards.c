@@ -31,11 +31,18 @@ static IrInst *in_host(IrBuilder *b, const IrInst *inst) {
   return value;
 }
 
-IrBuilder guards_host(IrKernel *kernel, int number) {
+static IrInst *find_run(const IrKernel *kernel, int number) {
   Run run = {.task = number};
   ir_walk(kernel->body, note_run, &run);
-  DEBUG_ASSERT(run.inst, "every task is run");
-  return rewrite_before(kernel, run.inst);
+  return run.inst;
+}
+
+bool guards_is_run(const IrKernel *kernel, int number) { return find_run(kernel, number) != NULL; }
+
+IrBuilder guards_host(IrKernel *kernel, int number) {
+  IrInst *run = find_run(kernel, number);
+  DEBUG_ASSERT(run, "the host region runs the task");
+  return rewrite_before(kernel, run);
 }
 
 IrInst *guards_value(IrBuilder *b, const IrInst *with) {

@@ -25,8 +25,10 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard);
 /* Of a SELECT by such a comparison, or by one with a constant: the value that it has well inside
  * the range, whose indices have `limits`; NULL: it is another SELECT. */
 const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Limits *limits);
-/* Before the host region runs task `number`; there, a value of the launch as an i64, and a slot of
- * the frame that is set to one. */
+/* False: what would run task `number` is never reached, and was removed. */
+bool guards_is_run(const IrKernel *kernel, int number);
+/* Before the host region runs task `number`, which it does; there, a value of the launch as an i64,
+ * and a slot of the frame that is set to one. */
 IrBuilder guards_host(IrKernel *kernel, int number);
 IrInst *guards_value(IrBuilder *b, const IrInst *with);
 int guards_set(IrBuilder *b, IrInst *value);

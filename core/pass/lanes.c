@@ -1,18 +1,23 @@
 /* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, of
  * cells of a leaf's row where `rows` has made no straight vector code of them, of the cells whose
  * bits a word has, or else of a serial loop inside whose turns are apart. A body runs in lanes if
- * that is clearly cheaper than one iteration after the other (lanes_cost.h). Of a loop that has
- * a privatised version that alone runs in lanes. Simple bodies of ranges, in which all elements are
- * neighbours, or every second is, and nothing branches, are left to LLVM, which also unrolls them.
+ * that is clearly cheaper than one iteration after the other (lanes_cost.h). A long body takes long
+ * to compile for lanes: unless loops in it repay that at once, it waits until the kernel has proved
+ * worth it (takes_long). Of a loop that has a privatised version that alone runs in lanes. Simple
+ * bodies of ranges, in which all elements are neighbours, or every second is, and nothing branches,
+ * are left to LLVM, which also unrolls them.
  * Leaves notes for explain(). */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
 #include "pass/lanes_guess.h"
 #include "pass/rewrite.h"
+#include "pass/streams.h"
 
 enum {
   SHORT_RIM = 40, /* insts that are compiled in lanes for what is outside an interior, too */
-  LONGEST = 5000, /* insts of a body: compiling it takes longer still */
+  LONG = 5000,    /* insts of a body: compiling it takes longer than most kernels, */
+  LONGEST = 40000, /* and too long */
+  REPAYS = 4,     /* ops that lanes save in an iteration, for each inst of a long body */
   GAIN = 80,      /* percent of the scalar cost that lanes may reach at most */
   ACTIVE = 30,    /* percent of the cells under a mask, guessed, */
   NOT_FEW = 60    /* and in rows of which few go one by one (IR_LONGEST_TWICE) */
@@ -20,6 +25,15 @@ enum {
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
   return ctx->forces_lanes || s->beside * 100 <= s->alone * GAIN;
+}
+
+/* Notes that the kernel may be compiled anew where lanes wait. */
+static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurvey *s, int insts) {
+  if (insts <= LONG || ctx->forces_lanes) return false;
+  if (insts > LONGEST) return true;
+  if (ctx->takes_long || s->alone - s->beside >= (double)insts * s->width * REPAYS) return false;
+  kernel->is_long = true;
+  return true;
 }
 
 /* -- notes ------------------------------------------------------------------------------------- */
@@ -51,6 +65,10 @@ static void note_cost(const Told *t) {
   note_alone(t, "side by side, in vector lanes, most of it would still be done one by one");
 }
 
+static void note_long(const Told *t) {
+  note_alone(t, "its body is long; lanes wait until it has run for some time");
+}
+
 static void note_lanes(const Told *t, int width) {
   note(t, scratch_format(t->kernel->scratch, "%d %ss side by side, in vector lanes", width,
                          t->things));
@@ -74,9 +92,8 @@ static int width_of(const PassContext *ctx, const IrRegion *body) {
 
 /* -- ranges ------------------------------------------------------------------------------------ */
 
-static bool is_long(const IrTask *task) {
-  int count = rewrite_count(task->body);
-  return count + (task->interior ? rewrite_count(task->interior) : 0) > LONGEST;
+static int insts_of(const IrTask *task) {
+  return rewrite_count(task->body) + (task->interior ? rewrite_count(task->interior) : 0);
 }
 
 static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
@@ -109,12 +126,13 @@ static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task->interior ? task->interior : task->body);
   Told told = {kernel, task, task->line, "position"};
   if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
-  if (is_long(task) && !ctx->forces_lanes) return note_alone(&told, "its body is long");
   LaneSurvey s = survey_range(ctx, kernel, task, width);
   if (s.obstacle) return note_obstacle(&told, &s);
-  if (s.is_simple && !ctx->forces_lanes)
+  streams_mark(ctx, kernel, task, &s);
+  if (s.is_simple && !ctx->forces_lanes && !task->traffic)
     return note_alone(&told, "vectorisation is left to LLVM");
-  if (!pays(ctx, &s)) return note_cost(&told);
+  if (!pays(ctx, &s)) return streams_clear(task), note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, insts_of(task))) return streams_clear(task), note_long(&told);
   task->lanes = width;
   note_lanes(&told, width);
 }
@@ -142,14 +160,13 @@ static bool choose_row(void *data, IrInst *inst) {
   if (inst->op != IR_ROW || inst->width > 1) return true;
   int width = width_of_row(c->ctx, inst);
   if (width < 4) return note_alone(&c->told, "its rows are short"), true;
-  if (rewrite_count(inst->regions[0]) > LONGEST && !c->ctx->forces_lanes)
-    return note_alone(&c->told, "its body is long"), true;
   LaneBody body = ir_lanes_of_row(inst, width);
   LaneSurvey s = lanes_survey(c->ctx, c->told.kernel, &body);
-  bool is_twice = rewrite_count(inst->regions[0]) <= IR_LONGEST_TWICE;
-  if (inst->masked) s.alone *= (is_twice ? NOT_FEW : ACTIVE) / 100.0;
+  int count = rewrite_count(inst->regions[0]);
+  if (inst->masked) s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
   if (s.obstacle) return note_obstacle(&c->told, &s), true;
   if (!pays(c->ctx, &s)) return note_cost(&c->told), true;
+  if (is_too_long(c->ctx, c->told.kernel, &s, count)) return note_long(&c->told), true;
   inst->lanes = width;
   note_lanes(&c->told, width);
   return true;
@@ -178,11 +195,11 @@ static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
   Told told = {kernel, task, task->line, "cell"};
   LaneBody body = lanes_of_loop(bits, width_of(ctx, bits->regions[0]));
   int count = rewrite_count(bits->regions[0]);
-  if (count > LONGEST && !ctx->forces_lanes) return note_alone(&told, "its body is long");
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   s.alone *= (count <= IR_LONGEST_TWICE ? NOT_FEW : ACTIVE) / 100.0;
   if (s.obstacle) return note_obstacle(&told, &s);
   if (!pays(ctx, &s)) return note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, count)) return note_long(&told);
   bits->lanes = body.width;
   note_lanes(&told, body.width);
 }

@@ -56,6 +56,10 @@ bool lists_lock(Lower *l, const SNode *dynamic) {
   return (done & (TAKES | EMPTIES)) && done != TAKES;
 }
 
+bool lists_change(Lower *l, const SNode *dynamic) {
+  return (noted(l, dynamic) | noted(l, snode_root(dynamic->tree))) & (TAKES | GIVES | EMPTIES);
+}
+
 /* -- waiting ----------------------------------------------------------------------------------- */
 
 static bool is_param(const IrInst *inst, const IrRegion *body) {

@@ -11,7 +11,9 @@ typedef struct PassContext {
   bool for_cuda;      /* no vector rows */
   bool looks_up_alone; /* of a GPU's threads, each one by itself: no memory is shared for it */
   bool goes_by_squares; /* the pass `squares` does something */
+  bool forces_streams; /* RG_STRESS=force_streams: stores of small fields go past the caches, too */
   bool forces_lanes;  /* RG_STRESS=force_lanes: range tasks run in lanes wherever they can */
+  bool takes_long;    /* the kernel is worth a long compile: long bodies run in lanes, too */
   bool explains;      /* the pass `explain` notes what became of every access */
   bool verify;        /* after every pass */
   /* Option RG_WITHOUT: passes not to run, as a list with commas; those that need what they do are

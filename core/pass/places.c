@@ -184,6 +184,8 @@ void places_lower_access(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   if (place->here && !inst->private_copy)
     return places_access_memory(l->kernel, inst, address_here(l, &b, place), 0);
+  IrInst *in_chunk = list_walk_address(l, &b, inst);
+  if (in_chunk) return places_access_memory(l->kernel, inst, in_chunk, 0);
   const IrField *field = &l->kernel->fields.items[place->field];
   IrInst *condition = place->inside ? NULL : is_inside(l, &b, place);
   bool counts = (inst->op == IR_STORE || inst->op == IR_UPDATE) && !inst->further,
@@ -341,6 +343,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
   case IR_COUNT: lower_count(l, inst); return;
   case IR_CLEAR: lower_clear(l, inst); return;
   case IR_ROW: lower_row(l, inst); return;
+  case IR_FOR: list_walk(l, inst); break;
   default: break;
   }
   for (int i = 0; i < IR_MAX_REGIONS; i++)
@@ -385,6 +388,7 @@ static void lower_function(Lower *l, IrRegion *region) {
   l->row = l->first_row = NULL;
   l->tile_ids = l->kernel->next_id;
   l->tiles = scratch_array(l->kernel->scratch, Tile *, 2 * l->tile_ids);
+  map_init(&l->walks, l->kernel->scratch);
   ahead_fetch(l, region);
   lower_region(l, region);
   ir_walk(region, remove_place, NULL);

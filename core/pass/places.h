@@ -33,6 +33,7 @@ struct Lower {
   bool *loses, *grows;  /* deactivate cells, activate some */
   Tile **tiles;         /* by 2 * id of a PLACE, + 1 where it is written to; NULL: it has none */
   int tile_ids;
+  Map walks;            /* PLACE -> the variable with its chunk's node: list_walk.c */
 };
 
 /* cells.c */
@@ -45,6 +46,11 @@ void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL:
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
 ListWay lists_way(Lower *l, const IrInst *append); /* how is it appended? */
+bool lists_change(Lower *l, const SNode *dynamic); /* may the task change any of its lists? */
+/* list_walk.c: before the insts of a serial loop are lowered; and the address of an element that it
+ * reads, before the access; NULL: it does not go along its list. */
+void list_walk(Lower *l, IrInst *loop);
+IrInst *list_walk_address(Lower *l, IrBuilder *b, const IrInst *access);
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 

@@ -112,7 +112,6 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
                           .waits = !strcmp(option_text("RG_ASYNC"), "off"),
                           .debug = options.debug,
                           .specialises = !options.unspecialised && !options.run_tasks &&
-                                         arch != ARCH_CUDA &&
                                          strcmp(option_text("RG_SPECIALISE"), "off") != 0,
                           .always_specialises = !strcmp(option_text("RG_SPECIALISE"), "always"),
                           .fails_in_compile = is_stressed("fail_assert_in_compile"),

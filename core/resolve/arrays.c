@@ -117,6 +117,19 @@ static Entity append_call(Resolve *r, Expr *e, const TypeRow *row) {
   return value_of(TYPE(I32));
 }
 
+/* Of m:extent(k): known when the kernel is compiled. */
+static bool resolve_axis(Resolve *r, Expr *e, const TypeRow *row) {
+  Expr *given = e->list.items[0];
+  int64_t axis;
+  if (!static_integer(r, given, &axis)) return false;
+  if (axis < 0 || axis >= row->axis_count)
+    return sema_fail(r->s, given, RG_ERROR_INDEX_COUNT, "the first axis is 0",
+                     "'%s' has %d %s, and no axis %lld", name_of(r, e->left), row->axis_count,
+                     row->axis_count == 1 ? "axis" : "axes", (long long)axis);
+  e->list.items[0] = literal_integer(r, given->ast, axis);
+  return true;
+}
+
 Entity array_method(Resolve *r, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_of_array(e->text);
   TypeRow row = row_of(r, object->shape);
@@ -131,7 +144,7 @@ Entity array_method(Resolve *r, Expr *e, const Entity *object) {
   switch (builtin->algebra) {
   case ARRAY_APPEND: return check_one_axis(r, e, &row) ? append_call(r, e, &row) : (Entity){0};
   case ARRAY_LENGTH: return value_of(TYPE(I32));
-  case ARRAY_EXTENT: return resolve_scalar(r, e->list.items[0]) ? value_of(TYPE(I32)) : (Entity){0};
+  case ARRAY_EXTENT: return resolve_axis(r, e, &row) ? value_of(TYPE(I32)) : (Entity){0};
   default: break;
   }
   for (int i = 0; i < e->list.count; i++)

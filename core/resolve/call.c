@@ -26,7 +26,7 @@ static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
   return (Entity){0};
 }
 
-static Entity fail_count(Resolve *r, Expr *e, const char *name, int least, int most) {
+Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int most) {
   if (least == most)
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", name, least,
               least == 1 ? "argument" : "arguments", e->list.count);
@@ -41,7 +41,7 @@ Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin) {
   int self = call_arguments(r->s, e).count - e->list.count;
   const char *name =
       self ? scratch_format(r->scratch, ":%s", strchr(builtin->name, '.') + 1) : builtin->name;
-  return fail_count(r, e, name, builtin->least - self, builtin->most - self);
+  return resolve_fail_given(r, e, name, builtin->least - self, builtin->most - self);
 }
 
 static bool resolve_arguments(Resolve *r, Exprs *list) {
@@ -125,7 +125,7 @@ static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
     return (Entity){0};
   }
   if (e->list.count != native->count)
-    return fail_count(r, e, builtin->name, native->count, native->count);
+    return resolve_fail_given(r, e, builtin->name, native->count, native->count);
   for (int i = 0; i < e->list.count; i++)
     if (!resolve_native_argument(r, e->list.items[i], builtin->name, native->parameters[i]))
       return (Entity){0};
@@ -141,7 +141,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   if (builtin->form == FORM_SAY || builtin->form == FORM_RANDOM) {
     note_builtin(e, builtin);
     if (e->list.count < builtin->least || e->list.count > builtin->most)
-      return fail_count(r, e, builtin->name, builtin->least, builtin->most);
+      return resolve_fail_given(r, e, builtin->name, builtin->least, builtin->most);
     return builtin->form == FORM_SAY ? say_call(r, e, builtin) : random_call(r, e, builtin);
   }
   if (builtin->form == FORM_BITCAST) return bitcast_call(r, e, builtin);
@@ -227,7 +227,7 @@ static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
   if (!type_is_scalar(callee->shape)) {
     if (!resolve_construction(r, e, callee->name, callee->shape)) return (Entity){0};
   } else {
-    if (e->list.count != 1) return fail_count(r, e, callee->name, 1, 1);
+    if (e->list.count != 1) return resolve_fail_given(r, e, callee->name, 1, 1);
     if (!resolve_scalar(r, e->list.items[0])) return (Entity){0};
   }
   return resolve_converted(e, callee->type, callee->shape);
@@ -270,7 +270,7 @@ Entity resolve_type_call(Resolve *r, Expr *e, Str name) {
     return (Entity){0};
   }
   if (e->list.count != count)
-    return fail_count(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
+    return resolve_fail_given(r, e, is_matrix ? "rg.mat" : "rg.vec", count, count);
   if (!is_name(e->list.items[count - 1]->ast)) return fail_values(r, e, is_matrix);
   Shape shape;
   Type element = resolve_type(r, e->list.items[count - 1]->ast, &shape), type;
@@ -299,9 +299,6 @@ Entity resolve_call(Resolve *r, Expr *e) {
   if (callee.kind == ENTITY_BUILTIN && !strcmp(callee.name, "unpack")) return unpack_call(r, e);
   if (callee.kind == ENTITY_BUILTIN) return resolve_builtin_call(r, e, &callee);
   if (callee.kind == ENTITY_FUNCTION) return resolve_inline_call(r, e, callee, NULL);
-  if (callee.kind == ENTITY_OTHER && !strcmp(callee.other.what, "a kernel"))
-    sema_fail(r->s, e, RG_ERROR_CALL, "make what it does a Lua function, which both call",
-              "'%s' is a kernel made of a text, which other kernels cannot call", name);
   sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' is not a function", name);
   return (Entity){0};
 }
@@ -348,7 +345,7 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
       count = values + field_rank(&object->field) - object->field.indexed;
   Exprs list = e->list;
   if (list.count < values) {
-    fail_count(r, e, m->method->name, count, count);
+    resolve_fail_given(r, e, m->method->name, count, count);
     return false;
   }
   list.count -= values;
@@ -408,7 +405,7 @@ static Entity resolve_element_call(Resolve *r, Expr *e, const MethodCall *m) {
 
 static Entity resolve_whole_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
-  if (e->list.count) return fail_count(r, e, name, 0, 0);
+  if (e->list.count) return resolve_fail_given(r, e, name, 0, 0);
   if (m->object.field.indexed) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it on the field itself", "'%s' applies to all cells",
               name);
@@ -461,6 +458,8 @@ static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
 static Entity resolve_object_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *name = m->method->name;
   if (m->object.field.array && !check_array_call(r, e, m)) return (Entity){0};
+  if (m->method->form != METHOD_IS_ACTIVE && !resolve_check_own(r, e, &m->object))
+    return (Entity){0};
   switch (m->method->form) {
   case METHOD_RMW:
   case METHOD_CAS: return resolve_element_call(r, e, m);
@@ -497,39 +496,6 @@ static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
-/* win:peer(r), of ranks' windows: row r of the array `win.ranks`, which has an axis more. The call
- * becomes that index. */
-static Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
-  if (e->list.count != 1) return fail_count(r, e, ":peer", 1, 1);
-  double rank;
-  bool is_constant = e->list.items[0]->kind != AST_TABLE &&
-                     sema_is_constant(e->list.items[0], &rank);
-  int number = table_find(r, e, window, "ranks", is_constant);
-  if (number < 0) return table_fail(r, e), (Entity){0};
-  if (r->input->captures[number].kind != VALUE_ARRAY) {
-    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-              "capture peers themselves: local p = win:peer(r), outside",
-              "ranks of '%s' are chosen in kernels only where it is open, of an array or a dense "
-              "field of numbers without offsets, and one team has all ranks", window->name);
-    return (Entity){0};
-  }
-  const SemaValue *value = &r->input->captures[number];
-  if (is_constant && value->is_static && (rank < 0 || rank >= (double)value->array.shape[0])) {
-    sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' is of the ranks 0 to %lld", window->name,
-              (long long)value->array.shape[0] - 1);
-    return (Entity){0};
-  }
-  AstExpr *ast = scratch_alloc(r->scratch, sizeof *ast);
-  Expr *ranks = scratch_alloc(r->scratch, sizeof *ranks);
-  *ast = (AstExpr){.kind = AST_FIELD, .pos = e->pos, .left = (AstExpr *)e->left->ast,
-                   .text = STR("ranks")};
-  *ranks = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-                  .ast = ast, .left = e->left, .text = ast->text};
-  e->kind = AST_INDEX;
-  e->left = ranks;
-  return resolve_expr(r, e);
-}
-
 /* object:name(..) where the object is a Lua table: its function, with the table as first
  * argument. */
 static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
@@ -546,7 +512,8 @@ static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
 /* `v:norm()` is rg.norm(v). */
 static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
   if (str_is(e->text, "slice"))
-    return e->list.count == 2 ? shape_slice(r, e, object) : fail_count(r, e, ":slice", 2, 2);
+    return e->list.count == 2 ? shape_slice(r, e, object)
+                              : resolve_fail_given(r, e, ":slice", 2, 2);
   const Builtin *builtin = builtin_method(e->text);
   if (builtin && (builtin->form == FORM_LIBRARY || library_is_large(r, e, builtin)))
     return library_call(r, e, builtin);

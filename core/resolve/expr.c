@@ -107,8 +107,9 @@ bool resolve_scalar(Resolve *r, Expr *e) {
 bool resolve_check_scalar(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) ||
          sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
-                   type_is_struct(shape_of(e)) ? "take a member of it: p.mass"
-                                               : "take one number of it: v.x",
+                   type_is_array(shape_of(e))    ? "take an element, a[i], or how many: #a"
+                   : type_is_struct(shape_of(e)) ? "take a member of it: p.mass"
+                                                 : "take one number of it: v.x",
                    "a number is needed here, and this is %s", shape_text(r->s, shape_of(e)));
 }
 
@@ -149,13 +150,24 @@ static Entity fail_reduced(Resolve *r, Expr *e) {
   return (Entity){0};
 }
 
-/* A helper declared before the kernel; it captures what the kernel captures. */
-static Entity resolve_helper(Resolve *r, Expr *e) {
-  const Ast *ast = r->input->ast;
+/* Its declaration may come before. */
+static const AstFunction *find_helper(const Ast *ast, const AstLocal *name) {
   const AstFunction *text = NULL;
   for (int i = 0; i < ast->helpers.count; i++)
-    if (ast->helpers.items[i]->locals.items[0] == e->ast->local)
-      text = ast->helpers.items[i]->function;
+    if (ast->helpers.items[i]->locals.items[0] == name) text = ast->helpers.items[i]->function;
+  return text;
+}
+
+/* A helper declared before the kernel, or before another one of a text that is called; it captures
+ * what that one captures. */
+static Entity resolve_helper(Resolve *r, Expr *e) {
+  const Ast *ast = r->input->ast;
+  const AstFunction *text = find_helper(ast, e->ast->local);
+  int number = 0;
+  while (!text && number < r->input->function_count) {
+    ast = r->input->functions[number++];
+    text = find_helper(ast, e->ast->local);
+  }
   if (!text) {
     sema_fail(r->s, e, RG_ERROR_NAME_NIL,
               scratch_format(r->scratch, "write function %s(..) .. end before the kernel",
@@ -163,7 +175,9 @@ static Entity resolve_helper(Resolve *r, Expr *e) {
               "'%s' is declared, but is no function", sema_text(r->s, e->text));
     return (Entity){0};
   }
-  return resolve_function(sema_text(r->s, e->text), text, ast->source);
+  Entity entity = resolve_function(sema_text(r->s, e->text), text, ast->source);
+  entity.function.number = number;
+  return entity;
 }
 
 static Entity resolve_local(Resolve *r, Expr *e) {
@@ -300,6 +314,7 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
 }
 
 static Entity resolve_index(Resolve *r, Expr *e) {
+  if (peer_is(e)) return e->entity;
   Entity object = resolve_expr(r, e->left);
   const char *name = object.name ? object.name : sema_source(r->s, e->left);
   if (type_is_array(object.shape) && object.kind != ENTITY_TYPE)
@@ -342,8 +357,8 @@ static Entity resolve_index(Resolve *r, Expr *e) {
 static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
-  int axis = field->indexed;
-  if (axis >= field_rank(field)) {
+  int axis = field->indexed - (field->peers != NULL);
+  if (field->indexed >= field_rank(field)) {
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");
     return (Entity){0};

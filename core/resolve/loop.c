@@ -111,6 +111,10 @@ static bool fail_no_loop(Resolve *r, Expr *e, const Entity *what) {
   if (has_cells)
     return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write %s:active()", text),
                      "'%s' itself cannot be looped over", text);
+  if (is_number && type_is_array(what->shape))
+    return sema_fail(r->s, e, RG_ERROR_LOOP,
+                     scratch_format(r->scratch, "write rg.range(#%s)", text),
+                     "an array cannot be looped over");
   if (is_number)
     return sema_fail(r->s, e, RG_ERROR_LOOP, scratch_format(r->scratch, "write rg.range(%s)", text),
                      "a number cannot be looped over");

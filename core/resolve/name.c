@@ -320,6 +320,8 @@ static const char *no_number(const Entity *entity) {
   case ENTITY_FUNCTION: return "a function";
   case ENTITY_TABLE: case ENTITY_LIST: return "a table";
   case ENTITY_OTHER: return entity->other.what;
+  case ENTITY_FIELD: return entity->field.array ? "an rg.array" : "a field";
+  case ENTITY_NODE: return "an SNode";
   default: return "not a number";
   }
 }
@@ -341,7 +343,8 @@ void resolve_parameter(Resolve *r, int number) {
   local->has_shape = true;
   if (local->annotation) local->type = resolve_type(r, local->annotation, &local->shape);
   local->is_annotated = local->annotation != NULL;
-  if (local->is_annotated && entity.kind == ENTITY_TABLE && !type_is_scalar(local->shape)) {
+  if (local->is_annotated && entity.kind == ENTITY_TABLE && !type_is_scalar(local->shape) &&
+      !type_is_array(local->shape)) {
     Stmt *stmt = struct_from_table(r, local, &entity, type_shaped(local->type, local->shape));
     if (stmt) vec_push(r->scratch, &r->s->body, stmt);
     return;
@@ -350,7 +353,11 @@ void resolve_parameter(Resolve *r, int number) {
     check_annotated(r, local, &r->s->launch_args.items[entity.launch_arg.number], local->type,
                     local->shape);
   else if (local->is_annotated && !r->s->failed && !(local->has_default && nil_is(&entity)))
-    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS, NULL,
+    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
+                  type_is_array(local->shape)
+                      ? "rg.zeros, rg.list and kernels make such arrays; an rg.array or a field "
+                        "needs no annotation"
+                      : NULL,
                   "'%s' is declared %s, but the launch argument is %s", name,
                   sema_written(r->s, local->annotation), no_number(&entity));
   if (local_is_variable(local) && entity.kind == ENTITY_ARGUMENT) {

@@ -116,19 +116,23 @@ static void collect_function(Collector *c, const AstFunction *function) {
   collect_block(c, &function->body);
 }
 
+static void collect_text(Collector *c, const Ast *ast) {
+  collect_function(c, ast->function);
+  for (int i = 0; i < ast->helpers.count; i++)
+    if (ast->helpers.items[i]->function) collect_function(c, ast->helpers.items[i]->function);
+}
+
 SemaPaths sema_paths(Scratch *scratch, const Ast *ast) {
   Collector c = {.scratch = scratch, .ast = ast};
   map_init(&c.met, scratch);
-  collect_function(&c, ast->function);
-  for (int i = 0; i < ast->helpers.count; i++)
-    if (ast->helpers.items[i]->function) collect_function(&c, ast->helpers.items[i]->function);
+  collect_text(&c, ast);
   return c.paths;
 }
 
 SemaPaths sema_function_paths(Scratch *scratch, const Ast *ast, int function) {
   Collector c = {.scratch = scratch, .function = function};
   map_init(&c.met, scratch);
-  collect_function(&c, ast->function);
+  collect_text(&c, ast);
   return c.paths;
 }
 

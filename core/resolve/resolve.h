@@ -117,6 +117,8 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name); /* object.n
 void resolve_parameter(Resolve *r, int number);
 bool resolve_is_nil(Resolve *r, Expr *e); /* a declared name without a value */
 Entity resolve_path_value(Resolve *r, Expr *e, int number);
+/* "':peer' takes 1 argument ..": call.c. */
+Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int most);
 /* call.c */
 Entity resolve_call(Resolve *r, Expr *e);
 Entity resolve_method(Resolve *r, Expr *e);
@@ -295,6 +297,12 @@ bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length);
 Entity table_item(Resolve *r, Expr *e, const Entity *table);
 int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool is_static);
 int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
+
+/* peers.c: win:peer(r). */
+Entity resolve_peer(Resolve *r, Expr *e, const Entity *window);
+bool peer_is(const Expr *e); /* an index that was such a call, of fields, is resolved already */
+/* Is it of this rank alone? False: it fails. */
+bool resolve_check_own(Resolve *r, Expr *e, const Entity *object);
 /* Requests all that the tables among its items hold, at any depth: each answer to what one lacks is
  * another attempt at the kernel. Tables of more than `most` items are left out. */
 void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most);

@@ -9,7 +9,9 @@
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined) {
   *joined = type_is_scalar(a) ? b : a;
   if (type_is_struct(a) || type_is_struct(b))
-    return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, "take a member of it: p.mass",
+    return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH,
+                     type_is_array(type_is_struct(a) ? a : b) ? "take an element: a[i]"
+                                                              : "take a member of it: p.mass",
                      "%s takes numbers and vectors, and this is %s", who,
                      shape_text(r->s, type_is_struct(a) ? a : b));
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;

@@ -272,6 +272,16 @@ static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity
   finish(r, u);
 }
 
+/* A struct, or an array that a kernel made. */
+static void fail_items(Resolve *r, Expr *e, Expr *of, const Entity *entity) {
+  const char *hint = NULL;
+  if (type_is_array(entity->shape))
+    hint = scratch_format(r->scratch, "elements count from 0: for i = 0, #%s - 1 do",
+                          sema_source(r->s, of));
+  sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'ipairs' takes a list or a vector in a kernel, and this "
+            "is %s", shape_text(r->s, entity->shape));
+}
+
 static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   int64_t length;
   Expr *table = e->list.count == 1 ? e->list.items[0] : NULL;
@@ -280,6 +290,10 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
                   entity.kind == ENTITY_ITEM ||
                   entity.kind == ENTITY_PART || entity.kind == ENTITY_ARGUMENT;
+  if (is_value && type_is_struct(entity.shape)) {
+    fail_items(r, e, table, &entity);
+    return;
+  }
   if (is_value && !type_is_scalar(entity.shape)) {
     unroll_vector(r, u, table, 0, type_rows(entity.shape));
     return;

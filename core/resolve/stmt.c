@@ -302,6 +302,7 @@ static void resolve_part_target(Resolve *r, Expr *target, const Entity *part) {
 }
 
 bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
+  if (!resolve_check_own(r, e, object)) return false;
   if (!object->field.array || !object->field.array->of.is_constant) return true;
   return sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "copy it: rg.array(rg.u8, #s):from_string(s)",
                    "'%s' is the bytes of a string, which can only be read", object->name);
@@ -552,12 +553,6 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
-  for (int i = 0; i < stmt->values.count && r->input->types; i++) {
-    Shape shape = shape_of(stmt->values.items[i]);
-    if (!type_is_array(shape) && type_has_arrays(r->input->types, shape))
-      sema_fail(r->s, stmt->values.items[i], RG_ERROR_NOT_YET, "return the arrays by themselves",
-                "a kernel does not return structs that have arrays yet");
-  }
   if (stmt->values.count > MOST_RESULTS)
     sema_fail(r->s, stmt->values.items[MOST_RESULTS], RG_ERROR_UNSUPPORTED,
               "store the others in a field", "a kernel returns at most %d values", MOST_RESULTS);

@@ -19,10 +19,16 @@ static const char *nearest_member(Resolve *r, Type type, Str name) {
   return near ? scratch_format(r->scratch, "did you mean '%s'?", near) : NULL;
 }
 
+static const char *hint_member(Resolve *r, Type type, Str name) {
+  if (!type_is_array(type)) return nearest_member(r, type, name);
+  return str_is(name, "shape") ? "#a counts all elements, a:extent(0) those along the first axis"
+                               : "an element is a[i]; #a counts them";
+}
+
 static const TypeMember *find_member(Resolve *r, const Expr *at, Type type, Str name) {
   const TypeMember *member = type_member(types_of(r), type, name);
   if (!member)
-    sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN, nearest_member(r, type, name),
+    sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN, hint_member(r, type, name),
               "%s has no member '%s'", shape_text(r->s, type), sema_text(r->s, name));
   return member;
 }

@@ -39,7 +39,7 @@ static uint8_t *element_at(RtContext *context, const SNode *node, uint32_t *list
 }
 
 static void pop_element(const Node *node, RtContext *context, uint32_t *list, int64_t *result) {
-  int32_t slot = rt_dynamic_pop(list, 0);
+  int32_t slot = rt_dynamic_pop(context, list, 0);
   *result = slot >= 0;
   for (int k = 0; slot >= 0 && k < node->snode->component_count; k++) {
     const SNodeComponent *component = &node->snode->components[k];

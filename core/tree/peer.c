@@ -1,7 +1,16 @@
 /* peer.c - a tree of another process, seen through a window: a tree of its own, since a kernel may
  * use both, with the same declaration and handles in the same order. A sparse one is read in place:
- * its slots hold handles, which count from its own base. What that process alone has (which chunks
- * there are, lists of nodes, the tables of hashes) nobody asks for here: see tree_check_own. */
+ * its slots hold handles, which count from its own base. What that process alone has (which nodes
+ * are live, their lists) nobody asks for here: see tree_check_own.
+ *
+ * Hashes have no slots. Their entries lie in the arena, and so do the keys of nodes, found by the
+ * table of chunks, which is a window of its own. Which table of entries is the current one its
+ * process shows past that table of chunks:
+ *
+ *     shown: its own base | per manager the current table of a hash, else 0
+ *
+ * It does so while all are in a barrier, and then alone moves entries that others may look for. */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "tree/tree.h"
@@ -18,7 +27,8 @@ static bool copy_node(const Copying *c, SNode *to, const SNode *node) {
   char axes[SNODE_MAX_AXES + 1] = "";
   for (int k = 0; k < node->axis_count; k++) axes[k] = (char)('i' + node->axes[k]);
   SNodeOptions options = {.name = node->name, .aos = node->aos, .chunk = node->chunk};
-  SNode *made = snode_add(to, node->kind, axes, node->sizes, node->axis_count, &options, c->err);
+  int sizes = node->kind == SNODE_HASH ? 0 : node->axis_count;
+  SNode *made = snode_add(to, node->kind, axes, node->sizes, sizes, &options, c->err);
   return made && copy_below(c, made, node);
 }
 
@@ -50,22 +60,58 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
   return ok;
 }
 
-bool tree_can_be_peer(const Tree *tree, Error *err) {
-  char label[100];
-  for (int m = 0; m < tree->layout->manager_count; m++)
-    if (!snode_has_slots(tree->layout->managers[m]))
-      return error_set(err, RG_ERROR_NOT_YET,
-                       "%s has a hash, whose cells only its own process finds: it cannot become a "
-                       "window yet", tree_label(tree, label));
-  return true;
-}
-
-Tree *tree_peer(const Tree *of, uint8_t *base, Error *err) {
+Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
   Tree *tree = tree_begin(of->store, err);
-  if (tree && copy_layout(tree, of, err) && storage_borrow(tree, of, base, err)) return tree;
+  if (tree && copy_layout(tree, of, err) && storage_borrow(tree, of, base, tables, err)) {
+    tree_look(tree);
+    return tree;
+  }
   if (tree) object_release(&tree->object);
   return NULL;
 }
+
+/* -- hashes ------------------------------------------------------------------------------------ */
+
+static _Atomic uint64_t *shown_at(const Tree *tree, int k) {
+  return (_Atomic uint64_t *)&tree->shown[k];
+}
+
+static void show(const Tree *tree) {
+  atomic_store_explicit(shown_at(tree, 0), (uint64_t)tree->rt.base, memory_order_relaxed);
+  for (int32_t m = 0; m < tree->rt.manager_count; m++)
+    atomic_store_explicit(shown_at(tree, m + 1), tree->rt.managers[m].table.current,
+                          memory_order_relaxed);
+}
+
+void tree_read_begin(Tree *tree) {
+  object_retain(&tree->object);
+  tree->readers++;
+}
+
+void tree_read_end(Tree *tree) {
+  tree->rt.is_read = --tree->readers > 0;
+  object_release(&tree->object);
+}
+
+void tree_rest(Tree *tree) {
+  if (!tree->has_storage) return;
+  tree->rt.is_read = 0;
+  tree->rt.changed = 1; /* a refresh before this one may have put something off */
+  rt_tree_refresh(storage_context(tree), &tree->rt);
+  tree->rt.is_read = 1;
+  show(tree);
+}
+
+void tree_look(Tree *peer) {
+  if (!peer->has_storage || !peer->shown) return;
+  peer->rt.away = (int64_t)peer->rt.base -
+                  (int64_t)atomic_load_explicit(shown_at(peer, 0), memory_order_relaxed);
+  for (int32_t m = 0; m < peer->rt.manager_count; m++)
+    peer->rt.managers[m].table.current =
+        atomic_load_explicit(shown_at(peer, m + 1), memory_order_relaxed);
+}
+
+/* -- handles ----------------------------------------------------------------------------------- */
 
 /* The peer's handle of what `node` is a handle of. */
 static Node *node_of_peer(const Node *node, const Tree *peer) {

@@ -135,6 +135,24 @@ static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes
   return true;
 }
 
+/* chunks | owner of each segment | of trees with hashes: what is shown */
+static uint64_t tables_bytes(const Tree *tree) {
+  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
+  return align_up(segments * (sizeof(RtChunk) + sizeof(uint32_t)), sizeof(uint64_t)) +
+         (uint64_t)(tree->layout->manager_count + 1) * sizeof(uint64_t);
+}
+
+static void find_tables(Tree *tree, uint8_t *tables) {
+  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
+  uint64_t chunks_bytes = segments * sizeof(RtChunk);
+  tree->rt.chunks = (RtChunk *)(void *)tables;
+  tree->rt.segment_owner = (uint32_t *)(void *)(tables + chunks_bytes);
+  uint64_t at = align_up(chunks_bytes + segments * sizeof(uint32_t), sizeof(uint64_t));
+  for (int m = 0; m < tree->layout->manager_count; m++)
+    if (!snode_has_slots(tree->layout->managers[m]))
+      tree->shown = (uint64_t *)(void *)(tables + at);
+}
+
 static bool reserve_sparse(Tree *tree, Error *err) {
   Device *device = tree->store->device;
   uint64_t head = RT_FIRST_GRANULE * RT_GRANULE, limit = tree->store->budget.limit;
@@ -147,17 +165,12 @@ static bool reserve_sparse(Tree *tree, Error *err) {
                       least + sinks, err))
     return false;
   tree->rt.reserved = (tree->arena.reserved - sinks) / RT_SEGMENT * RT_SEGMENT;
-  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
-  if (!device->table->allocate(device, &tree->tables,
-                               segments * (sizeof(RtChunk) + sizeof(uint32_t)), 0, err))
-    return false;
-  uint8_t *tables = device->table->map(device, &tree->tables);
+  if (!device->table->allocate(device, &tree->tables, tables_bytes(tree), 0, err)) return false;
   if (tree->rt.reserved > least + SMALL_PAGES)
     device->table->enlarge(device, tree->arena.base + least + SMALL_PAGES,
                            tree->rt.reserved - least - SMALL_PAGES);
   tree->rt.root = tree->rt.base + head;
-  tree->rt.chunks = (RtChunk *)(void *)tables;
-  tree->rt.segment_owner = (uint32_t *)(void *)(tables + segments * sizeof(RtChunk));
+  find_tables(tree, device->table->map(device, &tree->tables));
   return create_managers(tree, err);
 }
 
@@ -201,6 +214,7 @@ static void release_ranges(Tree *tree) {
   tree->ground = NULL;
   tree->arena = (DeviceMemory){0};
   device->table->free(device, &tree->tables);
+  tree->shown = NULL;
 }
 
 static bool keep_ground(Tree *tree, Error *err) {
@@ -226,8 +240,18 @@ bool storage_create(Tree *tree, Error *err) {
   return true;
 }
 
+static void end_borrowed(Tree *tree) {
+  Device *device = tree->store->device;
+  device->table->forget(device, &tree->rt);
+  masks_free(tree);
+  heap_free(tree->store->heap, tree->rt.managers);
+  tree->rt = (RtTree){0};
+  tree->shown = NULL;
+  tree->has_storage = false;
+}
+
 /* Managers without nodes: nothing is activated there, and no list is asked for. */
-bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err) {
+bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
   ASSERT(of->has_storage, "peers are of trees that are laid out");
   tree->rt.base = base;
   tree->rt.reserved = of->rt.reserved;
@@ -243,17 +267,12 @@ bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err) {
   tree->rt.budget = &tree->store->budget;
   tree->rt.foreign = RT_FOREIGN;
   rt_tree_init(&tree->rt, tree->store->device->worker_count);
+  if (tables) find_tables(tree, tables);
   tree->has_storage = tree->is_peer = true;
-  return true;
-}
-
-static void end_borrowed(Tree *tree) {
   Device *device = tree->store->device;
-  device->table->forget(device, &tree->rt);
-  masks_free(tree);
-  heap_free(tree->store->heap, tree->rt.managers);
-  tree->rt = (RtTree){0};
-  tree->has_storage = false;
+  if (!device->table->adopt || device->table->adopt(device, &tree->rt, err)) return true;
+  end_borrowed(tree);
+  return false;
 }
 
 static void free_orders(Store *store, RtManager *manager) {
@@ -316,6 +335,7 @@ static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *
 
 void storage_trim(Tree *tree) {
   Device *device = tree->store->device;
+  if (tree->is_window || tree->is_peer) return;
   device->table->forget(device, &tree->rt);
   storage_compact(tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {

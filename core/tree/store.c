@@ -38,7 +38,8 @@ void store_deinit(Store *store) {
 
 char *store_read_type(Store *store, const char *text, const char *what, Type *type, Error *err) {
   char buffer[TYPE_NAME_SIZE];
-  bool is_struct = !strncmp(text, "struct", strlen("struct"));
+  bool is_struct = !strncmp(text, "struct", strlen("struct")) ||
+                   !strncmp(text, "array(", strlen("array("));
   if (is_struct && !type_read(&store->types, str_of(text), type, err)) return NULL;
   if (!is_struct && !type_parse_any(str_of(text), type)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for %s", text, what);
@@ -47,7 +48,8 @@ char *store_read_type(Store *store, const char *text, const char *what, Type *ty
     return NULL;
   }
   if (type_has_arrays(&store->types, *type)) {
-    error_set(err, RG_ERROR_TYPE_UNKNOWN, "%s cannot hold arrays, as '%.60s' does", what, text);
+    error_set(err, RG_ERROR_TYPE_UNKNOWN, "%s cannot hold arrays, as '%.60s' %s", what, text,
+              text[0] == 'a' ? "is" : "does");
     error_hint(err, "rg.list and rg.zeros can: they know who uses what they hold");
     return NULL;
   }

@@ -28,20 +28,29 @@ struct Tree {
   int node_count, node_capacity;
   bool has_storage;
   bool is_peer;               /* in memory that is another process's, too: tree_peer */
+  bool is_window;             /* other processes have it as a peer: it stays where it is */
   char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
+  uint64_t *shown;            /* of a hash's tree, in `tables`: what peers ask for, see peer.c */
+  int32_t readers;            /* windows of it, that others may read it by */
   Block *ground;              /* whose memory the arena is, once there is storage */
   Tree *next;
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* peer.c: a laid-out tree as another process has it: declared the same, over memory at `base` that
- * stays there until the peer is destroyed. Of a sparse one, elements and whether cells are active
- * are read, one by one; its nodes are known to that process alone. */
-Tree *tree_peer(const Tree *of, uint8_t *base, Error *err);
-/* Can it be read through memory alone? Not if a hash finds its cells. */
-bool tree_can_be_peer(const Tree *tree, Error *err);
+/* peer.c: a laid-out tree as another process has it: declared the same, over memory at `base`, and
+ * with its tables at `tables` if it has hashes, which stay there until the peer is destroyed. Of a
+ * sparse one, elements and whether cells are active are read, one by one; its nodes are known to
+ * that process alone. */
+Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err);
+/* Where a tree has hashes, others read between `begin` and `end`, but not in a rest, while all are
+ * in a barrier; after the barrier `tree_look` at peers finds what their trees had in the rest. */
+static inline bool tree_has_hashes(const Tree *tree) { return tree->shown; }
+void tree_read_begin(Tree *tree);
+void tree_rest(Tree *tree);
+void tree_read_end(Tree *tree);
+void tree_look(Tree *peer);
 /* Is it a sparse one of another process? */
 static inline bool tree_is_view(const Tree *tree) {
   return tree->is_peer && tree->layout->is_sparse;
@@ -72,7 +81,8 @@ const char *tree_label(const Tree *tree, char buffer[100]);
 void store_count(StoreStats *stats, const Tree *tree);
 
 bool storage_create(Tree *tree, Error *err);
-bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, Error *err); /* see tree_peer */
+bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables,
+                    Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
 /* Returns chunks without a live node to the system and the budget, and logs; so many bytes. */
 uint64_t storage_compact(Tree *tree);

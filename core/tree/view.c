@@ -42,7 +42,6 @@ bool field_view(Field *field, RgView *view, Error *err) {
   const SNodePath *path = level->path;
   const SNodeComponent *first = &level->components[field->component];
   view->alive = alive(field);
-  if (!view->alive) return true; /* the host has to say when it looks */
   if (path->sparse_step >= 0 || type_is_struct(field->type) || !find_step(field, first, view))
     return true;
   uint64_t offset = first->offset;
@@ -52,10 +51,11 @@ bool field_view(Field *field, RgView *view, Error *err) {
     if (!add_strides(path, k, is_last ? first->stride : path->steps[k + 1].stride, view))
       return true;
   }
-  if (!tree_reach(field->node->tree, DEVICE_READS, err)) return false;
   view->rank = level->rank;
   memcpy(view->start, field->offset, sizeof view->start);
   memcpy(view->extent, level->shape, sizeof(int64_t) * (size_t)level->rank);
+  if (!view->alive) return true; /* the host has to say when it looks */
+  if (!tree_reach(field->node->tree, DEVICE_READS, err)) return false;
   view->first = field->node->tree->rt.root + offset;
   return true;
 }

@@ -144,6 +144,8 @@ static inline int parts_at(const Parts *parts, int k) {
 
 /* What has indices, as the kernel names it: a field, an SNode, an array, an element. Its home is a
  * level of a tree or an array. */
+typedef struct FieldPeers FieldPeers;
+
 typedef struct FieldRef {
   const SNode *node;     /* NULL: in an array, */
   const ArrayUse *array; /* this one; else NULL */
@@ -153,6 +155,7 @@ typedef struct FieldRef {
   bool is_watched;       /* what is not finite may not be written to it */
   bool is_movable;       /* launches say where its elements are: SemaValue */
   int indexed;           /* indices it already has */
+  const FieldPeers *peers; /* the first index chooses one of these, which are only read; NULL */
   SemaArg source;        /* the capture or parameter it comes from */
   Type type;             /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
 } FieldRef;
@@ -173,7 +176,7 @@ typedef struct ShapeRef {
 
 /* x.shape has so many numbers. */
 static inline int field_rank(const FieldRef *field) {
-  return field->array ? field->array->of.axis_count : field->node->rank;
+  return field->array ? field->array->of.axis_count : field->node->rank + (field->peers != NULL);
 }
 
 typedef struct LaunchArgRef {
@@ -227,6 +230,12 @@ typedef struct Entity {
     OtherRef other;      /* OTHER */
   };
 } Entity;
+
+/* The same field of several ranks, by rank. */
+struct FieldPeers {
+  int count;
+  Entity *of;            /* FIELD */
+};
 
 /* Of an AST_INDEX: is it `x.shape[0]`? */
 static inline bool entity_is_extent(const Entity *entity) {

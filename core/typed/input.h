@@ -125,6 +125,7 @@ typedef struct SemaInput {
   const char *kernel_name;
   /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;
+  int function_count;
   SemaWants *wants;            /* filled when something is missing; may be NULL */
 } SemaInput;
 

@@ -1403,6 +1403,12 @@ function Counted:pop() end
 --- No elements are left.
 function Counted:clear() end
 
+--- Some of the elements, in the same memory; neither grows or shrinks from then on.
+---@param first integer
+---@param count integer
+---@return rg.Counted
+function Counted:slice(first, count) end
+
 --- An element by its indices.
 ---@param ... integer
 ---@return any
@@ -1427,7 +1433,7 @@ function Counted:to_table() end
 function Counted:from_table(t) end
 
 --- Of the same shape.
----@param from rg.Array
+---@param from rg.Array|rg.Counted
 ---@return self
 function Counted:copy_from(from) end
 
@@ -1500,6 +1506,10 @@ function Comm:find(pointer) end
 ---@param out table[]
 ---@param filled table[]
 function Comm:trade(out, filled) end
+
+--- The NCCL by which arrays of GPUs are combined, "2.30.7"; nil and why not. Not together.
+---@return string?, string?
+function Comm:nccl() end
 
 --- All others get `why` at their next call. Not together.
 ---@param why string

@@ -8,6 +8,7 @@
 ---
 --- Blocks are numbered along a Morton curve, and ranks own what is between two cuts of it: near
 --- blocks are mostly one rank's. All ranks know all owners, so nobody asks who wants what.
+local ffi = require "ffi"
 local fail = require "regolith.error"
 local array = require "regolith.array"
 local field = require "regolith.field"
@@ -65,6 +66,7 @@ end
 
 -- -- blocks ---------------------------------------------------------------------------------------
 
+-- Where a number is in a grid of so many along each axis, the last of which counts first.
 local function place_of(counts, number)
   local place = {}
   for axis = #counts, 1, -1 do
@@ -227,7 +229,7 @@ local function entries_of(self, what, ...)
   for k = 1, select("#", ...) do
     local entry = self.entries[(select(k, ...))]
     if not entry then
-      return fail.argument(("%s takes fields of grid:field, not %s"):format(what,
+      return fail.argument(("%s takes fields that this grid:field made, not %s"):format(what,
         fail.describe((select(k, ...)))))
     end
     entries[k] = entry
@@ -237,6 +239,7 @@ end
 
 -- -- together -------------------------------------------------------------------------------------
 
+-- Is the rank in our team, whose memory is read in place?
 local function is_near(comm, rank)
   return rank >= comm.team.first and rank < comm.team.first + comm.team.count
 end
@@ -351,7 +354,8 @@ local function measure(self, work)
     run(self, "weigh", self.list[1].field, self.own.array, self.own.count, sums)
   end
   self.comm:all_reduce(sums)
-  local list, pointer = {}, sums:pointer()
+  local list, numbers = {}, sums:to_string()
+  local pointer = ffi.cast("const double *", numbers)
   for number = 0, self.total - 1 do list[number] = pointer[number] end
   return list
 end
@@ -386,6 +390,10 @@ function methods.balance(self, options)
   end
   options = options or {}
   fail.check_options(options, { "work", "least" }, "grid:balance")
+  if options.least ~= nil and type(options.least) ~= "number" then
+    return fail.argument("option 'least' is a share of the mean, not "
+      .. fail.describe(options.least), "grid:balance{ least = 0.1 }")
+  end
   if options.work ~= nil and not is_per_block(self, options.work) then
     return fail.argument(("option 'work' is an array with a number for each block, {%s} of them")
       :format(table.concat(self.counts, ", ")))
@@ -459,7 +467,7 @@ function parts.clear(self, x, loaded)
 end
 
 methods.save, methods.load = files.save, files.load
-blocks.methods = methods
+blocks.methods, blocks.place_of, blocks.is_near = methods, place_of, is_near
 
 -- -- the module -----------------------------------------------------------------------------------
 

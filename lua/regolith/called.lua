@@ -31,7 +31,13 @@ end
 
 local has_util, util = pcall(require, "jit.util")
 
-local function prototype_of(f) return has_util and util.funcinfo(f).proto or f end
+-- A kernel made of a text is called as a function of that text: it is its own prototype, and its
+-- names are those that the kernel has.
+local function is_text(f) return type(f) == "table" end
+
+local function prototype_of(f)
+  return has_util and not is_text(f) and util.funcinfo(f).proto or f
+end
 
 local read = setmetatable({}, { __mode = "k" }) -- prototype -> its source, as source.lua found it
 
@@ -40,14 +46,15 @@ function called.is_read(f) return read[prototype_of(f)] ~= nil end
 
 --- Finds the source of a function; `reader` is that of rg.init, which may do anything.
 function called.read(f, reader)
-  local found = source.of_function(f, reader)
-  found.key = table.concat({ found.line_defined, found.last_line, found.which or "", found.chunk,
-    found.text }, ":")
+  local found = is_text(f) and f.found or source.of_function(f, reader)
+  found.key = table.concat({ found.line_defined or 0, found.last_line or 0, found.which or "",
+    found.chunk, found.text }, ":")
   read[prototype_of(f)] = found
 end
 
 local function upvalues_of(f)
   local numbers = {}
+  if is_text(f) then return numbers end
   for k = 1, 255 do
     local name = debug.getupvalue(f, k)
     if name == nil then return numbers end
@@ -73,7 +80,7 @@ local function variable_of(self, number, name)
   elseif f then
     upvalue = self.own_upvalues[name]
   end
-  if not f then return nil end
+  if not f or is_text(f) then return nil end
   if upvalue then return debug.upvalueid and debug.upvalueid(f, upvalue) end
   return getfenv and getfenv(f) or nil
 end
@@ -172,8 +179,18 @@ function called.upvalue(self, number, upvalue)
   return v
 end
 
+--- Of a text: its captures, then what every kernel knows, then the globals where it was made.
+function called.text_name(kernel, name)
+  local v = kernel.captures[name]
+  if not rawequal(v, nil) then return v end
+  v = kernel.defaults[name]
+  if not rawequal(v, nil) then return v end
+  return kernel.environment[name]
+end
+
 function called.global(self, number, name)
   local f = self.functions[number]
+  if f and is_text(f) then return called.text_name(f, name) end
   return f and (getfenv and getfenv(f) or _G)[name]
 end
 

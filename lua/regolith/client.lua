@@ -255,8 +255,8 @@ local methods = { empty = empty, create = create, write = write, read = read,
   execute_autotune = execute_autotune, sync = sync, profile = profile, stream = stream,
   memory_usage = memory_usage, memory_cleanup = memory_cleanup }
 
-Client.__index = fail.members(methods, "a client")
-Ticket.__index = fail.members(ticket, "a ticket")
+Client.__index = fail.members(methods, "a client", Client, "client")
+Ticket.__index = fail.members(ticket, "a ticket", Ticket, "ticket")
 
 --- `rg.client()`: that of stream 0, on which all other launches are.
 function client.create(session, number)

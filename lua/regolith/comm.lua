@@ -15,7 +15,7 @@ local C, check = lib.C, lib.check
 local function show_comm(self) return ("rank %d of %d"):format(self.rank, self.size) end
 local function show_window(self) return ("window of %s"):format(tostring(self.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
-local Window = { __regolith = "a window", __tostring = show_window }
+local Window = { __regolith = "a window of ranks", __tostring = show_window }
 
 -- `pointer`, released by `release` when nothing refers to it any more.
 local function hold(pointer, number, release)
@@ -141,6 +141,16 @@ function methods.broadcast(self, v, root)
   local t = v.type
   send_bytes(self, root, pointer, count * (t.element or t).size)
   return v
+end
+
+local why_out = ffi.new "const char *[1]"
+
+--- The NCCL that combines and broadcasts arrays of GPUs, "2.30.7". nil: none does, and why; ""
+--- before the first such call. Not together.
+function methods.nccl(self)
+  local version = C.rg_comm_nccl(self.pointer, why_out)
+  if version ~= nil then return ffi.string(version) end
+  return nil, ffi.string(why_out[0])
 end
 
 -- All bytes of an array.
@@ -301,41 +311,50 @@ local function distance(to, from)
     - ffi.cast("int64_t", ffi.cast("intptr_t", from)))
 end
 
--- Where elements are from the window's first byte on, and the bytes from one to the next by axis;
--- nil: no array's lie so.
-local function layout_of_array(a)
-  local extents, strides, step = {}, {}, a.type.size
+-- Where rank 0's elements are, their extents, and the bytes from one to the next by axis; nil: no
+-- array's lie so.
+local function layout_of_array(self)
+  local a, extents, strides = self.own, {}, {}
+  local step = a.type.size
   for axis, extent in pairs(a.shape) do extents[axis + 1] = extent end
   for axis = #extents, 1, -1 do strides[axis], step = step, step * extents[axis] end
-  return 0, extents, strides
+  return peer_address(self, 0), extents, strides
 end
 
 local function layout_of_field(self)
   local view, t = ffi.new "RgView", self.own.type
-  check(C.rg_field_view(self.own.rg_field, view), self.number)
-  if view.first == nil or t.element and view.step ~= t.element.size then return end
+  local first = field.peer(self.pointer, 0, self.own)
+  check(C.rg_field_view(first.rg_field, view), self.number)
+  if view.rank == 0 or t.element and view.step ~= t.element.size then return end
   local extents, strides = {}, {}
   for axis = 1, view.rank do
     if view.start[axis - 1] ~= 0 then return end
     extents[axis], strides[axis] = tonumber(view.extent[axis - 1]), tonumber(view.stride[axis - 1])
   end
-  check(C.rg_window_range(self.pointer, range_out, size_out), self.number)
-  return distance(view.first, range_out[0]), extents, strides
+  check(C.rg_field_pointer(first.rg_field, peer_out), self.number)
+  return ffi.cast("uint8_t *", peer_out[0]), extents, strides
 end
 
 -- All ranks' as one array, by rank; nil: there is no such array, or not all are reached.
 local function open_ranks(self)
   if not self.pointer or self.comm.team.count < self.comm.size then return end
   local is_field = field.is(self.own)
-  local offset, extents, strides = (is_field and layout_of_field or layout_of_array)(
-    is_field and self or self.own)
-  if not offset then return end
-  local first = peer_address(self, 0)
-  local apart = self.comm.size > 1 and distance(peer_address(self, 1), first)
+  local first, extents, strides = (is_field and layout_of_field or layout_of_array)(self)
+  if not first then return end
+  local apart = self.comm.size > 1 and distance(peer_address(self, 1), peer_address(self, 0))
   table.insert(extents, 1, self.comm.size)
   table.insert(strides, 1, apart or (strides[1] or 1) * (extents[2] or 1))
-  return array.wrap(self.comm.session, first + offset, self.own.type, extents,
+  return array.wrap(self.comm.session, first, self.own.type, extents,
     { owner = self, strides = strides })
+end
+
+-- A field's, by rank, from 1 on; nil: not all are reached.
+local function list_peers(self)
+  local is_open = self.pointer and field.is(self.own)
+  if not is_open or self.comm.team.count < self.comm.size then return end
+  local list = {}
+  for rank = 0, self.comm.size - 1 do list[rank + 1] = self:peer(rank) end
+  return list
 end
 
 --- Together: peers cannot reach it any more. The array or field stays.
@@ -347,20 +366,20 @@ function window.free(self)
   end
   local ranks = rawget(self, "ranks")
   if ranks then ranks:destroy() end
-  self.ranks = nil
+  self.ranks, self.peer_list = nil, nil
   self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
 end
 
 -- -- the module -----------------------------------------------------------------------------------
 
-Comm.__index = fail.members(methods, "rg.comm()")
-local find_window_member = fail.members(window, "a window")
-builtin.names[find_window_member({}, "peer")] = "window.peer" -- in kernels a row of `ranks`
+Comm.__index = fail.members(methods, "rg.comm()", Comm, "comm")
+local find_window_member = fail.members(window, "a window", Window, "win")
+-- In kernels a row of `ranks`, or one of `peer_list`: false, where there is no such thing.
+builtin.names[find_window_member({}, "peer")] = "window.peer"
 function Window.__index(self, name)
-  if name == "ranks" then
-    local ranks = open_ranks(self)
-    rawset(self, "ranks", ranks)
-    return ranks
+  if name == "ranks" or name == "peer_list" then
+    self[name] = (name == "ranks" and open_ranks or list_peers)(self) or false
+    return self[name]
   elseif type(name) == "string" and name ~= "pointer" then -- of a freed one
     return find_window_member(self, name)
   end

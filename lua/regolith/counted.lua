@@ -6,6 +6,8 @@ local fail = require "regolith.error"
 local types = require "regolith.type"
 local array = require "regolith.array"
 local array_type = require "regolith.array_type"
+local shape = require "regolith.shape"
+local item = require "regolith.counted_item"
 
 local C, check = lib.C, lib.check
 
@@ -63,45 +65,16 @@ local function view(self)
   return record.view
 end
 
--- -- elements that are arrays ---------------------------------------------------------------------
-
--- Does an element hold a reference? Those are written by kernels, which count them.
-local function holds_arrays(t)
-  if t.item then return true end
-  for _, member in ipairs(t.members or {}) do
-    if holds_arrays(member.type) then return true end
-  end
-  return false
-end
-
-local function refuse_arrays(t, what)
-  if not holds_arrays(t) then return end
-  return fail.argument(("%s: elements of type %s hold arrays, which kernels write"):format(what,
-    t.name), "a kernel makes it, and returns it")
+-- As counted_item.lua knows it.
+local function place(self)
+  check_held(self)
+  local api, c = api_of(self)
+  local record = records[self.rg_number]
+  return { runtime = self.rg_runtime, c = c, held = self.rg_counted, type = record.type,
+    name = record.name, extents = extents_of(self, api) }
 end
 
 local new_handle
-
--- Its array, held by one more handle; nil: it has none.
-local item_quietly = lib.quietly(function(self, record, api, i)
-  local from = ffi.cast("const uint64_t *", api.data(api, self.rg_counted))
-  local pointer = ffi.cast("RgCounted *", ffi.cast("uintptr_t", from[i]))
-  if pointer == nil then return nil end
-  api.acquire(api, pointer)
-  return new_handle(self.rg_runtime, pointer, record.type)
-end)
-
-local function item(self, i)
-  check_held(self)
-  local api, record = api_of(self), records[self.rg_number]
-  local count = extents_of(self, api)[1]
-  if record.rank > 1 or type(i) ~= "number" or i % 1 ~= 0 or i < 0 or i >= count then
-    return fail.raise { code = "index.range",
-      message = ("index %s is outside %s, which has %d elements"):format(tostring(i), record.name,
-        count) }
-  end
-  return item_quietly(self, record, api, i)
-end
 
 -- -- methods --------------------------------------------------------------------------------------
 
@@ -109,9 +82,15 @@ local methods = {}
 
 for _, name in ipairs { "get", "set", "fill", "to_table", "from_table", "copy_from" } do
   methods[name] = function(self, ...)
-    refuse_arrays(records[self.rg_number].type, "a:" .. name)
-    local elements = view(self)
-    local result = elements[name](elements, ...)
+    local result
+    if item.holds_arrays(records[self.rg_number].type) then
+      result = item[name](place(self), ...)
+      if name == "get" or name == "to_table" then return result end
+      return self
+    end
+    local elements, given = view(self), (...)
+    if name == "copy_from" and counted.is(given) then result = elements:copy_from(view(given))
+    else result = elements[name](elements, ...) end
     return result ~= elements and result or self
   end
 end
@@ -123,49 +102,60 @@ function methods.array(self)
   return adopt_quietly(api, self, records[self.rg_number], extents_of(self, api))
 end
 
-local function check_list(self, what)
+local function list_of(self, what)
   check_held(self)
   if records[self.rg_number].rank > 1 then
     return fail.argument(what .. ": an array of several axes does not grow")
   end
+  local at = place(self)
+  drop_view(records[self.rg_number])
+  return at, at.extents[1]
 end
 
-local function resize(self, api, bytes, what)
-  drop_view(records[self.rg_number])
-  if api.resize(api, self.rg_counted, bytes) == 0 then
-    return fail.argument(what .. ": there is no memory for it, or it is a part of another array")
-  end
-end
+local counted_out = ffi.new "RgCounted *[1]"
+
+local slice_quietly = lib.quietly(function(self, at, first, count, where)
+  check(C.rg_counted_slice(at.c, at.held, at.type.name, first, count, where, counted_out),
+    at.runtime)
+  return new_handle(at.runtime, counted_out[0], counted.type(self))
+end)
 
 --- One more element; its index.
 function methods.append(self, v)
-  check_list(self, "a:append")
-  refuse_arrays(records[self.rg_number].type, "a:append")
-  local api, size = api_of(self), records[self.rg_number].type.size
-  local bytes = tonumber(api.size(api, self.rg_counted))
-  resize(self, api, bytes + size, "a:append")
-  local ok, failure = pcall(methods.set, self, bytes / size, v)
-  if ok then return bytes / size end
-  resize(self, api, bytes, "a:append")
+  local at, count = list_of(self, "a:append")
+  item.resize(at, count + 1)
+  local ok, failure = pcall(methods.set, self, count, v)
+  if ok then return count end
+  drop_view(records[self.rg_number])
+  item.resize(at, count)
   return error(failure, 0)
 end
 
 --- The last element, which it then no longer has; nothing when it is empty.
 function methods.pop(self)
-  check_list(self, "a:pop")
-  refuse_arrays(records[self.rg_number].type, "a:pop")
-  local api, size = api_of(self), records[self.rg_number].type.size
-  local count = tonumber(api.size(api, self.rg_counted)) / size
+  local at, count = list_of(self, "a:pop")
   if count == 0 then return nil end
   local v = methods.get(self, count - 1)
-  resize(self, api, (count - 1) * size, "a:pop")
+  drop_view(records[self.rg_number])
+  item.resize(at, count - 1)
   return v
 end
 
 function methods.clear(self)
-  check_list(self, "a:clear")
-  refuse_arrays(records[self.rg_number].type, "a:clear")
-  resize(self, api_of(self), 0, "a:clear")
+  item.resize((list_of(self, "a:clear")), 0)
+end
+
+--- `count` elements from number `first` on, in the same memory: neither grows from then on.
+function methods.slice(self, first, count)
+  local at, length = list_of(self, "a:slice")
+  for _, n in ipairs { first or false, count or false } do
+    if type(n) ~= "number" or n % 1 ~= 0 then
+      return fail.argument("a:slice(first, count) takes two whole numbers, not "
+        .. fail.describe(n or nil))
+    end
+  end
+  first = math.max(0, math.min(first, length))
+  return slice_quietly(self, at, first, math.max(0, math.min(count, length - first)), fail.place())
 end
 
 --- How many hold it: handles, other arrays, extensions.
@@ -176,7 +166,7 @@ function methods.count(self)
   return tonumber(api.count(api, self.rg_counted)) - own
 end
 
-local function let_go(self)
+local function let_go(self, where)
   local record = records[self.rg_number]
   local held = self.rg_counted
   if held == nil then return end
@@ -184,7 +174,7 @@ local function let_go(self)
   self.rg_counted = nil
   if record.view and runtime and runtime.c then drop_view(record) end
   record.vector.numbers[0].u64 = 0
-  record.api.release(record.api, held)
+  C.rg_counted_release(held, where)
   lib.drop_handle(self.rg_runtime)
 end
 
@@ -192,7 +182,7 @@ end
 function methods.release(self)
   check_held(self)
   records[self.rg_number].released = fail.place()
-  let_go(self)
+  let_go(self, records[self.rg_number].released)
 end
 
 fail.guard(methods, function(self) return ffi.istype(Handle, self) end, "a")
@@ -200,14 +190,17 @@ fail.guard(methods, function(self) return ffi.istype(Handle, self) end, "a")
 -- -- as a value -----------------------------------------------------------------------------------
 
 local properties = {}
-function properties.shape(self) return view(self).shape end
+function properties.shape(self)
+  local extents = place(self).extents
+  return shape.of(extents, #extents)
+end
 function properties.type(self) return records[self.rg_number].type end
 
 local meta = {}
 
 meta.__index = fail.border(function(self, key)
   if type(key) ~= "string" then
-    if records[self.rg_number].type.item then return item(self, key) end
+    if item.holds_arrays(records[self.rg_number].type) then return item.get(place(self), key) end
     return view(self)[key]
   end
   if methods[key] then return methods[key] end
@@ -215,24 +208,37 @@ meta.__index = fail.border(function(self, key)
   return fail.argument(("%s has no '%s'"):format(records[self.rg_number].name, key))
 end)
 meta.__newindex = fail.border(function(self, key, v)
-  refuse_arrays(records[self.rg_number].type, "a[i] = v")
+  if item.holds_arrays(records[self.rg_number].type) then return item.set(place(self), key, v) end
   view(self)[key] = v
 end)
 meta.__len = fail.border(function(self)
   check_held(self)
   return extents_of(self, (api_of(self)))[1]
 end)
-meta.__pairs = function(self) return pairs(view(self)) end
+-- The elements that there are now; it may grow and shrink meanwhile.
+function meta.__pairs(self)
+  if records[self.rg_number].rank > 1 then return pairs(view(self)) end
+  local k, count = -1, #self
+  return function()
+    k = k + 1
+    if k < math.min(count, #self) then return k, self[k] end
+  end
+end
+function meta.__ipairs()
+  return fail.argument("ipairs counts from 1, and arrays from 0",
+    "for i = 0, #a - 1 do, or pairs(a)")
+end
 function meta.__eq(a, b)
   return ffi.istype(Handle, a) and ffi.istype(Handle, b) and a.rg_counted == b.rg_counted
 end
+function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 function meta.__tostring(self)
   local name = records[self.rg_number].name
   if self.rg_counted == nil then return name .. ", released" end
   return ("%s [%s]"):format(name, table.concat(extents_of(self, (api_of(self))), " x "))
 end
 meta.__gc = lib.finalizer(function(self)
-  let_go(self)
+  let_go(self, "the collector")
   records[self.rg_number] = nil
 end)
 
@@ -244,8 +250,7 @@ Handle = ffi.metatype("RgCountedHandle", meta)
 function new_handle(number, pointer, t)
   local vector = ffi.new "RgVector"
   last_number = last_number + 1
-  records[last_number] = { name = t.name, type = t.item, rank = t.axes, vector = vector,
-    api = C.rg_extension_api(lib.runtimes[number].c) }
+  records[last_number] = { name = t.name, type = t.item, rank = t.axes, vector = vector }
   vector.type, vector.count = t.name, 1
   vector.numbers[0].u64 = ffi.cast("uint64_t", ffi.cast("uintptr_t", pointer))
   lib.count_handle(number)
@@ -253,6 +258,31 @@ function new_handle(number, pointer, t)
 end
 
 function counted.is(what) return type(what) == "cdata" and ffi.istype(Handle, what) end
+
+--- As messages call it: "an array(f32)".
+function counted.describe(self) return "an " .. records[self.rg_number].name end
+
+--- Its array type, as rg.array_type makes it.
+function counted.type(self)
+  local record = records[self.rg_number]
+  return array_type.create(record.type, record.rank)
+end
+
+local share_quietly = lib.quietly(function(self, api)
+  api.acquire(api, self.rg_counted)
+  return new_handle(self.rg_runtime, self.rg_counted, counted.type(self))
+end)
+
+--- One more handle of the same array.
+function counted.share(self)
+  check_held(self)
+  return share_quietly(self, (api_of(self)))
+end
+
+--- What an array is as a number.
+function counted.address(self)
+  return ffi.cast("uint64_t", ffi.cast("uintptr_t", self.rg_counted))
+end
 
 --- What a launch is given; as long as the handle is.
 function counted.vector(self)
@@ -274,24 +304,11 @@ function counted.take(number, t, address)
   return new_handle(number, pointer, t)
 end
 
-local create_quietly = lib.quietly(function(number, c, t, extents, what)
-  local api, bytes, rank = C.rg_extension_api(c), t.size, #extents
-  for _, n in ipairs(extents) do bytes = bytes * n end
-  local room = rank > 1 and math.ceil(bytes / 8) * 8 + 8 * rank or bytes
-  local held = api.allocate(api, room)
-  if held == nil then
-    return fail.raise { code = "memory.budget",
-      message = ("%s: there is no memory for %.0f bytes"):format(what, room),
-      hint = "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY" }
-  end
-  local data = ffi.cast("uint8_t *", api.data(api, held))
-  ffi.fill(data, room)
-  if rank > 1 then
-    local past = ffi.cast("int64_t *", data + room - 8 * rank)
-    for k, n in ipairs(extents) do past[k - 1] = n end
-    api.resize(api, held, bytes)
-  end
-  return new_handle(number, held, array_type.create(t, rank))
+local create_quietly = lib.quietly(function(number, c, t, extents, where)
+  local rank = #extents
+  check(C.rg_counted_create(c, t.name, ffi.new("int64_t[8]", extents), rank, where, counted_out),
+    number)
+  return new_handle(number, counted_out[0], array_type.create(t, rank))
 end)
 
 local function check_extents(what, extents)
@@ -308,7 +325,6 @@ end
 
 local function create(session, what, t, extents)
   t = types.get(t, what)
-  refuse_arrays(t, what)
   check_extents(what, extents)
   local number, c = session:get()
   if lib.oracle_of(number) then
@@ -318,13 +334,18 @@ local function create(session, what, t, extents)
   local bytes = t.size
   for _, n in ipairs(extents) do bytes = bytes * n end
   session:account_array(bytes)
-  return create_quietly(number, c, t, extents, what)
+  return create_quietly(number, c, t, extents, fail.place())
 end
 
 --- `rg.zeros(T, n, ..)`: zeros; of one axis, it can grow.
 function counted.zeros(session, t, ...) return create(session, "rg.zeros", t, { ... }) end
 
 --- `rg.list(T)`: an array without elements.
-function counted.list(session, t) return create(session, "rg.list", t, { 0 }) end
+function counted.list(session, t, extra)
+  if extra ~= nil then
+    return fail.argument("rg.list takes the type of its elements alone", "rg.zeros(T, n) has some")
+  end
+  return create(session, "rg.list", t, { 0 })
+end
 
 return counted

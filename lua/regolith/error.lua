@@ -217,12 +217,12 @@ end
 --- refused.
 ---@param members table   name -> function; changed in place
 ---@param what string     how the message calls the table
-function fail.members(members, what)
+---@param metatable table   of what has them
+---@param object string   how the message calls one of those
+function fail.members(members, what, metatable, object)
   local names = {}
-  for name, f in pairs(members) do
-    names[#names + 1] = name
-    members[name] = fail.border(f)
-  end
+  for name in pairs(members) do names[#names + 1] = name end
+  fail.guard(members, function(self) return getmetatable(self) == metatable end, object)
   return function(_, name)
     if members[name] then return members[name] end
     return fail.argument(("%s has no '%s'"):format(what, tostring(name)),

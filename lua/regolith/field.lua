@@ -344,6 +344,9 @@ function fail.describe_cdata(v)
   for name, kind in pairs(kinds) do
     if ffi.istype(name, v) then return kind end
   end
+  if ffi.istype("RgCountedHandle", v) then
+    return (require("regolith.counted").describe(v))
+  end
   if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then
     return ("a number (%s)"):format(tostring(v))
   end

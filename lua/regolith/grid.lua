@@ -38,8 +38,15 @@ local function surface(shape, blocks)
   return sum
 end
 
--- How many blocks along each axis: `size` of them, all alike, with the least surface; nil: none.
-local function divide(shape, size, halo)
+-- Of the k-th of `count` blocks along an axis: its first cell, and that of the next one. Their
+-- extents differ by one at most.
+local function part_of(cells, count, k)
+  return math.floor(cells * k / count), math.floor(cells * (k + 1) / count)
+end
+
+-- How many blocks along each axis: `size` of them, with the least surface, each as long as what it
+-- shows; nil: none.
+local function divide(shape, size, halo, periodic)
   local best, least
   local function try(axis, left, blocks)
     if axis > #shape then
@@ -48,8 +55,8 @@ local function divide(shape, size, halo)
       return
     end
     for count = 1, left do
-      local extent = shape[axis] / count
-      if left % count == 0 and extent % 1 == 0 and (count == 1 or extent >= halo) then
+      local shown = (count > 1 or periodic[axis]) and math.max(halo, 1) or 0
+      if left % count == 0 and math.floor(shape[axis] / count) >= shown then
         blocks[axis] = count
         try(axis + 1, left / count, blocks)
       end
@@ -59,15 +66,7 @@ local function divide(shape, size, halo)
   return best
 end
 
--- Ranks count along the last axis first.
-local function place_of(blocks, rank)
-  local place = {}
-  for axis = #blocks, 1, -1 do
-    place[axis] = rank % blocks[axis]
-    rank = (rank - place[axis]) / blocks[axis]
-  end
-  return place
-end
+local place_of = block_grid.place_of -- of a rank among the blocks
 
 local function rank_at(blocks, place)
   local rank = 0
@@ -103,11 +102,11 @@ local function read_halo(halo)
 end
 
 local function read_periodic(periodic, axes)
-  local list = {}
+  local list, is_list = {}, type(periodic) == "table"
   for axis = 1, axes do
     local value = periodic
-    if type(periodic) == "table" then value = periodic[axis] end
-    if value ~= nil and type(value) ~= "boolean" then
+    if is_list then value = periodic[axis] end
+    if value ~= nil and type(value) ~= "boolean" or is_list and #periodic ~= axes then
       return fail.argument("option 'periodic' is true, false or one of them for each axis, not "
         .. fail.describe(periodic))
     end
@@ -142,11 +141,12 @@ local copies = {
 -- The rank beside this one along an axis, on side -1 or 1, and how much further a cell is counted
 -- in its field, which has our indices in place of its own; nil: the grid ends there.
 local function neighbour(self, axis, side)
-  local place, extent = { unpack(self.place) }, self.past[axis] - self.from[axis]
-  place[axis] = (place[axis] + side) % self.blocks[axis]
+  local place, cells, count = { unpack(self.place) }, self.shape[axis], self.blocks[axis]
+  place[axis] = (place[axis] + side) % count
   local is_past = self.place[axis] + side ~= place[axis]
   if is_past and not self.periodic[axis] then return nil end
-  return rank_at(self.blocks, place), -side * extent
+  local further = self.from[axis] - part_of(cells, count, place[axis])
+  return rank_at(self.blocks, place), further - (is_past and side * cells or 0)
 end
 
 -- The cells past this block's side, or those of the block that its neighbour there has past its
@@ -173,10 +173,7 @@ local function copy(self, x, p, from, past, shift)
   self.copy(x, p, unpack(box))
 end
 
-local function is_far(self, rank)
-  local team = self.comm.team
-  return rank < team.first or rank >= team.first + team.count
-end
+local function is_far(self, rank) return not block_grid.is_near(self.comm, rank) end
 
 local function fill_side(self, x, axis, side)
   local rank, further = neighbour(self, axis, side)
@@ -236,9 +233,9 @@ function methods.field(self, t, options)
   end
   fail.check_options(options or {}, { "name", "layout" }, "grid:field")
   local extents, offset = {}, {}
-  for axis = 1, #self.shape do
+  for axis = 1, #self.shape do -- alike on all ranks: those of the largest block
     offset[axis] = self.from[axis] - self.halo
-    extents[axis] = self.past[axis] - self.from[axis] + 2 * self.halo
+    extents[axis] = math.ceil(self.shape[axis] / self.blocks[axis]) + 2 * self.halo
   end
   local x = field.create(self.session, { type = t, shape = extents, offset = offset,
     name = options and options.name, layout = options and options.layout })
@@ -251,7 +248,7 @@ function methods.exchange(self, ...)
   local count = select("#", ...)
   for k = 1, count do
     if not self.windows[(select(k, ...))] then
-      return fail.argument("grid:exchange takes fields of grid:field, not "
+      return fail.argument("grid:exchange takes fields that this grid:field made, not "
         .. fail.describe((select(k, ...))))
     end
   end
@@ -283,8 +280,8 @@ end
 local function cells_of_rank(self, rank)
   local place, from, past, extents = place_of(self.blocks, rank), {}, {}, {}
   for k = 1, #self.shape do
-    extents[k] = self.past[k] - self.from[k]
-    from[k], past[k] = place[k] * extents[k], (place[k] + 1) * extents[k]
+    from[k], past[k] = part_of(self.shape[k], self.blocks[k], place[k])
+    extents[k] = past[k] - from[k]
   end
   return from, past, extents
 end
@@ -311,8 +308,8 @@ end
 
 methods.save, methods.load = files.save, files.load
 
-Grid.__index = fail.members(methods, "a grid")
-BlockGrid.__index = fail.members(block_grid.methods, "a grid of blocks")
+Grid.__index = fail.members(methods, "a grid", Grid, "grid")
+BlockGrid.__index = fail.members(block_grid.methods, "a grid of blocks", BlockGrid, "grid")
 
 -- -- the module -----------------------------------------------------------------------------------
 
@@ -330,11 +327,11 @@ function grid.create(session, rg, options)
   if options.block ~= nil then
     return setmetatable(block_grid.create(self, rg, options.block), BlockGrid)
   end
-  local blocks = divide(shape, comm.size, halo)
+  local blocks = divide(shape, comm.size, halo, self.periodic)
   if not blocks then
-    return fail.argument(("a grid of %s cells cannot be cut into %d equal blocks of at least %d \z
-      cells a side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
-      "choose extents that the number of ranks divides")
+    return fail.argument(("a grid of %s cells cannot be cut into %d blocks of at least %d cells a \z
+      side"):format(table.concat(shape, " x "), comm.size, math.max(halo, 1)),
+      "fewer ranks, more cells, or a halo that is not as wide")
   end
   self.rg, self.parts = rg, parts
   self.blocks, self.place, self.from, self.past = blocks, place_of(blocks, comm.rank), {}, {}
@@ -342,9 +339,7 @@ function grid.create(session, rg, options)
   self.parcels = setmetatable({}, { __mode = "k" })
   self.copy = copies[#shape](rg)
   for axis = 1, #shape do
-    local extent = shape[axis] / blocks[axis]
-    self.from[axis] = self.place[axis] * extent
-    self.past[axis] = self.from[axis] + extent
+    self.from[axis], self.past[axis] = part_of(shape[axis], blocks[axis], self.place[axis])
   end
   return setmetatable(self, Grid)
 end

@@ -33,6 +33,12 @@ local function names_of(self, what, t)
   return fields, plain
 end
 
+local function check_path(what, path)
+  if type(path) ~= "string" then
+    return fail.argument(("%s takes a path first, not %s"):format(what, fail.describe(path)))
+  end
+end
+
 -- Rank 0 calls f; what fails there fails on all.
 local function on_first(comm, f)
   local ok, result = true, nil
@@ -53,6 +59,7 @@ end
 --- What this rank has in its own cells of these fields, as one file. Together.
 function files.save(self, path, t)
   local comm, parts = self.comm, self.parts
+  check_path("grid:save", path)
   local fields, plain = names_of(self, "grid:save", t)
   local whole, trees = {}, {}
   for _, name in ipairs(fields) do
@@ -77,7 +84,10 @@ function files.save(self, path, t)
   for _, tree in ipairs(trees) do tree:destroy() end
 end
 
--- What rank 0 reads of a file: whole fields, and the other values as a text that makes them.
+local plain_forms = { number = "[%q]=tonumber(%q)", string = "[%q]=%q", boolean = "[%q]=%s" }
+
+-- What rank 0 reads of a file: whole fields, and the other values as a text that makes them,
+-- whatever names they have there.
 local function read(self, path, t, fields)
   local into, trees, plain = {}, {}, {}
   for _, name in ipairs(fields) do
@@ -86,9 +96,10 @@ local function read(self, path, t, fields)
   local all, problem = snapshot.load(self.session, path, into)
   if not all then return fail.argument(problem or ("there is no file '%s'"):format(path)) end
   for name, v in pairs(all) do
-    if not into[name] and type(v) == "number" then plain[#plain + 1] = ("%s=%.17g"):format(name, v)
-    elseif not into[name] and (type(v) == "string" or type(v) == "boolean") then
-      plain[#plain + 1] = (type(v) == "string" and "%s=%q" or "%s=%s"):format(name, tostring(v))
+    local form = plain_forms[type(v)]
+    if form and not into[name] then
+      plain[#plain + 1] = form:format(name, type(v) == "number" and ("%.17g"):format(v)
+        or tostring(v))
     end
   end
   return { whole = into, trees = trees, plain = "return {" .. table.concat(plain, ",") .. "}" }
@@ -99,6 +110,7 @@ end
 --- tree all fields are loaded together: what else it had is gone. Together.
 function files.load(self, path, t)
   local comm, parts = self.comm, self.parts
+  check_path("grid:load", path)
   local fields = names_of(self, "grid:load", t)
   local file = on_first(comm, function() return read(self, path, t, fields) end)
   local result = assert(loadstring(comm:broadcast(file and file.plain or "")))()

@@ -49,7 +49,14 @@ local function put_text(slot, kind, text) -- the text lives as long as the modul
   slot.kind, slot.text = kind, text
 end
 
-local function put_cdata(slot, v)
+-- Of arrays that kernels make: the core does not know whose they are.
+local function check_runtime(own, runtime)
+  if own == nil or own == runtime then return end
+  return fail.raise { code = "runtime.mixed",
+    message = "a kernel is given an array of another runtime" }
+end
+
+local function put_cdata(slot, v, runtime)
   if ffi.istype("RgFieldHandle", v) then
     if v.rg_rank < 0 and C.rg_field_node(v.rg_field) ~= nil then field.settle(v) end
     local pointer = v.rg_field
@@ -58,6 +65,7 @@ local function put_cdata(slot, v)
     local pointer = v.rg_array
     slot.kind, slot.array = C.RG_VALUE_ARRAY, pointer
   elseif ffi.istype("RgCountedHandle", v) then
+    check_runtime(v.rg_runtime, runtime)
     slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.counted").vector(v)
   elseif ffi.istype("RgNodeHandle", v) then
     snode.settle(v)
@@ -75,12 +83,12 @@ end
 kernel.words = {} -- texts that a slot points to
 
 -- Writes `v` into the slot, after all that this allocates. Functions of the user are left to put.
-local function put_value(slot, v, kind)
+local function put_value(slot, v, kind, runtime)
   if value.put(slot, v) then return end
   if kind == "nil" then
     slot.kind = C.RG_VALUE_NIL
   elseif kind == "cdata" then
-    put_cdata(slot, v)
+    put_cdata(slot, v, runtime)
   elseif kind == "string" then
     put_text(slot, C.RG_VALUE_STRING, v)
   elseif kind == "function" then
@@ -92,7 +100,7 @@ local function put_value(slot, v, kind)
     local name = type(meta) == "table" and rawget(meta, "__regolith")
       or (kind == "table" and "a table" or "a " .. kind)
     kernel.words[name] = name
-    local is_table = name == "a table" or name == "a window" -- of ranks: win:peer(r)
+    local is_table = name == "a table" or name == "a window of ranks" -- win:peer(r)
     put_text(slot, kind == "table" and is_table and C.RG_VALUE_TABLE or C.RG_VALUE_OTHER, name)
   end
 end
@@ -101,14 +109,17 @@ end
 -- got others meanwhile.
 local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
-  local inner = kind == "table" and rawget(v, "need_compiled") ~= nil and rawget(v, "fn")
-  if inner then v, kind = inner, "function" end -- called as the function that it is made of
+  if kind == "table" and rawget(v, "need_compiled") ~= nil then -- a kernel, called as a function
+    v, kind = rawget(v, "fn") or v, "function"
+  end
   local key = kind == "function" and called.key(self, number, v) or nil
   local vector = kind == "cdata" and matrix.type_of(v) and ffi.new "RgVector" or nil
   local known = (kind == "function" or kind == "table") and builtin.name_of(v, self.environment)
-  if vector then value.put(slot, v, vector)
+  if vector then
+    check_runtime(struct.runtime_of(v), self.runtime)
+    value.put(slot, v, vector)
   elseif known then put_text(slot, C.RG_VALUE_BUILTIN, known)
-  else put_value(slot, v, kind) end
+  else put_value(slot, v, kind, self.runtime) end
   if self.last ~= last then return end -- renewed: this launch begins again
   local code = called.note(self, number, v, key)
   if kind == "function" and not known then
@@ -316,14 +327,7 @@ function need.upvalue(f, number)
   return v
 end
 
--- A name of a text kernel: its captures, then what every kernel knows, then the caller's globals.
-function need.text_name(self, name)
-  local v = self.captures[name]
-  if not rawequal(v, nil) then return v end
-  v = self.defaults[name]
-  if not rawequal(v, nil) then return v end
-  return self.environment[name]
-end
+need.text_name = called.text_name
 
 function need.refuse_extra(self)
   if methods.source(self):find "^[^)]*%.%.%.%s*%)" then return self() end -- the compiler refuses it
@@ -496,8 +500,10 @@ kernel.is = is_kernel
 -- number.
 local function sample(v)
   if v == nil then return 0 end
-  if types.is(v) then return v(0) end
-  return v
+  if not types.is(v) then return v end
+  if v.item then return ffi.new("RgVector", { type = v.name, count = 1 }) end -- no array
+  if v.members then return v() end
+  return v(0)
 end
 
 --- `kernel:compile(..)`: what a launch with such values, and with the captures as they are now,
@@ -628,7 +634,9 @@ function kernel.create(session, rg, what, ...)
       return fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
     end
     local options = check_options(given)
-    self = new_kernel(session, source.of_text(what, session:get_reader()), options)
+    local found = source.of_text(what, session:get_reader())
+    self = new_kernel(session, found, options)
+    self.found = found
     self.captures, self.environment = captures or {}, caller_environment()
     self.defaults = setmetatable({ rg = rg }, { __index = builtin.defaults })
   else

@@ -73,7 +73,7 @@ local function open(own)
   function rg.comm() return require("regolith.comm").open(own) end
   function rg.grid(options) return require("regolith.grid").create(own, rg, options) end
   function rg.zeros(t, ...) return require("regolith.counted").zeros(own, t, ...) end
-  function rg.list(t) return require("regolith.counted").list(own, t) end
+  function rg.list(t, ...) return require("regolith.counted").list(own, t, ...) end
   function rg.extension(path) return require("regolith.extension").open(own, path) end
   function rg.extension_api() return require("regolith.extension").api(own) end
   function rg.array_type(t, axes) return require("regolith.array_type").create(t, axes) end

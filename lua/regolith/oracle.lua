@@ -27,7 +27,7 @@ local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
-    arrays = {}, outside = 0 }, oracle)
+    arrays = {}, outside = 0, blocks = 0, headers = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
@@ -494,6 +494,13 @@ local function read_argument(t, place)
     place)[0])
 end
 
+local function refuse_array(t)
+  if not t:find("array(", 1, true) then return end
+  return fail.raise { code = "kernel.not_yet",
+    message = "with arch = \"lua\" arrays stay in kernels: this one would return an " .. t,
+    hint = "store what is needed of it in a field, or arch = \"cpu\"" }
+end
+
 local function load_text(kernel, number, text)
   local name = kernel.chunk == "kernel" and "=kernel" or "@" .. kernel.chunk
   local chunk, message = loadstring(text, rawget(kernel, "fn") and debug.getinfo(kernel.fn,
@@ -509,6 +516,7 @@ local function load_text(kernel, number, text)
   local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
+  for _, t in ipairs(results) do refuse_array(t) end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
   return { run = chunk, number = number, types = types, results = results, names = names,
@@ -547,17 +555,22 @@ local function begin(self, kernel, variants, pointer, values, count)
   return variant, operands, arguments
 end
 
-local function warn_outside(stray, kernel, variant, operands, count)
+local stray_text = "regolith: %s:%d: a write to %s; kernel '%s' made %d such write%s in this "
+  .. "launch: they do nothing and are counted in rg.stats().out_of_range (said once per kernel)\n"
+
+local function describe_place(stray, kernel, variant, operands)
   local number = 0
+  if not stray.elements then return "an element that its array does not have" end
   while operands[number] ~= stray.elements do number = number + 1 end
   local level = stray.elements.level
   local shape = tostring(kernel.last[number].shape):sub(2, -2):gsub(",", " x")
   if level.first then shape = ("%s from %s"):format(shape, table.concat(level.first, ", ")) end
-  io.stderr:write(("regolith: %s:%d: a write to '%s' at %s is outside its shape, %s; kernel '%s' "
-    .. "made %d such write%s in this launch: they do nothing and are counted in "
-    .. "rg.stats().out_of_range (said once per kernel)\n"):format(kernel.chunk, stray.line,
-    variant.names[number], stray.index, shape, ffi.string(C.rg_kernel_name(kernel.pointer)), count,
-    count == 1 and "" or "s"))
+  return ("'%s' at %s is outside its shape, %s"):format(variant.names[number], stray.index, shape)
+end
+
+local function warn_outside(stray, kernel, variant, operands, count)
+  io.stderr:write(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
+    operands), ffi.string(C.rg_kernel_name(kernel.pointer)), count, count == 1 and "" or "s"))
 end
 
 local MOST_CALLS = 4000 -- as in llvm_bc/rt.h
@@ -595,7 +608,7 @@ end
 local function run(self, kernel, variant, operands, arguments)
   local answers = {}
   local before = self.outside
-  oracle_list.full, self.stray = nil, nil
+  oracle_list.full, self.stray, oracle_counted.oracle = nil, nil, self
   local launch = { kernel = kernel.pointer, emission = variant.number, runtime = kernel.runtime,
     globals = kernel.environment }
   if variant.nests or variant.fails then
@@ -612,6 +625,15 @@ local function run(self, kernel, variant, operands, arguments)
   for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
   return answers, #variant.results
 end
+
+--- What kernels made, in the names of `rg.allocations()`: it is freed when its launch has ended.
+function oracle:add_made(all)
+  for _, name in ipairs { "alloc", "free" } do all[name] = all[name] + self.blocks end
+  for _, name in ipairs { "header_alloc", "header_free" } do
+    all[name] = all[name] + self.headers
+  end
+end
+function oracle:forget_made() self.blocks, self.headers = 0, 0 end
 
 local function call_unguarded(f, ...) return true, f(...) end
 local guarded = fail.is_traced and call_unguarded or pcall

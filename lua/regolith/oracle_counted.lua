@@ -1,9 +1,22 @@
 --- Counted arrays with arch = "lua": the elements of each in a Lua table, from 1, and how many
 --- there are. A value is {array}, or {0} for none; what collects them is Lua's collector.
 --- With several axes elements are in row-major order, and `extents` says how many there are.
+--- Statistics are those of a compiled launch when it has ended, as nothing that a kernel made
+--- outlives it here: what is made counts as made and freed. So each array notes what memory it
+--- would have: `room`, in bytes, for elements of `size` bytes.
 local vector = require "regolith.oracle_vector"
+local fail = require "regolith.error"
 
 local counted = {}
+
+--- The runtime whose kernel runs: `blocks` and `headers`, as many as were made; `outside`, writes
+--- to elements that are not there, and `stray`, the first of them in this launch.
+counted.oracle = nil
+
+local function note(blocks, headers)
+  local self = counted.oracle
+  self.blocks, self.headers = self.blocks + blocks, self.headers + headers
+end
 
 jit.off(true, true) -- as in oracle_number.lua
 
@@ -32,10 +45,12 @@ local function place_of(value, i, ...)
 end
 
 local MOST = 2 ^ 31 - 1
+local LARGE = 65536 -- bytes; as in llvm_bc/array_slow.c
 
-function counted.array_new(zero, n, ...)
+function counted.array_new(size, zero, n, ...)
   local array = { count = math.max(0, tonumber(n or 0)) }
-  if select("#", ...) > 0 then
+  local has_axes = select("#", ...) > 0
+  if has_axes then
     array.extents = { array.count }
     for _, extent in ipairs { ... } do
       extent = math.max(0, tonumber(extent))
@@ -45,6 +60,10 @@ function counted.array_new(zero, n, ...)
   end
   if array.count > MOST then array.count, array.extents = 0, nil end
   for k = 1, array.count do array[k] = zero end
+  array.size, array.room = size, array.count * size
+  local axes = array.extents and #array.extents or 0
+  local is_whole = has_axes and math.ceil(array.room / 8) * 8 + 8 * axes < LARGE
+  note(is_whole and 1 or 2, 1)
   return { array }
 end
 
@@ -65,12 +84,12 @@ function counted.array_get(value, zero, ...)
   return zero
 end
 
-counted.outside = 0 -- writes of this launch
-
 local function set(value, change, ...)
   local array, place = place_of(value, ...)
   if not array then
-    counted.outside = counted.outside + 1
+    local self = counted.oracle
+    self.outside = self.outside + 1
+    self.stray = self.stray or { line = debug.getinfo(3, "l").currentline }
     return
   end
   array[place] = change(array[place])
@@ -89,18 +108,36 @@ function counted.array_update_parts(value, f, v, parts, ...)
   set(value, function(old) return vector.update_parts(old, f, v, parts) end, ...)
 end
 
---- The slot; -1: there is no array, or it is a part of another one, or that has parts.
-function counted.array_append(value, v)
+-- The array whose length may change, from `count` elements on; nil: there is none.
+local function own_of(value, count)
   local array = array_of(value)
-  if not array or array.is_pinned or array.count >= MOST then return -1 end
+  if not array or not array.is_pinned or array.count < count then return array end
+  return fail.raise { code = "list.full",
+    message = "an array of which a slice was taken cannot grow or shrink, nor can a slice" }
+end
+
+local LEAST_GROWTH = 64 -- bytes; this and the next are those of llvm_bc/array_slow.c
+
+local function grow(array)
+  local bytes = array.count * array.size
+  if bytes <= array.room then return end
+  array.room = math.max(bytes, LEAST_GROWTH, array.room + math.floor(array.room / 2))
+  note(1, 0)
+end
+
+--- The slot; -1: there is no array.
+function counted.array_append(value, v)
+  local array = own_of(value, 0)
+  if not array then return -1 end
   array.count = array.count + 1
   array[array.count] = v
+  grow(array)
   return array.count - 1
 end
 
 function counted.array_pop(value, zero)
-  local array = array_of(value)
-  if not array or array.count == 0 or array.of then return zero end
+  local array = own_of(value, 1)
+  if not array or array.count == 0 then return zero end
   local v = array[array.count]
   array[array.count] = nil
   array.count = array.count - 1
@@ -108,8 +145,8 @@ function counted.array_pop(value, zero)
 end
 
 function counted.array_clear(value)
-  local array = array_of(value)
-  if not array or array.of then return end
+  local array = own_of(value, 1)
+  if not array or array.count == 0 then return end
   for k = 1, array.count do array[k] = nil end
   array.count = 0
 end
@@ -119,7 +156,11 @@ function counted.array_slice(value, first, count)
   local length = array and array.count or 0
   first = math.max(0, math.min(length, tonumber(first)))
   count = math.min(tonumber(count), length - first)
-  if count <= 0 then return counted.array_new(0) end
+  if count <= 0 then
+    note(2, 1)
+    return { { count = 0, is_pinned = true } }
+  end
+  note(1, 1)
   array.is_pinned = true
   if array.of then array, first = array.of, array.first + first end
   return { { count = count, of = array, first = first, is_pinned = true } }

@@ -45,6 +45,7 @@ function vector.stretch(count, x)
 end
 
 local function equal(a, b)
+  if type(a) == "table" or type(b) == "table" then return rawequal(a, b) end -- arrays
   if type(a) == "cdata" or type(b) == "cdata" then return number.eq(a, b) end
   return a == b
 end

@@ -14,6 +14,7 @@ local fail = require "regolith.error"
 local field = require "regolith.field"
 local kernel = require "regolith.kernel"
 local snode = require "regolith.snode"
+local source = require "regolith.source"
 
 local debug, loadfile = debug, loadfile
 local reload = {}
@@ -115,7 +116,7 @@ end
 -- Puts the old module's objects in the place of new ones of the same names and declarations; says
 -- which names stay, and which are new.
 local function keep(new, chunk, old)
-  local kept, renewed, count = {}, {}, 0
+  local kept, renewed = {}, {}
   walk(new, chunk, function(name, v, set)
     if not is_data(v) then return end
     local before = old[name]
@@ -125,7 +126,7 @@ local function keep(new, chunk, old)
     local list = is_same and kept or before and renewed
     local shown = name:gsub("^local ", ""):gsub("^captured%.", "")
     if list and not list[shown] then
-      list[shown], count = true, count + 1
+      list[shown] = true
       list[#list + 1] = shown
     end
   end)
@@ -141,13 +142,6 @@ local function path_of(name)
   if path then return path end
   return fail.argument(("rg.reload finds no file of module '%s'"):format(name),
     "it reloads what require has loaded from package.path")
-end
-
-local function read(path)
-  local file = io.open(path, "rb")
-  local text = file and file:read "*a"
-  if file then file:close() end
-  return text
 end
 
 local function run(name, path)
@@ -175,7 +169,7 @@ local function reload_one(name)
     return fail.argument(("module '%s' has not been loaded by require"):format(name))
   end
   local path = path_of(name)
-  local text, chunk = read(path), "@" .. path
+  local text, chunk = source.read_file(path), "@" .. path
   local new = run(name, path)
   local report = keep(new, chunk, objects(old, chunk, is_data))
   compile(new, chunk, objects(old, chunk, kernel.is))
@@ -202,7 +196,7 @@ local function changed()
   for name, module in pairs(package.loaded) do
     local path = type(name) == "string" and type(module) == "table" and package.searchpath(name,
       package.path)
-    if path and texts[name] ~= read(path) and is_ours(name, module, path) then
+    if path and texts[name] ~= source.read_file(path) and is_ours(name, module, path) then
       names[#names + 1] = name
     end
   end

@@ -412,6 +412,7 @@ function session:allocations(on)
     if type(on) ~= "boolean" then
       return fail.argument("rg.allocations takes true or false, not " .. fail.describe(on))
     end
+    if self.runtime.oracle then self.runtime.oracle:forget_made() end
     return lib.check(C.rg_allocations_count(c, on and 1 or 0), number)
   end
   local all, t = ffi.new "RgAllocations", {}
@@ -419,6 +420,7 @@ function session:allocations(on)
   for _, name in ipairs(allocation_names) do
     t[name] = name ~= "fault" and tonumber(all[name]) or nil
   end
+  if self.runtime.oracle then self.runtime.oracle:add_made(t) end
   if t.faults > 0 then t.fault = ffi.string(all.fault) end
   return printable(t, allocation_names)
 end

@@ -46,6 +46,13 @@ meta.__ipairs = meta.__pairs
 
 Shape = ffi.metatype("RgShape", meta)
 
+--- Of a list of extents.
+function shape.of(extents, count)
+  local s = Shape(count)
+  for k = 1, count do s.rg_values[k - 1] = extents[k] end
+  return s
+end
+
 --- The shape that `read` (rg_field_shape or rg_snode_shape) returns for a handle with this many
 --- axes.
 function shape.read(read, pointer, count, runtime)

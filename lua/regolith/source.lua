@@ -18,7 +18,8 @@ local function missing(message, hint)
   }
 end
 
-local function read_file(path)
+--- All bytes of a file; nil: there is none.
+function source.read_file(path)
   local file = io and io.open(path, "rb")
   local text = file and file:read "*a"
   if file then file:close() end
@@ -37,7 +38,7 @@ end
 local function read_chunk(name, mark, reader)
   local text, reason
   if reader then text, reason = ask(reader, name) end
-  if not text and mark == "@" then text = read_file(name) end
+  if not text and mark == "@" then text = source.read_file(name) end
   return text, reason
 end
 

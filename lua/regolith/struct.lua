@@ -1,6 +1,7 @@
 --- Structs: `rg.struct{{"pos", rg.vec3}, {"mass", rg.f32}}`, and their values outside kernels.
 --- A value is immutable, like a vector: a cdata with the numbers of all members, one after the
 --- other, as C has them (RgVector). Members are read by name; the whole is written as a table.
+--- A value holds the arrays among its members, each by a handle that nobody else has.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.type"
@@ -39,12 +40,44 @@ end
 --- Number `k` of a value, from 0.
 function struct.number(v, t, k) return readers[t.numbers[k].name](v.rg_n[k]) end
 
+-- -- arrays among the members ---------------------------------------------------------------------
+
+local held = setmetatable({}, { __mode = "k" }) -- value -> number `k` -> handle
+
+local function handles() return require "regolith.counted" end
+
+-- From now on `v` has the handle as its number `k`.
+local function hold(v, k, handle)
+  held[v] = held[v] or {}
+  held[v][k] = handle
+end
+
+-- `v`, of the type `t`, has the arrays that `from` has from number `first` on.
+local function carry(v, at, t, from, first)
+  for _, array in ipairs(t.arrays or {}) do
+    local handle = held[from] and held[from][first + array.number]
+    if handle then hold(v, at + array.number, handle) end
+  end
+  return v
+end
+
+--- The number of a runtime whose arrays `v` holds; nil: it holds none.
+function struct.runtime_of(v)
+  local own = held[v]
+  if not own then return nil end
+  local _, handle = next(own)
+  return handle.rg_runtime
+end
+
 -- -- values ---------------------------------------------------------------------------------------
 
 local function member_of(v, t, member)
   local own, first = member.type, member.first
-  if own.members then
-    return make(own, function(k) return struct.number(v, t, first + k) end)
+  if own.item then
+    local handle = held[v] and held[v][first]
+    return handle and handles().share(handle)
+  elseif own.members then
+    return carry(make(own, function(k) return struct.number(v, t, first + k) end), 0, own, v, first)
   elseif own.element then
     return matrix.make(own, function(k) return struct.number(v, t, first + k) end)
   end
@@ -64,7 +97,7 @@ local function to_table(v)
   local t, list = matrix.type_of(v), {}
   for _, member in ipairs(t.members) do
     local x = member_of(v, t, member)
-    list[member.name] = member.type.count and x:to_table() or x
+    list[member.name] = member.type.count and not member.type.item and x:to_table() or x
   end
   return list
 end
@@ -96,7 +129,7 @@ end
 
 local function show(x)
   if type(x) == "number" then return ("%.7g"):format(x) end
-  return (tostring(x):gsub("U?LL$", ""))
+  return x == nil and "none" or (tostring(x):gsub("U?LL$", ""))
 end
 
 local function to_string(v)
@@ -158,13 +191,23 @@ local function refuse_member(t, member, x)
     tostring(member.type), matrix.describe(x)))
 end
 
+local function fill_array(v, t, member, x)
+  if not handles().is(x) or handles().type(x) ~= member.type then
+    return refuse_member(t, member, x)
+  end
+  local own = handles().share(x)
+  if struct.runtime_of(v) and struct.runtime_of(v) ~= own.rg_runtime then
+    return fail.argument(("the arrays of a %s belong to two runtimes"):format(t.text), nil,
+      "runtime.mixed")
+  end
+  v.rg_n[member.first].u64 = handles().address(own)
+  hold(v, member.first, own)
+end
+
 -- The numbers of a member, from what is given for it.
 local function fill(v, t, member, x)
   local own, first = member.type, member.first
-  if own.item then
-    return fail.argument(("member '%s' of a %s is an array, which exists in kernels alone")
-      :format(member.name, t.text))
-  end
+  if own.item then return fill_array(v, t, member, x) end
   if not own.count then
     local is_bool = own.name == "bool"
     if (type(x) == "boolean") ~= is_bool or not (is_bool or matrix.is_number(x)) then
@@ -181,6 +224,7 @@ local function fill(v, t, member, x)
   local value = given == own and x or own(x)
   if own.members then
     ffi.copy(v.rg_n + first, value.rg_n, own.count * 8)
+    carry(v, first, own, value, 0)
   else
     for k = 0, own.count - 1 do writers[own.element.name](v.rg_n[first + k], value.rg_n[k]) end
   end
@@ -197,6 +241,7 @@ local function fill_named(v, t, given)
   end
   return v
 end
+if jit then jit.off(fill_named) end -- pairs: error.lua, check_options
 
 --- `P{pos = v, mass = 2}`, `P(v, 2)`, `P(p)`; what is not given is zero.
 local function construct(t, ...)
@@ -219,10 +264,14 @@ end
 
 -- -- to and from C --------------------------------------------------------------------------------
 
--- Of an RgVector's numbers.
-local function from_numbers(t, numbers)
+-- Of an RgVector's numbers; arrays among them bring a reference each, and are of `runtime`.
+local function from_numbers(t, numbers, runtime)
   local v = t.ctype_value()
   ffi.copy(v.rg_n, numbers, t.count * 8)
+  for _, array in ipairs(t.arrays) do
+    local handle = handles().take(runtime, array.type, numbers[array.number].u64)
+    if handle then hold(v, array.number, handle) end
+  end
   return v
 end
 
@@ -264,6 +313,9 @@ local function add_member(t, k, given)
   end
   local member = { name = name, type = own, first = t.count }
   for at, scalar in pairs(scalars_of(own)) do t.numbers[t.count + at] = scalar end
+  for _, array in ipairs(own.item and { { number = 0, type = own } } or own.arrays or {}) do
+    t.arrays[#t.arrays + 1] = { number = t.count + array.number, type = array.type }
+  end
   t.count = t.count + (own.count or 1)
   if t.count > most_numbers then
     return fail.argument(("a struct has at most %d numbers, counting those of its vectors and "
@@ -350,7 +402,7 @@ function struct.create(members, options)
       .. (type(members) == "table" and "an empty one" or fail.describe(members)),
       "write rg.struct{{\"pos\", rg.vec3}, {\"mass\", rg.f32}}")
   end
-  local t = types.new { members = {}, by_name = {}, numbers = {}, count = 0 }
+  local t = types.new { members = {}, by_name = {}, numbers = {}, arrays = {}, count = 0 }
   for k, given in ipairs(members) do add_member(t, k, given) end
   for key in pairs(members) do
     if type(key) ~= "number" then

@@ -1,6 +1,7 @@
 -- figures.lua - what kernels cost on a GPU, as figures that need none: counts of a step of the
 -- bench's programs, by the driver that executes PTX, and what the assembler makes of their kernels,
--- where there is one. Holds figures.txt against them; `--bless` renews it.
+-- where there is one. Numbers that stay the same are constants, as in a simulation that has run for
+-- a while. Holds figures.txt against them; `--bless` renews it.
 -- usage: luajit tests/cuda/figures.lua [--bless] [NAME ..], with RG_LIBRARY and LUA_PATH as in
 -- tests/run
 local here = arg[0]:match "^(.*)/" or "."
@@ -10,6 +11,7 @@ local golden_path = here .. "/figures.txt"
 -- A name; the program of tests/bench/ours and its words; the cells of a step.
 local rows = {
   { "triad", "stream triad 65536", 65536 },
+  { "sum", "stream sum 65536", 65536 },
   { "7-point, dense", "stencil 3 32", 32 ^ 3 },
   { "W3 7-point, sparse", "lap7 24", "active" },
   { "W4 new leaves", "activate touch dense 16 16384", 16384 },
@@ -129,6 +131,7 @@ end
 local function lines_of(k)
   local driver = os.getenv "RG_LIBRARY":match "^(.*/)" .. "tests/cuda/libcuda.so.1"
   local pipe = io.popen(("RG_ARCH=cuda RG_ASYNC=on RG_CUDA_DRIVER='%s' PTX_COUNT=2 RG_VERIFY=0 "
+    .. "RG_SPECIALISE=always "
     .. "'%s' '%s' --one %d 2>&1; echo status $?"):format(driver, arg[-1], arg[0], k))
   local lines, said = {}, {}
   for line in pipe:lines() do

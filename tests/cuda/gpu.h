@@ -54,6 +54,8 @@
   CALL(cuMemMap, (uint64_t, size_t, size_t, unsigned long long, unsigned long long))          \
   CALL(cuMemUnmap, (uint64_t, size_t))                                                        \
   CALL(cuMemSetAccess, (uint64_t, size_t, const void *, size_t))                              \
+  CALL(cuMemExportToShareableHandle, (void *, unsigned long long, int, unsigned long long))   \
+  CALL(cuMemImportFromShareableHandle, (unsigned long long *, void *, int))                   \
   CALL(cuModuleLoadDataEx, (void **, const void *, unsigned, const int *, void **))           \
   CALL(cuModuleUnload, (void *))                                                              \
   CALL(cuModuleGetFunction, (void **, void *, const char *))                                  \

@@ -15,7 +15,8 @@ static void *end_data, *end_info;
 static uint64_t end_bytes;
 static RtCountedFault fault;
 static int faults;
-static char fault_where[64];
+static char fault_where[64], fault_ended[64];
+static const char *place;
 static void *kept[KEPT];
 static int kept_count;
 
@@ -35,11 +36,17 @@ static void give(RtAllocator *unused, void *memory, uint64_t size_bytes, int is_
   free(memory);
 }
 
-static void report(RtAllocator *unused, RtCountedFault what, const char *where) {
+static void report(RtAllocator *unused, RtCountedFault what, const RtCounted *counted) {
   (void)unused;
   fault = what;
   faults++;
-  snprintf(fault_where, sizeof fault_where, "%s", where);
+  snprintf(fault_where, sizeof fault_where, "%s", rt_counted_made(counted));
+  snprintf(fault_ended, sizeof fault_ended, "%s", rt_counted_ended(counted));
+}
+
+static const char *find_place(RtAllocator *unused) {
+  (void)unused;
+  return place;
 }
 
 static void retire(RtAllocator *unused, void *memory, uint64_t size_bytes) {
@@ -51,9 +58,10 @@ static void retire(RtAllocator *unused, void *memory, uint64_t size_bytes) {
 
 static void begin(uint32_t counts, uint32_t is_checked) {
   allocator = (RtAllocator){.take = take, .give = give, .report = report, .retire = retire,
-                            .counts = counts, .is_checked = is_checked};
+                            .place = find_place, .counts = counts, .is_checked = is_checked};
   taken = given = ends = faults = refuse_at = 0;
-  fault_where[0] = 0;
+  fault_where[0] = fault_ended[0] = 0;
+  place = NULL;
 }
 
 static void on_end(void *data, uint64_t size_bytes, void *info) {
@@ -226,9 +234,9 @@ int main(void) {
 
   TEST("checked: a byte written past the data is reported, with where it was made") {
     begin(1, 1);
-    allocator.place = "heat.lua:12";
+    place = "heat.lua:12";
     RtCounted *counted = rt_counted_new(&allocator, 100);
-    allocator.place = "other.lua:1";
+    place = "other.lua:1";
     CHECK(rt_counted_is_intact(counted));
     counted->data[100] = 0;
     CHECK(!rt_counted_is_intact(counted));
@@ -247,13 +255,19 @@ int main(void) {
 
   TEST("checked: a release or an acquire too many is reported, and does nothing") {
     begin(1, 1);
-    allocator.place = "heat.lua:12";
+    place = "heat.lua:12";
     RtCounted *counted = rt_counted_new(&allocator, 100);
+    rt_acquire(counted);
+    place = "wave.lua:3";
     rt_release(counted);
+    place = "main.lua:40";
+    rt_release(counted);
+    place = "other.lua:1";
     rt_release(counted);
     CHECK_INT(faults, 1);
     CHECK_INT(fault, RT_COUNTED_RELEASED_TWICE);
     CHECK_TEXT(fault_where, "heat.lua:12");
+    CHECK_TEXT(fault_ended, "main.lua:40");
     rt_acquire(counted);
     CHECK_INT(faults, 2);
     CHECK_INT(fault, RT_COUNTED_ACQUIRED_DEAD);

@@ -99,7 +99,7 @@ static void log_one(int worker, int i, uint32_t value) {
 
 static uint32_t pop(int i) {
   uint32_t *list = list_at(i), value;
-  int32_t slot = rt_dynamic_pop(list, 1);
+  int32_t slot = rt_dynamic_pop(context, list, 1);
   if (slot < 0) return 0;
   value = *element(list, slot);
   *element(list, slot) = 0;

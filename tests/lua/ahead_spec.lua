@@ -78,4 +78,50 @@ describe("elements at computed places", function()
       end
     end
   end)
+
+  -- What is found ahead is handed on to later groups of lanes, unless the loop changes cells.
+  it("are read from large hashes by lanes of every number, where cells are absent, too", function()
+    for _, t in ipairs { rg.f32, rg.f64 } do
+      local x, y = rg.field(t), rg.field(t, 200)
+      local block = rg.root:hash "ij"
+      block:dense("ij", 4, 4):place(x)
+      rg.kernel([=[function() -- every third block; the tree is large
+        for i, j in rg.range(300, 300) do
+          if (i + j) % 3 == 0 then x[(i - 150) * 4 + 1][(j - 150) * 4 + 2] = i * 1000 + j end
+        end
+      end]=], { rg = rg, x = x })()
+      local function at(k) return k * 7919 % 320 - 160, k * 104729 % 320 - 160 end
+      local function expected(k)
+        local i, j = at(k)
+        i, j = i + 150, j + 150
+        local is_there = i >= 0 and i < 300 and j >= 0 and j < 300 and (i + j) % 3 == 0
+        return is_there and i * 1000 + j or 0
+      end
+      local read = rg.kernel([=[function(first, last)
+        for k in rg.range({ first, last }) do
+          local i, j = k * 7919 % 320 - 160, k * 104729 % 320 - 160
+          y[k] = x[i * 4 + 1][j * 4 + 2]
+        end
+      end]=], { rg = rg, x = x, y = y })
+      local write = rg.kernel([=[function()
+        for k in rg.range(200) do
+          local i, j = k * 7919 % 320 - 160, k * 104729 % 320 - 160
+          x[i * 4 + 1][j * 4 + 2] = x[i * 4 + 1][j * 4 + 2] + 1
+          y[k] = x[i * 4 + 1][j * 4 + 2]
+        end
+      end]=], { rg = rg, x = x, y = y })
+      for _, last in ipairs { 1, 7, 8, 15, 16, 17, 31, 33, 48, 64, 100, 200 } do
+        y:fill(-1)
+        read(last > 20 and 3 or 0, last)
+        for k = 0, 199 do
+          local is_read = k >= (last > 20 and 3 or 0) and k < last
+          assert.equal(is_read and expected(k) or -1, y[k])
+        end
+      end
+      write()
+      for k = 0, 199 do assert.equal(expected(k) + 1, y[k]) end
+      read(0, 200)
+      for k = 0, 199 do assert.equal(expected(k) + 1, y[k]) end
+    end
+  end)
 end)

@@ -48,6 +48,21 @@ describe("an array that a kernel returns #cpu #compiled", function()
     own.reset()
   end)
 
+  it("is copied from another, or from an rg.array", function()
+    local a, b, c = ramp(3), ramp(3):fill(1), rg.array(rg.f32, 3)
+    c[2] = 9
+    assert.same({ 0, 2, 4 }, b:copy_from(a):to_table())
+    assert.same({ 0, 0, 9 }, b:copy_from(c):to_table())
+  end)
+
+  it("is sorted where it is, and joined to text", function()
+    local a = ramp(3)
+    a[0], a[2] = 9, 1
+    rg.sort(a)
+    assert.same({ 1, 2, 9 }, a:to_table())
+    assert.equal("a: array(f32) [3]", "a: " .. a)
+  end)
+
   it("goes back into kernels, which see what Lua changed, and the reverse", function()
     local a = ramp(4)
     assert.equal(12, sum(a))
@@ -72,6 +87,44 @@ describe("an array that a kernel returns #cpu #compiled", function()
     assert.equal("index.range", support.failure(function() return a[0] end).code)
   end)
 
+  it("is walked as it was when the walk began, though it grows and shrinks", function()
+    local a, total = ramp(4), 0
+    for i, v in pairs(a) do
+      assert.equal(2 * i, v)
+      total = total + v
+      a:append(100)
+    end
+    assert.equal(12, total)
+    assert.equal(8, #a)
+    local met = 0
+    for _ in pairs(a) do
+      met = met + 1
+      a:pop()
+    end
+    assert.equal(4, met)
+    assert.matches("ipairs counts from 1", support.failure(function()
+      for _ in ipairs(a) do met = met + 1 end
+    end).message)
+  end)
+
+  it("gives slices, which share its elements and outlive it", function()
+    local a = ramp(10)
+    local b, c = a:slice(6, 2), a:slice(8, 100)
+    assert.same({ 12, 14 }, b:to_table())
+    assert.equal(2, #c)
+    assert.equal(0, #a:slice(20, 3))
+    b[0] = 50
+    assert.equal(50, a[6])
+    assert.equal(64, sum(b))
+    for _, one in ipairs { a, b } do
+      assert.equal("list.full", support.failure(one.append, one, 1).code)
+      assert.equal("list.full", support.failure(one.pop, one).code)
+    end
+    a:release()
+    assert.equal(14, b[1])
+    assert.matches("two whole numbers, not nothing", support.failure(b.slice, b, 1).message)
+  end)
+
   it("raises once it is released, also in launches", function()
     local a = ramp(3)
     assert.equal(6, sum(a))
@@ -81,6 +134,19 @@ describe("an array that a kernel returns #cpu #compiled", function()
     assert.matches("was released at .*counted_handle_spec.lua", e.message)
     assert.equal("handle.destroyed", support.failure(sum, a).code)
     assert.matches("released", tostring(a))
+  end)
+
+  it("is told where it was released when it is released once more", function()
+    local own, ffi = rg.new { allocations = "check" }, require "ffi"
+    local api, a = own.extension_api(), own.kernel [=[function() return rg.list(rg.f32) end]=]()
+    local pointer = ffi.cast("RgCounted *", a.rg_counted)
+    a:release()
+    api.release(api, pointer)
+    local all = own.allocations()
+    assert.equal(1, all.faults)
+    assert.matches("made at [^ ]*counted_handle_spec.lua:%d+ was released somewhere, after its \z
+      last release at [^ ]*counted_handle_spec.lua:%d+$", all.fault)
+    own.reset()
   end)
 
   it("is kept by an extension that holds it", function()
@@ -116,7 +182,131 @@ describe("an array of arrays #cpu #compiled", function()
   end)
 end)
 
+describe("a struct that holds arrays #cpu #compiled", function()
+  local Node = rg.struct { { "mass", rg.f32 }, { "near", rg.array_type(rg.i32) },
+    { "pos", rg.vec2 } }
+  local Two = rg.struct { { "a", Node }, { "b", rg.array_type(rg.f32) }, { "n", rg.i32 } }
+  local make = rg.kernel([=[function(n: i32)
+    local l = rg.list(rg.i32)
+    for i = 1, n do l:append(i) end
+    return Node{mass = 2.5, near = l, pos = {1, 2}}, n, l
+  end]=], { Node = Node })
+  local grow = rg.kernel([=[function(p: Node): Two
+    p.near:append(100)
+    return Two{a = p, n = 7}
+  end]=], { Node = Node, Two = Two })
+
+  it("is one of the values that a kernel returns", function()
+    local node, n, list = make(5)
+    assert.same({ 2.5, 5, rg.vec2(1, 2), 5 }, { node.mass, n, node.pos, #list })
+    assert.equal(list, node.near)
+    assert.equal(5, node.near[4])
+    assert.equal("{mass = 2.5, near = array(i32) [5], pos = vec2(1, 2)}", tostring(node))
+    list:release()
+    assert.equal(5, #node.near)
+  end)
+
+  it("goes into kernels, as an argument and captured, and comes back in another", function()
+    local node = make(5)
+    local two = grow(node)
+    assert.equal(node.near, two.a.near)
+    assert.equal(7, two.n)
+    assert.is_nil(two.b)
+    assert.equal(100, node.near[5])
+    assert.equal(6, rg.kernel([=[function() return #node.near end]=], { node = node })())
+  end)
+
+  it("is made from Lua, too", function()
+    local list = rg.list(rg.i32)
+    local node = Node { mass = 1, near = list }
+    assert.equal(list, node.near)
+    assert.equal(100, grow(node).a.near[0])
+    assert.equal(node, Node { mass = 1, near = list })
+    assert.is_nil(Node { mass = 1 }.near)
+    assert.matches("member 'near' .* is array%(i32%), not an array%(f32%)",
+      support.failure(Node, { near = rg.list(rg.f32) }).message)
+    assert.matches("not a number", support.failure(Node, { near = 3 }).message)
+    list:release()
+    assert.equal("handle.destroyed", support.failure(Node, { near = list }).code)
+  end)
+
+  it("is an element, which Lua reads and writes", function()
+    local nodes, list = rg.list(Node), rg.list(rg.i32)
+    assert.equal(0, nodes:append { mass = 3, near = list })
+    nodes:append(make(4))
+    assert.equal(list, nodes[0].near)
+    assert.equal(4, #nodes[1].near)
+    nodes[0] = nodes[1]
+    assert.equal(4, nodes:pop().near[3])
+    assert.equal(4, nodes[0].near[3])
+    nodes:clear()
+    assert.equal(0, #nodes)
+  end)
+
+  it("leaves nothing behind", function()
+    local own = rg.new { allocations = "check" }
+    local k = own.kernel([=[function(n: i32)
+      local l = rg.list(rg.i32)
+      assert(n < 3, "too many")
+      return Node{near = l}, Two{a = Node{near = l}, b = rg.zeros(rg.f32, n)}, l
+    end]=], { Node = Node, Two = Two })
+    for n = 0, 5 do
+      local ok, node, two = pcall(k, n)
+      assert.equal(n < 3, ok)
+      if ok then assert.equal(node.near, two.a.near) end
+      local nodes = own.list(Node)
+      if ok then nodes:append(node) nodes[0] = two.a end
+    end
+    collectgarbage()
+    collectgarbage()
+    collectgarbage()
+    own.sync()
+    local all = own.allocations()
+    assert.equal(all.header_alloc, all.header_free)
+    assert.equal(all.acquires + all.header_alloc, all.releases)
+    assert.equal(0, all.faults)
+    own.reset()
+  end)
+end)
+
 describe("rg.zeros and rg.list #cpu #compiled", function()
+  it("hold arrays", function()
+    local lists, one = rg.list(rg.array_type(rg.i32)), rg.list(rg.i32)
+    one:append(7)
+    assert.equal(0, lists:append(one))
+    lists:append(rg.zeros(rg.i32, 3))
+    assert.equal(one, lists[0])
+    assert.equal(3, #lists[1])
+    lists[1] = one
+    assert.equal(4, one:count() - 1 + #lists - 1)
+    assert.equal(14, rg.kernel [=[function(all: array(array(i32)))
+      return all[0][0] + all[1][0]
+    end]=](lists))
+    assert.equal("index.range", support.failure(function() return lists[2] end).code)
+    assert.matches("cannot be a number", support.failure(function() lists[0] = 3 end).message)
+    local grid = rg.zeros(rg.array_type(rg.i32), 2, 2)
+    grid:set(1, 1, one)
+    assert.equal(one, grid:get(1, 1))
+    assert.is_nil(grid:get(0, 1))
+    assert.equal("(2, 2)", tostring(grid.shape))
+    local total = 0
+    for _, list in pairs(lists) do total = total + #list end
+    assert.equal(2, total)
+  end)
+
+  it("are of one runtime", function()
+    local own = rg.new {}
+    local theirs = own.list(rg.i32)
+    assert.equal("runtime.mixed", support.failure(rg.kernel [=[function(a: array(i32))
+      return #a
+    end]=], theirs).code)
+    local lists = rg.list(rg.array_type(rg.i32))
+    assert.equal("runtime.mixed", support.failure(lists.append, lists, theirs).code)
+    assert.equal(0, #lists)
+    theirs:release()
+    own.reset()
+  end)
+
   it("make arrays from Lua that kernels take", function()
     local z = rg.zeros(rg.f32, 10)
     assert.equal(0, sum(z))
@@ -138,6 +328,7 @@ describe("rg.zeros and rg.list #cpu #compiled", function()
   end)
 
   it("refuse what they cannot make", function()
+    assert.matches("type of its elements alone", support.failure(rg.list, rg.f32, 3).message)
     assert.matches("whole number", support.failure(rg.zeros, rg.f32, 1.5).message)
     assert.equal("memory.budget", support.failure(rg.zeros, rg.f64, 2 ^ 44).code)
   end)

@@ -1,8 +1,7 @@
 -- Arch "cuda" as a script meets it, with the driver of the tests that executes PTX (tests/cuda), in
 -- a process of its own for each test: what is there, what is not, and what happens when the driver
 -- fails. The other specs run on it as a whole: tests/run.
-local library = os.getenv "RG_LIBRARY"
-local driver = library:match "^(.*/)" .. "tests/cuda/libcuda.so.1"
+local driver = require("support").cuda_driver
 
 -- What a script prints, with more in its environment ("PTX_DEVICES=0").
 local function run(environment, text)
@@ -597,6 +596,41 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  -- Of four arrays that go, the pages serve two that are twice as large: holes are addresses.
+  it("has an arena for what is large, whose memory moves to where it is needed", function()
+    local text = [[
+      rg.init { arch = "cuda" }
+      local ffi = require "ffi"
+      ffi.cdef "int cuDevicePrimaryCtxRetain(void **c, int d); int cuCtxPushCurrent_v2(void *c);"
+      ffi.cdef "int cuMemGetInfo_v2(size_t *free, size_t *total);"
+      local C, c = ffi.load(os.getenv "RG_CUDA_DRIVER"), ffi.new "void *[1]"
+      local info = ffi.new "size_t[2]"
+      assert(C.cuDevicePrimaryCtxRetain(c, 0) == 0 and C.cuCtxPushCurrent_v2(c[0]) == 0)
+      local function used()
+        assert(C.cuMemGetInfo_v2(info, info + 1) == 0)
+        return math.floor(tonumber(info[1] - info[0]) / 2 ^ 20)
+      end
+      local fill = rg.kernel(function(a, v) a[0] = v a[#a - 1] = v end)
+      local function make(mib, v)
+        local a = rg.array(rg.i32, mib * 2 ^ 18)
+        fill(a, v)
+        return a
+      end
+      local arrays, before = {}, used()
+      for k = 1, 8 do arrays[k] = make(20, k) end
+      local most = used() - before
+      for k = 1, 8, 2 do arrays[k]:destroy() end
+      local one, two = make(40, 11), make(40, 12)
+      print(most >= 160 and most < 170, used() - before < 160 + 30)
+      for k = 2, 8, 2 do assert(arrays[k][0] == k and arrays[k][20 * 2 ^ 18 - 1] == k) end
+      assert(one[0] == 11 and two[40 * 2 ^ 18 - 1] == 12 and one[5] == 0)
+      for turn = 1, 20 do make(10 + turn, turn):destroy() end -- what is left holds one at a time
+      print(two[0], arrays[8][0])
+    ]]
+    assert.equal("true true\n12 8", run("PTX_MEMORY=256 RG_ASYNC=off", text))
+    assert.matches("\n12 8$", run("PTX_MEMORY=400 PTX_NO_VMM=1 RG_ASYNC=off", text))
+  end)
+
   it("is lost to all runtimes of a process at once, and a new one gets a new context", function()
     local said = run("PTX_FAIL_LAUNCH=3", [[
       local function start()
@@ -628,6 +662,70 @@ describe("arch cuda #compiled #cpu", function()
     ]])
     assert.matches("false device.lost\nfalse device.lost true\n2 3\nfalse device.lost$", said)
   end)
+
+  it("computes each cell of a leaf once, whatever its shape and however many threads share it",
+    function()
+      assert.equal("the same", run("", [[
+        local shapes = { { 1 }, { 3 }, { 40 }, { 64 }, { 4, 4 }, { 5, 3 }, { 2, 33 }, { 8, 8 },
+          { 16, 32 }, { 3, 1, 5 }, { 4, 4, 4 }, { 16, 16, 16 }, { 2, 3, 2, 4 } }
+        local function results(arch, shape, kind)
+          local rg = rg.new { arch = arch }
+          local axes = ("ijkl"):sub(1, #shape)
+          local x, y = rg.field(rg.i32), rg.field(rg.i32)
+          local block = rg.root:pointer(axes, 3)
+          block[kind](block, axes, unpack(shape)):place(x, y)
+          local at, seed = {}, 1
+          for _ = 1, 40 do -- some cells, in leaves side by side and in others
+            for k, n in ipairs(shape) do
+              seed = seed * 16807 % 2147483647
+              at[k] = seed % (3 * n)
+            end
+            x:set(at, seed % 100)
+          end
+          for _ = 1, 2 do
+            rg.kernel(({
+              function()
+                for i in x:active() do y[i] = y[i] + 2 * x[i] + x[i - 1] + x[i + 1] end
+              end,
+              function()
+                for i, j in x:active() do
+                  y[i][j] = y[i][j] + x[i][j] + 2 * x[i - 1][j] + 3 * x[i + 1][j] + x[i][j - 1]
+                    + x[i][j + 1]
+                end
+              end,
+              function()
+                for i, j, k in x:active() do
+                  y[i][j][k] = y[i][j][k] + x[i][j][k] + 2 * x[i - 1][j][k] + x[i][j][k + 1]
+                    + 3 * x[i][j + 1][k]
+                end
+              end,
+              function()
+                for i, j, k, l in x:active() do
+                  y[i][j][k][l] = y[i][j][k][l] + x[i][j][k][l] + 2 * x[i - 1][j][k][l]
+                    + x[i][j][k][l - 1]
+                end
+              end,
+            })[#shape])()
+          end
+          local list = { tonumber(y:count()) }
+          local function add(t)
+            for _, v in ipairs(t) do
+              if type(v) == "table" then add(v) else list[#list + 1] = v end
+            end
+          end
+          add(y:to_table())
+          rg.reset()
+          return table.concat(list, " ")
+        end
+        for _, shape in ipairs(shapes) do
+          for _, kind in ipairs { "dense", "bitmasked" } do
+            local a, b = results("cuda", shape, kind), results("lua", shape, kind)
+            if a ~= b then return print("differs", table.concat(shape, " x "), kind) end
+          end
+        end
+        print "the same"
+      ]]))
+    end)
 
   it("tries other blocks, more positions a thread and look-ups by each thread, and waits for none",
     function()
@@ -665,7 +763,7 @@ describe("arch cuda #compiled #cpu", function()
       .. "shared=none true", said)
     local waits = {}
     for k, mode in ipairs { "off", "always" } do
-      local calls = run("PTX_TRACE=1 RG_TUNE=" .. mode, [[
+      local calls = run("PTX_TRACE=1 RG_SPECIALISE=off RG_TUNE=" .. mode, [[
         rg.init { arch = "cuda" }
         local x = rg.field(rg.i32, 50)
         local add = rg.kernel(function() for i in rg.range(50) do x[i] = x[i] + 1 end end)

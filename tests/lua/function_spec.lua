@@ -476,11 +476,18 @@ describe("a kernel called in a kernel", function()
     assert.equal(3, x[1])
   end)
 
-  it("cannot be one made of a text", function()
-    local inner = rg.kernel([=[function(v) return v + 1 end]=], {})
-    local err = failure(rg.kernel(function(v) return inner(v) end), 1)
-    assert.equal("call.invalid", err.code)
-    assert.truthy(err.hint:find("Lua function", 1, true))
+  it("may be one made of a text, with its helpers and what it captures", function()
+    local x, own = rg.field(rg.f32, 4), { by = 2 }
+    own.x = x
+    local inner = rg.kernel([=[
+      local function more(v) return v + by end
+      function(v) for i in rg.range(4) do x[i] += more(v) end return more(v) end]=], own)
+    local k = rg.kernel(function(v) return inner(v) + inner(1) end)
+    assert.equal(8, k(3))
+    assert.equal(8, x[2])
+    own.by = 5
+    assert.equal(14, k(3))
+    assert.equal(8, inner(3))
   end)
 end)
 

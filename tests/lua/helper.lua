@@ -103,11 +103,12 @@ end
 
 --- What the ranks of a script print, line by line, sorted, and the exit code. `options`: `mpi`, by
 --- mpirun instead of `regolith run`; `hosts`, by mpirun, four ranks on two hosts; `environment`,
---- "NAME=value ..".
+--- "NAME=value .."; `before`, what comes before the ranks begin.
 function support.run_ranks(ranks, script, options)
   options = options or {}
   local path = os.tmpname()
-  support.write_file(path, 'local rg = require "regolith"\nlocal comm = rg.comm()\n' .. script)
+  support.write_file(path, (options.before or "")
+    .. 'local rg = require "regolith"\nlocal comm = rg.comm()\n' .. script)
   local start = options.hosts and ("tests/support/two_hosts '%s'"):format(program)
     or options.mpi and ("%s -n %d '%s'"):format(mpirun, ranks, program)
     or ("'%s' run -n %d"):format(program, ranks)
@@ -120,6 +121,16 @@ function support.run_ranks(ranks, script, options)
   for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do lines[#lines + 1] = line end
   table.sort(lines)
   return lines, code
+end
+
+--- The CUDA driver of the tests, which executes PTX.
+support.cuda_driver = os.getenv("RG_LIBRARY"):match "^(.*/)" .. "tests/cuda/libcuda.so.1"
+
+--- run_ranks for ranks on GPUs of that driver.
+function support.run_gpu_ranks(ranks, script, environment, options)
+  return support.run_ranks(ranks, script, { before = options and options.before, environment =
+    ("RG_ARCH=cuda RG_CUDA_DRIVER='%s' PTX_MEMORY=1024 %s"):format(support.cuda_driver,
+      environment or "") })
 end
 
 -- -- after each test: no counted memory is held but by arrays and trees ---------------------------

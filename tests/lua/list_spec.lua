@@ -134,6 +134,59 @@ describe("append", function()
     assert.equal(380 + 99, count)
   end)
 
+  it("is read along every list, past its end, past the last element that fits, and outside",
+    function()
+    for _, chunk in ipairs { 3, 4, 8, 32 } do
+      local x = lists(rg.i32, 40, 30, { chunk = chunk })
+      local sum, first, past, product = rg.field(rg.i32, 42), rg.field(rg.i32, 42),
+        rg.field(rg.i32, 42), rg.field(rg.i32, 42)
+      rg.kernel([=[function()
+        for i in rg.range(40) do
+          for k = 1, i * 7 % 31 do x:append(i, i * 100 + k) end
+        end
+      end]=], { x = x })()
+      rg.kernel([=[function()
+        for i in rg.range(42) do
+          local s, f, p, q = 0, 0, 0, 0
+          for k, v in x:items(i - 1) do -- lists -1 and 40 are outside
+            if k % 5 == 3 then continue end
+            s = s + v + x[i - 1][k] + x[i][k]
+            if v % 100 > 23 then break end
+            for m in x:items(k) do q = q + x[k][m] - x[i - 1][k] end
+          end
+          for k = 0, 40 do p = p + x[i - 1][k] end
+          for k, v in x:items(i - 1) do
+            if v % 3 == 1 then f = v; break end
+          end
+          sum[i], first[i], past[i], product[i] = s, f, p, q
+        end
+      end]=], { x = x, sum = sum, first = first, past = past, product = product })()
+      local function at(i, k)
+        local length = i >= 0 and i < 40 and i * 7 % 31 or 0
+        return k < length and i * 100 + k + 1 or 0, length
+      end
+      for i = 0, 41 do
+        local s, f, p, q = 0, 0, 0, 0
+        local _, length = at(i - 1, 0)
+        for k = 0, length - 1 do
+          local v = at(i - 1, k)
+          if f == 0 and v % 3 == 1 then f = v end
+          p = p + v
+        end
+        for k = 0, length - 1 do
+          local v = at(i - 1, k)
+          if k % 5 ~= 3 then
+            s = s + 2 * v + at(i, k)
+            if v % 100 > 23 then break end
+            local _, others = at(k, 0)
+            for m = 0, others - 1 do q = q + at(k, m) - v end
+          end
+        end
+        assert.same({ s, f, p, q }, { sum[i], first[i], past[i], product[i] })
+      end
+    end
+  end)
+
   it("past the end is an error after the launch that names the node, and what fits is there",
     function()
     local x = lists(rg.i32, 2, 10, { name = "short", chunk = 3 })

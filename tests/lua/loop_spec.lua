@@ -698,3 +698,19 @@ describe("a bound of a range that is a float", function()
     assert.equal("value.fit", failure(k).code)
   end)
 end)
+
+describe("a loop that is never reached", function()
+  it("does nothing, though its elements have bounds", function()
+    local x = rg.field(rg.i32, 64)
+    assert.equal(11, rg.kernel([=[function()
+      local k = 0
+      repeat
+        k = k + 1
+        if k == k then return 11 end
+      until k >= 2
+      for i in rg.range(64) do x[i] = x[i] + 1 end
+      return 12
+    end]=], { x = x })())
+    assert.equal(0, x[5])
+  end)
+end)

@@ -38,7 +38,6 @@ local statements = {
     "for 'is it so in one of them' write any = any or c, with the condition c" },
   { "local all = true for i in rg.range(8) do if x[i] > 2 then all = false end end",
     "for 'is it so in all of them' write all = all and c, with the condition c" },
-  { "x[0] = k()", "make what it does a Lua function, which both call" },
   { "x[0] = sin(1)", "did you mean 'math.sin'?" },
   { "x[0] = i32(1.5)", "did you mean 'rg.i32'?" },
   { "local a: float = 1", "did you mean 'f32'?" },

@@ -477,6 +477,136 @@ describe("calls that never end #cpu", function()
   end)
 end)
 
+describe("kernels of texts that call each other by name", function()
+  local function pair()
+    local env = {}
+    env.even = kernel([=[function(n: i32): bool
+      if n == 0 then return true end
+      return odd(n - 1)
+    end]=], env)
+    env.odd = kernel([=[
+    local function less(n: i32): i32 return n - 1 end
+    function(n: i32): bool
+      if n == 0 then return false end
+      return even(less(n))
+    end]=], env)
+    return env
+  end
+
+  it("find each other, whichever is launched", function()
+    local env = pair()
+    assert.is_true(env.even(10))
+    assert.is_false(env.even(7))
+    assert.is_true(env.odd(7))
+  end)
+
+  it("find themselves, and are called by kernels of functions, too", function()
+    local env = {}
+    env.power = kernel([=[function(n: i32): i64
+      if n < 1 then return 1 end
+      return 2 * power(n - 1)
+    end]=], env)
+    assert.equal(1024, tonumber(env.power(10)))
+    local power = env.power
+    assert.equal(1040, tonumber(rg.kernel(function(n) return power(n) + power(4) end)(10)))
+  end)
+
+  it("go through four of them, and give what Lua gives", function()
+    local env, plain = {}, {}
+    local names = { "a", "b", "c", "d" }
+    for i, name in ipairs(names) do
+      local next_name, factor = names[i % 4 + 1], 2 * i + 1
+      env[name] = kernel(([=[function(n: i32): i64
+        if n < 1 then return %d end
+        return %d * %s(n - 1) + a(n - 2)
+      end]=]):format(i, factor, next_name), env)
+      plain[name] = function(n)
+        if n < 1 then return i end
+        return factor * plain[next_name](n - 1) + plain.a(n - 2)
+      end
+    end
+    for n = 0, 9 do
+      for _, name in ipairs(names) do assert.equal(plain[name](n), tonumber(env[name](n))) end
+    end
+  end)
+
+  it("read their own captures at every launch", function()
+    local x, own = rg.field(rg.i32, 4), { step = 3, rg = rg }
+    own.x = x
+    local bump = kernel([=[function(i: i32) x[i] += step end]=], own)
+    local k = kernel([=[function() for i in rg.range(4) do bump(i) end end]=], { bump = bump })
+    k()
+    own.step = 5
+    k()
+    assert.equal(8, x[2])
+  end)
+
+  it("are looked up at each launch: another of that name is the one called", function()
+    local env = pair()
+    assert.is_true(env.even(10))
+    env.odd = kernel [=[function(n: i32): bool return n > 100 end]=]
+    assert.is_false(env.even(10))
+    assert.is_true(env.even(102))
+  end)
+
+  it("fail by name where there is none yet, and run once there is", function()
+    local env = {}
+    env.f = kernel([=[function(n: i32): i32
+      if n < 1 then return 0 end
+      return later(n - 1) + 1
+    end]=], env)
+    local err = failure(env.f, 3)
+    assert.equal("name.unknown", err.code)
+    assert.equal("'later' is not defined", err.message)
+    env.later = kernel([=[function(n: i32): i32 return f(n) + 10 end]=], env)
+    assert.equal(33, env.f(3))
+  end)
+
+  it("end with the chain of their calls where they do not end", function()
+    local env = {}
+    env.f = kernel([=[function(n: i32): i32
+      return g(n + 1) + 1
+    end]=], env)
+    env.g = kernel([=[function(n: i32): i32
+      return f(n + 1) + 1
+    end]=], env)
+    for _ = 1, 3 do
+      local err = failure(env.f, 0)
+      assert.equal("call.depth", err.code)
+      assert.truthy(err.message:find("'g' calls 'f' (line ", 1, true))
+      assert.truthy(err.message:find("'f' calls 'g' (line ", 1, true))
+    end
+    assert.is_true(pair().odd(9))
+  end)
+
+  it("show a mistake where it is", function()
+    local err = failure(kernel([=[function(n: i32) return bad(n) end]=], { bad = kernel [=[
+function(n: i32): i32
+  return n + nobody
+end]=] }), 3)
+    assert.equal("name.unknown", err.code)
+    assert.equal("return n + nobody", err.source:match "^%s*(.-)%s*$")
+  end)
+
+  it("take and return arrays #cpu", function()
+    local env = {}
+    env.split = kernel([=[function(n: i32, into: array(i32)): array(i32)
+      if n > 0 then into:append(n); return join(n - 1, into) end
+      return into
+    end]=], env)
+    env.join = kernel([=[function(n: i32, into: array(i32)): array(i32)
+      into:append(-n)
+      return split(n - 1, into)
+    end]=], env)
+    env.rg = rg
+    local k = kernel([=[function(n: i32)
+      local l = split(n, rg.list(rg.i32))
+      return #l, l[0], l[1], l[2]
+    end]=], env)
+    assert.same({ 6, 5, -4, 3 }, { k(5) })
+  end)
+end)
+
 describe("a mistake in a function that calls itself", function()
   local function fails(text, captures, ...) return failure(kernel(text, captures), ...) end
 

@@ -50,6 +50,33 @@ describe("a number that stays the same #compiled", function()
     assert.matches("n = %-?%d", constants_of(k))
   end)
 
+  it("is none in a long body, which runs in lanes once that is worth it #cpu", function()
+    local lines = {}
+    for k = 1, 1300 do
+      lines[k] = ("s = s * 0.5 + %d; if s > %d then s = s - i end"):format(k, k)
+    end
+    local text = ([[function(x)
+      for i in rg.range(100) do
+        local s = x[i]
+        %s
+        x[i] = s
+      end
+    end]]):format(table.concat(lines, "\n"))
+    local function run(rg)
+      local x = rg.field(rg.f32, 100)
+      local k = rg.kernel(text, {})
+      k(x)
+      return x:to_table(), k:explain()
+    end
+    local rg, general = eager(), support.rg.new { specialise = false }
+    local expected, alone = run(general)
+    local found, side = run(rg)
+    assert.same(expected, found)
+    assert.matches("one position at a time: its body is long; lanes wait", alone)
+    assert.matches("positions side by side", side)
+    assert.equal(1, rg.stats().specialised)
+  end)
+
   it("is left alone where it changes again and again", function()
     local rg = eager()
     local step, n, x = 0, 5, rg.field(rg.i32, 10)

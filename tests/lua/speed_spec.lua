@@ -267,6 +267,22 @@ describe("a loop that is fast", function()
   end)
 end)
 
+describe("a loop over fields larger than the caches", function()
+  it("stores past them, unless it reads what it stores #compiled #cpu", function()
+    if not is_plain or not has_avx2 then return pending "without vectors of 256 bits" end
+    local rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
+    local count = 1100000
+    local x, y = rg.field(rg.f32, count), rg.field(rg.f32, count)
+    local scale = rg.kernel(function() for i in rg.range(count) do y[i] = 2 * x[i] + 1 end end)
+    local grow = rg.kernel(function() for i in rg.range(count) do y[i] = 2 * y[i] + 1 end end)
+    for _, kernel in ipairs { scale, grow } do
+      kernel()
+      assert.equal(kernel == scale, kernel:asm():find "vmovntps" ~= nil)
+    end
+    assert.equal(3, y[count - 1])
+  end)
+end)
+
 describe("a loop over large cells", function()
   it("fetches ahead what it stores, and the last row that it reads #compiled #cpu", function()
     if not is_plain or not has_avx2 then return pending "without vectors of 256 bits" end

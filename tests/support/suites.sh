@@ -150,11 +150,11 @@ job_lua_arch() { # without what is a matter of compiled code
 }
 job_lua_ways() { # parts of it, in ways that launches also take
   local specs
-  specs=$(spec_files lane judge index program update sum loop vector say) \
-    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes
+  specs=$(spec_files lane judge judge_array index program update sum loop vector say) \
+    run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes,force_streams
   specs=$(spec_files array array_kernel pointer list kernel node_loop bitmasked) \
     run_busted "lua, launches queued" RG_CHANNEL=thread RG_ASYNC=off # by another thread
-  specs=$(spec_files judge update sum loop list pointer model tune counted_handle) \
+  specs=$(spec_files judge judge_array update sum loop list pointer model tune counted_handle) \
     run_busted "lua, launches as trials" RG_TUNE=always RG_THREADS=4 # another way each time
   specs=$(spec_files heat kernel) \
     run_busted "lua, compiled in a process of its own" RG_COMPILE=process
@@ -191,7 +191,7 @@ job_cuda_ways() { # trees that grow and shrink, under three schedules
 
 # Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
 # `#cpu` in their names.
-not_on_cuda="specialise|speed"
+not_on_cuda="speed"
 
 job_examples() {
   local ptx
@@ -308,9 +308,9 @@ run_without() {
   local pass
   configure_and_build "$build" || { add 0 1 "build"; return; }
   export_paths
-  for pass in none periods exits thresholds atomics bounds nodes privatise unroll spans leaf rows \
-    apart slots lanes fold; do
-    specs="tests/lua/judge_spec.lua" run_busted "judge, without $pass" RG_WITHOUT=$pass \
+  for pass in none counts periods exits thresholds atomics bounds nodes privatise unroll spans \
+    leaf rows apart slots lanes fold; do
+    specs=$(spec_files judge judge_array) run_busted "judge, without $pass" RG_WITHOUT=$pass \
       RG_JUDGE="${FUZZ_KERNELS:-100}" RG_SEED="${RG_SEED:-$RANDOM}"
   done
 }

@@ -6,11 +6,11 @@ import numpy as np
 import bench
 
 nb = bench.numba()
-(n,) = bench.arguments(8192)
+n, way = bench.arguments(8192, "fast")
 dt, softening = np.float32(1e-3), np.float32(0.05)
 
 
-@nb.njit(parallel=True, fastmath=True)
+@nb.njit(parallel=True, fastmath=way == "fast")
 def attract(x, y, z, vx, vy, vz, mass):
     for i in nb.prange(len(x)):
         ax = ay = az = np.float32(0)

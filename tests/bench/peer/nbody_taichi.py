@@ -1,9 +1,9 @@
 """nbody_taichi.py - ../ours/nbody.lua as a user of Taichi writes it."""
 import bench
 
-ti = bench.taichi()
+n, way = bench.arguments(8192, "fast")
+ti = bench.taichi(fast_math=way == "fast")
 noise = bench.noise(ti)
-(n,) = bench.arguments(8192)
 dt, softening = 1e-3, 0.05
 x, v = ti.Vector.field(3, ti.f32, n), ti.Vector.field(3, ti.f32, n)
 mass = ti.field(ti.f32, n)

@@ -411,6 +411,45 @@ static void test_functions(void) {
   }
 }
 
+/* -- stores past the caches -------------------------------------------------------------------- */
+
+/* root + 64 + 4 i = i, root + 32768 + `away` + 8 i = (i, -i), for i in 0..count */
+static bool streams_agree(int away, int64_t count, uint64_t least) {
+  char text[1024];
+  snprintf(text, sizeof text,
+           "kernel streams\ntree t0\nframe 8\nhost {\nrun 0\n}\ntask 0 = range axes=1 bounds=2 "
+           "index=i32 lanes=16 traffic=12 {\nbody (%%i: i32) {\n%%r: ptr = tree.root t0\n"
+           "%%p: ptr = offset +%d stride=4 %%r, %%i\nmem.store streams %%p, %%i\n%%z: i32 = neg "
+           "%%i\n%%q: ptr = offset +%d stride=8 %%r, %%i\nmem.store streams %%q, %%i\n"
+           "%%s: ptr = offset +%d stride=8 %%r, %%i\nmem.store streams %%s, %%z\n}\n}\n",
+           64 + away, 32768 + away, 32772 + away);
+  if (!compile(text)) return false;
+  memset(m.memory, 0x55, 65536);
+  m.context.stream_bytes = least;
+  machine_bounds(&m, 2, 0, 0, count);
+  m.positions = count;
+  m.piece = 0;
+  machine_host(&m);
+  for (int32_t i = -1; i <= count; i++) {
+    int32_t seen[3];
+    bool in = i >= 0 && i < count;
+    memcpy(seen, m.memory + 64 + away + 4 * i, 4);
+    memcpy(seen + 1, m.memory + 32768 + away + 8 * i, 8);
+    if (seen[0] != (in ? i : 0x55555555) || seen[1] != (in ? i : 0x55555555) ||
+        seen[2] != (in ? -i : 0x55555555))
+      return printf("  element %d: %d, %d %d\n", i, seen[0], seen[1], seen[2]), false;
+  }
+  return true;
+}
+
+static void test_streams(void) {
+  TEST("vectors stored past the caches are those of other stores, wherever they begin") {
+    for (int away = 0; away <= 68; away += 4) CHECK(streams_agree(away, 100, 0));
+    for (int count = 0; count < 40; count++) CHECK(streams_agree(0, count, 0));
+    CHECK(streams_agree(0, 100, 1201));
+  }
+}
+
 int main(void) {
   if (!machine_init(&m)) return 1;
   TEST("a numeric for runs as Lua's, and never wraps at the ends of a type") {
@@ -452,6 +491,7 @@ int main(void) {
     for (size_t i = 0; i < sizeof reduce_cases / sizeof *reduce_cases; i++)
       CHECK(reduction_agrees(&reduce_cases[i]));
   }
+  test_streams();
   test_host();
   test_powers();
   test_fast_math();

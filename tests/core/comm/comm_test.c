@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "comm/header.h"
+#include "comm/window.h"
 #include "team.h"
 
 /* -- gather, broadcast, reduce ----------------------------------------------------------------- */
@@ -73,8 +74,13 @@ static int reduce_in_order(Comm *comm, Error *err) {
 
 /* -- barriers ---------------------------------------------------------------------------------- */
 
-/* Each writes its turn where the others see it, before the barrier; after it all have. */
+/* Each writes its turn where the others see it, in its own memory and in theirs, before the
+ * barrier; after it all have both. */
 static uint32_t turns = 20000; /* or the program's argument: 10000000 takes a while */
+
+static volatile uint32_t *word_of(const Comm *comm, int32_t rank, uint32_t turn) {
+  return (volatile uint32_t *)(void *)comm_header(comm, rank)->buffer[turn & 1];
+}
 
 static int pass_messages(Comm *comm, Error *err) {
   comm->epoch = UINT32_MAX - turns / 2; /* epochs wrap on the way */
@@ -82,10 +88,13 @@ static int pass_messages(Comm *comm, Error *err) {
     atomic_store(&comm->own->slots[k].came, (uint64_t)comm->epoch << 32);
   RANK_OK(comm, err, comm_gather(comm, NULL, 0, NULL, err));
   for (uint32_t turn = 1; turn <= turns; turn++) {
-    *(volatile uint32_t *)comm_header(comm, comm->rank)->buffer[turn & 1] = turn;
+    for (int32_t k = 0; k < comm->size; k++) word_of(comm, k, turn)[comm->rank + 1] = turn;
+    word_of(comm, comm->rank, turn)[0] = turn;
     RANK_OK(comm, err, comm_barrier(comm, err));
-    for (int32_t k = 0; k < comm->size; k++)
-      RANK_CHECK(comm, *(volatile uint32_t *)comm_header(comm, k)->buffer[turn & 1] == turn);
+    for (int32_t k = 0; k < comm->size; k++) {
+      RANK_CHECK(comm, word_of(comm, k, turn)[0] == turn);
+      RANK_CHECK(comm, word_of(comm, comm->rank, turn)[k + 1] == turn);
+    }
   }
   return 0;
 }
@@ -170,21 +179,41 @@ static int reduce_in_another_way(Comm *comm, Error *err) {
   return 0;
 }
 
-static int die_before_a_barrier(Comm *comm, Error *err) {
-  if (comm->rank == 1) raise(SIGKILL);
-  RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "rank 1 ended"));
-  return 0;
+/* Everything that ranks call together, by its number. */
+static bool call_number(int call, Comm *comm, Error *err) {
+  static double numbers[20000], all[20000];
+  Parcel out = {(comm->rank + 1) % comm->size, numbers, 80},
+         in = {(comm->rank + comm->size - 1) % comm->size, all, 80};
+  switch (call) {
+  case 0: return comm_barrier(comm, err);
+  case 1: return comm_gather(comm, numbers, 80, all, err);
+  case 2: return comm_broadcast(comm, 0, numbers, sizeof numbers, err);
+  case 3: return comm_broadcast(comm, 1, numbers, 80, err);
+  case 4: return comm_reduce(comm, COMM_SUM, COMM_F64, numbers, 1, err);
+  case 5: return comm_reduce(comm, COMM_SUM, COMM_F64, numbers, 20000, err);
+  case 6: return comm_trade(comm, &out, 1, &in, 1, err);
+  case 7: return window_create(comm, 1 << 16, 0, err) != NULL;
+  default: return window_free(comm->windows, err);
+  }
 }
+enum { CALLS_TOGETHER = 9 };
 
-static int die_before_a_gather(Comm *comm, Error *err) {
-  if (comm->rank == 1) raise(SIGKILL);
-  RANK_CHECK(comm, !comm_gather(comm, NULL, 0, NULL, err) && says(err, "rank 1 ended"));
-  return 0;
-}
+static int call, way; /* what the others call, and how rank 1 is gone by then */
+enum { WAY_KILLED, WAY_LEFT, WAY_EXITED, WAYS };
 
-static int leave_before_a_gather(Comm *comm, Error *err) {
-  if (comm->rank == 1) return 0;
-  RANK_CHECK(comm, !comm_gather(comm, NULL, 0, NULL, err) && says(err, "rank 1 ended"));
+static int go_before_a_call(Comm *comm, Error *err) {
+  uint8_t *here = NULL;
+  Window *window = window_create(comm, 1 << 16, 0, err);
+  RANK_CHECK(comm, window);
+  here = window->here;
+  if (comm->rank == 1) {
+    if (way == WAY_KILLED) raise(SIGKILL);
+    if (way == WAY_EXITED) exit(0);
+    window_unmap(here, 1 << 16);
+    return 0;
+  }
+  RANK_CHECK(comm, !call_number(call, comm, err) && says(err, "rank 1 ended"));
+  window_unmap(here, 1 << 16);
   return 0;
 }
 
@@ -231,12 +260,15 @@ static void run_in_teams(RankWork *work) {
   unsetenv("RG_LSA_SIZE");
 }
 
-static void check_one_dead(RankWork *work) {
-  TeamRun run = team_run(3, work, 0);
-  CHECK_INT(run.codes[0], 0);
-  CHECK_INT(run.codes[1], 128 + SIGKILL);
-  CHECK_INT(run.codes[2], 0);
-  CHECK(run.ms < 5000);
+static void check_one_gone(void) {
+  for (call = 0; call < CALLS_TOGETHER; call++)
+    for (way = 0; way < WAYS; way++) {
+      TeamRun run = team_run(3, go_before_a_call, 0);
+      CHECK_INT(run.codes[0], 0);
+      CHECK_INT(run.codes[1], way == WAY_KILLED ? 128 + SIGKILL : 0);
+      CHECK_INT(run.codes[2], 0);
+      CHECK(run.ms < 5000);
+    }
 }
 
 static int32_t team_of(const char *hosts, int32_t most) {
@@ -285,11 +317,12 @@ int main(int argc, char **argv) {
     run(3, reduce_in_another_way, 0);
     unsetenv("RG_LSA_SIZE");
   }
-  TEST("a rank that is killed ends the others' waiting") {
-    check_one_dead(die_before_a_barrier);
-    check_one_dead(die_before_a_gather);
+  TEST("a rank that is killed, leaves or exits ends the others' waiting in any call") {
+    check_one_gone();
+    setenv("RG_LSA_SIZE", "1", 1);
+    check_one_gone();
+    unsetenv("RG_LSA_SIZE");
   }
-  TEST("one that leaves, too") run(3, leave_before_a_gather, 0);
   TEST("a rank that is late is named") {
     run(3, stay_away, 200);
     run(3, stay_away_from_a_barrier, 200);

@@ -291,7 +291,8 @@ static void checked(void) {
     RgAllocations all = now();
     CHECK_INT(all.faults, 2);
     CHECK_TEXT(all.fault,
-               "counted memory made somewhere was released more often than it was acquired");
+               "counted memory made somewhere was released somewhere, after its last release "
+               "somewhere");
     CHECK(all.header_alloc == all.header_free);
   }
   TEST("checked: the report says which function of an extension made it") {
@@ -301,7 +302,30 @@ static void checked(void) {
     CHECK(rg_extension_call(rg, find(sample, "ramp"), &one) == 0);
     api->release(api, one.counted);
     api->acquire(api, one.counted);
-    CHECK_TEXT(now().fault, "counted memory made at ramp was acquired after its last release");
+    CHECK_TEXT(now().fault, "counted memory made by ramp was acquired somewhere, after its last "
+                            "release somewhere");
+  }
+  TEST("a large array of several axes has its elements from the memory manager, as others do") {
+    RgCounted *counted = NULL;
+    int64_t extents[] = {512, 300};
+    RgAllocations before = now();
+    CHECK(rg_counted_create(rg, "f32", extents, 2, NULL, &counted) == 0);
+    CHECK_INT(now().alloc - before.alloc, 2);
+    CHECK_INT(api->size(api, counted), 512 * 300 * 4);
+    CHECK_INT(((int64_t *)api->data(api, counted))[512 * 300 / 2 + 1], 300);
+    api->release(api, counted);
+    CHECK_INT(now().free - before.free, 2);
+  }
+  TEST("checked: the report says where the last release was, and where the one too many") {
+    RgCounted *counted = NULL;
+    int64_t three = 3;
+    CHECK(rg_counted_create(rg, "i32", &three, 1, "main.c:1", &counted) == 0);
+    api->acquire(api, counted);
+    rg_counted_release(counted, "main.c:2");
+    rg_counted_release(counted, "main.c:3");
+    rg_counted_release(counted, "main.c:4");
+    CHECK_TEXT(now().fault, "counted memory made at main.c:1 was released at main.c:4, after its "
+                            "last release at main.c:3");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_open;
@@ -87,8 +88,19 @@ EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device) {
 }
 EXPORT int cuDeviceGetUuid_v2(char *bytes, int device) {
   int result = check_device(device);
-  if (!result) memcpy(bytes, "executing driver", 16);
-  return result;
+  if (result) return result;
+  if (!bytes) return CUDA_ERROR_INVALID_VALUE;
+  memcpy(bytes, "executing driver", 16);
+  bytes[15] = (char)(bytes[15] + options.gpu + device);
+  return CUDA_SUCCESS;
+}
+EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer) {
+  int result = check_device(device);
+  if (!result) result = check_device(peer);
+  if (result) return result;
+  if (!can) return CUDA_ERROR_INVALID_VALUE;
+  *can = options.peers && device != peer;
+  return CUDA_SUCCESS;
 }
 
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {

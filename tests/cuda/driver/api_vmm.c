@@ -11,7 +11,7 @@ typedef struct Kind { /* CUmemAllocationProp */
 typedef struct Access { Location location; int flags; } Access;
 _Static_assert(sizeof(Kind) == 32 && sizeof(Access) == 12, "as in the driver");
 
-enum { PINNED = 1, ON_DEVICE = 1, READ = 1, READ_WRITE = 3 };
+enum { PINNED = 1, ON_DEVICE = 1, READ = 1, READ_WRITE = 3, FILE_DESCRIPTOR = 1 };
 
 #define READY_VMM()                                                                           \
   READY();                                                                                    \
@@ -46,9 +46,11 @@ EXPORT int cuMemCreate(unsigned long long *handle, size_t size, const Kind *kind
   ENTER("create %zu bytes", size);
   READY_VMM();
   if (!handle || !is_ours(kind) || flags) return CUDA_ERROR_INVALID_VALUE;
+  if (kind->handle_types & ~FILE_DESCRIPTOR || (kind->handle_types && options.no_handles))
+    return CUDA_ERROR_NOT_SUPPORTED;
   if (api_memory_fails()) return CUDA_ERROR_OUT_OF_MEMORY;
   uint64_t number = 0;
-  int result = memory_create(&number, size);
+  int result = memory_create(&number, size, kind->handle_types);
   *handle = number;
   return result;
 }
@@ -76,4 +78,25 @@ EXPORT int cuMemUnmap(uint64_t address, size_t size) {
   ENTER("unmap %zu bytes at 0x%llx", size, (unsigned long long)address);
   READY_VMM();
   return memory_unmap(address, size);
+}
+
+/* -- other processes --------------------------------------------------------------------------- */
+
+EXPORT int cuMemExportToShareableHandle(void *shared, unsigned long long handle, int type,
+                                        unsigned long long flags) {
+  ENTER("export memory %llu", handle);
+  READY_VMM();
+  if (options.no_handles) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!shared || type != FILE_DESCRIPTOR || flags) return CUDA_ERROR_INVALID_VALUE;
+  return memory_export(shared, handle);
+}
+EXPORT int cuMemImportFromShareableHandle(unsigned long long *handle, void *shared, int type) {
+  ENTER("import memory");
+  READY_VMM();
+  if (options.no_handles) return CUDA_ERROR_NOT_SUPPORTED;
+  if (!handle || type != FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+  uint64_t number = 0;
+  int result = memory_import(&number, (int)(intptr_t)shared);
+  *handle = number;
+  return result;
 }

@@ -49,7 +49,10 @@ void memory_free_all(void); /* and mappings and reservations */
  * with a CUresult. */
 int memory_reserve(uint64_t *address, uint64_t size, uint64_t align);
 int memory_unreserve(uint64_t address, uint64_t size);
-int memory_create(uint64_t *handle, uint64_t size);
+int memory_create(uint64_t *handle, uint64_t size, bool is_shareable);
+/* A file that other processes import; the file stays the caller's. */
+int memory_export(int *file, uint64_t handle);
+int memory_import(uint64_t *handle, int file);
 int memory_release(uint64_t handle);
 int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle);
 int memory_allow(uint64_t address, uint64_t size, bool write, bool read);

@@ -2,12 +2,14 @@
  *
  * Physical memory is a part of the memfd that nobody had before; it goes back to the system with
  * the last of its handle and its mappings. Addresses of a reservation come back when all others
- * have been used. */
+ * have been used. What processes may share is a file of its own, with its shadow bits, so that each
+ * of them knows what any of them wrote: memory_share.c. */
 #include "memory.h"
 #include "memory_parts.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "names.h"
 #include "result.h"
@@ -15,6 +17,9 @@
 typedef struct Physical {
   uint64_t size, place; /* in the file */
   uint32_t handles, mappings;
+  int file;             /* of its own; -1: memory.file */
+  bool is_imported;     /* another process's, whose memory it is */
+  bool is_hidden;       /* of a device that this one does not reach */
 } Physical;
 typedef struct Mapping {
   Range range;
@@ -70,11 +75,29 @@ int memory_unreserve(uint64_t address, uint64_t size) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-int memory_create(uint64_t *handle, uint64_t size) {
+int memory_create(uint64_t *handle, uint64_t size, bool is_shareable) {
   if (!is_whole(size)) return CUDA_ERROR_INVALID_VALUE;
   if (size > DEVICE_SIZE - next_physical || !memory_takes(size)) return CUDA_ERROR_OUT_OF_MEMORY;
-  PUSH(physicals, (Physical){.size = size, .place = next_physical, .handles = 1});
-  next_physical += size;
+  Physical made = {.size = size, .place = next_physical, .handles = 1, .file = -1};
+  if (is_shareable) {
+    made.place = 0;
+    made.file = share_create(size);
+    if (made.file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  } else {
+    next_physical += size;
+  }
+  PUSH(physicals, made);
+  *handle = physicals.count;
+  return CUDA_SUCCESS;
+}
+
+int memory_import(uint64_t *handle, int file) {
+  bool is_hidden;
+  uint64_t size = share_size(file, &is_hidden);
+  int own = size ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1;
+  if (own < 0) return CUDA_ERROR_INVALID_VALUE;
+  PUSH(physicals, (Physical){.size = size, .handles = 1, .file = own, .is_imported = true,
+                             .is_hidden = is_hidden});
   *handle = physicals.count;
   return CUDA_SUCCESS;
 }
@@ -84,11 +107,19 @@ static Physical *physical_at(uint64_t handle) {
   return &physicals.at[handle - 1];
 }
 
+int memory_export(int *file, uint64_t handle) {
+  const Physical *physical = physical_at(handle);
+  if (!physical || physical->file < 0) return CUDA_ERROR_INVALID_VALUE;
+  *file = fcntl(physical->file, F_DUPFD_CLOEXEC, 0);
+  return *file < 0 ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
+}
+
 static void let_go(Physical *physical) {
   if (physical->handles || physical->mappings) return;
-  memory.used_bytes -= physical->size;
-  fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)physical->place,
-            (off_t)physical->size);
+  if (!physical->is_imported) memory.used_bytes -= physical->size;
+  if (physical->file >= 0) close(physical->file);
+  else fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)physical->place,
+                 (off_t)physical->size);
 }
 
 int memory_release(uint64_t handle) {
@@ -117,12 +148,15 @@ int memory_map(uint64_t address, uint64_t size, uint64_t offset, uint64_t handle
     if (mappings.at[i].range.base < address + size &&
         mappings.at[i].range.base + mappings.at[i].range.size > address)
       return CUDA_ERROR_INVALID_VALUE;
+  bool is_shared = physical->file >= 0;
   if (mmap(memory_host(address), size, PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory.file, (off_t)physical->place) ==
-      MAP_FAILED)
+           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, is_shared ? physical->file : memory.file,
+           (off_t)physical->place) == MAP_FAILED)
     return CUDA_ERROR_OUT_OF_MEMORY;
-  memory_set_fresh(address, size);
-  if (physical->mappings) memory_set_written(address, size, true); /* elsewhere, for all we know */
+  if (is_shared && !share_shadow(address, size, physical->file)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!is_shared) memory_set_fresh(address, size);
+  if (!is_shared && physical->mappings)
+    memory_set_written(address, size, true); /* elsewhere, for all we know */
   physical->mappings++;
   PUSH(mappings, (Mapping){{address, size}, (uint32_t)handle - 1});
   return CUDA_SUCCESS;
@@ -141,9 +175,19 @@ static uint64_t mapped_bytes(uint64_t address, uint64_t size) {
   return bytes;
 }
 
+static bool is_hidden(uint64_t address, uint64_t size) {
+  for (uint32_t i = 0; i < mappings.count; i++)
+    if (mappings.at[i].range.base < address + size &&
+        mappings.at[i].range.base + mappings.at[i].range.size > address &&
+        physicals.at[mappings.at[i].physical].is_hidden)
+      return true;
+  return false;
+}
+
 int memory_allow(uint64_t address, uint64_t size, bool write, bool read) {
   if (!is_whole(size) || address % DEVICE_PAGE || mapped_bytes(address, size) != size)
     return CUDA_ERROR_INVALID_VALUE;
+  if (is_hidden(address, size)) return CUDA_ERROR_INVALID_DEVICE;
   if (write && read) live_add(address, size);
   else live_remove(address, size);
   return CUDA_SUCCESS;
@@ -165,6 +209,8 @@ int memory_unmap(uint64_t address, uint64_t size) {
     Mapping mapping = mappings.at[i];
     if (mapping.range.base < address || mapping.range.base >= address + size) continue;
     mappings.at[i] = mappings.at[--mappings.count];
+    if (physicals.at[mapping.physical].file >= 0)
+      share_end_shadow(mapping.range.base, mapping.range.size);
     physicals.at[mapping.physical].mappings--;
     let_go(&physicals.at[mapping.physical]);
   }

@@ -1,4 +1,4 @@
-/* counts_lock.c - writes to elements of arrays to which other iterations may append: growing moves
+/* locks.c - writes to elements of arrays to which other iterations may append: growing moves
  * the elements, and a write to where they were would be lost.
  *
  *     %p = call rt_array_at %a ..        call rt_array_lock %a
@@ -8,7 +8,9 @@
  *
  * An append holds the lock while it grows (array_slow.c). Which arrays are one is not known: so all
  * those with elements of one size, in the loops of a kernel that append to such, but for arrays
- * that an iteration alone knows. Readers need no lock: what was moved stays until the loop ends. */
+ * that an iteration alone knows. Readers need no lock: what was moved stays until the loop ends.
+ *
+ * needs: tasks     keeps: all else */
 #include "pass/pass.h"
 
 #include "ir/task.h"
@@ -69,14 +71,16 @@ static void lock(const Locks *l, IrInst *place) {
   call(l, RT_ARRAY_UNLOCK, last->next, place);
 }
 
-void counts_lock(Scratch *scratch, IrKernel *kernel, const bool *is_parallel) {
-  Locks l = {.kernel = kernel, .scratch = scratch};
+bool pass_locks(PassContext *ctx, IrKernel *kernel, Error *err) {
+  Locks l = {.kernel = kernel, .scratch = ctx->scratch};
+  const bool *is_parallel = counts_find_parallel(ctx->scratch, kernel);
   for (int pass = 0; pass < 2; pass++) {
     IrVisit *visit = pass ? note_place : note_append;
     for (int i = 0; i < kernel->tasks.count; i++) ir_walk(kernel->tasks.items[i]->body, visit, &l);
     for (int i = 0; i < kernel->functions.count; i++)
       if (is_parallel[i]) ir_walk(kernel->functions.items[i]->body, visit, &l);
-    if (!l.sizes.count) return;
+    if (!l.sizes.count) return true;
   }
   for (int i = 0; i < l.places.count; i++) lock(&l, l.places.items[i]);
+  return true;
 }

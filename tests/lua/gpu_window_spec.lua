@@ -1,0 +1,269 @@
+--- Windows of a GPU's memory: ranks as processes of one GPU, on the driver of the tests that
+--- executes PTX, which passes memory between processes as a real one does (tests/cuda/driver).
+local support = require "support"
+
+local run = support.run_gpu_ranks
+
+local function holds(ranks, script, environment)
+  local lines, code = run(ranks, script, environment)
+  assert.are.same({}, lines)
+  assert.are.equal(0, code)
+end
+
+-- Every rank prints the sentence, once.
+local function refuses(ranks, script, environment, sentences, options)
+  local lines, code = run(ranks, script, environment, options)
+  assert.are.same(sentences, lines)
+  assert.are.equal(0, code)
+end
+
+local ask = [[
+  local ok, problem = pcall(comm.window, comm, rg.array(rg.f32, 8))
+  comm:barrier()
+  print(table.concat({ comm.rank, tostring(ok), not ok and problem.code or nil,
+    not ok and problem.message or nil }, "\t"))
+]]
+
+describe("windows of a GPU's memory #compiled #cpu", function()
+  it("are the same memory for all ranks: arrays of every size, in kernels and in Lua", function()
+    holds(3, [[
+      local sizes, arrays, wins = { 1, 5000, 700001 }, {}, {}
+      local fill = rg.kernel(function(a, r) for i in a:active() do a[i] = 1000 * r + i end end)
+      for k, n in ipairs(sizes) do
+        arrays[k] = rg.array(rg.i32, n)
+        fill(arrays[k], comm.rank + 10 * k)
+        wins[k] = comm:window(arrays[k])
+      end
+      comm:barrier()
+      local check = rg.kernel(function(p, r, more)
+        local wrong = 0
+        for i in p:active() do if p[i] ~= 1000 * r + i + more then wrong = wrong + 1 end end
+        return wrong
+      end)
+      for k, n in ipairs(sizes) do
+        for r = 0, comm.size - 1 do
+          local p = wins[k]:peer(r)
+          assert(#p == n and p[n - 1] == 1000 * (r + 10 * k) + n - 1)
+          assert(check(p, r + 10 * k, 0) == 0)
+        end
+      end
+      comm:barrier()
+      local add = rg.kernel(function(p) for i in p:active() do p[i] = p[i] + 5 end end)
+      for k = 1, #sizes do add(wins[k]:peer((comm.rank + 1) % comm.size)) end
+      comm:barrier()
+      for k, n in ipairs(sizes) do
+        assert(check(arrays[k], comm.rank + 10 * k, 5) == 0)
+        assert(arrays[k][n - 1] == 1000 * (comm.rank + 10 * k) + n + 4)
+      end
+      comm:barrier()
+      wins[2]:free()
+      assert(wins[3]:peer(0)[7] == 30012 and arrays[2][3] == 1000 * (comm.rank + 20) + 8)
+      assert(not pcall(wins[2].peer, wins[2], 0))
+    ]])
+  end)
+
+  it("are those of a rank known at run time alone, whose address is a sum", function()
+    holds(3, [[
+      local a = rg.array(rg.vec3, 6, 16)
+      for i = 0, 5 do for j = 0, 15 do a[i][j] = rg.vec3(comm.rank, i, j) end end
+      local x = rg.field(rg.f64, 4, 5)
+      for i, j in x:active() do x[i][j] = 100 * comm.rank + 10 * i + j end
+      local win, fields = comm:window(a), comm:window(x)
+      local sum = rg.kernel(function()
+        local wrong = 0
+        for r, i, j in rg.range(comm.size, 6, 16) do
+          if win:peer(r)[i][j] ~= rg.vec3(r, i, j) then wrong = wrong + 1 end
+        end
+        for r, i, j in rg.range(comm.size, 4, 5) do
+          if fields:peer(r)[i][j] ~= 100 * r + 10 * i + j then wrong = wrong + 1 end
+        end
+        return wrong
+      end)
+      assert(sum() == 0)
+      comm:barrier()
+      a[5][3] = rg.vec3(7, 8, comm.rank) -- and by way of the window, without a barrier
+      local own = rg.kernel(function(r) return win:peer(r)[5][3].z end)
+      assert(own(comm.rank) == comm.rank)
+      local row = rg.kernel(function(b, r)
+        for j in rg.range(16) do b[j] = win:peer(r)[1][j] end
+      end)
+      row(rg.array(rg.vec3, 16), 1)
+      assert(not row:ir():find "call") -- on the GPU, but to say that an index is none:
+      for called in row:ptx("sm_80"):gmatch "call%.%w+%s+([%w_]+)" do
+        assert(called == "rt_outside", called)
+      end
+      comm:barrier()
+    ]])
+  end)
+
+  it("of dense fields hold the whole tree, which moves", function()
+    holds(2, [[
+      local x, v = rg.field(rg.f32), rg.field(rg.vec2)
+      rg.root:dense("ij", 6, 5):dense("ij", 2, 3):place(x, v)
+      for i, j in x:active() do x[i][j] = 1000 * comm.rank + 100 * i + j end
+      local win, other = comm:window(x), 1 - comm.rank
+      local peer = win:peer(other)
+      assert(peer[11][14] == 1000 * other + 1114 and #peer == 12)
+      comm:barrier()
+      rg.kernel(function() for i, j in peer:active() do peer[i][j] = peer[i][j] + 0.5 end end)()
+      comm:barrier()
+      assert(x[11][14] == 1000 * comm.rank + 1114.5)
+      local same = comm:window(v)
+      v[3][4] = rg.vec2(comm.rank, 5)
+      comm:barrier()
+      assert(same:peer(other)[3][4].x == other and comm:find(x:pointer()) == same)
+      rg.gc "trim" -- it stays where it is
+      comm:barrier()
+      peer[0][0] = 77 + comm.rank
+      comm:barrier()
+      assert(x[0][0] == 77 + other and x[1][1] == 1000 * comm.rank + 101.5)
+      win:free()
+      assert(not pcall(function() return peer[0][0] end))
+      assert(same:peer(other)[3][4].y == 5 and x[0][0] > 0)
+      comm:barrier()
+    ]])
+  end)
+
+  it("lose nothing of what two ranks write side by side", function()
+    holds(2, [[
+      local a = rg.array(rg.i32, 100000)
+      local win, other = comm:window(a), 1 - comm.rank
+      for turn = 1, 3 do
+        a[2 * turn] = 10 + comm.rank          -- one page, by both, before a barrier
+        win:peer(other)[2 * turn + 1] = 20 + comm.rank
+        local put = rg.kernel(function(p) p[50] = 30 + comm.rank end)
+        put(win:peer(other))
+        a[51] = 40
+        comm:barrier()
+        assert(a[2 * turn] == 10 + comm.rank and a[2 * turn + 1] == 20 + other)
+        assert(a[50] == 30 + other and a[51] == 40 and a[99999] == 0)
+        comm:barrier()
+      end
+      a:fill(comm.rank)                        -- by Lua, all of it
+      comm:barrier()
+      assert(win:peer(other)[99999] == other)
+      comm:barrier()
+    ]])
+  end)
+
+  it("are what put, get, trade, broadcast and all_reduce copy from and to", function()
+    local script = [[
+      local a, b = rg.array(rg.i32, 8), rg.array(rg.i32, 8)
+      local n, right, left = comm.size, (comm.rank + 1) % 4, (comm.rank + 3) % 4
+      local fill = rg.kernel(function(a, v) for i in a:active() do a[i] = v + i end end)
+      fill(a, 10 * comm.rank)
+      local win = comm:window(a)
+      if comm.team.count == 4 then
+        assert(win:get(right, b)[3] == 10 * right + 3)
+        comm:barrier()
+        fill(b, 100 + comm.rank)
+        win:put(right, b)
+        comm:barrier()
+        assert(a[5] == 105 + left)
+      else
+        local ok, problem = pcall(win.get, win, (comm.rank + 2) % 4, b)
+        assert(not ok and problem.message:find "is of another team", tostring(problem))
+        local near = comm.rank - comm.rank % 2 * 2 + 1
+        assert(win:get(near, b)[3] == 10 * near + 3)
+      end
+      comm:barrier()
+      fill(b, comm.rank)
+      comm:trade({ { right, b } }, { { left, a } })
+      assert(a[7] == left + 7)
+      assert(comm:all_reduce(b)[2] == 14 and b[7] == 34)
+      fill(b, comm.rank)
+      assert(comm:broadcast(b, 1)[7] == 8)
+    ]]
+    holds(4, script)
+    holds(4, script, "RG_LSA_SIZE=2")
+  end)
+
+  it("carry a grid's halo: a stencil gives what one rank gives, bit for bit", function()
+    local script = [[
+      local n, m = 12, 16
+      local g = rg.grid{ shape = {n, m}, halo = 1, periodic = true }
+      local x, y, a, b = g:field(rg.f32), g:field(rg.f32), g.from, g.past
+      rg.kernel(function()
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+          x[i][j] = math.sin(0.7 * i) * math.cos(0.3 * j)
+        end
+      end)()
+      local step = rg.kernel(function(x, y)
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do
+          y[i][j] = x[i][j] + 0.1 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
+            - 4 * x[i][j])
+        end
+      end)
+      for _ = 1, 4 do
+        g:exchange(x)
+        step(x, y)
+        x, y = y, x
+      end
+      local bits = rg.array(rg.f32, n, m)
+      rg.kernel(function()
+        for i, j in rg.range({ a[1], b[1] }, { a[2], b[2] }) do bits[i][j] = x[i][j] end
+      end)()
+      comm:all_reduce(bits)
+      if comm.rank == 0 then print((bits:to_string():gsub(".", function(c)
+        return ("%02x"):format(c:byte())
+      end))) end
+    ]]
+    local one = run(1, script)
+    assert.are.equal(1, #one)
+    assert.are.equal(12 * 16 * 8, #one[1])
+    assert.are.same(one, (run(4, script)))
+    assert.are.same(one, (run(4, script, "RG_LSA_SIZE=2")))
+  end)
+
+  it("that a script forgets are freed; a later one may have their place", function()
+    holds(2, [[
+      for turn = 1, 40 do
+        local a = rg.array(rg.i32, 300000)
+        a[7] = turn + comm.rank
+        local win = comm:window(a)
+        assert(win:peer(1 - comm.rank)[7] == turn + 1 - comm.rank)
+        comm:barrier()
+        if turn % 3 == 0 then win:free() end
+        if turn % 5 == 0 then a:destroy() end
+        a, win = nil, nil
+        collectgarbage() collectgarbage()
+      end
+    ]], "PTX_MEMORY=256")
+  end)
+
+  it("are refused, in one sentence, where the driver does not share memory", function()
+    for _, environment in ipairs { "PTX_NO_HANDLES=1", "PTX_NO_VMM=1" } do
+      local sentence = "device.missing\t%swindows of a GPU's memory need a driver that maps it \z
+        into addresses and shares it between processes, which 'executing driver' has not"
+      refuses(2, ask, environment, { "0\tfalse\t" .. sentence:format "",
+        "1\tfalse\t" .. sentence:format "on another rank: " })
+    end
+  end)
+
+  it("are refused where a rank's GPU does not reach another's", function()
+    local each = { before = [[
+      local ffi = require "ffi"
+      ffi.cdef "int setenv(const char *, const char *, int);"
+      ffi.C.setenv("PTX_GPU", os.getenv "RG_RANK" or "0", 1)
+    ]] }
+    local function sentences(code, text)
+      return { ("0\tfalse\t%s\t%s"):format(code, text),
+        ("1\tfalse\t%s\ton another rank: %s"):format(code, text) }
+    end
+    refuses(2, ask, "PTX_PEERS=0", sentences("device.failed",
+      "the GPU cannot map memory of another rank: invalid device ordinal"), each)
+    refuses(2, ask, "PTX_PEERS=0 PTX_DEVICES=2", sentences("device.missing",
+      "the GPU of rank 0 does not reach the memory of rank 1's, which a window needs"), each)
+    refuses(2, ask, "", { "0\ttrue", "1\ttrue" }, each)
+  end)
+
+  it("are refused of sparse fields, and where one rank's are the host's", function()
+    holds(2, [[
+      local x = rg.field(rg.f32)
+      rg.root:pointer("i", 8):place(x)
+      local ok, problem = pcall(comm.window, comm, x)
+      assert(not ok and problem.message:find "is sparse", tostring(problem))
+      comm:barrier()
+    ]])
+  end)
+end)

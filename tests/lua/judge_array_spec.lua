@@ -1,0 +1,67 @@
+-- Random kernels that make arrays, in runtimes that must agree about them: compiled, with checks,
+-- without the pass that drops counts, and as Lua text. RG_SEED chooses them, RG_JUDGE how many; a
+-- failure shows the seed and the smallest kernel that still fails.
+package.path = "tests/support/?.lua;" .. package.path
+local support = require "support"
+local rg = support.rg
+local make = require "judge_array"
+local judge = require "judge_array_run"
+
+local first_seed = tonumber(os.getenv "RG_SEED")
+  or (tonumber(os.getenv "RG_THREADS") or 0) * 100 + 1
+local count = tonumber(os.getenv "RG_JUDGE") or 20
+local is_cuda = os.getenv "RG_ARCH" == "cuda"
+
+local function hold(case, seed, runtimes)
+  local problem = judge.try(case, runtimes)
+  if not problem then return end
+  problem = judge.shrink(case, runtimes, problem)
+  error(("seed %d, %s, %s: %s\n%s"):format(seed, problem.kind, problem.runtime, problem.what,
+    make.text(case)), 0)
+end
+
+local function each_seed(f)
+  for seed = first_seed, first_seed + count - 1 do
+    math.randomseed(seed)
+    f(seed)
+  end
+end
+
+describe("the judge of arrays #compiled", function()
+  local oracle = { name = "lua", rg = rg.new { arch = "lua", allocations = true } }
+
+  it(("agrees with %d kernels that make, share and forget arrays #cpu, from seed %d"):format(count,
+    first_seed), function()
+    local checked = rg.new { allocations = "check" }
+    local compiled = { name = "compiled", rg = rg, has_handles = true }
+    local careful = { name = "checked", rg = checked, has_handles = true }
+    local naive = { name = "all counted", rg = checked, has_handles = true, without = "counts" }
+    each_seed(function(seed)
+      hold(make.program(), seed, seed % 2 == 0 and { compiled, oracle, careful }
+        or { careful, oracle, naive })
+    end)
+    checked.reset()
+  end)
+
+  it(("agrees with %d kernels whose iterations make arrays, from seed %d"):format(count,
+    first_seed), function()
+    each_seed(function(seed)
+      hold(make.program(true), seed, { { name = "compiled", rg = rg, is_device = is_cuda },
+        oracle })
+    end)
+  end)
+
+  it("cuts a failing kernel down to the statement that fails", function()
+    math.randomseed(3)
+    local case = make.program()
+    table.insert(case.body, #case.body, { head = "error(\"here\")" })
+    local lost = { rg = rg, name = "compiled" }
+    local try = judge.try
+    judge.try = function(c) -- as if this statement were wrong
+      return make.text(c):find("here", 1, true) and { kind = "lost", what = "" } or nil
+    end
+    judge.shrink(case, { lost }, { kind = "lost" })
+    judge.try = try
+    assert.matches("function%(.*%)\n  error%(\"here\"%)\nend$", make.text(case))
+  end)
+end)
