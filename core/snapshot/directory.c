@@ -84,6 +84,38 @@ int directory_field_number(const Field *field) {
   return number;
 }
 
+/* -- in words ---------------------------------------------------------------------------------- */
+
+/* dense("ij", 16, 16, {layout = "aos"}) */
+static void describe_level(StrBuf *out, const DirectoryLine *line) {
+  const Str *words = line->words;
+  strbuf_format(out, "%.*s(", words[1].length, words[1].data);
+  if (!str_is(words[3], "-")) strbuf_format(out, "\"%.*s\"", words[3].length, words[3].data);
+  for (int k = 0; k < words[4].length && !str_is(words[4], "-"); k++) {
+    char c = words[4].data[k];
+    if (!k || c == ',') strbuf_text(out, ", ");
+    if (c != ',') strbuf_char(out, c);
+  }
+  if (!str_is(words[5], "0")) strbuf_text(out, ", {layout = \"aos\"}");
+  if (!str_is(words[6], "0"))
+    strbuf_format(out, ", {chunk = %.*s}", words[6].length, words[6].data);
+  strbuf_char(out, ')');
+}
+
+void directory_describe(StrBuf *out, const char *text, const char *other) {
+  DirectoryLine line = {0}, beside;
+  bool is_line = directory_next(&text, &line), has_other = directory_next(&other, &beside);
+  bool is_level = is_line && line.count == 8, is_field = is_line && line.count == 4;
+  Str type = line.words[2];
+  if (is_level) describe_level(out, &line);
+  else if (is_field) strbuf_format(out, "a field of %.*s", type.length, type.data);
+  else strbuf_text(out, "nothing more");
+  int place = is_level ? 2 : 1; /* of the number of the level above it */
+  if ((is_level || is_field) && has_other && line.count == beside.count &&
+      !str_equal(line.words[place], beside.words[place]))
+    strbuf_format(out, " below level %.*s", line.words[place].length, line.words[place].data);
+}
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 char *directory_read(Scratch *scratch, Unpacker *unpacker, Error *err) {

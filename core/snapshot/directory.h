@@ -26,6 +26,9 @@ typedef struct DirectoryLine {
 } DirectoryLine;
 /* Splits the line that begins at *text, and moves *text to the next; false: there is none. */
 bool directory_next(const char **text, DirectoryLine *line);
+/* What a line `level` or `field` declares, as a script says it; "" is no line. `other`: a line that
+ * it is told from. */
+void directory_describe(StrBuf *out, const char *text, const char *other);
 char *directory_unescape(Scratch *scratch, Str word);
 /* False: it is no such number. */
 bool directory_number(Str word, int base, uint64_t *number);

@@ -93,13 +93,16 @@ static Str declared(const char *line) {
   return (Str){line, (int)(last - line)};
 }
 
-static bool refuse_tree(const Loading *l, const char *name, const Tree *tree, Str here, Str there,
+static bool refuse_tree(Loading *l, const char *name, const char *here, const char *there,
                         Error *err) {
-  char label[100];
+  StrBuf mine, its;
+  strbuf_init(&mine, &l->scratch);
+  strbuf_init(&its, &l->scratch);
+  directory_describe(&mine, here, there);
+  directory_describe(&its, there, here);
   error_set(err, RG_ERROR_TREE_DECLARATION,
-            "'%.60s' is declared differently in snapshot '%.100s' than %s: '%.*s' there, '%.*s' "
-            "here", name, l->path, tree_label(tree, label), there.length < 60 ? there.length : 60,
-            there.data, here.length < 60 ? here.length : 60, here.data);
+            "'%.60s' is declared differently in snapshot '%.100s': %.120s there, %.120s here", name,
+            l->path, strbuf_end(&its), strbuf_end(&mine));
   return error_hint(err, "declare it as it was, or have it made: rg.load(path)");
 }
 
@@ -110,9 +113,9 @@ static bool compare_tree(Loading *l, const Source *source, const Tree *tree, con
   directory_tree(&rows, tree);
   const char *here = strbuf_end(&rows), *there = source->rows;
   for (int k = 0; k < source->row_count || *here; k++) {
-    Str mine = *here ? declared(here) : STR("nothing "), its = STR("nothing ");
-    if (k < source->row_count) its = declared(there);
-    if (!str_equal(mine, its)) return refuse_tree(l, name, tree, mine, its, err);
+    bool is_there = k < source->row_count;
+    if (!*here || !is_there || !str_equal(declared(here), declared(there)))
+      return refuse_tree(l, name, here, is_there ? there : "", err);
     here = strchr(here, '\n') + 1;
     there = strchr(there, '\n') + 1;
   }

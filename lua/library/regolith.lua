@@ -1549,6 +1549,8 @@ function Window:free() end
 ---@field shape integer[] All cells, by axis, from 1 on.
 ---@field from integer[] This rank's first cell, by axis.
 ---@field past integer[] The cell after its last.
+---@field halo integer How many cells of its neighbours it sees on each side.
+---@field periodic boolean[] Does the last cell lie beside the first, by axis?
 ---@field blocks integer[] How many ranks there are along each axis.
 local Grid = {}
 
@@ -1577,6 +1579,8 @@ function Grid:load(path, into) end
 ---@field comm rg.Comm The ranks.
 ---@field shape integer[] All cells, by axis, from 1 on.
 ---@field block integer[] Those of a block.
+---@field halo integer How many cells around its own blocks a rank sees.
+---@field periodic boolean[] Does the last cell lie beside the first, by axis?
 ---@field owners rg.Array By block, the rank that owns it: for kernels.
 local BlockGrid = {}
 

@@ -466,6 +466,7 @@ function parts.clear(self, x, loaded)
   self.entries[x].node:clear()
 end
 
+parts.exchange = methods.exchange
 methods.save, methods.load = files.save, files.load
 blocks.methods, blocks.place_of, blocks.is_near = methods, place_of, is_near
 

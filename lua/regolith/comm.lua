@@ -7,15 +7,19 @@ local fail = require "regolith.error"
 local array = require "regolith.array"
 local builtin = require "regolith.builtin"
 local field = require "regolith.field"
+local sealed = require "regolith.sealed"
 
 local comm = {}
 
 local C, check = lib.C, lib.check
 
-local function show_comm(self) return ("rank %d of %d"):format(self.rank, self.size) end
-local function show_window(self) return ("window of %s"):format(tostring(self.own)) end
+local function show_comm(ranks) return ("rank %d of %d"):format(ranks.rank, ranks.size) end
+local function show_window(window) return ("window of %s"):format(tostring(window.own)) end
 local Comm = { __regolith = "ranks", __tostring = show_comm }
 local Window = { __regolith = "a window of ranks", __tostring = show_window }
+local make_comm, make_window -- what users have of one
+local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first", "count" },
+  "a team of ranks", "comm.team")
 
 -- `pointer`, released by `release` when nothing refers to it any more.
 local function hold(pointer, number, release)
@@ -211,12 +215,13 @@ function methods.window(self, x)
     return fail.argument("comm:window takes an array or a field, not " .. fail.describe(x),
       "rg.array(rg.f32, n, m)")
   end
-  local window = setmetatable({ comm = self, own = x, peers = {}, number = self.number }, Window)
+  local window = { comm = self, own = x, peers = {}, number = self.number }
   window.pointer = open_window(self, x)
   self.made = self.made + 1
   window.age = self.made
+  window.object = make_window(window)
   self.windows[window] = true
-  return window
+  return window.object
 end
 
 local range_out, size_out = ffi.new "void *[1]", ffi.new "uint64_t[1]"
@@ -238,7 +243,7 @@ function methods.find(self, pointer)
     local is_inner = not best or size < least or size == least and window.age > best.age
     if at >= from and at < from + size and is_inner then best, least = window, size end
   end
-  return best
+  return best and best.object
 end
 
 local window = {}
@@ -353,7 +358,7 @@ local function list_peers(self)
   local is_open = self.pointer and field.is(self.own)
   if not is_open or self.comm.team.count < self.comm.size then return end
   local list = {}
-  for rank = 0, self.comm.size - 1 do list[rank + 1] = self:peer(rank) end
+  for rank = 0, self.comm.size - 1 do list[rank + 1] = window.peer(self, rank) end
   return list
 end
 
@@ -364,25 +369,25 @@ function window.free(self)
   for rank, peer in pairs(self.peers) do
     if rank ~= self.comm.rank and is_array(peer) then peer:destroy() end
   end
-  local ranks = rawget(self, "ranks")
-  if ranks then ranks:destroy() end
+  if self.ranks then self.ranks:destroy() end
   self.ranks, self.peer_list = nil, nil
   self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
 end
 
 -- -- the module -----------------------------------------------------------------------------------
 
-Comm.__index = fail.members(methods, "rg.comm()", Comm, "comm")
-local find_window_member = fail.members(window, "a window", Window, "win")
+make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()", "comm")
+make_window = sealed.class(Window, window, { "own" }, "a window", "win")
+local find_window_member = Window.__index
 -- In kernels a row of `ranks`, or one of `peer_list`: false, where there is no such thing.
-builtin.names[find_window_member({}, "peer")] = "window.peer"
-function Window.__index(self, name)
-  if name == "ranks" or name == "peer_list" then
+builtin.names[find_window_member(nil, "peer")] = "window.peer"
+function Window.__index(object, name)
+  if name ~= "ranks" and name ~= "peer_list" then return find_window_member(object, name) end
+  local self = sealed.open(object)
+  if self[name] == nil then
     self[name] = (name == "ranks" and open_ranks or list_peers)(self) or false
-    return self[name]
-  elseif type(name) == "string" and name ~= "pointer" then -- of a freed one
-    return find_window_member(self, name)
   end
+  return self[name]
 end
 
 local comm_out = ffi.new "RgComm *[1]"
@@ -395,18 +400,19 @@ end)
 function comm.open(session)
   local number, c = session:get()
   local open = session.ranks
-  if open and open.number == number then return open end
+  if open and open.number == number then return open.object end
   if lib.oracle_of(number) then
     return fail.argument("ranks of arch = \"lua\" are not there", "arch = \"cpu\"")
   end
   local pointer = open_comm(number, c)
   local first, count = ffi.new "int32_t[1]", ffi.new "int32_t[1]"
   C.rg_comm_team(pointer, first, count)
-  session.ranks = setmetatable({ session = session, number = number, pointer = pointer,
+  local self = { session = session, number = number, pointer = pointer,
     rank = C.rg_comm_rank(pointer), size = C.rg_comm_size(pointer),
-    team = { first = first[0], count = count[0] },
-    windows = setmetatable({}, { __mode = "k" }), made = 0 }, Comm)
-  return session.ranks
+    team = make_team { first = first[0], count = count[0] },
+    windows = setmetatable({}, { __mode = "k" }), made = 0 }
+  self.object, session.ranks = make_comm(self), self
+  return self.object
 end
 
 return comm

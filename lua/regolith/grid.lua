@@ -7,15 +7,18 @@ local array = require "regolith.array"
 local field = require "regolith.field"
 local block_grid = require "regolith.blocks"
 local files = require "regolith.grid_file"
+local sealed = require "regolith.sealed"
 
 local grid = {}
 
-local function show(self)
+local function show(object)
+  local self = sealed.open(object)
   return ("grid of %s cells over %s ranks"):format(table.concat(self.shape, " x "),
     table.concat(self.blocks, " x "))
 end
 local Grid = { __regolith = "a grid", __tostring = show }
-local function show_blocks(self)
+local function show_blocks(object)
+  local self = sealed.open(object)
   return ("grid of %s cells in blocks of %s"):format(table.concat(self.shape, " x "),
     table.concat(self.block, " x "))
 end
@@ -306,10 +309,24 @@ function parts.put(self, x, rank, part)
   copy(self, x, part.cells, from, past, back)
 end
 
+parts.exchange = methods.exchange
 methods.save, methods.load = files.save, files.load
 
-Grid.__index = fail.members(methods, "a grid", Grid, "grid")
-BlockGrid.__index = fail.members(block_grid.methods, "a grid of blocks", BlockGrid, "grid")
+local shown = { "comm", "shape", "halo", "periodic", "from", "past", "blocks" }
+local shown_of_blocks = { "comm", "shape", "halo", "periodic", "block", "owners" }
+local make_grid = sealed.class(Grid, methods, shown, "a grid", "grid")
+local make_block_grid = sealed.class(BlockGrid, block_grid.methods, shown_of_blocks,
+  "a grid of blocks", "grid")
+
+-- What a user reads: lists are copies, of which a grid makes no use.
+local function show_members(self, names)
+  self.members = {}
+  for _, name in ipairs(names) do
+    local v = self[name]
+    self.members[name] = type(v) == "table" and not getmetatable(v) and { unpack(v) } or v
+  end
+  return self
+end
 
 -- -- the module -----------------------------------------------------------------------------------
 
@@ -325,7 +342,8 @@ function grid.create(session, rg, options)
   local self = { session = session, comm = comm, shape = shape, halo = halo,
     periodic = read_periodic(options.periodic, #shape) }
   if options.block ~= nil then
-    return setmetatable(block_grid.create(self, rg, options.block), BlockGrid)
+    return make_block_grid(show_members(block_grid.create(self, rg, options.block),
+      shown_of_blocks))
   end
   local blocks = divide(shape, comm.size, halo, self.periodic)
   if not blocks then
@@ -341,7 +359,7 @@ function grid.create(session, rg, options)
   for axis = 1, #shape do
     self.from[axis], self.past[axis] = part_of(shape[axis], blocks[axis], self.place[axis])
   end
-  return setmetatable(self, Grid)
+  return make_grid(show_members(self, shown))
 end
 
 return grid

@@ -136,7 +136,7 @@ function files.load(self, path, t)
   for _, tree in ipairs(file and file.trees or {}) do tree:destroy() end
   local all = {}
   for k, name in ipairs(fields) do all[k] = t[name] end
-  if #all > 0 then self:exchange(unpack(all)) end
+  if #all > 0 then parts.exchange(self, unpack(all)) end
   return result
 end
 

@@ -509,6 +509,31 @@ describe("a grid #compiled #cpu", function()
     assert.are.same({ sums[1], sums[1], sums[1], sums[1] }, sums)
   end)
 
+  it("is read, and never set", function()
+    local g = rg.grid { shape = { 6, 8 }, halo = 2, periodic = { false, true } }
+    local b = rg.grid { shape = { 6, 8 }, block = 2 }
+    local x, comm = g:field(rg.f32), rg.comm()
+    assert.are.same({ 2, { false, true }, { 6, 8 }, { 0, 0 }, { 6, 8 }, { 1, 1 } },
+      { g.halo, g.periodic, g.shape, g.from, g.past, g.blocks })
+    assert.are.same({ 1, { 2, 2 }, { 6, 8 } }, { b.halo, b.block, b.shape })
+    local a = rg.array(rg.f32, 4)
+    local win = comm:window(a)
+    for _, case in ipairs { { g, "halo", "a grid is read: grid.halo cannot be set" },
+      { g, "new", "a grid is read: grid.new cannot be set" },
+      { b, "owners", "a grid of blocks is read: grid.owners cannot be set" },
+      { comm, "rank", "rg.comm() is read: comm.rank cannot be set" },
+      { comm.team, "count", "a team of ranks is read: comm.team.count cannot be set" },
+      { win, "own", "a window is read: win.own cannot be set" } } do
+      local ok, e = pcall(function() case[1][case[2] ] = 3 end)
+      assert.are.same({ false, case[3] }, { ok, e.message })
+    end
+    g.from[1], g.past[2], g.shape[2] = 5, 900, 900 -- copies, which the grid makes no use of
+    x[0][7] = 4
+    g:exchange(x)
+    assert.are.same({ 4, 0 }, { x[0][-1], x[-1][-1] })
+    win:free()
+  end)
+
   it("says what it cannot be", function()
     local function problem(options) return select(2, pcall(rg.grid, options)).message end
     assert.is_truthy(problem(5):find "takes a table of options")

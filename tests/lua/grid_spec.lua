@@ -252,6 +252,19 @@ describe("a grid over ranks, " .. ranks_alone, function()
           assert(not ok and problem.message:find(case[1], 1, true), case[1] .. problem.message)
         end
         comm:barrier()
+        for _, case in ipairs { -- of another shape
+          { rg.grid{ shape = {6, 7} }, "dense", "x", rg.f32, 'dense("ij", 5, 7)',
+            'dense("ij", 6, 7)' },
+          { sparse, "dense", "x", rg.f32, 'dense("ij", 5, 7)', 'pointer("ij", 4, 4)' },
+          { rg.grid{ shape = 16, block = 4 }, "sparse", "m", rg.f64, 'pointer("ij", 4, 4)',
+            'pointer("i", 4)' } } do
+          local grid, file, name, t, there, here = unpack(case)
+          local path = "FOLDER/" .. file
+          local ok, problem = pcall(grid.load, grid, path, { [name] = grid:field(t) })
+          assert(not ok and problem.message == (comm.rank == 0 and "" or "on rank 0: ")
+            .. ("'%s' is declared differently in snapshot '%s': %s there, %s here"):format(name,
+            path, there, here), problem.message)
+        end
       end
       if comm.rank == 0 then print "done" end
     ]]
