@@ -20,6 +20,8 @@ typedef struct BootTable {
   /* This rank fails, and so do the others, with this sentence. */
   void (*abort)(Boot *boot, const char *why);
   void (*close)(Boot *boot); /* says farewell, and frees it */
+  /* Says farewell alone, where the process ends; NULL: its end says enough. */
+  void (*leave)(Boot *boot);
   /* -- for ranks that are not of one team; where they are NULL, all ranks are on one host, and it
    * goes by gather and through files (far.c) -- */
   /* The greatest of all ranks for each word; NULL: gather says as much. Returns as gather does. */

@@ -235,20 +235,21 @@ static bool share_header(Comm *comm, Error *err) {
   return ok;
 }
 
-/* The header of this process's rank while it is among ranks: a process that ends tells the others
- * that they need not wait. Those that cannot, since they are killed, the boot finds. */
-static struct { _Atomic(Header *) own; pid_t process; } among;
+/* The ranks of this process while it is one of them: a process that ends tells the others that they
+ * need not wait. Those that cannot, since they are killed, the boot finds. */
+static struct { _Atomic(Comm *) comm; pid_t process; } among;
 
 static void leave(void) {
-  Header *own = atomic_exchange(&among.own, NULL);
-  if (own && getpid() == among.process)
-    atomic_store_explicit(&own->has_left, 1, memory_order_release);
+  Comm *comm = atomic_exchange(&among.comm, NULL);
+  if (!comm || getpid() != among.process) return;
+  atomic_store_explicit(&comm->own->has_left, 1, memory_order_release);
+  if (comm->boot->table->leave) comm->boot->table->leave(comm->boot);
 }
 
 static void come(Comm *comm) {
   static atomic_bool is_told;
   among.process = getpid();
-  atomic_store(&among.own, comm->own);
+  atomic_store(&among.comm, comm);
   if (!atomic_exchange(&is_told, true)) atexit(leave);
 }
 

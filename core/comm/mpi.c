@@ -3,8 +3,9 @@
  * sees processes of this host that end; so a wait ends when one is lost.
  *
  * Who leaves tells rank 0, which tells all when somebody waits for it; who has waited for a second
- * tells all in which call it is, and those that wait answer: so other calls are found, and in the
- * end those are named that never answered. All of it costs nothing where all goes well. */
+ * tells all in which call it is, and those that wait, or are at their end, answer: so other calls
+ * are found, and in the end those are named that never answered. All of it costs nothing where all
+ * goes well. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <sched.h>
@@ -85,7 +86,7 @@ static bool take_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
       return lose_rank(mpi, rank, what);
     case MPI_NOTE_FAREWELL:
       mpi->peers[rank].has_left = true;
-      mpi->peers[rank].gathers = note->number;
+      mpi->peers[rank].doing = note->number;
       return true;
   }
   return true;
@@ -102,10 +103,11 @@ static bool hear_all(Mpi *mpi) {
   }
 }
 
-/* One that left before the gather in which this rank waits. */
+/* One that left before the call in which this rank waits. */
 static bool is_anyone_gone(Mpi *mpi) {
+  uint64_t call = mpi->boot.doing / CALL_COUNT;
   for (int32_t k = 0; mpi->began_ms && k < mpi->boot.size; k++)
-    if (mpi->peers[k].has_left && mpi->peers[k].gathers < mpi->gathers)
+    if (mpi->peers[k].has_left && mpi->peers[k].doing / CALL_COUNT < call)
       return !lose_rank(mpi, k, "ended, while others wait in a call that all ranks make");
   return false;
 }
@@ -177,7 +179,6 @@ static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all,
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
   if (!mpi_look(mpi, err)) return false;
-  mpi->gathers++;
   return mpi_finish(mpi, mpi->plugin->gather(mine, size_bytes, all, why), why, err);
 }
 
@@ -185,7 +186,6 @@ static bool greatest(Boot *boot, uint64_t *words, int32_t count, Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
   if (!mpi_look(mpi, err)) return false;
-  mpi->gathers++;
   return mpi_finish(mpi, mpi->plugin->greatest(words, count, why), why, err);
 }
 
@@ -200,10 +200,17 @@ static void abort_all(Boot *boot, const char *why) {
 
 static void leave(Boot *boot) {
   Mpi *mpi = (Mpi *)boot;
-  MpiNote note = {.kind = MPI_NOTE_FAREWELL, .number = mpi->gathers};
+  MpiNote note = {.kind = MPI_NOTE_FAREWELL, .number = boot->doing};
   char why[MPI_WHY];
-  if (!mpi->is_lost && boot->rank) mpi->plugin->tell(0, &note, why);
-  else if (!mpi->is_lost) tell_all(mpi, &note);
+  if (mpi->is_lost || mpi->has_left) return;
+  mpi->has_left = true;
+  if (boot->rank) mpi->plugin->tell(0, &note, why);
+  else tell_all(mpi, &note);
+}
+
+static void close_all(Boot *boot) {
+  Mpi *mpi = (Mpi *)boot;
+  leave(boot);
   for (int32_t k = 0; mpi->peers && k < boot->size; k++)
     if (mpi->peers[k].watch >= 0) close(mpi->peers[k].watch);
   mpi_forget_links(mpi);
@@ -212,9 +219,9 @@ static void leave(Boot *boot) {
 }
 
 static const BootTable table = {
-    .gather = gather, .check = check, .abort = abort_all, .close = leave, .greatest = greatest,
-    .spread = mpi_spread, .broadcast = mpi_broadcast, .trade = mpi_trade, .expose = mpi_expose,
-    .conceal = mpi_conceal, .reach = mpi_reach};
+    .gather = gather, .check = check, .abort = abort_all, .close = close_all, .leave = leave,
+    .greatest = greatest, .spread = mpi_spread, .broadcast = mpi_broadcast, .trade = mpi_trade,
+    .expose = mpi_expose, .conceal = mpi_conceal, .reach = mpi_reach};
 
 /* -- begin ------------------------------------------------------------------------------------- */
 

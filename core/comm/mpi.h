@@ -8,18 +8,16 @@
 typedef struct Peer {
   int watch;              /* a pidfd; -1: on another host, or this process itself */
   bool has_left;
-  uint64_t gathers;       /* when it left */
-  uint64_t doing;         /* the call in which it waits, as it told */
+  uint64_t doing;         /* the call in which it waits, or which was its last, as it told */
 } Peer;
 
 typedef struct Mpi {
   Boot boot;
   const MpiPlugin *plugin;
   Peer *peers;
-  uint64_t gathers;       /* so far */
   int64_t began_ms;       /* this wait */
   bool has_asked;         /* in it */
-  bool is_lost;
+  bool is_lost, has_left;
   char why[MPI_SENTENCE];
   struct Link *links;     /* mpi_far.c: of trades before, the newest first */
 } Mpi;

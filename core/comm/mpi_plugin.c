@@ -19,6 +19,7 @@ static struct {
   int rank, size;
   pid_t process;
   bool is_begun, is_ours; /* we initialised MPI */
+  MpiNote farewell;       /* as it was told; number 0: it was not */
   struct Told *told;
 } mpi;
 
@@ -63,6 +64,7 @@ static bool tell(int32_t rank, const MpiNote *note, char *why) {
   Told *told = malloc(sizeof *told);
   if (!told) return no_memory(why);
   told->note = *note;
+  if (note->kind == MPI_NOTE_FAREWELL) mpi.farewell = *note;
   if (!check(MPI_Isend(&told->note, sizeof told->note, MPI_BYTE, rank, TAG_NOTE, mpi.notes,
                        &told->request), "MPI_Isend", why)) {
     free(told);
@@ -95,6 +97,15 @@ static void tell_all_of_end(int code) {
     if (k != mpi.rank) tell(k, &note, why);
 }
 
+/* Those that wait for this rank, as they say after a while, learn that it is about to end. */
+static void answer(void) {
+  int32_t rank;
+  MpiNote note;
+  char why[MPI_WHY];
+  while (mpi.farewell.number && hear(&rank, &note, why) && rank >= 0)
+    if (note.kind == MPI_NOTE_DOING) tell(rank, &mpi.farewell, why);
+}
+
 /* Have all ranks come to their end? */
 static bool meet(bool has_failed) {
   MPI_Request request;
@@ -103,6 +114,7 @@ static bool meet(bool has_failed) {
   for (int ms = 0; !have_come && !(has_failed && ms > GRACE_MS); ms++) {
     if (MPI_Test(&request, &have_come, MPI_STATUS_IGNORE)) return false;
     forget_told();
+    answer();
     if (!have_come) usleep(1000);
   }
   return have_come;

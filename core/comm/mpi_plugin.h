@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define MPI_PLUGIN_ENTRY "regolith_mpi_plugin"
-enum { MPI_PLUGIN_VERSION = 1, MPI_WHY = 240, MPI_SENTENCE = 400 };
+enum { MPI_PLUGIN_VERSION = 2, MPI_WHY = 240, MPI_SENTENCE = 400 };
 
 typedef struct MpiWork MpiWork;     /* something under way, with buffers of its own */
 typedef struct MpiExposed MpiExposed;
@@ -21,7 +21,7 @@ typedef struct MpiExposed MpiExposed;
 /* What ranks tell each other beside their calls. */
 typedef enum MpiNoteKind {
   MPI_NOTE_LOST = 1,                /* nothing goes on, because of `text` */
-  MPI_NOTE_FAREWELL,                /* the sender leaves after gather `number` */
+  MPI_NOTE_FAREWELL,                /* the sender leaves after call `number` */
   MPI_NOTE_DOING,                   /* and has waited for a while in call `number` */
   MPI_NOTE_ENDED                    /* its process exits with `code` */
 } MpiNoteKind;

@@ -118,7 +118,9 @@ function support.run_ranks(ranks, script, options)
   pipe:close()
   os.remove(path)
   local code, lines = tonumber(text:match "code (%d+)\n$"), {}
-  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do lines[#lines + 1] = line end
+  for line in text:gsub("code %d+\n$", ""):gmatch "[^\n]+" do -- mpirun may be late, and says so
+    if not line:find("plm:rsh: Warning: setpgid", 1, true) then lines[#lines + 1] = line end
+  end
   table.sort(lines)
   return lines, code
 end

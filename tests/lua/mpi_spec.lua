@@ -54,6 +54,34 @@ describe("ranks of MPI #compiled #cpu", function()
     fails(2, "if comm.rank == 0 then comm:gather(1) end", "rank 1 ended, while others wait")
   end)
 
+  it("know at once of one that ends well, and too early", function()
+    local call = { "comm:gather(1)", "comm:barrier()", [[
+      local out, filled = rg.array(rg.f32, 5), rg.array(rg.f32, 5)
+      comm:trade({ { (comm.rank + 1) % 3, out } }, { { (comm.rank + 2) % 3, filled } })
+    ]] }
+    for k, teams in ipairs { "RG_LSA_SIZE=1", "RG_LSA_SIZE=3", "RG_LSA_SIZE=1" } do
+      local began = os.time()
+      fails(3, ("if comm.rank == %d then os.exit(0) end %s"):format(k % 2, call[k]),
+        ("rank %d ended, while others wait"):format(k % 2), teams)
+      assert.is_true(os.time() - began < 30) -- nobody waits for a minute
+    end
+  end)
+
+  it("are those alone that open MPI's library", function()
+    local script = [[
+      local maps = io.open "/proc/self/maps":read "*a"
+      for _, name in ipairs { "/libmpi.", "/libregolith-mpi." } do
+        assert((maps:find(name, 1, true) ~= nil) == WANTED, name)
+      end
+    ]]
+    holds(2, (script:gsub("WANTED", "true")))
+    for ranks = 1, 2 do
+      local lines, code = support.run_ranks(ranks, (script:gsub("WANTED", "false")),
+        { environment = "RG_MPI=/nowhere" })
+      assert.are.same({ {}, 0 }, { lines, code })
+    end
+  end)
+
   it("all fail when one calls something else, or does not come", function()
     fails(2, "if comm.rank == 0 then comm:barrier() else comm:gather(1) end",
       "ranks do not make the same calls")

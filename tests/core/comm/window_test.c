@@ -1,5 +1,6 @@
 /* window_test.c - memory of one rank, as its peers see it. */
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -206,6 +207,13 @@ static int free_under_windows(Comm *comm, Error *err) {
   return 0;
 }
 
+/* Of this process, that it has in memory, and that are mapped at all. */
+static void count_pages(long *here, long *mapped) {
+  FILE *file = fopen("/proc/self/statm", "re");
+  if (!file || fscanf(file, "%ld %ld", mapped, here) != 2) *here = *mapped = 0;
+  if (file) fclose(file);
+}
+
 static int churns = 1000; /* or the program's argument: 100000 takes a while */
 
 static int churn(Comm *comm, Error *err) {
@@ -213,11 +221,15 @@ static int churn(Comm *comm, Error *err) {
   Window *window = window_open(comm, memory, mib, 0, err);
   RANK_OK(comm, err, window && window_free(window, err));
   int files = count_files(), cuts = comm->space.count;
+  long here, mapped, here_now, mapped_now;
+  count_pages(&here, &mapped);
   for (int k = 0; k < churns; k++) {
     window = window_open(comm, memory + k % 7, 5000, 0, err);
     RANK_OK(comm, err, window && window_free(window, err));
   }
   RANK_CHECK(comm, count_files() == files && comm->space.count == cuts);
+  count_pages(&here_now, &mapped_now);
+  RANK_CHECK(comm, here_now <= here + 100 && mapped_now <= mapped + 100);
   return 0;
 }
 
