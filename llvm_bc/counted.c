@@ -110,9 +110,16 @@ static void note_reference(RtAllocator *allocator, int32_t fault) {
     rt_add_long(fault == RT_COUNTED_RELEASED_TWICE ? &all->releases : &all->acquires, 1);
 }
 
+/* Nobody holds it: it waits for the task's end (counted_wait.c), or is about to; who has read its
+ * address from memory may acquire it until then. */
+static int may_wait(const RtCounted *counted) {
+  return counted->flags & RT_COUNTED_WAITS ||
+         (counted->flags & RT_COUNTED_SHARED && rt_load(&counted->allocator->deferring));
+}
+
 int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
   uint64_t count = rt_load_long((uint64_t *)&counted->count);
-  if (counted->magic == RT_COUNTED_LIVE && (count || counted->flags & RT_COUNTED_WAITS)) {
+  if (counted->magic == RT_COUNTED_LIVE && (count || may_wait(counted))) {
     note_reference(counted->allocator, fault);
     if (count == 1 && fault == RT_COUNTED_RELEASED_TWICE)
       note_place(counted->allocator, check_of(counted)->ended);

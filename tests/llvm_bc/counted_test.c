@@ -274,6 +274,26 @@ int main(void) {
     check_zero();
   }
 
+  TEST("checked: what another thread is about to put among those that wait may be acquired") {
+    begin(1, 1);
+    RtCounted *counted = rt_counted_new(&allocator, 8);
+    counted->end = on_end;
+    counted->flags |= RT_COUNTED_SHARED;
+    allocator.deferring = 1;
+    counted->count--; /* its last release, which has come so far */
+    rt_acquire(counted);
+    rt_release(counted);
+    rt_counted_end(counted, 1); /* the rest of it */
+    CHECK_INT(faults + ends, 0);
+    rt_release(counted); /* one too many */
+    CHECK_INT(faults, 1);
+    CHECK_INT(fault, RT_COUNTED_RELEASED_TWICE);
+    allocator.deferring = 0;
+    rt_counted_settle(&allocator);
+    CHECK_INT(ends, 1);
+    check_zero();
+  }
+
   TEST("two threads acquire and release a million times: the count is exact, and it ends once") {
     for (uint32_t checks = 0; checks < 2; checks++) {
       begin(1, checks);

@@ -47,6 +47,7 @@ end
 -- The array that a kernel returned: Lua and kernels read there what it had.
 local function check_kept(r, case, kept, expected)
   collectgarbage()
+  collectgarbage "stop" -- it is on again after a whole one
   local function say(where, got)
     return ("%s of the array that is returned: %s, not %s"):format(where, tostring(got),
       tostring(expected))
@@ -77,6 +78,8 @@ local function run(r, case)
   local ok, kernel = pcall(r.rg.kernel, make.text(case, r.has_handles), env)
   if not ok then return { runtime = r.name, code = "compile", message = tostring(kernel) } end
   env.o:fill(0)
+  for _ = 1, 2 do collectgarbage() end -- what others left is freed before we count
+  r.rg.sync()
   collectgarbage "stop"
   local before = r.rg.allocations()
   local has_ended, result, kept, lie, made = launch(r, case, kernel)
