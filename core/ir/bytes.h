@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 14 };
+enum { IR_BYTES_VERSION = 15 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */
@@ -34,7 +34,8 @@ enum {
   TASK_HAS_INTERIOR_BODY = 8,
   TASK_COUNTS = 16,
   TASK_IDLE = 32,
-  TASK_RIM_SCALAR = 64
+  TASK_RIM_SCALAR = 64,
+  TASK_WIDE = 128
 };
 
 #endif

@@ -272,6 +272,7 @@ static void print_task_words(StrBuf *out, const IrTask *task) {
   if (task->lanes) strbuf_format(out, " lanes=%d", task->lanes);
   if (task->traffic) strbuf_format(out, " traffic=%d", task->traffic);
   if (task->rim_scalar) strbuf_text(out, " rim_scalar");
+  if (task->wide) strbuf_text(out, " wide");
   if (task->privatised) strbuf_format(out, " privatised=%d", task->privatised);
   if (task->independent) strbuf_text(out, " independent");
   if (task->scalar) strbuf_text(out, " scalar");

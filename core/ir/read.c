@@ -383,6 +383,7 @@ static bool read_task_flag(IrReader *r, IrTask *task, Str word) {
   if (str_is(word, "independent")) return task->independent = true;
   if (str_is(word, "scalar")) return task->scalar = true;
   if (str_is(word, "rim_scalar")) return task->rim_scalar = true;
+  if (str_is(word, "wide")) return task->wide = true;
   return ir_read_fail(r, "unknown attribute", word);
 }
 

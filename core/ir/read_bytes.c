@@ -229,11 +229,12 @@ static void read_counts(Input *in, IrTask *task) {
 static void read_task(Input *in) {
   IrTask *task = scratch_new(in->scratch, IrTask);
   task->kind = (IrTaskKind)read_below(in, TASK_SERIAL + 1);
-  int flags = read_below(in, 2 * TASK_RIM_SCALAR);
+  int flags = read_below(in, 2 * TASK_WIDE);
   task->may_deactivate = flags & TASK_MAY_DEACTIVATE;
   task->independent = flags & TASK_INDEPENDENT;
   task->idle = flags & TASK_IDLE;
   task->rim_scalar = flags & TASK_RIM_SCALAR;
+  task->wide = flags & TASK_WIDE;
   task->has_interior = flags & TASK_HAS_INTERIOR;
   task->axis_count = read_i32(in);
   task->bounds = read_i32(in);

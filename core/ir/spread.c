@@ -3,7 +3,8 @@
  * rows: what comes before them each thread does for itself.
  * A warp at most, so that a block has several leaves: each thread has several cells, and what it
  * does once for the leaf is little beside them. Memory is read by 32 bytes at least, which takes 8
- * threads side by side. A large leaf has more warps, or few leaves would keep few of a GPU busy. */
+ * threads side by side. A large leaf has more warps, or few leaves would keep few of a GPU busy;
+ * where these are few indeed, threads of a `wide` task have one cell each, as far as they go. */
 #include "base/bits.h"
 #include "ir/task.h"
 
@@ -54,7 +55,8 @@ int ir_spread(const IrTask *task) {
   Survey s = {0};
   if (task->kind != TASK_LEAVES) return 1;
   survey(task->body, 1, &s);
-  int64_t wanted = max_i64(s.cells / MANY_CELLS, min_i64(WARP, s.cells / FEW_CELLS));
+  int64_t usual = max_i64(s.cells / MANY_CELLS, min_i64(WARP, s.cells / FEW_CELLS));
+  int64_t wanted = task->wide ? s.cells : usual;
   int threads = 1;
   wanted = min_i64(s.cells, max_i64(FEW_THREADS, wanted));
   while (!s.is_obstructed && threads < wanted && threads < MOST_THREADS) threads *= 2;

@@ -63,6 +63,7 @@ struct IrTask {
    * time */
   int32_t lanes;
   bool rim_scalar;        /* but what is outside its interior one at a time */
+  bool wide;              /* LEAVES: on a GPU more threads than usual share one (ir_spread) */
   /* bytes that an iteration reads and writes, of a task with stores that may go past the caches;
    * 0: it has none */
   int32_t traffic;

@@ -793,6 +793,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range");
   if (task->rim_scalar && (!task->lanes || !task->interior))
     return task_fail(v, task, "has no interior that runs in lanes");
+  if (task->wide && task->kind != TASK_LEAVES)
+    return task_fail(v, task, "only leaves have more threads or fewer");
   if (task->traffic < 0 || (task->traffic && !task->lanes))
     return task_fail(v, task, "only what runs in lanes goes past the caches");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)

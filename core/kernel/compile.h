@@ -20,6 +20,7 @@ typedef struct CompileWay {
   bool has_half_vectors;
   bool goes_by_squares;   /* loops whose accesses run along different axes */
   bool looks_up_alone;    /* threads of a GPU share no look-ups */
+  bool spreads_wide;      /* more of them share a leaf */
   const char *without;    /* a pass that is left out */
 } CompileWay;
 

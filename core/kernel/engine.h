@@ -101,7 +101,8 @@ typedef struct Engine {
   bool has_failed[RG_STREAMS];
   Error failures[RG_STREAMS];
   uint64_t tune_from;         /* ticks: shorter launches are not tuned */
-  bool times_some;            /* of launches: on a device that does not know all times */
+  /* of launches, on a device that does not know all times; not where nothing is tuned */
+  bool times_some;
   TuneBudget tune_budget;     /* in ticks */
   struct TuneFile *tune_file; /* NULL: not opened yet */
   uint64_t tunings;           /* how many there were */

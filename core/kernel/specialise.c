@@ -19,6 +19,7 @@
 #include "tree/cell.h"
 
 enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
+enum { MANY_LAUNCHES = 1024 }; /* are worth it where none is timed */
 enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = 64 };
 
 /* Of a general variant. */
@@ -217,6 +218,8 @@ static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
 
 static bool is_worth_it(Engine *engine, const Variant *general) {
   const Special *special = general->special;
+  if (!engine->times_some && !engine->store->device->knows_times)
+    return special->launches >= MANY_LAUNCHES;
   return special->launches >= launches_of(general) &&
          engine_ms(engine, special->ticks) >= (general->is_long ? LONG_MS : WORTH_MS);
 }

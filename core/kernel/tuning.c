@@ -33,7 +33,15 @@ static const Candidate candidates[] = {
 #undef CANDIDATE
 };
 enum { CANDIDATE_COUNT = sizeof candidates / sizeof *candidates };
-_Static_assert((int)CANDIDATE_COUNT <= (int)TUNE_MOST, "a tuner has room for all candidates");
+#define CANDIDATE(NAME, WORD, WHEN, ...) +(((WHEN)&CODE) != 0)
+enum {
+  CODE_COUNT =
+#include "kernel/candidate.def"
+};
+#undef CANDIDATE
+_Static_assert((int)CANDIDATE_COUNT - (int)CODE_COUNT <= (int)TUNE_MOST &&
+                   1 + (int)CODE_COUNT <= (int)TUNE_MOST,
+               "a tuner has room for all candidates that need no other code, or all that do");
 
 typedef struct TuneEntry {
   struct TuneEntry *next;
@@ -46,7 +54,7 @@ typedef struct TuneEntry {
   double usual_ticks;       /* of the last launch that ran as is chosen */
   double work;              /* of the last launch */
   bool is_asleep;           /* launches are too short */
-  uint32_t differ;          /* candidates that do not what the default does */
+  uint64_t differ;          /* candidates that do not what the default does */
 } TuneEntry;
 
 typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
@@ -70,8 +78,7 @@ typedef struct Tuning {
 void tuning_init(Engine *engine) {
   bool is_always = engine->options.tunes == TUNE_ALWAYS,
        is_off = engine->options.tunes == TUNE_OFF;
-  engine->times_some = (!is_off || engine->options.specialises) && /* who is worth it? */
-                       !engine->store->device->knows_times;
+  engine->times_some = !is_off && !engine->store->device->knows_times; /* who is worth it? */
   engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
   engine->tune_budget.share = is_always ? 0 : share;
 }
@@ -540,7 +547,7 @@ bool tuning_begin_trials(Kernel *kernel, TuneTrial *trial) {
 
 void tuning_differs(const TuneTrial *trial, int32_t candidate) {
   int32_t first = trial->tuner == &trial->entry->code ? TUNE_MOST : 0;
-  trial->entry->differ |= (uint32_t)1 << (first + candidate);
+  trial->entry->differ |= (uint64_t)1 << (first + candidate);
 }
 
 void tuning_keep(Kernel *kernel, const TuneTrial *trial) {

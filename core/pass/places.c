@@ -425,6 +425,13 @@ static void survey_all(Lower *l) {
   }
 }
 
+/* Where that changes anything. */
+static void spread_wide(IrTask *task) {
+  int usual = ir_spread(task);
+  task->wide = task->kind == TASK_LEAVES;
+  task->wide &= ir_spread(task) > usual;
+}
+
 bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   Lower l = {.ctx = ctx, .kernel = kernel};
   Lower called = l;
@@ -436,5 +443,7 @@ bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   /* last: until then they have the effects that those who call them ask for */
   for (int i = 0; i < kernel->functions.count; i++)
     lower_function(&called, kernel->functions.items[i]->body);
+  for (int i = 0; i < kernel->tasks.count && ctx->spreads_wide; i++)
+    spread_wide(kernel->tasks.items[i]);
   return true;
 }

@@ -755,15 +755,17 @@ describe("arch cuda #compiled #cpu", function()
           end
         end
       end
-      for _, word in ipairs { "block=64", "block=256", "items=few", "items=many", "shared=none" } do
+      for _, word in ipairs { "block=64", "block=256", "items=few", "items=many", "shared=none",
+        "leaf=wide" } do
         print(word, tried[word] > 0)
       end
     ]])
     assert.equal("block=64 true\nblock=256 true\nitems=few true\nitems=many true\n"
-      .. "shared=none true", said)
+      .. "shared=none true\nleaf=wide true", said)
     local waits = {}
     for k, mode in ipairs { "off", "always" } do
-      local calls = run("PTX_TRACE=1 RG_SPECIALISE=off RG_TUNE=" .. mode, [[
+      local specialise = mode == "off" and "on" or "off" -- which times nothing of its own
+      local calls = run("PTX_TRACE=1 RG_SPECIALISE=" .. specialise .. " RG_TUNE=" .. mode, [[
         rg.init { arch = "cuda" }
         local x = rg.field(rg.i32, 50)
         local add = rg.kernel(function() for i in rg.range(50) do x[i] = x[i] + 1 end end)
@@ -775,6 +777,20 @@ describe("arch cuda #compiled #cpu", function()
       assert.equal(mode == "always", calls:find("time between events", 1, true) ~= nil)
     end
     assert.equal(waits[1], waits[2])
+  end)
+
+  it("makes numbers constants by how often a kernel ran, where no launch is timed", function()
+    assert.equal("0 1", run("RG_TUNE=off", [[
+      rg.init { arch = "cuda" }
+      local x, m = rg.field(rg.i32, 10), 7
+      local k = rg.kernel(function() for i in rg.range(10) do x[i] = i % m end end)
+      for _ = 1, 1000 do k() end
+      local before, until_then = rg.stats().specialised, rg.time() + 30
+      for _ = 1, 30 do k() end
+      while rg.stats().specialised == 0 and rg.time() < until_then do k() end
+      assert(x[9] == 2)
+      print(before, rg.stats().specialised)
+    ]]))
   end)
 
   it("asks the driver for no memory once a loop with temporaries is warm", function()

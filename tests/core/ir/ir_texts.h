@@ -153,7 +153,7 @@
   "  run 0\n" \
   "  return %0\n" \
   "}\n" \
-  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 {\n" \
+  "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 wide {\n" \
   "  reduction min slot=3: f32\n" \
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
   "    %3: ptr = tree.root t1\n" \
