@@ -135,6 +135,7 @@ static const DeviceTable cuda_table = {
     .launch = cuda_launch,
     .finish = cuda_finish,
     .is_done = cuda_is_done,
+    .describe = cuda_describe,
     .is_within = is_within,
     .sync = sync_cuda,
     .forget = cuda_forget,

@@ -378,6 +378,8 @@ typedef struct CudaCode {
   struct Code *object;
   void *module;
   uint64_t most_calls;        /* RtWorker.most_calls of its launches */
+  int32_t ptx_version;        /* of its text: 70 is 7.0 */
+  int32_t *frames;            /* by task: bytes of a thread's own arrays; -1: that is not known */
   void *tasks[];              /* the driver's functions */
 } CudaCode;
 void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
@@ -385,7 +387,14 @@ DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_CO
                       int32_t task_count, Error *err);
 void cuda_unload(Device *device, DeviceCode *code);
 
+/* cuda_describe.c */
+bool cuda_describe(Device *device, const DeviceCode *code, const DeviceTask *tasks, int32_t number,
+                   DeviceTaskCode *out);
+void cuda_read_text(CudaCode *code, const char *text, int32_t task_count);
+
 /* cuda_launch.c */
+/* Threads of a task's block, unless the tuner has chosen otherwise. */
+int32_t cuda_block_threads(const DeviceTask *task);
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_is_done(Device *device, uint64_t ticket);

@@ -120,11 +120,13 @@ static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Er
   return module ? module : cuda_load_module(cuda, text, err);
 }
 
-static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx, Error *err) {
+static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
+                        int32_t task_count, Error *err) {
   char *text = heap_alloc(cuda->device.heap, (size_t)ptx->length + 1);
   if (!text)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   memcpy(text, ptx->bytes, (size_t)ptx->length);
+  cuda_read_text(code, text, task_count);
   if (have_stack(cuda, code, text, err))
     code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
   heap_free(cuda->device.heap, text);
@@ -155,7 +157,8 @@ static bool load_tasks(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *
   if (!task_count) return true;
   if (!ptx->bytes) return error_set(err, RG_ERROR_OBJECT, "compiled code has nothing for the GPU");
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = load_module(cuda, code, ptx, err) && find_tasks(cuda, code, task_count, err);
+  bool ok = load_module(cuda, code, ptx, task_count, err) &&
+            find_tasks(cuda, code, task_count, err);
   cuda_leave(cuda);
   return ok;
 }
@@ -177,13 +180,15 @@ void cuda_unload(Device *device, DeviceCode *kernel) {
 DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
-  CudaCode *code =
-      heap_alloc(device->heap, sizeof *code + sizeof *code->tasks * (size_t)task_count);
+  size_t tasks_bytes = sizeof(void *) * (size_t)task_count;
+  CudaCode *code = heap_alloc(
+      device->heap, sizeof *code + tasks_bytes + sizeof(int32_t) * (size_t)task_count);
   if (!code) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
     return NULL;
   }
   code->code.tasks = code->tasks;
+  code->frames = (int32_t *)(void *)((uint8_t *)code->tasks + tasks_bytes);
   if (load_host(cuda, code, &objects[RG_TARGET_HOST], err) &&
       load_tasks(cuda, code, &objects[RG_TARGET_PTX], task_count, err))
     return &code->code;

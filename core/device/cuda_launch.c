@@ -428,13 +428,21 @@ typedef struct Grid {
   int64_t blocks, threads;    /* threads of a block */
 } Grid;
 
+static bool has_one_thread(const DeviceTask *task) {
+  return task->is_ordered || task->kind == DEVICE_SERIAL;
+}
+
+int32_t cuda_block_threads(const DeviceTask *task) {
+  return has_one_thread(task) ? 1 : BLOCK_THREADS;
+}
+
 /* As many threads as positions, if that is known. */
 static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_t number,
                       int64_t total) {
   const DeviceTask *task = &launch->tasks[number];
   int64_t per_processor = launch->switches.blocks, most = most_blocks(cuda);
   if (per_processor) most = cuda->about.processors * per_processor;
-  if (task->is_ordered || task->kind == DEVICE_SERIAL) return (Grid){1, 1};
+  if (has_one_thread(task)) return (Grid){1, 1};
   int64_t threads = choose_threads(cuda, launch, task, launch->code->tasks[number]);
   int64_t blocks = total == RT_ALL_NODES ? most : (total - 1) / threads + 1;
   return (Grid){min_i64(blocks, most), threads};

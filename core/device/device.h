@@ -55,6 +55,15 @@ typedef struct DeviceCode {   /* a compiled kernel, loaded */
   void *const *tasks;
 } DeviceCode;
 
+/* What a device's own compiler made of a task; -1: that is not known. */
+typedef struct DeviceTaskCode {
+  const char *processor;      /* "sm_80" */
+  int32_t ptx_version;        /* of the text that it was made from: 70 is 7.0 */
+  int32_t threads;            /* of a block, unless the tuner has chosen otherwise */
+  int32_t registers, local_bytes, spilled_bytes; /* of a thread; the last is part of its memory */
+  int32_t shared_bytes;       /* of a block */
+} DeviceTaskCode;
+
 /* -- launches ---------------------------------------------------------------------------------- */
 
 /* SERIAL: once, by one thread; of kernels that a GPU runs */
@@ -212,6 +221,9 @@ typedef struct DeviceTable {
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
   void (*unload)(Device *device, DeviceCode *code); /* NULL is fine */
+  /* False: it cannot be asked. NULL: there is nothing to tell. */
+  bool (*describe)(Device *device, const DeviceCode *code, const DeviceTask *tasks, int32_t number,
+                   DeviceTaskCode *out);
   /* Runs the host region, which runs tasks. Returns when all is done or queued, with every tree
    * refreshed and collected: what a task or the host region changed shows before the next task
    * runs. At most device->most_queued launches, of most_words slots and trees each, are queued. */

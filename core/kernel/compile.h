@@ -56,6 +56,9 @@ const char *text_print(Compile *compile, TextKind text);
 
 /* notes.c: the text of kernel:explain(); and its warnings, shown once per kernel. */
 void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel);
+/* Notes what the device's own compiler made of the variant's tasks, which are those of the
+ * compile. */
+void explain_code(const Compile *compile, const Variant *variant);
 void explain_warn(Kernel *kernel, const IrKernel *ir);
 
 /* private_copies.c: where the elements of `fields` are, neighbours in a cell merged; returns how

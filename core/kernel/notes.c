@@ -43,6 +43,39 @@ static bool was_told(const IrKernel *kernel, int number) {
   return false;
 }
 
+/* "blocks of 128 threads; 40 registers and 16 bytes of local memory a thread, 8 bytes of them
+ * spilled registers; 512 bytes of shared memory a block" */
+static void note_code(IrKernel *kernel, const IrTask *task, const DeviceTaskCode *code) {
+  StrBuf text;
+  strbuf_init(&text, kernel->scratch);
+  if (code->threads == 1) strbuf_text(&text, "one thread");
+  else strbuf_format(&text, "blocks of %d threads", code->threads);
+  if (code->registers >= 0) strbuf_format(&text, "; %d registers", code->registers);
+  if (code->local_bytes > 0)
+    strbuf_format(&text, "%s%d bytes of local memory", code->registers < 0 ? "; " : " and ",
+                  code->local_bytes);
+  if (code->registers >= 0 || code->local_bytes > 0) strbuf_text(&text, " a thread");
+  if (code->spilled_bytes > 0)
+    strbuf_format(&text, ", %d bytes of them spilled registers", code->spilled_bytes);
+  else if (code->spilled_bytes == 0 && code->registers >= 0) strbuf_text(&text, ", none spilled");
+  if (code->shared_bytes > 0)
+    strbuf_format(&text, "; %d bytes of shared memory a block", code->shared_bytes);
+  ir_note(kernel, task->line, "%s, PTX %d.%d: %s", code->processor, code->ptx_version / 10,
+          code->ptx_version % 10, strbuf_end(&text));
+}
+
+void explain_code(const Compile *compile, const Variant *variant) {
+  Device *device = compile->kernel->engine->store->device;
+  IrKernel *kernel = compile->sema.kernel;
+  DeviceTaskCode code;
+  if (!device->table->describe || !variant->code || variant->making ||
+      variant->task_count != kernel->tasks.count)
+    return;
+  for (int32_t k = 0; k < variant->task_count; k++)
+    if (device->table->describe(device, variant->code, variant->tasks, k, &code))
+      note_code(kernel, kernel->tasks.items[k], &code);
+}
+
 void explain_print(StrBuf *out, const Source *source, const IrKernel *kernel) {
   for (int32_t line = next_line(kernel, 0); line != INT32_MAX; line = next_line(kernel, line)) {
     Str text = line_text(source, line);

@@ -83,6 +83,9 @@ typedef struct Reading {
 static bool make_here(void *data, Error *err) {
   Reading *reading = data;
   if (!compile_run(&reading->compile, rows[reading->kind].stage, err)) return false;
+  Constants unused;
+  if (reading->compile.explains && reading->compile.sema.kernel)
+    explain_code(&reading->compile, special_made(reading->compile.kernel->last, &unused));
   reading->text = text_print(&reading->compile, reading->kind);
   return true;
 }

@@ -793,6 +793,46 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("explains what the driver's compiler made of each task", function()
+    local script = [=[
+      rg.init { arch = "cuda", default_float = "f64" }
+      local x, s = rg.field(rg.f64, 1000), rg.field(rg.f64)
+      rg.tree():pointer("ij", 4):dense("ij", 8):place(s)
+      local lines = { "function(s, m) for i in rg.range(10) do" }
+      local function add(text)
+        for k = 1, 160 do lines[#lines + 1] = (text:gsub("K", k):gsub("N", k % 160 + 1)) end
+      end
+      add "local vK = x[i + K] * s"
+      lines[#lines + 1] = "for n = 1, m do"
+      add "vK = vK * s + vN"
+      lines[#lines + 1] = "end"
+      add "x[i + K] = vK"
+      lines[#lines + 1] = "end end"
+      local spills = rg.kernel(table.concat(lines, "\n"), { x = x })
+      local sum = rg.kernel(function()
+        local all = 0
+        for i, j in s:active() do all = all + s[i - 1][j] + s[i + 1][j] end
+        x[0] = all
+      end)
+      spills(1.5, 3)
+      s[3][3] = 4
+      sum()
+      for _, k in ipairs { spills, sum } do
+        for row in k:explain():gmatch "[^\n]*PTX[^\n]*" do print((row:gsub("^ +", ""))) end
+      end
+    ]=]
+    assert.equal("sm_80, PTX 7.0: blocks of 128 threads\n"
+      .. "sm_80, PTX 7.0: blocks of 128 threads; 384 bytes of shared memory a block\n"
+      .. "sm_80, PTX 7.0: one thread", run("PTX_ASSEMBLE=0", script))
+    local said = run("PTX_ASSEMBLE=1", script)
+    if not said:find "registers" then return end -- there is no assembler
+    assert.matches("^sm_80, PTX 7.0: blocks of 128 threads; 255 registers and %d+ bytes of local "
+      .. "memory a thread, %d+ bytes of them spilled registers\n", said)
+    assert.matches("\nsm_80, PTX 7.0: blocks of 128 threads; %d+ registers a thread, none spilled; "
+      .. "384 bytes of shared memory a block\n", said)
+    assert.matches("\nsm_80, PTX 7.0: one thread; %d+ registers a thread, none spilled$", said)
+  end)
+
   it("asks the driver for no memory once a loop with temporaries is warm", function()
     local said = run("PTX_TRACE=1", [[
       rg.init { arch = "cuda" }

@@ -1,6 +1,7 @@
 /* api_module.c - modules from PTX, or from what the linker below makes of PTX: a header, then the
  * PTX. */
 #include "api.h"
+#include "assemble.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -169,22 +170,31 @@ EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module,
   return CUDA_SUCCESS;
 }
 
-/* CUfunction_attribute. Registers are the driver's choice: here they are few. */
+/* What it calls may name any of the module's. */
+static uint32_t shared_bytes(const Function *function) {
+  return function->calls ? function->module->shared_bytes : function->shared_bytes;
+}
+
+/* CUfunction_attribute. Registers are the assembler's choice: without one they are not known. */
 EXPORT int cuFuncGetAttribute(int *value, int attribute, const Function *function) {
   ENTER("attribute %d of a function", attribute);
   READY();
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   if (!function) return CUDA_ERROR_INVALID_HANDLE;
+  const Assembled *made = attribute == 3 || attribute == 4 ? assembled(function) : NULL;
   switch (attribute) {
   case 0: *value = (int)(function->max_threads ? function->max_threads : BLOCK_THREADS); break;
-  case 1: *value = (int)function->module->shared_bytes; break;
+  case 1: *value = (int)shared_bytes(function); break;
   case 2: *value = 0; break;
-  case 3: *value = (int)function->local_bytes; break;
-  case 4: *value = 32; break;
+  case 3: *value = made ? made->local_bytes : (int)function->variable_bytes; break;
+  case 4:
+    if (!made) return CUDA_ERROR_NOT_SUPPORTED;
+    *value = made->registers;
+    break;
   case 5: *value = function->module->version; break;
   case 6: *value = (int)options.capability; break;
   case 7: *value = 0; break;
-  case 8: *value = 49152 - (int)function->module->shared_bytes; break;
+  case 8: *value = 49152 - (int)shared_bytes(function); break;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;

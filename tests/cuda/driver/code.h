@@ -16,6 +16,7 @@ typedef struct Warp Warp;
 typedef struct Inst Inst;
 typedef struct Function Function;
 typedef struct Module Module;
+typedef struct Assembled Assembled;
 typedef void (*Run)(Warp *warp, const Inst *inst);
 
 enum { LANES = 32, PLACE_CONSTANT = 1u << 31, PLACE_NONE = UINT32_MAX };
@@ -69,7 +70,10 @@ struct Function {
   uint32_t register_bytes, local_bytes, stack_bytes;
   Param *params, *results;
   uint32_t param_count, result_count, param_bytes, result_bytes;
-  uint32_t max_threads, register_count;
+  uint32_t max_threads;
+  uint32_t variable_bytes; /* of its .local variables */
+  uint32_t shared_bytes;   /* of variables that it names */
+  bool calls;
   struct Frame *idle; /* frames to use again */
   uint64_t launches, warp_instructions, thread_instructions, bytes_read, bytes_written, sectors;
 };
@@ -80,6 +84,7 @@ typedef struct Variable {
   uint64_t address, size; /* a device address; an offset in shared memory */
   uint32_t align;
   bool is_extern;
+  const Function *named_by; /* the last that did */
 } Variable;
 
 struct Module {
@@ -89,6 +94,7 @@ struct Module {
   Names function_names, variable_names;
   uint32_t shared_bytes;
   int target, version; /* 80; 70 for 7.0 */
+  Assembled *assembled; /* by function; NULL: nobody has asked */
   uint32_t id;
 };
 

@@ -79,6 +79,6 @@ void encode_call(Reader *reader, Inst *inst) {
   call->moves = moves.at;
   call->move_count = moves.count;
   inst->run = flow_call;
-  inst->is_call = true;
+  inst->is_call = reader->function->calls = true;
   inst->u.call = call;
 }

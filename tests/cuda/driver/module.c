@@ -54,6 +54,7 @@ void module_destroy(Module *module) {
   names_deinit(&module->function_names);
   names_deinit(&module->variable_names);
   free(module->functions.at);
+  free(module->assembled);
   free(module->variables.at);
   free(module->text);
   free(module);

@@ -73,11 +73,22 @@ void operand_read(Reader *reader, Operand *operand) {
 void operand_free(Operand *operand) { free(operand->elements); }
 
 /* Address of the symbol among functions and variables of the module. */
+/* Of a variable in shared memory: the function being read needs it. */
+static void note_shared(Reader *reader, Variable *variable) {
+  Function *function = reader->function;
+  if (!function || variable->space != SPACE_SHARED || variable->named_by == function) return;
+  uint32_t align = variable->align ? variable->align : 1;
+  variable->named_by = function;
+  function->shared_bytes = (function->shared_bytes + align - 1) / align * align;
+  function->shared_bytes += (uint32_t)variable->size;
+}
+
 bool symbol_address(Reader *reader, Slice name, uint64_t *address, Space *space) {
-  const Module *module = reader->module;
+  Module *module = reader->module;
   uint32_t found = names_find(&module->variable_names, name);
   if (found != NAME_NONE) {
-    const Variable *variable = &module->variables.at[found];
+    Variable *variable = &module->variables.at[found];
+    note_shared(reader, variable);
     *address = variable->address;
     *space = variable->space;
     if (!variable->is_extern) return true;

@@ -72,7 +72,6 @@ static void read_registers(Reader *reader) {
     }
     uint32_t count = range.count ? range.count : 1;
     reader->register_bytes += range.bytes * count;
-    reader->function->register_count += count;
     PUSH(reader->registers, range);
   } while (read_accept(reader, ","));
   read_expect(reader, ";");
@@ -98,6 +97,8 @@ static void read_in_frame(Reader *reader, LocalKind kind) {
   local.align = align;
   local.offset = aligned(function->local_bytes, align ? align : 1);
   function->local_bytes = local.offset + local.size;
+  if (kind == LOCAL_VARIABLE)
+    function->variable_bytes = aligned(function->variable_bytes, align ? align : 1) + local.size;
   if (function->stack_bytes < function->local_bytes) function->stack_bytes = function->local_bytes;
   PUSH(reader->locals, local);
   read_expect(reader, ";");
