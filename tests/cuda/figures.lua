@@ -1,14 +1,15 @@
 -- figures.lua - what kernels cost on a GPU, as figures that need none: counts of a step of the
 -- bench's programs, by the driver that executes PTX, and what the assembler makes of their kernels,
 -- where there is one. Numbers that stay the same are constants, as in a simulation that has run for
--- a while. Holds figures.txt against them; `--bless` renews it.
+-- a while; of rows named so, the general code that reads them, with which a simulation begins, and
+-- goes on where its numbers change. Holds figures.txt against them; `--bless` renews it.
 -- usage: luajit tests/cuda/figures.lua [--bless] [NAME ..], with RG_LIBRARY and LUA_PATH as in
 -- tests/run
 local here = arg[0]:match "^(.*)/" or "."
 local sass = dofile(here .. "/sass.lua")
 local golden_path = here .. "/figures.txt"
 
--- A name; the program of tests/bench/ours and its words; the cells of a step.
+-- A name; the program of tests/bench/ours and its words; the cells of a step; is it general?
 local rows = {
   { "triad", "stream triad 65536", 65536 },
   { "sum", "stream sum 65536", 65536 },
@@ -25,6 +26,10 @@ local rows = {
   { "W8 MLS-MPM, dense", "mpm2d 8192 64", 8192 },
   { "W8 MLS-MPM, sparse", "mpm2d 8192 64 8", 8192 },
   { "D3Q19", "lbm3d 16", 16 ^ 3 },
+  { "7-point, dense, general", "stencil 3 32", 32 ^ 3, true },
+  { "W4 revisit, general", "activate revisit dense 16 16384", 16384, true },
+  { "W4 new leaves, hash, general", "activate touch hash 16 16384", 16384, true },
+  { "D3Q19, general", "lbm3d 16", 16 ^ 3, true },
 }
 local targets = { "sm_80", "sm_90" }
 
@@ -131,8 +136,9 @@ end
 local function lines_of(k)
   local driver = os.getenv "RG_LIBRARY":match "^(.*/)" .. "tests/cuda/libcuda.so.1"
   local pipe = io.popen(("RG_ARCH=cuda RG_ASYNC=on RG_CUDA_DRIVER='%s' PTX_COUNT=2 RG_VERIFY=0 "
-    .. "RG_SPECIALISE=always "
-    .. "'%s' '%s' --one %d 2>&1; echo status $?"):format(driver, arg[-1], arg[0], k))
+    .. "RG_SPECIALISE=%s "
+    .. "'%s' '%s' --one %d 2>&1; echo status $?"):format(driver, rows[k][4] and "off" or "always",
+    arg[-1], arg[0], k))
   local lines, said = {}, {}
   for line in pipe:lines() do
     said[#said + 1] = line
