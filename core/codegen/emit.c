@@ -203,3 +203,16 @@ static void emit_rest(Codegen *g, const IrInst *first) {
 void emit_region(Codegen *g, const IrRegion *region) { emit_rest(g, region->first); }
 
 void emit_op(Codegen *g, const IrInst *inst) { emit_inst(g, inst); }
+
+bool emit_is_pure(const IrInst *inst, const IrRegion *region) {
+  if (inst->op == IR_PARAM || inst->region != region) return true;
+  for (int k = 0; k < inst->operand_count; k++)
+    if (!emit_is_pure(inst->operands[k], region)) return false;
+  return (ir_effects(inst) & IR_PURE) != 0;
+}
+
+void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region) {
+  if (inst->op == IR_PARAM || inst->region != region) return;
+  for (int k = 0; k < inst->operand_count; k++) emit_with_operands(g, inst->operands[k], region);
+  emit_op(g, inst);
+}

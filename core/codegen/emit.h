@@ -130,6 +130,10 @@ typedef struct Codegen {
 void guards_release(Codegen *g);   /* where the function ends */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
+/* Of what it is made of in the region: is all of it pure, so that it can be emitted anywhere? */
+bool emit_is_pure(const IrInst *inst, const IrRegion *region);
+/* The inst, and before it what it is made of in the region. */
+void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region);
 
 /* -- value.c: types, constants, values by inst, functions -------------------------------------- */
 void codegen_fail(Codegen *g, const IrInst *inst, const char *what);
@@ -397,6 +401,7 @@ LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLV
 /* from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
+bool lane_is_long(const IrRegion *body); /* such a body has no copy for whole vectors */
 /* The first `count` lanes, all if it is more (unsigned). */
 LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count);
 
@@ -459,6 +464,9 @@ typedef struct StreamStore { /* vectors of the lanes, one after the other in mem
 void stream_open(Codegen *g, const RangeIndices *r); /* where a task begins */
 void stream_close(Codegen *g);                       /* where it ends */
 void stream_store(Codegen *g, const StreamStore *s, bool streams);
+/* The first index from `low` on, less than a vector away, at which the vectors of a store that
+ * streams begin at multiples of their size, if such there is; NULL: none streams. */
+LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low);
 /* Are the first `count` indices in the interior? */
 LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
                              int count);

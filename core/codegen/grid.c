@@ -88,13 +88,6 @@ static int64_t rows_per_word(const IrInst *grid) {
 
 /* -- their bits -------------------------------------------------------------------------------- */
 
-/* `inst`, and before it what it is made of in the grid's body. */
-static void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *body) {
-  if (inst->op == IR_PARAM || inst->region != body) return;
-  for (int k = 0; k < inst->operand_count; k++) emit_with_operands(g, inst->operands[k], body);
-  emit_op(g, inst);
-}
-
 static int64_t cells_of_row(const IrInst *grid) {
   int64_t cells = 0;
   ir_is_const(bits_of_rows(grid->regions[0])->operands[2], &cells);

@@ -116,13 +116,13 @@ static bool count_inst(void *data, IrInst *inst) {
   return true;
 }
 
-static bool is_long(const IrRegion *body) {
+bool lane_is_long(const IrRegion *body) {
   int count = 0;
   ir_walk((IrRegion *)body, count_inst, &count);
   return count > LONG_BODY;
 }
 
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to) {
-  if (!is_long(loop->body)) from = lane_whole(g, loop, from, to);
+  if (!lane_is_long(loop->body)) from = lane_whole(g, loop, from, to);
   lane_masked(g, loop, from, to);
 }

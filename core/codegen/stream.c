@@ -30,6 +30,54 @@ void stream_close(Codegen *g) {
   g->least = NULL;
 }
 
+/* -- where whole vectors begin ----------------------------------------------------------------- */
+
+static const IrInst *first_that_streams(const IrRegion *body) {
+  for (const IrInst *inst = body->first; inst; inst = inst->next)
+    if (inst->streams) return inst;
+  return NULL;
+}
+
+/* Its address, or that of a lower number of its cell. */
+static const IrInst *cell_address(const IrInst *store) {
+  const IrInst *lowest = store->operands[0];
+  for (const IrInst *at = store->region->first; at; at = at->next) {
+    const IrInst *other = at->op == IR_MEM_STORE ? lane_same_container(store, at) : NULL;
+    if (other && other->imm < lowest->imm) lowest = other;
+  }
+  return lowest;
+}
+
+/* The number whose product with an odd one ends in the bits of 1. */
+static int64_t inverse(int64_t odd) {
+  uint64_t x = (uint64_t)odd;
+  for (int k = 0; k < 5; k++) x *= 2 - (uint64_t)odd * x;
+  return (int64_t)x;
+}
+
+LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
+  const IrInst *store = g->least ? first_that_streams(loop->body) : NULL;
+  const IrInst *at = store ? cell_address(store) : NULL;
+  if (!at || !emit_is_pure(at, loop->body)) return NULL;
+  int64_t size = type_size(store->operands[1]->type), step = loop->facts[at->id].step;
+  int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
+  if (even >= align) return low; /* as aligned at one index as at any */
+  Type type = loop->index->type;
+  value_set(g, loop->index, LLVMTypeOf(low) == value_type(g, type)
+                                ? low : arith_convert(g, TYPE(I64), type, low));
+  emit_with_operands(g, at, loop->body);
+  /* address + k * step = 0 modulo align; step = even * odd */
+  LLVMValueRef k = LLVMBuildPtrToInt(g->builder, value_of(g, at), g->i64, "");
+  k = LLVMBuildLShr(g->builder, LLVMBuildNeg(g->builder, k, ""),
+                    value_index(g, __builtin_ctzll((uint64_t)even)), "");
+  k = LLVMBuildMul(g->builder, k, value_index(g, inverse(step / even)), "");
+  k = LLVMBuildAnd(g->builder, k, value_index(g, align / even - 1), "");
+  return LLVMBuildAdd(g->builder, low,
+                      LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""), "");
+}
+
+/* -- the stores -------------------------------------------------------------------------------- */
+
 static LLVMValueRef address_of(Codegen *g, const StreamStore *s, int k) {
   int64_t bytes = g->width * type_size(s->type);
   return value_byte_offset(g, s->base, k * bytes);

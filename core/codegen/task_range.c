@@ -5,8 +5,10 @@
  *
  *     | checked | interior | checked |     (all checked if another axis is outside the interior)
  *
- * and emits each body once: the checked loop runs before the interior and again after it. Indices
- * are counted in their own type, clamped in it, so that LLVM sees their range. */
+ * and emits each body once: the checked loop runs before the interior and again after it. So does
+ * the body under a mask before and after whole vectors, where all of a segment is inside: it leaves
+ * off where these are aligned. Indices are counted in their own type, clamped in it, so that LLVM
+ * sees their range. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
@@ -80,17 +82,23 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
     return emit_found(g, r, task->counts->body, r->counts, body, from, to);
   if (!r->lanes) return emit_run(g, r, body, from, to);
   LaneLoop loop = loop_of(g, r, body, r->lanes);
-  if (r->of.task->interior) lane_masked(g, &loop, from, to);
-  else lane_loop(g, &loop, from, to);
+  lane_masked(g, &loop, from, to);
+}
+
+/* Of what runs in whole vectors; false: nothing does. */
+static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
+  const IrTask *task = r->of.task;
+  const LaneFact *facts = task->interior ? r->inner_lanes : r->lanes;
+  if (!facts || (!task->interior && lane_is_long(task->body))) return false;
+  *loop = loop_of(g, r, task->interior ? task->interior : task->body, facts);
+  return true;
 }
 
 /* Returns where it ends: the rest is left to the checked loop. */
 static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
                                   LLVMValueRef end) {
-  if (r->inner_lanes) {
-    LaneLoop loop = loop_of(g, r, r->of.task->interior, r->inner_lanes);
-    return lane_whole(g, &loop, from, to);
-  }
+  LaneLoop loop;
+  if (find_whole(g, r, &loop)) return lane_whole(g, &loop, from, to);
   const IrTask *task = r->of.task;
   if (r->inner_counts)
     emit_found(g, r, task->counts->interior, r->inner_counts, task->interior, from, to);
@@ -127,13 +135,18 @@ static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMV
 
 enum { MANY_VECTORS = 8 };
 
-/* Where whole vectors begin in low..high, if there are many: at a multiple of their length, as
- * stores of neighbours, rows and containers do not cross lines of the cache then. */
+/* Where whole vectors begin in low..high, if there are many: where one that streams has to, else at
+ * a multiple of their length, as stores of neighbours, rows and containers do not cross lines of
+ * the cache then. */
 static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {
-  if (!r->inner_lanes) return low;
-  int64_t width = r->of.task->lanes;
-  LLVMValueRef up = LLVMBuildAdd(g->builder, low, value_integer(r->of.index, width - 1), "");
-  up = LLVMBuildAnd(g->builder, up, value_integer(r->of.index, -width), "");
+  LaneLoop loop;
+  if (!find_whole(g, r, &loop)) return low;
+  int64_t width = loop.width;
+  LLVMValueRef up = stream_begin(g, &loop, low);
+  if (!up) {
+    up = LLVMBuildAdd(g->builder, low, value_integer(r->of.index, width - 1), "");
+    up = LLVMBuildAnd(g->builder, up, value_integer(r->of.index, -width), "");
+  }
   LLVMValueRef rest = LLVMBuildSub(g->builder, high, up, "");
   LLVMValueRef many = LLVMBuildICmp(g->builder, LLVMIntSGE, rest,
                                     value_integer(r->of.index, MANY_VECTORS * width), "");
@@ -144,9 +157,12 @@ static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMVa
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
-  LLVMValueRef is_interior = range_is_inside(g, &r->of, r->outer, last);
-  LLVMValueRef low = clamp(g, r, r->of.inner_begin[last], from, to),
-               high = clamp(g, r, r->of.inner_end[last], low, to);
+  LLVMValueRef is_interior = value_integer(g->bool_type, 1), low = from, high = to;
+  if (task->interior) {
+    is_interior = range_is_inside(g, &r->of, r->outer, last);
+    low = clamp(g, r, r->of.inner_begin[last], from, to);
+    high = clamp(g, r, r->of.inner_end[last], low, to);
+  }
   low = aligned(g, r, low, high);
   LLVMValueRef first_stop = LLVMBuildSelect(g->builder, is_interior, low, to, "");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), checked = block_new(g, "checked"),
@@ -158,11 +174,12 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   emit_body(g, r, start, stop);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, stop, to, ""), after, interior);
   block_enter(g, interior);
-  LLVMValueRef args[] = {low, r->of.inner_begin[last]};
-  LLVMValueRef inner_from = call_intrinsic(g, "llvm.smax", r->of.index, args, 2);
-  args[0] = high;
-  args[1] = r->of.inner_end[last];
-  LLVMValueRef inner_to = call_intrinsic(g, "llvm.smin", r->of.index, args, 2);
+  LLVMValueRef inner_from = low, inner_to = high;
+  if (task->interior) {
+    LLVMValueRef begin[] = {low, r->of.inner_begin[last]}, end[] = {high, r->of.inner_end[last]};
+    inner_from = call_intrinsic(g, "llvm.smax", r->of.index, begin, 2);
+    inner_to = call_intrinsic(g, "llvm.smin", r->of.index, end, 2);
+  }
   LLVMValueRef rest = emit_interior(g, r, inner_from, inner_to, high);
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
   block_jump(g, checked);
@@ -184,7 +201,8 @@ static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
   LLVMValueRef first = LLVMBuildAdd(g->builder, r->of.begin[last], r->digit[last], "");
   LLVMValueRef from = range_index(g, &r->of, first),
                to = range_index(g, &r->of, LLVMBuildAdd(g->builder, first, length, ""));
-  if (task->interior) emit_split(g, r, from, to);
+  LaneLoop loop;
+  if (task->interior || find_whole(g, r, &loop)) emit_split(g, r, from, to);
   else emit_body(g, r, from, to);
   return length;
 }

@@ -1,23 +1,47 @@
 /* cache_size.c - see cache_size.h. The kernel tells which part of a large cache one processor has;
- * the C library, which is asked where there is no such folder, tells the whole. */
+ * the C library, which is asked where there is no such folder, tells the whole. A virtual machine
+ * with few processors often sees all of a cache that it shares with many others. */
 #include "memory/cache_size.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 enum { MOST_CACHES = 8 };
+static const uint64_t most_each = 16 << 20; /* of a cache, for one processor: no machine has more */
+
+static FILE *open_file(int index, const char *name) {
+  char path[96];
+  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+  return fopen(path, "re");
+}
+
+/* How many processors share it: "0-3,8-11"; 0: nobody says. */
+static uint64_t sharers_of(int index) {
+  FILE *file = open_file(index, "shared_cpu_list");
+  uint64_t count = 0;
+  int first, last;
+  while (file && fscanf(file, "%d", &first) == 1) {
+    last = first;
+    int next = fgetc(file);
+    if (next == '-' && fscanf(file, "%d", &last) == 1) next = fgetc(file);
+    count += last >= first ? (uint64_t)(last - first) + 1 : 0;
+    if (next != ',') break;
+  }
+  if (file) fclose(file);
+  return count;
+}
 
 /* Of the processor's cache number `index`; 0: there is none. */
 static uint64_t bytes_of(int index) {
-  char path[96];
   unsigned long long number = 0;
   char unit = 0;
-  snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
-  FILE *file = fopen(path, "re");
+  FILE *file = open_file(index, "size");
   if (!file) return 0;
   if (fscanf(file, "%llu%c", &number, &unit) < 1) number = 0;
   fclose(file);
-  return number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);
+  uint64_t bytes = number << (unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0);
+  uint64_t most = sharers_of(index) * most_each;
+  return most && most < bytes ? most : bytes;
 }
 
 uint64_t cache_bytes(void) {

@@ -7,8 +7,9 @@
  *
  * The look-up stands at the body's begin, so every turn has its chunk's node, whatever else the
  * body does; in lanes one test serves all, as all lanes count from 0. Outside the shape %node is
- * the ambient, so the load itself needs no test. Only where the task changes no list of the SNode:
- * then a chunk that was looked up stays what it was. Not where turns may run side by side. */
+ * the ambient, so the load itself needs no test; the look-up asks for itself, as what proves a
+ * place inside may be a branch of the body. Only where the task changes no list of the SNode: then
+ * a chunk that was looked up stays what it was. Not where turns may run side by side. */
 #include "pass/places.h"
 
 enum { LEAST_CHUNK = 4 };
@@ -64,7 +65,7 @@ static void set_node(Lower *l, IrBuilder *b, IrInst *node, const IrInst *place) 
   const SNode *list = field->node;
   IrInst *indices[SNODE_MAX_AXES];
   copy_indices(b, place, indices);
-  IrInst *inside = place->inside ? NULL : address_inside(b, list, indices);
+  IrInst *inside = address_inside(b, list, indices);
   IrInst *branch = inside ? ir_if(b, inside) : NULL;
   IrBuilder there = branch ? rewrite_inside(l->kernel, branch->regions[0], place) : *b;
   Address at = address_from_root(&there, field->tree, list, indices);

@@ -4,7 +4,7 @@
  * depends on how large the loop is, which code generation asks when it begins; here are found
  *
  *     stores that every iteration does, of neighbours, or of whole `aos` cells,
- *     in dense fields that are larger than the caches of most machines,
+ *     in dense fields that are larger than the caches of most machines, and in arrays,
  *     of which the body reads nothing: its lines are there already.
  *
  * Lines are written in parts where vectors are shorter, which machines collect for a few streams at
@@ -19,8 +19,10 @@ enum {
   MOST_PARTS = 16  /* numbers of an `aos` cell: LANE_MOST_PARTS of code generation */
 };
 
-static uint64_t bytes_of(const IrField *field) {
+/* 0: its elements are not in one run of memory; of an array, only launches know. */
+static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
   uint64_t cells = 1;
+  if (field->array >= 0) return kernel->arrays.items[field->array].is_shared ? 0 : UINT64_MAX;
   if (field->tree < 0 || !field->node) return 0;
   for (const SNode *node = field->node; node->parent; node = node->parent) {
     if (node->kind != SNODE_DENSE) return 0;
@@ -51,7 +53,8 @@ static bool find_read(void *data, IrInst *inst) {
   Search *s = data;
   if (!is_access(inst) || inst->op == IR_MEM_STORE) return true;
   const IrField *other = inst->alias ? &s->kernel->fields.items[inst->alias - 1] : NULL;
-  s->is_read = !other || (other->tree == s->field->tree && other->node == s->field->node);
+  s->is_read = !other || (other->tree == s->field->tree && other->node == s->field->node &&
+                          other->array == s->field->array);
   return !s->is_read;
 }
 
@@ -75,7 +78,7 @@ static bool may_stream(const PassContext *ctx, const IrKernel *kernel, const IrR
   if (inst->op != IR_MEM_STORE || !inst->alias) return false;
   Search s = {.kernel = kernel, .field = &kernel->fields.items[inst->alias - 1]};
   const LaneFact *at = &survey->facts[inst->operands[0]->id];
-  uint64_t bytes = bytes_of(s.field);
+  uint64_t bytes = bytes_of(kernel, s.field);
   if (!bytes || (bytes < LARGE && !ctx->forces_streams)) return false;
   if (survey->width * type_size(inst->operands[1]->type) < SHORTEST) return false;
   if (at->shape != LANE_LINEAR || !is_whole(inst, at->step)) return false;

@@ -356,3 +356,37 @@ describe("an element that all iterations side by side update #compiled", functio
     end
   end)
 end)
+
+describe("lanes that store whole vectors past the caches", function()
+  -- rows of no whole number of lines, from an odd index on, of one number a cell and of three
+  local function stored(make, of, put)
+    local n, m = 7, 301
+    local x, y = make(of, n, m), make(of, n, m)
+    rg.kernel("function() for i, j in rg.range(n, m) do x[i][j] = " .. put .. " end end",
+      { x = x, n = n, m = m })()
+    rg.kernel([=[function()
+      for i, j in rg.range({ 1, n - 1 }, { 3, m - 2 }) do
+        y[i][j] = x[i - 1][j + 1] * 2 - x[i][j - 1]
+      end
+    end]=], { x = x, y = y, n = n, m = m })()
+    local seen = {}
+    for i = 0, n - 1 do
+      for j = 0, m - 1 do seen[#seen + 1] = tostring(y[i][j]) end
+    end
+    return table.concat(seen, " ")
+  end
+
+  it("are those of one by one, wherever rows begin", function()
+    for _, make in ipairs { rg.field, rg.array } do
+      for _, row in ipairs { { rg.f32, "i * 1000 + j" }, { rg.f64, "i * 1000 + j" },
+        { rg.vec3, "rg.vec3(i, j, i - j)" }, { rg.vec4, "rg.vec4(i, j, i - j, 9)" } } do
+        local alone = support.with_option("RG_WITHOUT", "lanes", function()
+          return stored(make, row[1], row[2])
+        end)
+        assert.equal(alone, with_stress("force_lanes,force_streams", function()
+          return stored(make, row[1], row[2])
+        end), tostring(row[1]))
+      end
+    end
+  end)
+end)

@@ -275,11 +275,14 @@ describe("a loop over fields larger than the caches", function()
     local x, y = rg.field(rg.f32, count), rg.field(rg.f32, count)
     local scale = rg.kernel(function() for i in rg.range(count) do y[i] = 2 * x[i] + 1 end end)
     local grow = rg.kernel(function() for i in rg.range(count) do y[i] = 2 * y[i] + 1 end end)
-    for _, kernel in ipairs { scale, grow } do
+    local a, b = rg.array(rg.f32, count), rg.array(rg.f32, count)
+    local copy = rg.kernel(function() for i in rg.range(count) do b[i] = a[i] + 3 end end)
+    for _, kernel in ipairs { scale, grow, copy } do
       kernel()
-      assert.equal(kernel == scale, kernel:asm():find "vmovntps" ~= nil)
+      assert.equal(kernel ~= grow, kernel:asm():find "vmovntps" ~= nil)
     end
     assert.equal(3, y[count - 1])
+    assert.equal(3, b[count - 1])
   end)
 end)
 

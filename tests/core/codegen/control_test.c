@@ -444,7 +444,10 @@ static bool streams_agree(int away, int64_t count, uint64_t least) {
 
 static void test_streams(void) {
   TEST("vectors stored past the caches are those of other stores, wherever they begin") {
-    for (int away = 0; away <= 68; away += 4) CHECK(streams_agree(away, 100, 0));
+    for (int away = 0; away <= 68; away += 4) {
+      CHECK(streams_agree(away, 100, 0));
+      CHECK(streams_agree(away, 300, 0));
+    }
     for (int count = 0; count < 40; count++) CHECK(streams_agree(0, count, 0));
     CHECK(streams_agree(0, 100, 1201));
   }
