@@ -1,0 +1,329 @@
+/* window_api.c - windows of ranks: regolith.h's calls, argument by argument. */
+#include <stdlib.h>
+
+#include "api/comm_api.h"
+#include "comm/gpu.h"
+
+/* -- the memory -------------------------------------------------------------------------------- */
+
+typedef struct Moved { void *here; uint64_t size_bytes; } Moved; /* an array's memory in a window */
+
+static void unmap_moved(void *context) {
+  Moved *moved = context;
+  window_unmap(moved->here, moved->size_bytes);
+  free(moved);
+}
+
+/* What it is, as a number. */
+static uint64_t hash_text(const char *text) {
+  uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 0x100000001b3u;
+  return hash;
+}
+
+static uint64_t declared_as(const Array *array) {
+  uint64_t hash = hash_text(array->type_name);
+  for (int k = 0; k < array->rank; k++) hash = (hash ^ (uint64_t)array->shape[k]) * 0x100000001b3u;
+  return hash;
+}
+
+/* Together. */
+static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t size_bytes,
+                           uint64_t declared, Error *err) {
+  const DeviceTable *table = device->table;
+  Error why = {0};
+  CommonsPart part;
+  if (!comm_gpu_open(comm, table->commons, device, size_bytes, err)) return NULL;
+  table->share(device, tree, &part, &why);
+  return window_open_gpu(comm, &part, size_bytes, declared, &why, err);
+}
+
+static bool can_be_window(const Array *array, Error *err) {
+  char label[100];
+  if (!array_check(array, err)) return false;
+  return block_is_own(array->block) || array->is_moved ||
+         error_set(err, RG_ERROR_ARGUMENT,
+                   "%s wraps memory that is not its own: it cannot become a window",
+                   array_label(array, label));
+}
+
+/* Its elements go to the window's memory. */
+static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
+  Moved *moved = malloc(sizeof *moved);
+  if (!moved) {
+    window_unmap(window->here, window->size_bytes);
+    comm_abort(comm, "the host has no memory left");
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+  }
+  *moved = (Moved){window->here, window->size_bytes};
+  return array_move(array, window->here, unmap_moved, moved, err);
+}
+
+static Window *open_window(Comm *comm, Array *array, Error *err) {
+  uint64_t bytes = (uint64_t)(array->past - array->first), declared = declared_as(array);
+  Device *device = array->store->device;
+  if (device->table->commons)
+    return open_on_gpu(device, comm, &array->block->rt, bytes, declared, err);
+  if (array->is_moved) return window_open(comm, array->data, bytes, declared, err);
+  Window *window = window_create(comm, bytes, declared, err);
+  return window && move_in(comm, array, window, err) ? window : NULL;
+}
+
+/* -- the handle -------------------------------------------------------------------------------- */
+
+static void end_peers(RgWindow *handle) {
+  for (int32_t k = 0; handle->peers && k < handle->ranks->comm->team_size; k++) {
+    Tree *peer = handle->peers[k];
+    if (!peer) continue;
+    if (!peer->destroyed_at) tree_destroy(peer, "the end of its window", NULL);
+    object_release(&peer->object);
+    handle->peers[k] = NULL;
+  }
+}
+
+static void leave_hashes(RgWindow *handle) {
+  RgWindow **link = &handle->ranks->hashes;
+  while (*link && *link != handle) link = &(*link)->next;
+  if (*link) *link = handle->next;
+}
+
+/* The last release may come from a finalizer: it says nothing to the others. */
+static void window_end(Object *object) {
+  RgWindow *handle = (RgWindow *)object;
+  leave_hashes(handle);
+  end_peers(handle);
+  heap_free(&object->owner->heap, handle->peers);
+  if (handle->window) window_drop(handle->window);
+  if (handle->tables) window_drop(handle->tables);
+  if (handle->tree) object_release(&handle->tree->object);
+  object_release(&handle->ranks->object);
+  object_free(object);
+}
+
+static RgWindow *new_handle(Program *program, RgComm *ranks, Error *err) {
+  RgWindow *handle = object_create(&program->owner, window_end, sizeof *handle, err);
+  if (!handle) return NULL;
+  object_retain(&ranks->object);
+  handle->ranks = ranks;
+  return handle;
+}
+
+/* After it, peers' elements are there. */
+static bool finish_window(RgWindow *handle, RgWindow **out, Error *err) {
+  bool ok = handle->window && api_meet(handle->ranks, err);
+  if (ok) *out = handle;
+  else object_release(&handle->object);
+  return ok;
+}
+
+static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
+  if (!api_settle(program, err) || !can_be_window(array, err)) return false;
+  RgWindow *handle = new_handle(program, ranks, err);
+  if (!handle) return false;
+  handle->window = open_window(ranks->comm, array, err);
+  return finish_window(handle, out, err);
+}
+
+RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
+  API_NEEDS(comm);
+  API_NEEDS(array);
+  API_NEEDS(window);
+  *window = NULL;
+  Program *program = API_PROGRAM(comm);
+  if (program_of(&((Array *)array)->object) != program)
+    return api_refuse(__func__, "the array is another runtime's");
+  return API_CALL(program, make_window(program, comm, (Array *)array, window, API_ERR(program)));
+}
+
+static bool can_be_shared(Field *field, Error *err) {
+  char label[100];
+  if (!field_prepare(field, DEVICE_WRITES, err)) return false;
+  const Tree *tree = field->node->tree;
+  if (field->store->device->table->commons && tree->rt.manager_count)
+    return error_set(err, RG_ERROR_NOT_YET, "%s is sparse: such windows of a GPU's memory are not "
+                     "there yet", field_label(field, label));
+  return !tree->is_peer ||
+         error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
+}
+
+/* What peers read of a tree: of a sparse one not the workers' sinks, past its nodes. */
+static uint64_t shared_bytes(const Tree *tree) {
+  return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
+}
+
+static void rest(void *tree) { tree_rest(tree); }
+static void end_reading(void *tree) { tree_read_end(tree); }
+
+/* NULL, with err: on all ranks. */
+static Window *open_tree_window(RgWindow *handle, uint64_t declared, Error *err) {
+  Comm *comm = handle->ranks->comm;
+  Tree *tree = handle->tree;
+  Device *device = tree->store->device;
+  if (device->table->commons) {
+    Window *window = open_on_gpu(device, comm, &tree->rt, tree->rt.root_size, declared, err);
+    tree->is_window |= window != NULL;
+    return window;
+  }
+  if (tree_has_hashes(tree)) {
+    handle->tables = window_open_for_team(comm, tree->tables.base, tree->tables.reserved, declared,
+                                          err);
+    if (!handle->tables) return NULL;
+    tree_read_begin(tree);
+    handle->tables->rest = (WindowRest){rest, end_reading, tree};
+    handle->next = handle->ranks->hashes;
+    handle->ranks->hashes = handle;
+  }
+  return window_open_for_team(comm, tree->arena.base, shared_bytes(tree), declared, err);
+}
+
+static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWindow **out,
+                             Error *err) {
+  const char *drawing;
+  if (!api_settle(program, err) || !can_be_shared(field, err)) return false;
+  Tree *tree = field->node->tree;
+  if (!tree_text(tree, &drawing, err)) return false;
+  uint64_t declared = hash_text(drawing);
+  RgWindow *handle = new_handle(program, ranks, err);
+  if (!handle) return false;
+  object_retain(&tree->object);
+  handle->tree = tree;
+  handle->peers = heap_alloc(&program->owner.heap,
+                             (size_t)ranks->comm->team_size * sizeof(Tree *));
+  if (handle->peers) handle->window = open_tree_window(handle, declared, err);
+  else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+  return finish_window(handle, out, err);
+}
+
+RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window) {
+  API_NEEDS(comm);
+  API_NEEDS(field);
+  API_NEEDS(window);
+  *window = NULL;
+  Program *program = API_PROGRAM(comm);
+  if (program_of(&((Field *)field)->object) != program)
+    return api_refuse(__func__, "the field is another runtime's");
+  return API_CALL(program, make_tree_window(program, comm, (Field *)field, window,
+                                            API_ERR(program)));
+}
+
+/* -- its end, and its peers -------------------------------------------------------------------- */
+
+static bool has_window(const RgWindow *handle, Error *err) {
+  return handle->window || error_set(err, RG_ERROR_HANDLE, "the window was freed");
+}
+
+static bool free_window(RgWindow *handle, Error *err) {
+  if (!has_window(handle, err)) return false;
+  leave_hashes(handle);
+  end_peers(handle);
+  if (handle->tables && !window_free(handle->tables, err)) return false;
+  handle->tables = NULL;
+  if (!window_free(handle->window, err)) return false;
+  handle->window = NULL;
+  return true;
+}
+
+RgStatus rg_window_free(RgWindow *window) {
+  API_NEEDS(window);
+  COMM_CALL(window, free_window(window, err));
+}
+
+void rg_window_release(RgWindow *window) { object_release((Object *)window); }
+
+static bool find_range(const RgWindow *handle, void **from, uint64_t *size_bytes, Error *err) {
+  if (!has_window(handle, err)) return false;
+  *from = handle->window->here;
+  *size_bytes = handle->window->size_bytes;
+  return true;
+}
+
+RgStatus rg_window_range(RgWindow *window, void **from, uint64_t *size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(from);
+  API_NEEDS(size_bytes);
+  COMM_CALL(window, find_range(window, from, size_bytes, err));
+}
+
+static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Error *err) {
+  if (!has_window(handle, err)) return false;
+  const Comm *comm = handle->ranks->comm;
+  *pointer = window_peer(handle->window, rank);
+  if (*pointer) return true;
+  if (rank < 0 || rank >= comm->size)
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
+                     comm->size - 1);
+  return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d", rank,
+                   comm->rank);
+}
+
+RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer) {
+  API_NEEDS(window);
+  API_NEEDS(pointer);
+  *pointer = NULL;
+  COMM_CALL(window, find_peer(window, rank, pointer, err));
+}
+
+static bool move(Program *program, RgWindow *handle, int32_t rank, int64_t at, void *to,
+                 const void *from, int64_t size_bytes, Error *err) {
+  void *bytes = to ? to : (void *)(uintptr_t)from;
+  uint64_t size = (uint64_t)size_bytes;
+  Loan loan;
+  if (!has_window(handle, err) ||
+      !api_borrow(handle->ranks->comm, program, &bytes, size, &loan, err))
+    return false;
+  bool ok = to ? window_get(handle->window, rank, (uint64_t)at, bytes, size, err)
+               : window_put(handle->window, rank, (uint64_t)at, bytes, size, err);
+  return api_give_back(program, &loan, ok && to, err) && ok;
+}
+
+RgStatus rg_window_get(RgWindow *window, int32_t rank, int64_t at, void *to, int64_t size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(to);
+  if (at < 0 || size_bytes < 0) return api_refuse(__func__, "at or size_bytes is negative");
+  COMM_CALL(window, move(program, window, rank, at, to, NULL, size_bytes, err));
+}
+
+RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *from,
+                       int64_t size_bytes) {
+  API_NEEDS(window);
+  API_NEEDS(from);
+  if (at < 0 || size_bytes < 0) return api_refuse(__func__, "at or size_bytes is negative");
+  COMM_CALL(window, move(program, window, rank, at, NULL, from, size_bytes, err));
+}
+
+/* A window of a GPU's begins with the root. */
+static uint8_t *base_of_peer(const RgWindow *handle, void *pointer) {
+  const Tree *tree = handle->tree;
+  Device *device = tree->store->device;
+  const CommonsTable *commons = device->table->commons;
+  if (!commons) return pointer;
+  return commons->host(device, (uint64_t)(uintptr_t)pointer) - (tree->rt.root - tree->rt.base);
+}
+
+static Tree *peer_tree(RgWindow *handle, int32_t rank, Error *err) {
+  void *pointer;
+  if (!tree_check(handle->tree, err) || !find_peer(handle, rank, &pointer, err)) return NULL;
+  uint8_t *base = base_of_peer(handle, pointer);
+  Tree **peer = &handle->peers[rank - handle->ranks->comm->team_first];
+  uint8_t *tables = handle->tables ? window_peer(handle->tables, rank) : NULL;
+  if (!*peer) *peer = tree_peer(handle->tree, base, tables, err);
+  return *peer;
+}
+
+static bool peer_field(RgWindow *handle, int32_t rank, Field *field, RgField **peer, Error *err) {
+  char label[100];
+  if (!handle->tree || field->node == NULL || field->node->tree != handle->tree)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s is not in the window's tree",
+                     field_label(field, label));
+  Tree *tree = peer_tree(handle, rank, err);
+  if (tree) *peer = (RgField *)field_peer(field, tree, err);
+  return *peer;
+}
+
+RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, RgField **peer) {
+  API_NEEDS(window);
+  API_NEEDS(field);
+  API_NEEDS(peer);
+  *peer = NULL;
+  COMM_CALL(window, peer_field(window, rank, (Field *)field, peer, err));
+}
