@@ -133,8 +133,11 @@ bool driver_device(const Driver *driver, int number, DriverDevice *device, Error
   int count = 0;
   memset(device, 0, sizeof *device);
   int result = driver->cuDeviceGetCount(&count);
+  if (!result && !count) return error_set(err, RG_ERROR_DEVICE, "the CUDA driver sees no GPU");
+  if (!result && number >= DRIVER_TURN) number = (number - DRIVER_TURN) % count;
   if (!result && number >= count)
-    return error_set(err, RG_ERROR_DEVICE, "the CUDA driver sees no GPU");
+    return error_set(err, RG_ERROR_DEVICE, "there is no GPU %d: the CUDA driver sees %d, from 0 on",
+                     number, count);
   if (!result) result = driver->cuDeviceGet(&device->number, number);
   if (!result) result = describe(driver, device);
   if (result)

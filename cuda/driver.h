@@ -62,7 +62,9 @@ typedef struct DriverDevice {
  * device.missing: the message says why. */
 bool driver_open(Driver *driver, Error *err);
 void driver_close(Driver *driver);
-/* Describes device `number`. False with device.missing when there is none that we can use. */
+/* Describes device `number`; by turns, if that is DRIVER_TURN more. False with device.missing when
+ * there is none that we can use. */
+enum { DRIVER_TURN = 1 << 20 };
 bool driver_device(const Driver *driver, int number, DriverDevice *device, Error *err);
 /* The driver's own words for a result. */
 const char *driver_text(const Driver *driver, int result);

@@ -3,8 +3,10 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/option.h"
 #include "device/host_memory.h"
 #include "device/processor.h"
 
@@ -183,6 +185,31 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
                                .discard = host_discard_nodes};
 }
 
+/* As a launcher of ranks says it: regolith run, whose ranks are on one host; Open MPI, MPICH and
+ * Intel's, Slurm. */
+static int number_on_host(void) {
+  static const char *const names[] = {"RG_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                      "SLURM_LOCALID"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    const char *text = getenv(names[k]);
+    if (text && *text) return (int)(strtoul(text, NULL, 10) % DRIVER_TURN);
+  }
+  return 0;
+}
+
+/* For driver_device. */
+static bool choose_gpu(int *number, Error *err) {
+  const char *text = option_text("RG_GPU");
+  char *end;
+  *number = DRIVER_TURN + number_on_host();
+  if (!*text) return true;
+  unsigned long chosen = strtoul(text, &end, 10);
+  *number = (int)(chosen % DRIVER_TURN);
+  return (*text >= '0' && *text <= '9' && !*end && chosen < DRIVER_TURN) ||
+         error_set(err, RG_ERROR_OPTION, "RG_GPU is the number of a GPU, from 0 on, not '%.40s'",
+                   text);
+}
+
 Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err) {
   CudaDevice *cuda = heap_alloc(heap, sizeof *cuda);
   if (!cuda) {
@@ -198,7 +225,9 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
   cuda->begin_ticks = clock_ticks();
   cuda->begin_ns = clock_ns();
   cuda->said.heap = cuda->reported.heap = heap;
-  if (driver_open(&cuda->driver, err) && driver_device(&cuda->driver, 0, &cuda->about, err) &&
+  int number;
+  if (choose_gpu(&number, err) && driver_open(&cuda->driver, err) &&
+      driver_device(&cuda->driver, number, &cuda->about, err) &&
       device_choose_processor(&cuda->device, options->processor, err) &&
       open_context(cuda, options->finds_races, err)) {
     fill_device(cuda, heap, options);

@@ -1,6 +1,6 @@
 /* peers.c - win:peer(r), of ranks' windows, with an `r` that a kernel may compute. Where all ranks'
- * elements are one array `win.ranks`, which has an axis more, it is a row of that. Else (sparse
- * trees, and dense ones that no array describes) it is all ranks' fields, `win.peer_list`, one of
+ * elements are one array, win["peer(r)"], which has an axis more, it is a row of that. Else (sparse
+ * trees, and dense ones that no array describes) it is all ranks' fields, win["peers(r)"], one of
  * which is read by r: FieldPeers. Either way the call becomes an index. */
 #include "resolve/resolve.h"
 
@@ -19,7 +19,7 @@ static Entity row_of_ranks(Resolve *r, Expr *e) {
   AstExpr *ast = scratch_alloc(r->scratch, sizeof *ast);
   Expr *ranks = scratch_alloc(r->scratch, sizeof *ranks);
   *ast = (AstExpr){.kind = AST_FIELD, .pos = e->pos, .left = (AstExpr *)e->left->ast,
-                   .text = STR("ranks")};
+                   .text = STR("peer(r)")};
   *ranks = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
                   .ast = ast, .left = e->left, .text = ast->text};
   e->kind = AST_INDEX;
@@ -69,14 +69,14 @@ bool peer_is(const Expr *e) {
 Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
   if (e->list.count != 1) return resolve_fail_given(r, e, ":peer", 1, 1);
   double rank;
-  int ranks = table_find(r, e, window, "ranks", is_known(e, &rank));
+  int ranks = table_find(r, e, window, "peer(r)", is_known(e, &rank));
   if (ranks < 0) return table_fail(r, e), (Entity){0};
   const SemaValue *value = &r->input->captures[ranks];
   if (value->kind == VALUE_ARRAY) {
     bool is_there = !value->is_static || check_rank(r, e, window, value->array.shape[0]);
     return is_there ? row_of_ranks(r, e) : (Entity){0};
   }
-  int list = table_find(r, e, window, "peer_list", false);
+  int list = table_find(r, e, window, "peers(r)", false);
   if (list < 0) return table_fail(r, e), (Entity){0};
   if (r->input->captures[list].kind == VALUE_TABLE) {
     Entity entity = resolve_path_value(r, e, list);

@@ -369,8 +369,8 @@ function window.free(self)
   for rank, peer in pairs(self.peers) do
     if rank ~= self.comm.rank and is_array(peer) then peer:destroy() end
   end
-  if self.ranks then self.ranks:destroy() end
-  self.ranks, self.peer_list = nil, nil
+  if self["peer(r)"] then self["peer(r)"]:destroy() end
+  self["peer(r)"], self["peers(r)"] = nil, nil
   self.comm.windows[self], self.pointer, self.peers = nil, nil, {}
 end
 
@@ -379,13 +379,14 @@ end
 make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()", "comm")
 make_window = sealed.class(Window, window, { "own" }, "a window", "win")
 local find_window_member = Window.__index
--- In kernels a row of `ranks`, or one of `peer_list`: false, where there is no such thing.
+-- In kernels a row of "peer(r)", or one of "peers(r)", of which no script knows: false, where there is
+-- no such thing.
 builtin.names[find_window_member(nil, "peer")] = "window.peer"
 function Window.__index(object, name)
-  if name ~= "ranks" and name ~= "peer_list" then return find_window_member(object, name) end
+  if name ~= "peer(r)" and name ~= "peers(r)" then return find_window_member(object, name) end
   local self = sealed.open(object)
   if self[name] == nil then
-    self[name] = (name == "ranks" and open_ranks or list_peers)(self) or false
+    self[name] = (name == "peer(r)" and open_ranks or list_peers)(self) or false
   end
   return self[name]
 end

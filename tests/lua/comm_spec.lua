@@ -156,7 +156,7 @@ describe("ranks #compiled #cpu", function()
       end)
       row(rg.array(rg.vec3, 16), 1)
       assert(not row:ir():find "call" and row:explain():find "vector lanes")
-      assert(row:explain():find "'self.win.ranks': addressed directly")
+      assert(row:explain():find("'self.win.peer(r)': addressed directly", 1, true))
       for part, wrong in pairs { ["ranks 0 to 2"] = function() return self.win:peer(3)[0][0].x end,
         ["takes 1 argument"] = function() return self.win:peer()[0][0].x end,
         ["needs 3 indices"] = function() return self.win:peer(1) end } do

@@ -253,8 +253,27 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     refuses(2, ask, "PTX_PEERS=0", sentences("device.failed",
       "the GPU cannot map memory of another rank: invalid device ordinal"), each)
     refuses(2, ask, "PTX_PEERS=0 PTX_DEVICES=2", sentences("device.missing",
-      "the GPU of rank 0 does not reach the memory of rank 1's, which a window needs"), each)
+      "the GPU of rank 0 does not reach the memory of rank 1's, which a window needs"))
     refuses(2, ask, "", { "0\ttrue", "1\ttrue" }, each)
+  end)
+
+  it("lie on the GPU of each rank's number on its host, by turns, or on a named one", function()
+    local ask_all = ask .. [[
+      local a = rg.array(rg.i32, 4)
+      a[2] = 100 + comm.rank
+      local peer = comm:window(a):peer((comm.rank + 1) % comm.size)
+      assert(peer[2] == 100 + (comm.rank + 1) % comm.size)
+      comm:barrier()
+    ]]
+    refuses(3, ask_all, "PTX_DEVICES=2", { "0\ttrue", "1\ttrue", "2\ttrue" })
+    refuses(2, ask, "PTX_DEVICES=2 PTX_PEERS=0 RG_GPU=1", { "0\ttrue", "1\ttrue" })
+    for environment, sentence in pairs {
+      ["PTX_DEVICES=2 RG_GPU=2"] = "there is no GPU 2: the CUDA driver sees 2, from 0 on",
+      ["RG_GPU=first"] = "RG_GPU is the number of a GPU, from 0 on, not 'first'" } do
+      local lines, code = run(1, "", environment)
+      assert.is_truthy(table.concat(lines, "\n"):find(sentence, 1, true), table.concat(lines, "\n"))
+      assert.are.equal(1, code)
+    end
   end)
 
   it("are refused of sparse fields, and where one rank's are the host's", function()

@@ -38,6 +38,7 @@ EXPORT int cuDevicePrimaryCtxRetain(Context **context, int device) {
   if (result) return result;
   if (lost) return lost;
   if (!primary.retained++) primary.is_live = true, primary.result = 0;
+  memory.device = device;
   *context = &primary;
   return CUDA_SUCCESS;
 }
@@ -86,6 +87,7 @@ EXPORT int cuCtxCreate_v2(Context **context, unsigned flags, int device) {
   *context = calloc(1, sizeof **context);
   if (!*context) return CUDA_ERROR_OUT_OF_MEMORY;
   (*context)->is_live = true;
+  memory.device = device;
   stack[depth++] = *context;
   return CUDA_SUCCESS;
 }
@@ -123,7 +125,7 @@ EXPORT int cuCtxGetCurrent(Context **context) {
 }
 EXPORT int cuCtxGetDevice(int *device) {
   READY();
-  *device = 0;
+  *device = memory.device;
   return CUDA_SUCCESS;
 }
 EXPORT int cuCtxSynchronize(void) {

@@ -19,7 +19,7 @@ enum { PINNED = 1, ON_DEVICE = 1, READ = 1, READ_WRITE = 3, FILE_DESCRIPTOR = 1 
 
 static bool is_ours(const Kind *kind) {
   return kind && kind->type == PINNED && kind->location.type == ON_DEVICE &&
-         kind->location.id == 0;
+         kind->location.id == memory.device;
 }
 
 EXPORT int cuMemGetAllocationGranularity(size_t *size, const Kind *kind, int option) {
@@ -69,7 +69,8 @@ EXPORT int cuMemMap(uint64_t address, size_t size, size_t offset, unsigned long 
 EXPORT int cuMemSetAccess(uint64_t address, size_t size, const Access *access, size_t count) {
   ENTER("allow access at 0x%llx", (unsigned long long)address);
   READY_VMM();
-  if (count != 1 || !access || access->location.type != ON_DEVICE || access->location.id != 0 ||
+  if (count != 1 || !access || access->location.type != ON_DEVICE ||
+      access->location.id != memory.device ||
       (access->flags && access->flags != READ && access->flags != READ_WRITE))
     return CUDA_ERROR_INVALID_VALUE;
   return memory_allow(address, size, access->flags == READ_WRITE, access->flags & READ);

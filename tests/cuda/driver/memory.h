@@ -34,6 +34,7 @@ typedef struct Memory {
   uint8_t *states;     /* BlockState */
   uint64_t used_bytes; /* of physical memory */
   uint64_t total_bytes;
+  int device;          /* of the one context: all memory is on its device */
   int file;
 } Memory;
 extern Memory memory;

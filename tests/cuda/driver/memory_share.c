@@ -26,7 +26,7 @@ static const char word[24] = "memory of a device";
 static off_t owner_at(uint64_t size) { return (off_t)(size + size / 8); }
 
 int share_create(uint64_t size) {
-  Owner owner = {.size = size, .gpu = options.gpu};
+  Owner owner = {.size = size, .gpu = options.gpu + memory.device};
   memcpy(owner.word, word, sizeof word);
   int file = memfd_create("shared device memory", MFD_CLOEXEC);
   if (file >= 0 && !ftruncate(file, owner_at(size)) &&
@@ -43,7 +43,7 @@ uint64_t share_size(int file, bool *is_hidden) {
   if (pread(file, &owner, sizeof owner, about.st_size - (off_t)sizeof owner) != sizeof owner ||
       memcmp(owner.word, word, sizeof word))
     return 0;
-  *is_hidden = owner.gpu != options.gpu && !options.peers;
+  *is_hidden = owner.gpu != options.gpu + memory.device && !options.peers;
   return owner.size;
 }
 
