@@ -243,6 +243,8 @@ void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
  * one thread does it all, and the list depends on the nodes alone. */
 void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order);
 void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
+/* visit_gpu.c: what it asks of tree 0. */
+void rt_visit(RtContext *context, RtVisit *visit);
 /* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, after all
  * of which comes the rest. */
 void rt_clear_nodes(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);

@@ -473,6 +473,8 @@ typedef struct RtGpuLaunch {
  *     rg_service_clear, rg_service_clear_end
  *                        manager `number` of tree `tree`, after a refresh, loses all its nodes: the
  *                        first of the two is for any number of threads
+ *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then; by one
+ *                        thread
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
  *     rg_service_fill    or it is made here, in any order unless `in_order` */
 typedef struct RtGpuService {
@@ -481,6 +483,46 @@ typedef struct RtGpuService {
   int32_t tree, number;
   int32_t in_order;
 } RtGpuService;
+
+/* What the host asks of one cell of a tree that is on a GPU, done by one thread: a frame's words
+ * are an RtVisit, its steps from the root on, and the numbers of the cell that are written or
+ * read. */
+typedef enum RtVisitWay {
+  RT_VISIT_FIND,            /* of a list: its length */
+  RT_VISIT_ENSURE,
+  RT_VISIT_CLEAR,           /* deactivates the cell, or empties the list */
+  RT_VISIT_APPEND,          /* of a list: the cell is the element that it adds */
+  RT_VISIT_POP              /* or removes */
+} RtVisitWay;
+typedef enum RtVisitKind {
+  RT_VISIT_DENSE,
+  RT_VISIT_SLOTS,
+  RT_VISIT_BITS,
+  RT_VISIT_CHUNKS,          /* of a list, on the way to an element of it */
+  RT_VISIT_HASH,
+  RT_VISIT_LIST             /* the last step: the list itself */
+} RtVisitKind;
+
+typedef struct RtVisit {
+  int32_t way, step_count, part_count;
+  int32_t reads;            /* the numbers; else they are written */
+  int64_t is_there;         /* out: the way came to its end */
+  int64_t value;            /* out, of a list: its length, else which element; -1: none */
+} RtVisit;
+typedef struct RtVisitStep { /* as a step of snode/path.h */
+  uint64_t offset, stride;  /* bytes: from the cell above to the container */
+  uint64_t cell;            /* its number in the container; of a list: capacity */
+  uint64_t words;           /* BITS: bytes into the container */
+  int32_t kind;             /* RtVisitKind */
+  int32_t number;           /* the manager, or the mask */
+  int32_t chunk, pad;       /* of a list */
+  int64_t key[RT_MAX_AXES]; /* of a hash; CHUNKS: the element */
+} RtVisitStep;
+typedef struct RtVisitPart {
+  uint64_t offset, stride;  /* in the cells' container, or node */
+  uint64_t size;            /* bytes: 1, 2, 4, 8 */
+  uint64_t bits;
+} RtVisitPart;
 
 /* Of a GPU, memory for arrays that kernels make: RtContext.allocator, see heap_gpu.h. */
 enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };

@@ -90,6 +90,14 @@ SERVICE rg_service_clear_end(RtGpuService service) {
   rt_clear_end(service.context, service.context->trees[service.tree], service.number);
 }
 
+/* -- a cell that the host asks about ----------------------------------------------------------- */
+
+SERVICE rg_service_visit(RtGpuService service) {
+  if (thread_number()) return;
+  rt_visit(service.context, (RtVisit *)(void *)service.context->frame);
+  rt_tree_refresh(service.context, service.context->trees[0]);
+}
+
 /* -- lists ------------------------------------------------------------------------------------- */
 
 /* The list of active nodes of manager `number` of tree `tree`. */

@@ -132,6 +132,7 @@ static const DeviceTable cuda_table = {
     .commons = &cuda_commons,
     .share = cuda_share,
     .clear = cuda_clear,
+    .visit = cuda_visit,
     .load = cuda_load,
     .unload = cuda_unload,
     .launch = cuda_launch,

@@ -62,7 +62,8 @@ typedef struct CudaTree {     /* RtTree.device */
   CudaUse use;
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool host_has_some;         /* some are, perhaps */
-  bool counts_are_read;       /* since a task may have changed them */
+  bool counts_are_read;       /* since a task may have changed them; */
+  bool chunks_are_read;       /* and the tables of chunks */
   bool is_current;            /* nothing is newer on the GPU */
   bool is_used;               /* by the running launch */
   uint64_t most_bytes;        /* that it can fill: cuda_room.c */
@@ -70,6 +71,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint32_t unread, interval;
   uint64_t wish;              /* what it should have, by the last of them before which they were */
   uint64_t most_positions;    /* of those tasks */
+  uint64_t visits;            /* by the host since the last task that used it: cuda_between.c */
   const void *known[CUDA_KNOWN]; /* code of such tasks */
   uint32_t next_known;
   bool is_shown;              /* others may change it on the GPU at any time */
@@ -207,7 +209,7 @@ typedef struct CudaDevice {
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill;
-  void *service_clear, *service_clear_end;
+  void *service_clear, *service_clear_end, *service_visit;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */
@@ -398,10 +400,25 @@ int32_t cuda_block_threads(const DeviceTask *task);
 bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_is_done(Device *device, uint64_t ticket);
-/* For what is on the GPU alone; waits. */
-bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
+/* Before anything that sees the launch's block: there it is, with the frame of now. */
+bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
+/* Of a launch that was just finished: its frame as tasks left it. */
+void cuda_take_frame(CudaDevice *cuda, DeviceLaunch *launch);
+/* In a block: where collections are counted. */
+enum { CUDA_BLOCK_COLLECTIONS = sizeof(RtContext) + sizeof(RtWorker) };
 /* What is queued, and its reports: device->settle. */
 bool cuda_settle(CudaDevice *cuda, Error *err);
+
+/* cuda_between.c */
+enum { CUDA_BLOCK_THREADS = 128 };
+int64_t cuda_most_blocks(const CudaDevice *cuda); /* that fill the GPU */
+/* After a task that may have changed them: they are refreshed, and what was freed is collected. */
+bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err);
+/* Of active nodes, before a task over them. */
+bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
+/* Both for what is on the GPU alone; they wait. */
+bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
+bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
 
 /* cuda_time.c: around what a launch queues, at its place; and what it took, once it is done */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch);

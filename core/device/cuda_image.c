@@ -333,7 +333,7 @@ bool cuda_pull_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
     return false;
   for (uint64_t k = 0; k < tree->chunk_count; k++)
     move_chunk(&tree->chunks[k], -distance(cuda_tree));
-  return true;
+  return cuda_tree->chunks_are_read = true;
 }
 
 bool cuda_pull_tables(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {

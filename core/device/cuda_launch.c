@@ -19,13 +19,9 @@
 #include "device/cuda.h"
 #include "device/launch.h"
 
-_Static_assert(sizeof(RtGpuService) <= sizeof(uint64_t) * CUDA_STEP_WORDS &&
-                   offsetof(RtGpuService, result) == 8 && offsetof(RtGpuLaunch, end) == 16,
-               "steps have their parameters in words");
+_Static_assert(offsetof(RtGpuLaunch, end) == 16, "steps have their parameters in words");
 
 enum {
-  BLOCK_THREADS = 128,
-  BLOCKS_PER_PROCESSOR = 16,
   FEW_WORDS = 1 << 17,        /* of messages, of a kernel that only fails */
   LEAST_WORDS = 64            /* of frames and trees in a block */
 };
@@ -39,7 +35,7 @@ typedef struct Places { /* in the block */
 static Places find_places(const DeviceLaunch *launch) {
   Places places;
   places.worker = sizeof(RtContext);
-  places.collections = places.worker + sizeof(RtWorker);
+  places.collections = CUDA_BLOCK_COLLECTIONS;
   places.trees = places.collections + sizeof(uint64_t);
   places.frame = places.trees + sizeof(uint64_t) * (uint64_t)launch->tree_count;
   places.size_bytes = places.frame + sizeof(uint64_t) * (uint64_t)launch->frame_slots;
@@ -177,7 +173,7 @@ static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Place
   return cuda_queue(cuda, &step, launch->frame, err);
 }
 
-static bool push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
   bool is_new = !cuda->block_is_there;
   if (!is_new && !memcmp(cuda->frame_was, launch->frame, frame_bytes(launch))) return true;
@@ -315,6 +311,11 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   return ok;
 }
 
+void cuda_take_frame(CudaDevice *cuda, DeviceLaunch *launch) {
+  uint64_t at = (uint64_t)place_of(launch->ticket) * block_bytes(cuda);
+  memcpy(launch->frame, cuda->reports + at + find_places(launch).frame, frame_bytes(launch));
+}
+
 bool cuda_is_done(Device *device, uint64_t ticket) {
   CudaDevice *cuda = (CudaDevice *)device;
   const CudaPlace *place = &cuda->places[place_of(ticket)];
@@ -327,82 +328,6 @@ bool cuda_is_done(Device *device, uint64_t ticket) {
 
 /* -- a task ------------------------------------------------------------------------------------ */
 
-/* What the runtime does between tasks, on the GPU: service_cuda.c. */
-static bool find_service(CudaDevice *cuda, const char *name, void **function, Error *err) {
-  int result = cuda->driver.cuModuleGetFunction(function, cuda->service, name);
-  return cuda_check(cuda, result, "find a service", err);
-}
-
-static bool have_service(CudaDevice *cuda, Error *err) {
-  if (cuda->service) return true;
-  cuda->service = cuda_load_module(cuda, rt_service_ptx, err);
-  return cuda->service && find_service(cuda, "rg_service_trees", &cuda->service_trees, err) &&
-         find_service(cuda, "rg_service_zero", &cuda->service_zero, err) &&
-         find_service(cuda, "rg_service_list", &cuda->service_list, err) &&
-         find_service(cuda, "rg_service_fill", &cuda->service_fill, err) &&
-         find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
-         find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err);
-}
-
-static int64_t most_blocks(const CudaDevice *cuda) {
-  return (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR;
-}
-
-static bool start_service(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
-                          RtGpuService service, Error *err) {
-  CudaStep step = {.blocks = (uint32_t)blocks,
-                   .threads = threads,
-                   .from_block = service.result ? 3 : 1, /* context, result */
-                   .function = function};
-  service.context = NULL;
-  if (service.result)
-    service.result = pointer_to((uint64_t)(uintptr_t)service.result - cuda->block_now);
-  memcpy(step.words, &service, offsetof(RtGpuService, in_order) + sizeof service.in_order);
-  return cuda_queue(cuda, &step, NULL, err);
-}
-
-/* One thread decides what there is to do; then as many as fit do it. */
-static bool serve(CudaDevice *cuda, void *first, void *then, RtGpuService service, Error *err) {
-  return start_service(cuda, first, 1, 1, service, err) &&
-         start_service(cuda, then, most_blocks(cuda), BLOCK_THREADS, service, err);
-}
-
-/* After a task that may have changed them: they are refreshed, and what was freed is collected. */
-static bool refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err) {
-  bool is_any = false;
-  for (int32_t k = 0; k < launch->tree_count; k++) {
-    if (!launch->trees[k]->manager_count) continue;
-    is_any = true;
-    cuda_note_task(launch->trees[k]->device, true);
-  }
-  if (!is_any) return true;
-  RtGpuService service = {.context = pointer_to(cuda->block_now),
-                          .result = pointer_to(cuda->block_now + find_places(launch).collections),
-                          .number = launch->gc_is_stopped};
-  if (!have_service(cuda, err)) return false;
-  if (!frees) return start_service(cuda, cuda->service_trees, 1, 1, service, err);
-  return serve(cuda, cuda->service_trees, cuda->service_zero, service, err);
-}
-
-/* The list of active nodes. */
-static bool have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
-  CudaTree *own = launch->trees[task->tree]->device;
-  CudaList *list = &own->lists[task->manager];
-  if (list->is_current) return true;
-  RtGpuService service = {.context = pointer_to(cuda->block_now),
-                          .tree = task->tree,
-                          .number = task->manager,
-                          .in_order = task->lists_are_ordered};
-  if (!have_service(cuda, err) ||
-      !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
-    return false;
-  own->image_state = CUDA_GPU_IS_NEWER;
-  own->counts_are_read = false;
-  cuda_note_task(own, false);
-  list->is_current = true;
-  return true;
-}
-
 enum { MOST_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
 
 /* What threads that share a position tell each other has room for the usual number of them. */
@@ -411,7 +336,7 @@ static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void
   const Driver *driver = &cuda->driver;
   if (driver->cuFuncGetAttribute(&most, MOST_THREADS, function) ||
       driver->cuFuncGetAttribute(&shared, SHARED_BYTES, function) || (shared && task->spread > 1))
-    return BLOCK_THREADS;
+    return CUDA_BLOCK_THREADS;
   return most;
 }
 
@@ -419,8 +344,8 @@ static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void
 static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch,
                               const DeviceTask *task, void *function) {
   int64_t wanted = launch->switches.threads;
-  if (!wanted) return BLOCK_THREADS;
-  if (wanted > BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, task, function));
+  if (!wanted) return CUDA_BLOCK_THREADS;
+  if (wanted > CUDA_BLOCK_THREADS) wanted = min_i64(wanted, most_threads(cuda, task, function));
   return max_i64(wanted, task->spread);
 }
 
@@ -433,14 +358,14 @@ static bool has_one_thread(const DeviceTask *task) {
 }
 
 int32_t cuda_block_threads(const DeviceTask *task) {
-  return has_one_thread(task) ? 1 : BLOCK_THREADS;
+  return has_one_thread(task) ? 1 : CUDA_BLOCK_THREADS;
 }
 
 /* As many threads as positions, if that is known. */
 static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_t number,
                       int64_t total) {
   const DeviceTask *task = &launch->tasks[number];
-  int64_t per_processor = launch->switches.blocks, most = most_blocks(cuda);
+  int64_t per_processor = launch->switches.blocks, most = cuda_most_blocks(cuda);
   if (per_processor) most = cuda->about.processors * per_processor;
   if (has_one_thread(task)) return (Grid){1, 1};
   int64_t threads = choose_threads(cuda, launch, task, launch->code->tasks[number]);
@@ -507,14 +432,14 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, number, total, err) &&
-            have_heap(cuda, launch, number, total, err) && push_block(cuda, launch, err) &&
-            (task->kind != DEVICE_NODES || have_list(cuda, launch, task, err)) &&
+            have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
+            (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
             cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
             cuda_races_end(cuda, launch, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
-    ok = ok && refresh_trees(cuda, launch, frees, err);
+    ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
   return ok && (!launch->says || pull_said(cuda, launch, err)) &&
          (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err));
 }
@@ -618,7 +543,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
     cuda_time_end(cuda);
     mark_used(launch, false);
     messages_gather(&cuda->said, &cuda->worker, 1, launch);
-    if (!cuda->block_is_there && !error_is_set(&failed)) push_block(cuda, launch, &failed);
+    if (!cuda->block_is_there && !error_is_set(&failed)) cuda_push_block(cuda, launch, &failed);
   }
   note_uses(cuda, launch);
   cuda->now->launched++;
@@ -627,46 +552,4 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return !error_is_set(&failed) || (error_add(err, &failed), false);
-}
-
-/* -- clear ------------------------------------------------------------------------------------- */
-
-/* A launch whose host region, a function of ours, runs services alone. Slot 0: the manager. */
-static bool run_clear(void *data, Error *err) {
-  DeviceLaunch *launch = data;
-  CudaDevice *cuda = launch->context.host;
-  RtTree *tree = launch->trees[0];
-  mark_used(launch, true);
-  if (!have_service(cuda, err) || !cuda_push(cuda, tree, NULL, 0, err) ||
-      !push_block(cuda, launch, err))
-    return false;
-  RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
-  if (!start_service(cuda, cuda->service_trees, 1, 1, service, err)) return false;
-  service.number = (int32_t)launch->frame[0];
-  return start_service(cuda, cuda->service_clear, most_blocks(cuda), BLOCK_THREADS, service, err) &&
-         start_service(cuda, cuda->service_clear_end, 1, 1, service, err) &&
-         refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
-}
-
-static void clear_host(RtContext *context) {
-  CudaDevice *cuda = context->host;
-  guard_run(run_clear, cuda->launch, cuda->err);
-}
-
-bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err) {
-  static const CudaCode code = {.code = {.host = clear_host}};
-  uint64_t frame = (uint64_t)manager;
-  const CudaTree *own = tree->device;
-  clear->is_done = false;
-  if (!own || own->image_state == CUDA_HOST_IS_NEWER) return true;
-  DeviceLaunch launch = {.code = &code.code,
-                         .frame = &frame,
-                         .frame_slots = 1,
-                         .trees = &tree,
-                         .tree_count = 1,
-                         .gc_is_stopped = clear->gc_is_stopped};
-  if (!cuda_launch(device, &launch, err) || !cuda_finish(device, &launch, err)) return false;
-  clear->is_done = true;
-  clear->collections = launch.collections;
-  return true;
 }

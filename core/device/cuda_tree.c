@@ -216,21 +216,23 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
 void cuda_note_task(CudaTree *tree, bool changes_topology) {
   if (tree->page_count) memset(tree->pages, CUDA_GPU_IS_NEWER, tree->page_count);
   tree->is_current = false;
+  tree->visits = 0;
   if (!is_sparse(tree->tree) || !changes_topology) return;
   tree->image_state = CUDA_GPU_IS_NEWER;
-  tree->counts_are_read = false;
+  tree->counts_are_read = tree->chunks_are_read = false;
   for (int32_t m = 0; m < tree->tree->manager_count; m++) tree->lists[m].is_current = false;
 }
 
 /* -- before the host looks --------------------------------------------------------------------- */
 
 static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
+  if (tree->image_state != CUDA_GPU_IS_NEWER || tree->counts_are_read) return true;
   return cuda_pull_counts(cuda, tree, err) && cuda_pull_budget(cuda, tree->tree->budget, err);
 }
 
 static bool pull_chunks(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  return tree->image_state != CUDA_GPU_IS_NEWER || cuda_pull_chunks(cuda, tree, err);
+  if (tree->image_state != CUDA_GPU_IS_NEWER || tree->chunks_are_read) return true;
+  return cuda_pull_chunks(cuda, tree, err);
 }
 
 typedef struct Pages { /* begin..end */

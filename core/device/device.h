@@ -170,6 +170,17 @@ typedef struct DeviceClear {
   uint64_t collections;       /* that freed something */
 } DeviceClear;
 
+/* Of a cell of a sparse tree (rt.h, RtVisit), where tasks work. */
+typedef struct DeviceVisit {
+  uint64_t *words;            /* in and out: the RtVisit and what follows it */
+  int32_t word_count;
+  bool could_look;            /* the host can do it by device_reach of few pages, too */
+  bool gc_is_stopped;
+  bool is_done;
+  RtError error;              /* then: the runtime's; where it is a budget's, it is not done */
+  uint64_t collections;       /* that freed something */
+} DeviceVisit;
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 typedef struct DeviceTable {
@@ -203,6 +214,9 @@ typedef struct DeviceTable {
   /* Deactivates all cells of a manager, and collects them, where tasks work; NULL, or not done: the
    * host does. After device_reach for the tree's counts. */
   bool (*clear)(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
+  /* A cell is visited, where tasks work; NULL, or not done: the host does what is asked, in the
+   * memory that it sees. What is queued comes first. */
+  bool (*visit)(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
   /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No

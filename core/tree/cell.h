@@ -29,6 +29,22 @@ bool cell_reach(Tree *tree, Cell cell, const SNodeComponent *component, int coun
 /* Likewise the list of a cell of a dynamic level, with its length; NULL: it is not there. */
 bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32_t **list,
                     Error *err);
+/* visit.c: the same and more, where the device has the newest contents of a sparse tree, without
+ * moving them. Not done: it has not, or the host is better off with all of them here. */
+typedef struct CellAsk {
+  RtVisitWay way;
+  bool is_list;               /* of the cell's list, of a dynamic level, not of the element */
+  const int64_t *index;
+  bool could_look;            /* cell_look is a way to do it, too */
+  /* numbers of the cell that are read, or are written if it is there in the end; or none */
+  const SNodeComponent *components;
+  int component_count;
+  bool reads;
+  uint64_t *bits;             /* NULL: zeros are written */
+  bool is_done, is_there;     /* out */
+  int64_t value;              /* out: RtVisit.value */
+} CellAsk;
+bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err);
 /* Activates what is missing; if the budget is exhausted the cell is in a sink and context->error is
  * set. */
 Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index);

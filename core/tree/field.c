@@ -144,10 +144,48 @@ static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
   return vector_value(field->store, field->type, bits);
 }
 
+/* Does the way to its cells lead through a table, of which all that may be read comes together? */
+static bool has_table(const Field *field) {
+  const SNodePath *path = field->node->snode->path;
+  for (int k = 0; k < path->step_count; k++)
+    if (path->steps[k].kind == SNODE_HASH) return true;
+  return false;
+}
+
+static CellAsk ask_numbers(const Field *field, const int64_t *index, RtVisitWay way,
+                           uint64_t *bits) {
+  return (CellAsk){.way = way,
+                   .index = index,
+                   .could_look = true,
+                   .components = component_of(field),
+                   .component_count = type_parts(field->type),
+                   .bits = bits};
+}
+
+/* Asks a device that has the newest contents. */
+static bool read_there(Field *field, const int64_t *index, RgValue *value, bool *is_done,
+                       Error *err) {
+  uint64_t bits[TYPE_MAX_NUMBERS];
+  int count = type_parts(field->type);
+  memset(bits, 0, sizeof *bits * (size_t)count);
+  CellAsk ask = ask_numbers(field, index, RT_VISIT_FIND, bits);
+  ask.reads = true;
+  *is_done = false;
+  if (!has_table(field)) return true;
+  if (!cell_ask(field->node->tree, field->node->snode, &ask, err)) return false;
+  *is_done = ask.is_done;
+  if (ask.is_done)
+    *value = type_is_scalar(field->type) ? value_load(field->type, bits)
+                                         : vector_value(field->store, field->type, bits);
+  return true;
+}
+
 /* Zeros for an inactive cell. */
 static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
   Cell cell = {0};
-  bool is_there;
+  bool is_there, is_read;
+  if (!read_there(field, index, value, &is_read, err)) return false;
+  if (is_read) return true;
   if (!cell_look(field->node->tree, field->node->snode, index, &cell, &is_there, err)) return false;
   if (is_there && !reach_cell(field, cell, DEVICE_READS, err)) return false;
   *value = is_there && type_is_scalar(field->type)
@@ -172,14 +210,29 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
+/* The same, of a few cells; then of those that are not active. */
+static bool write_there(Field *field, const int64_t *index, uint64_t *bits, bool could_look,
+                        bool *is_done, Error *err) {
+  CellAsk ask = ask_numbers(field, index, RT_VISIT_ENSURE, bits);
+  ask.could_look = could_look;
+  bool ok = cell_ask(field->node->tree, field->node->snode, &ask, err);
+  *is_done = ask.is_done;
+  return ok;
+}
+
 /* Becomes active if it is not. The tree keeps no count of bits, but the store does. */
-static bool ensure_cell(Field *field, const int64_t *index, Cell *cell, Error *err) {
+static bool ensure_cell(Field *field, const int64_t *index, uint64_t *bits, Cell *cell,
+                        bool *is_written, Error *err) {
   Tree *tree = field->node->tree;
   const SNode *level = field->node->snode;
   bool is_there;
   if (!tree_check_own(tree, err)) return false;
+  if (!write_there(field, index, bits, true, is_written, err)) return false;
+  if (*is_written) return true;
   if (!cell_look(tree, level, index, cell, &is_there, err)) return false;
   if (is_there) return true;
+  if (!write_there(field, index, bits, false, is_written, err)) return false;
+  if (*is_written) return true;
   if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
   if (level->path->sparse_step != level->path->node_step) tree->store->changes++;
   *cell = cell_ensure(storage_context(tree), level, index);
@@ -195,8 +248,10 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!vector_convert(field->store, field->type, value, bits, NULL, NULL))
     return vector_convert(field->store, field->type, value, bits, field_label(field, label), err);
   Cell cell;
-  if (!ensure_cell(field, index, &cell, err) || !reach_cell(field, cell, DEVICE_WRITES, err))
-    return false;
+  bool is_written;
+  if (!ensure_cell(field, index, bits, &cell, &is_written, err)) return false;
+  if (is_written) return true;
+  if (!reach_cell(field, cell, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++)
     memcpy(cell_element(cell, component_of(field) + k), &bits[k],
            (size_t)type_size(component_of(field)[k].type));

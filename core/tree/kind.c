@@ -7,7 +7,7 @@ static bool fetch(Tree *tree, const void *from, uint64_t size_bytes, Error *err)
   return device_reach(tree->store->device, &tree->rt, from, size_bytes, DEVICE_READS, err);
 }
 
-static uint64_t choose_cell(const SNodeStep *step, const int64_t *index) {
+uint64_t kind_cell_number(const SNodeStep *step, const int64_t *index) {
   uint64_t number = 0;
   for (int k = 0; k < step->digit_count; k++) {
     const SNodeDigit *digit = &step->digits[k];
@@ -29,7 +29,7 @@ static bool enter_node(CellReach *reach, uint8_t *node) {
 
 static bool dense_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                        CellReach *reach) {
-  reach->cell.number = choose_cell(step, index);
+  reach->cell.number = kind_cell_number(step, index);
   return true;
 }
 
@@ -51,14 +51,14 @@ static uint8_t *take_slot(RtContext *context, const SNodeStep *step, uint32_t *s
 
 static bool pointer_take(RtContext *context, const SNodeStep *step, const int64_t *index,
                          CellWay way, CellReach *reach) {
-  uint32_t *slot = (uint32_t *)(void *)reach->cell.base + choose_cell(step, index);
+  uint32_t *slot = (uint32_t *)(void *)reach->cell.base + kind_cell_number(step, index);
   return enter_node(reach, take_slot(context, step, slot, way));
 }
 
 static bool pointer_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
                           const uint8_t *container, Error *err) {
   const uint32_t *slots = (const uint32_t *)(const void *)container;
-  return fetch(tree, slots + choose_cell(step, index), sizeof *slots, err);
+  return fetch(tree, slots + kind_cell_number(step, index), sizeof *slots, err);
 }
 
 static int64_t nodes_count(RtContext *context, const SNode *level) {
@@ -78,7 +78,7 @@ static uint64_t *words_of(const SNodeStep *step, const uint8_t *container) {
 static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int64_t *index,
                            CellWay way, CellReach *reach) {
   uint64_t *words = words_of(step, reach->cell.base),
-           cell = reach->cell.number = choose_cell(step, index);
+           cell = reach->cell.number = kind_cell_number(step, index);
   if (way == CELL_CLEAR) rt_mask_clear(context, context->workers, 0, step->mask, words, cell);
   if (way == CELL_ENSURE) rt_mask_set(context, words, cell);
   return way == CELL_ENSURE || rt_mask_active(words, cell);
@@ -86,7 +86,7 @@ static bool bitmasked_take(RtContext *context, const SNodeStep *step, const int6
 
 static bool bitmasked_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
                             const uint8_t *container, Error *err) {
-  const uint64_t *word = words_of(step, container) + choose_cell(step, index) / 64;
+  const uint64_t *word = words_of(step, container) + kind_cell_number(step, index) / 64;
   return fetch(tree, word, sizeof *word, err);
 }
 
@@ -117,14 +117,14 @@ static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_
                                                (int32_t)step->node->chunk, (int32_t)element, 0));
   if (element >= list[RT_LIST_LENGTH]) return enter_node(reach, NULL);
   return enter_node(reach,
-                    rt_slot_find(context, 0, list + RT_LIST_SLOTS + choose_cell(step, index)));
+                    rt_slot_find(context, 0, list + RT_LIST_SLOTS + kind_cell_number(step, index)));
 }
 
 static bool dynamic_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
                           const uint8_t *container, Error *err) {
   const uint32_t *list = (const uint32_t *)(const void *)container;
   return fetch(tree, list, RT_LIST_SLOTS * sizeof *list, err) &&
-         fetch(tree, list + RT_LIST_SLOTS + choose_cell(step, index), sizeof *list, err);
+         fetch(tree, list + RT_LIST_SLOTS + kind_cell_number(step, index), sizeof *list, err);
 }
 
 static int64_t dynamic_cells(RtContext *context, int manager, const uint8_t *node) {
@@ -137,11 +137,15 @@ static int64_t dynamic_count(RtContext *context, const SNode *level) {
 
 /* -- hash: a table maps the coordinates and the parent node to the cell's node ------------ */
 
+void kind_hash_key(const SNodeStep *step, const int64_t *index, int64_t key[SNODE_MAX_AXES]) {
+  for (int k = 0; k < step->digit_count; k++)
+    key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
+}
+
 static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                       CellReach *reach) {
   int64_t key[SNODE_MAX_AXES];
-  for (int k = 0; k < step->digit_count; k++)
-    key[k] = floor_div(index[step->digits[k].position], step->digits[k].weight);
+  kind_hash_key(step, index, key);
   if (way == CELL_ENSURE)
     return enter_node(
         reach, rt_hash_ensure(context, context->workers, 0, step->manager, reach->node, key));
@@ -175,20 +179,24 @@ const CellKind cell_kinds[SNODE_KIND_COUNT] = {
                        .fetch = pointer_fetch,
                        .count = nodes_count,
                        .has_count = true,
-                       .clear = nodes_clear},
+                       .clear = nodes_clear,
+                       .visit = RT_VISIT_SLOTS},
     [SNODE_BITMASKED] = {.take = bitmasked_take,
                          .fetch = bitmasked_fetch,
                          .next_run = bitmasked_next_run,
                          .count = bitmasked_count,
-                         .clear = bitmasked_clear},
+                         .clear = bitmasked_clear,
+                         .visit = RT_VISIT_BITS},
     [SNODE_DYNAMIC] = {.take = dynamic_take,
                        .fetch = dynamic_fetch,
                        .cells_in_node = dynamic_cells,
                        .count = dynamic_count,
-                       .clear = nodes_clear},
+                       .clear = nodes_clear,
+                       .visit = RT_VISIT_CHUNKS},
     [SNODE_HASH] = {.take = hash_take,
                     .fetch = hash_fetch,
                     .count = nodes_count,
                     .has_count = true,
-                    .clear = nodes_clear},
+                    .clear = nodes_clear,
+                    .visit = RT_VISIT_HASH},
 };

@@ -35,8 +35,13 @@ typedef struct CellKind {
   int64_t (*count)(RtContext *context, const SNode *level);
   void (*clear)(RtContext *context, const SNode *level);
   bool has_count;             /* `count` reads no memory but the tree's counts */
+  RtVisitKind visit;          /* as a step of visit.c */
 } CellKind;
 
 extern const CellKind cell_kinds[SNODE_KIND_COUNT];
+
+/* Which cell of the step's container the indices name; of a hash, by which coordinates. */
+uint64_t kind_cell_number(const SNodeStep *step, const int64_t *index);
+void kind_hash_key(const SNodeStep *step, const int64_t *index, int64_t key[SNODE_MAX_AXES]);
 
 #endif

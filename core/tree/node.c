@@ -32,7 +32,17 @@ const char *node_label(const Node *node, char buffer[100]) {
   return buffer;
 }
 
+/* On a device that has the newest contents. */
+static bool ask_there(Node *node, RtVisitWay way, const int64_t *index, CellAsk *ask, Error *err) {
+  *ask = (CellAsk){.way = way, .index = index, .could_look = way == RT_VISIT_FIND};
+  return cell_ask(node->tree, node->snode, ask, err);
+}
+
 static bool activate(Node *node, RtContext *context, const int64_t *index, Error *err) {
+  CellAsk ask;
+  if (!ask_there(node, RT_VISIT_ENSURE, index, &ask, err)) return false;
+  if (ask.is_done) return true;
+  if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   cell_ensure(context, node->snode, index);
   node->tree->store->changes++;
   return cell_refresh(node->tree, err);
@@ -55,7 +65,12 @@ static bool is_always_active(const Node *node, const char *action, Error *err) {
 }
 
 static bool deactivate(Node *node, RtContext *context, const int64_t *index, Error *err) {
-  if (is_always_active(node, "deactivate", err)) return false;
+  CellAsk ask;
+  if (is_always_active(node, "deactivate", err) ||
+      !ask_there(node, RT_VISIT_CLEAR, index, &ask, err))
+    return false;
+  if (ask.is_done) return true;
+  if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   cell_clear(context, node->snode, index);
   node->tree->store->changes++;
   if (!cell_refresh(node->tree, err)) return false;
@@ -63,7 +78,6 @@ static bool deactivate(Node *node, RtContext *context, const int64_t *index, Err
   return true;
 }
 
-/* On a device that has the newest contents. */
 static bool clear_there(Node *node, const SNode *sparse, bool *is_done, Error *err) {
   Store *store = node->tree->store;
   DeviceClear clear = {.gc_is_stopped = store->gc_is_stopped};
@@ -104,6 +118,14 @@ static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32
   if (action == NODE_ACTIVATE) return activate(node, context, index, err);
   if (action == NODE_DEACTIVATE) return deactivate(node, context, index, err);
   bool is_there;
+  CellAsk ask = {0};
+  if (node->snode->kind == SNODE_HASH &&
+      !ask_there(node, RT_VISIT_FIND, index, &ask, err))
+    return false;
+  if (ask.is_done) {
+    *result = ask.is_there;
+    return true;
+  }
   if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err)) return false;
   *result = is_there;
   return true;
@@ -114,15 +136,13 @@ static DeviceUse use_of_count(const Node *node) {
   return !sparse || cell_kinds[sparse->kind].has_count ? DEVICE_COUNTS : DEVICE_READS;
 }
 
-/* Of one cell or list: what is read on the way to it is reached there. */
+/* Of one cell or list: it is reached there. */
 static bool reach_tree(Node *node, NodeAction action, Error *err) {
   if (!tree_settle(node->tree, "its first use", err)) return false;
   if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;
   if (!tree_check_own(node->tree, err)) return false;
-  DeviceUse use = action == NODE_COUNT   ? use_of_count(node)
-                  : action == NODE_CLEAR ? DEVICE_COUNTS
-                                         : DEVICE_WRITES;
-  return tree_reach(node->tree, use, err);
+  if (action == NODE_COUNT) return tree_reach(node->tree, use_of_count(node), err);
+  return action != NODE_CLEAR || tree_reach(node->tree, DEVICE_COUNTS, err);
 }
 
 bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,

@@ -48,6 +48,28 @@ static void pop_element(const Node *node, RtContext *context, uint32_t *list, in
   }
 }
 
+/* On a device that has the newest contents. */
+static bool empty_there(Node *node, const int64_t *index, bool *is_done, Error *err) {
+  CellAsk ask = {.way = RT_VISIT_CLEAR, .is_list = true, .index = index};
+  bool ok = cell_ask(node->tree, node->snode, &ask, err);
+  *is_done = ask.is_done;
+  return ok;
+}
+
+/* Where the element was is zero then. */
+static bool pop_there(Node *node, const int64_t *index, int64_t *result, bool *is_done,
+                      Error *err) {
+  CellAsk ask = {.way = RT_VISIT_POP,
+                 .is_list = true,
+                 .index = index,
+                 .components = node->snode->components,
+                 .component_count = node->snode->component_count};
+  bool ok = cell_ask(node->tree, node->snode, &ask, err);
+  *is_done = ask.is_done;
+  if (ask.is_done) *result = ask.is_there;
+  return ok;
+}
+
 bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                     int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
@@ -55,6 +77,11 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
   if (!make_index(node, index, index_count, full, err)) return false; /* node_call has settled it */
   RtContext *context = storage_context(node->tree);
   uint32_t *list;
+  bool is_done = false;
+  if (action == NODE_DEACTIVATE && !empty_there(node, full, &is_done, err)) return false;
+  if (action == NODE_POP && !pop_there(node, full, result, &is_done, err)) return false;
+  if (is_done) return true;
+  if (action != NODE_LENGTH && !tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   if (!cell_look_list(node->tree, node->snode, full, &list, err)) return false;
   if (!list) return true;
   if (action == NODE_DEACTIVATE) return empty_list(node, context, list, err);
@@ -88,9 +115,19 @@ static bool convert_values(const Node *node, const RgValue *values, int32_t valu
                    node_label(node, label), number, number == 1 ? "value" : "values", value_count);
 }
 
-static bool append_bits(Node *node, const int64_t *full, const uint64_t *bits, int64_t *slot,
+static bool append_bits(Node *node, const int64_t *full, uint64_t *bits, int64_t *slot,
                         Error *err) {
   const SNode *snode = node->snode;
+  CellAsk ask = {.way = RT_VISIT_APPEND,
+                 .is_list = true,
+                 .index = full,
+                 .components = snode->components,
+                 .component_count = snode->component_count,
+                 .bits = bits};
+  if (!cell_ask(node->tree, snode, &ask, err)) return false;
+  *slot = ask.value;
+  if (ask.is_done) return true;
+  if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, true);
   int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
@@ -109,7 +146,7 @@ bool node_append(Node *node, const int64_t *index, int32_t index_count, const Rg
   int64_t full[SNODE_MAX_AXES];
   Heap *heap = node->tree->store->heap;
   *slot = -1;
-  if (!tree_prepare(node->tree, DEVICE_WRITES, err) ||
+  if (!tree_settle(node->tree, "its first use", err) || !tree_check_own(node->tree, err) ||
       !make_index(node, index, index_count, full, err))
     return false;
   uint64_t *bits =

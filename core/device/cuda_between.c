@@ -1,0 +1,211 @@
+/* cuda_between.c - what the runtime does on the GPU between tasks (llvm_bc/service_cuda.c): after a
+ * task, trees are refreshed and what was freed is collected; before one, its list is made. And what
+ * the host has done there instead of moving a tree: a level is cleared, a cell is visited. These
+ * are launches whose host region, a function of ours, asks for services alone. */
+#include <stddef.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/guard.h"
+#include "device/cuda.h"
+
+_Static_assert(sizeof(RtGpuService) <= sizeof(uint64_t) * CUDA_STEP_WORDS &&
+                   offsetof(RtGpuService, result) == 8,
+               "steps have their parameters in words");
+
+enum {
+  BLOCKS_PER_PROCESSOR = 16,
+  FEW_VISITS = 16 /* of a tree since its last launch, where the host could look as well */
+};
+
+static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+static bool find_service(CudaDevice *cuda, const char *name, void **function, Error *err) {
+  int result = cuda->driver.cuModuleGetFunction(function, cuda->service, name);
+  return cuda_check(cuda, result, "find a service", err);
+}
+
+static bool have_service(CudaDevice *cuda, Error *err) {
+  if (cuda->service) return true;
+  cuda->service = cuda_load_module(cuda, rt_service_ptx, err);
+  return cuda->service && find_service(cuda, "rg_service_trees", &cuda->service_trees, err) &&
+         find_service(cuda, "rg_service_zero", &cuda->service_zero, err) &&
+         find_service(cuda, "rg_service_list", &cuda->service_list, err) &&
+         find_service(cuda, "rg_service_fill", &cuda->service_fill, err) &&
+         find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
+         find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err) &&
+         find_service(cuda, "rg_service_visit", &cuda->service_visit, err);
+}
+
+int64_t cuda_most_blocks(const CudaDevice *cuda) {
+  return (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR;
+}
+
+static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
+                  RtGpuService service, Error *err) {
+  CudaStep step = {.blocks = (uint32_t)blocks,
+                   .threads = threads,
+                   .from_block = service.result ? 3 : 1, /* context, result */
+                   .function = function};
+  service.context = NULL;
+  if (service.result)
+    service.result = pointer_to((uint64_t)(uintptr_t)service.result - cuda->block_now);
+  memcpy(step.words, &service, offsetof(RtGpuService, in_order) + sizeof service.in_order);
+  return cuda_queue(cuda, &step, NULL, err);
+}
+
+static bool start_one(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
+  return start(cuda, function, 1, 1, service, err);
+}
+static bool start_all(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
+  return start(cuda, function, cuda_most_blocks(cuda), CUDA_BLOCK_THREADS, service, err);
+}
+
+/* One thread decides what there is to do; then as many as fit do it. */
+static bool serve(CudaDevice *cuda, void *first, void *then, RtGpuService service, Error *err) {
+  return start_one(cuda, first, service, err) && start_all(cuda, then, service, err);
+}
+
+bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err) {
+  bool is_any = false;
+  for (int32_t k = 0; k < launch->tree_count; k++) {
+    if (!launch->trees[k]->manager_count) continue;
+    is_any = true;
+    cuda_note_task(launch->trees[k]->device, true);
+  }
+  if (!is_any) return true;
+  RtGpuService service = {.context = pointer_to(cuda->block_now),
+                          .result = pointer_to(cuda->block_now + CUDA_BLOCK_COLLECTIONS),
+                          .number = launch->gc_is_stopped};
+  if (!have_service(cuda, err)) return false;
+  if (!frees) return start_one(cuda, cuda->service_trees, service, err);
+  return serve(cuda, cuda->service_trees, cuda->service_zero, service, err);
+}
+
+bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+  CudaTree *own = launch->trees[task->tree]->device;
+  CudaList *list = &own->lists[task->manager];
+  if (list->is_current) return true;
+  RtGpuService service = {.context = pointer_to(cuda->block_now),
+                          .tree = task->tree,
+                          .number = task->manager,
+                          .in_order = task->lists_are_ordered};
+  if (!have_service(cuda, err) ||
+      !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
+    return false;
+  own->image_state = CUDA_GPU_IS_NEWER;
+  own->counts_are_read = own->chunks_are_read = false;
+  cuda_note_task(own, false);
+  list->is_current = true;
+  return true;
+}
+
+/* -- what the host asks for -------------------------------------------------------------------- */
+
+static bool push_tree(CudaDevice *cuda, DeviceLaunch *launch, const void *code, Error *err) {
+  RtTree *tree = launch->trees[0];
+  CudaTree *own = tree->device;
+  own->is_used = true;
+  return cuda_push(cuda, tree, code, 1, err) &&
+         (!code || cuda_push_budget(cuda, tree->budget, err)) &&
+         cuda_push_block(cuda, launch, err);
+}
+
+/* Slot 0: the manager. */
+static bool run_clear(void *data, Error *err) {
+  DeviceLaunch *launch = data;
+  CudaDevice *cuda = launch->context.host;
+  if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
+  RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
+  if (!start_one(cuda, cuda->service_trees, service, err)) return false;
+  service.number = (int32_t)launch->frame[0];
+  return serve(cuda, cuda->service_clear, cuda->service_clear_end, service, err) &&
+         cuda_refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
+}
+
+static void clear_host(RtContext *context) {
+  CudaDevice *cuda = context->host;
+  guard_run(run_clear, cuda->launch, cuda->err);
+}
+
+static bool has_newer(const CudaTree *own) {
+  return own && own->image_state != CUDA_HOST_IS_NEWER;
+}
+
+bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err) {
+  static const CudaCode code = {.code = {.host = clear_host}};
+  uint64_t frame = (uint64_t)manager;
+  clear->is_done = false;
+  if (!has_newer(tree->device)) return true;
+  DeviceLaunch launch = {.code = &code.code,
+                         .frame = &frame,
+                         .frame_slots = 1,
+                         .trees = &tree,
+                         .tree_count = 1,
+                         .gc_is_stopped = clear->gc_is_stopped};
+  if (!cuda_launch(device, &launch, err) || !cuda_finish(device, &launch, err)) return false;
+  clear->is_done = true;
+  clear->collections = launch.collections;
+  return true;
+}
+
+/* -- visits ------------------------------------------------------------------------------------ */
+
+static bool makes(const RtVisit *visit) {
+  return visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
+}
+
+/* Refreshed by the visit itself. */
+static bool run_visit(void *data, Error *err) {
+  DeviceLaunch *launch = data;
+  CudaDevice *cuda = launch->context.host;
+  const RtVisit *visit = (const RtVisit *)(const void *)launch->frame;
+  if (!have_service(cuda, err) ||
+      !push_tree(cuda, launch, makes(visit) ? cuda->service_visit : NULL, err))
+    return false;
+  RtGpuService service = {.context = pointer_to(cuda->block_now)};
+  if (!start_one(cuda, cuda->service_visit, service, err)) return false;
+  if (visit->way == RT_VISIT_CLEAR)
+    return cuda_refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
+  if (visit->way != RT_VISIT_FIND) cuda_note_task(launch->trees[0]->device, true);
+  return true;
+}
+
+static void visit_host(RtContext *context) {
+  CudaDevice *cuda = context->host;
+  guard_run(run_visit, cuda->launch, cuda->err);
+}
+
+/* To move all that is in use, there and back, takes as long as a visit per page of it. */
+static bool is_worth(const CudaTree *own, const DeviceVisit *visit) {
+  uint64_t most = FEW_VISITS;
+  if (!visit->could_look) most += own->tree->top / CUDA_PAGE;
+  return own->visits < most;
+}
+
+bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
+  static const CudaCode code = {.code = {.host = visit_host}};
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *own = tree->device;
+  visit->is_done = false;
+  if (!own) return true;
+  if (!cuda_settle(cuda, err)) return false;
+  if (!has_newer(own) || own->is_shown || !is_worth(own, visit)) return true;
+  DeviceLaunch launch = {.code = &code.code,
+                         .frame = visit->words,
+                         .frame_slots = visit->word_count,
+                         .trees = &tree,
+                         .tree_count = 1,
+                         .gc_is_stopped = visit->gc_is_stopped};
+  uint64_t visits = own->visits + 1;
+  if (!cuda_launch(device, &launch, err) || !cuda_finish(device, &launch, err)) return false;
+  cuda_take_frame(cuda, &launch);
+  own = tree->device; /* perhaps elsewhere */
+  own->visits = visits;
+  visit->error = launch.context.error;
+  visit->collections = launch.collections;
+  visit->is_done = launch.context.error.kind != RT_ERROR_BUDGET;
+  return true;
+}

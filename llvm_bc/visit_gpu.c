@@ -1,0 +1,119 @@
+/* visit_gpu.c - what the host asks of one cell of a tree that is on a GPU, done by one thread
+ * there: the way of tree/cell.c, with the numbers of cells that the host found for its index. */
+#include "node.h"
+
+typedef struct Place {
+  uint8_t *at;                /* of the cell that was selected: its node, or its container */
+  uint64_t number;            /* in its container */
+  uint8_t *node;              /* the last one entered, or the root's container */
+} Place;
+
+static int enter(const RtContext *context, Place *place, uint8_t *node) {
+  *place = (Place){.at = node, .node = node};
+  return node != context->ambient;
+}
+
+static int take_slot(RtContext *context, const RtVisitStep *step, int32_t way, Place *place) {
+  uint32_t *slot = (uint32_t *)(void *)place->at + step->cell;
+  if (way == RT_VISIT_ENSURE)
+    return enter(context, place,
+                 rt_slot_ensure(context, context->workers, 0, step->number, slot));
+  if (way == RT_VISIT_CLEAR) rt_slot_clear(context, context->workers, 0, step->number, slot);
+  return enter(context, place, rt_slot_find(context, 0, slot));
+}
+
+static int take_bit(RtContext *context, const RtVisitStep *step, int32_t way, Place *place) {
+  uint64_t *words = (uint64_t *)(void *)(place->at + step->words);
+  place->number = step->cell;
+  if (way == RT_VISIT_ENSURE) rt_mask_set(context, words, step->cell);
+  if (way == RT_VISIT_CLEAR)
+    rt_mask_clear(context, context->workers, 0, step->number, words, step->cell);
+  return rt_mask_active(words, step->cell);
+}
+
+static int take_chunk(RtContext *context, const RtVisitStep *step, int32_t way, Place *place) {
+  uint32_t *list = (uint32_t *)(void *)place->at;
+  if (way == RT_VISIT_ENSURE)
+    return enter(context, place,
+                 rt_dynamic_ensure(context, context->workers, 0, step->number, list, step->chunk,
+                                   (int32_t)step->key[0], 0));
+  if (step->key[0] >= list[RT_LIST_LENGTH]) return 0;
+  return enter(context, place, rt_slot_find(context, 0, &list[RT_LIST_SLOTS + step->cell]));
+}
+
+static int take_key(RtContext *context, const RtVisitStep *step, int32_t way, Place *place) {
+  RtWorker *worker = context->workers;
+  if (way == RT_VISIT_ENSURE)
+    return enter(context, place,
+                 rt_hash_ensure(context, worker, 0, step->number, place->node, step->key));
+  if (way == RT_VISIT_CLEAR)
+    rt_hash_clear(context, worker, 0, step->number, place->node, step->key);
+  return enter(context, place, rt_hash_find(context, 0, step->number, place->node, step->key));
+}
+
+/* The list itself; then the place is that of the element that was added or removed. */
+static int take_list(RtContext *context, const RtVisitStep *step, RtVisit *visit, Place *place) {
+  uint32_t *list = (uint32_t *)(void *)place->at;
+  int32_t capacity = (int32_t)step->cell, slot = -1;
+  visit->value = list[RT_LIST_LENGTH];
+  if (visit->way == RT_VISIT_FIND) return 1;
+  if (visit->way == RT_VISIT_CLEAR)
+    rt_dynamic_clear(context, context->workers, 0, step->number, list, capacity);
+  if (visit->way == RT_VISIT_APPEND)
+    slot = rt_dynamic_append(context, context->workers, 0, step->number, list, step->chunk,
+                             capacity, 0);
+  if (visit->way == RT_VISIT_POP) slot = rt_dynamic_pop(context, list, 0);
+  visit->value = slot;
+  if (slot < 0) return 0;
+  enter(context, place, rt_slot_find(context, 0, &list[RT_LIST_SLOTS + slot / step->chunk]));
+  place->number = (uint64_t)(slot % step->chunk);
+  return 1;
+}
+
+/* 0: the cell is not there, or no longer. */
+static int take(RtContext *context, const RtVisitStep *step, int32_t way, RtVisit *visit,
+                Place *place) {
+  place->at += step->offset + place->number * step->stride;
+  place->number = 0;
+  switch (step->kind) {
+  case RT_VISIT_DENSE: place->number = step->cell; return 1;
+  case RT_VISIT_SLOTS: return take_slot(context, step, way, place);
+  case RT_VISIT_BITS: return take_bit(context, step, way, place);
+  case RT_VISIT_CHUNKS: return take_chunk(context, step, way, place);
+  case RT_VISIT_HASH: return take_key(context, step, way, place);
+  default: return take_list(context, step, visit, place);
+  }
+}
+
+#define MOVE(TYPE)                                                                                 \
+  if (visit->reads) part->bits = *(TYPE *)(void *)at;                                              \
+  else *(TYPE *)(void *)at = (TYPE)part->bits
+
+static void move_part(const RtVisit *visit, RtVisitPart *part, Place place) {
+  uint8_t *at = place.at + part->offset + place.number * part->stride;
+  switch (part->size) {
+  case 1: MOVE(uint8_t); return;
+  case 2: MOVE(uint16_t); return;
+  case 4: MOVE(uint32_t); return;
+  default: MOVE(uint64_t);
+  }
+}
+
+/* On the way there, cells that are missing stay so unless one is to be made below them. */
+static int32_t way_to(const RtVisit *visit, int32_t k) {
+  if (k + 1 == visit->step_count) return visit->way;
+  int makes = visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
+  return makes ? RT_VISIT_ENSURE : RT_VISIT_FIND;
+}
+
+void rt_visit(RtContext *context, RtVisit *visit) {
+  RtVisitStep *steps = (RtVisitStep *)(visit + 1);
+  RtVisitPart *parts = (RtVisitPart *)(steps + visit->step_count);
+  uint8_t *root = context->trees[0]->root;
+  Place place = {.at = root, .node = root};
+  int is_there = 1;
+  for (int32_t k = 0; is_there && k < visit->step_count; k++)
+    is_there = take(context, &steps[k], way_to(visit, k), visit, &place) && !context->error.kind;
+  visit->is_there = is_there;
+  for (int32_t k = 0; is_there && k < visit->part_count; k++) move_part(visit, &parts[k], place);
+}
