@@ -379,8 +379,8 @@ end
 make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()", "comm")
 make_window = sealed.class(Window, window, { "own" }, "a window", "win")
 local find_window_member = Window.__index
--- In kernels a row of "peer(r)", or one of "peers(r)", of which no script knows: false, where there is
--- no such thing.
+-- In kernels a row of "peer(r)", or one of "peers(r)", of which no script knows: false, where there
+-- is no such thing.
 builtin.names[find_window_member(nil, "peer")] = "window.peer"
 function Window.__index(object, name)
   if name ~= "peer(r)" and name ~= "peers(r)" then return find_window_member(object, name) end

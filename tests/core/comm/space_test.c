@@ -5,7 +5,7 @@
 #include "check.h"
 #include "comm/space.h"
 
-enum { UNITS = 512, UNIT = 4096, HELD = 256 };
+enum { UNITS = 2048, UNIT = 4096, HELD = 256 };
 
 typedef struct Held { uint64_t at, size; } Held;
 
@@ -35,7 +35,7 @@ static bool cuts_rise(const Space *space) {
 }
 
 static bool take_one(Oracle *oracle, Space *space) {
-  int units = 1 + rand() % (rand() % 8 ? 12 : 200), align = 1 << rand() % 6;
+  int units = 1 + rand() % (rand() % 8 ? 12 : 200), align = 1 << rand() % 10;
   int expected = first_fit(oracle, units, align);
   uint64_t at = space_take(space, (uint64_t)units * UNIT, (uint64_t)align * UNIT);
   if (expected < 0) return at == SPACE_NONE;
@@ -61,7 +61,7 @@ static void run_against_the_map(void) {
   static Oracle oracle;
   bool ok = true;
   srand(17);
-  for (int k = 0; ok && k < 200000; k++) {
+  for (int k = 0; ok && k < 1000000; k++) {
     bool takes = oracle.count < HELD && (!oracle.count || rand() % 2);
     ok = (takes ? take_one : give_one)(&oracle, &space) && cuts_rise(&space);
   }

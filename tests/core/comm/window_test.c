@@ -245,8 +245,11 @@ static int look_up(Comm *comm, Error *err) {
     windows[w] = window_open(comm, memory + at, size, 0, err);
     RANK_OK(comm, err, windows[w]);
   }
+  /* anywhere, and at each end of each */
   for (int k = 0; k < 20000; k++) {
     const uint8_t *at = memory + next_number(&state) % BYTES;
+    const Window *edge = windows[k % COUNT];
+    if (k < 4 * COUNT) at = edge->here - k / COUNT % 2 + (k < 2 * COUNT ? 0 : edge->size_bytes);
     Window *best = NULL;
     for (int w = 0; w < COUNT; w++)
       if (at >= windows[w]->here && at < windows[w]->here + windows[w]->size_bytes &&
