@@ -22,7 +22,14 @@ LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
   return value_byte_offset(g, place, inst->imm);
 }
 
+/* A block's copy is of a tree's root, from which a worker's is a constant distance away. */
 static void emit_private_copy(Codegen *g, const IrInst *inst) {
+  if (g->gpu_task) {
+    LLVMValueRef copy = g->private_copies[inst->imm];
+    if (!copy || inst->operands[0]->op != IR_TREE_ROOT)
+      return codegen_fail(g, inst, "a block has no copy of it");
+    return value_set(g, inst, copy);
+  }
   LLVMValueRef bytes = context_private_copy(g, (int)inst->imm);
   value_set(g, inst, LLVMBuildGEP2(g->builder, g->i8, value_operand(g, inst, 0), &bytes, 1, ""));
 }

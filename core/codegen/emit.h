@@ -91,7 +91,9 @@ typedef struct Codegen {
   LLVMValueRef cursor;             /* of a task that counts; else NULL */
   LLVMValueRef found;              /* a variable: the lanes that counted; NULL: they sum up */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy */
+  const IrTask *gpu_task;          /* NULL: on no GPU */
+  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy, on a
+   * GPU where the root would lie of which the block has a copy */
   LLVMValueRef *roots, *bases, *large, *private_copies;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
@@ -482,6 +484,9 @@ typedef struct GpuPositions {
   LLVMValueRef begin, first, end, step, thread;
 } GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
+/* gpu_sums.c: at its beginning, and at its end */
+void gpu_sums_open(Codegen *g, const IrTask *task);
+void gpu_sums_close(Codegen *g, const IrTask *task);
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions);
 /* GRID and ROW of a leaf that threads share */

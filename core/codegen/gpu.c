@@ -55,7 +55,6 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
                             .thread = thread};
   g->worker = call_runtime(g, RT_HOST_WORKER, (Callee){0}, NULL, 0);
   block_hoist_end(g, back);
-  context_poll_stop(g); /* an earlier task of the launch may have failed */
   return positions;
 }
 

@@ -18,6 +18,14 @@ void gpu_wait_for_block(Codegen *g); /* for all its threads, likewise */
 LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name);
 /* Of `lanes`, those that have not ended for which the bool is set, a bit each. */
 LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set);
+/* for (index = from; index < to; index += step), of i32: gpu_leaf.c */
+typedef struct GpuLoop {
+  LLVMValueRef index, step;
+  LLVMBasicBlockRef head, leave;
+} GpuLoop;
+GpuLoop gpu_loop_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValueRef step);
+void gpu_loop_end(Codegen *g, const GpuLoop *loop);
+
 typedef struct GpuJoin {
   IrUpdate op;
   Type type;

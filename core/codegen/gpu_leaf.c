@@ -9,7 +9,7 @@
  * stand side by side: what differs between them is known here, so that addresses differ by a
  * constant, and only turns at an edge ask where a neighbour is. */
 #include "base/bits.h"
-#include "codegen/emit.h"
+#include "codegen/gpu.h"
 
 /* So many instructions, about, stand side by side before there is a loop. */
 enum { MOST_UNROLLED = 1024 };
@@ -33,14 +33,8 @@ typedef struct Deal {
   void *data;
 } Deal;
 
-typedef struct Strided {
-  LLVMValueRef index, step;
-  LLVMBasicBlockRef head, leave;
-} Strided;
-
-/* for (index = from; index < to; index += step) */
-static Strided strided_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValueRef step) {
-  Strided loop = {.step = step, .head = block_new(g, "share"), .leave = block_new(g, "shared")};
+GpuLoop gpu_loop_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLVMValueRef step) {
+  GpuLoop loop = {.step = step, .head = block_new(g, "share"), .leave = block_new(g, "shared")};
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), work = block_new(g, "part");
   block_jump(g, loop.head);
   block_enter(g, loop.head);
@@ -51,7 +45,7 @@ static Strided strided_begin(Codegen *g, LLVMValueRef from, LLVMValueRef to, LLV
   return loop;
 }
 
-static void strided_end(Codegen *g, const Strided *loop) {
+void gpu_loop_end(Codegen *g, const GpuLoop *loop) {
   LLVMValueRef next = plus(g, loop->index, loop->step);
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
   block_jump(g, loop->head);
@@ -71,23 +65,23 @@ static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) 
 static void deal_evenly(Codegen *g, const Deal *deal) {
   int64_t mates = count_mates(g), at_once = turns_at_once(g, deal, deal->count / mates);
   LLVMValueRef zero = value_integer(g->i32, 0);
-  Strided loop = {.index = zero};
+  GpuLoop loop = {.index = zero};
   bool is_loop = at_once * mates < deal->count;
   if (is_loop)
-    loop = strided_begin(g, zero, value_integer(g->i32, deal->count),
+    loop = gpu_loop_begin(g, zero, value_integer(g->i32, deal->count),
                          value_integer(g->i32, at_once * mates));
   for (int64_t turn = 0; turn < at_once; turn++) {
     LLVMValueRef own = plus(g, g->mate, value_integer(g->i32, turn * mates));
     deal->give(g, plus(g, plus(g, loop.index, own), deal->begin), deal->data);
   }
-  if (is_loop) strided_end(g, &loop);
+  if (is_loop) gpu_loop_end(g, &loop);
 }
 
 static void deal_out(Codegen *g, const Deal *deal) {
   if (deal->count && deal->count % count_mates(g) == 0) return deal_evenly(g, deal);
-  Strided loop = strided_begin(g, plus(g, deal->begin, g->mate), deal->end, g->mates);
+  GpuLoop loop = gpu_loop_begin(g, plus(g, deal->begin, g->mate), deal->end, g->mates);
   deal->give(g, loop.index, deal->data);
-  strided_end(g, &loop);
+  gpu_loop_end(g, &loop);
 }
 
 /* Of a region's instructions those that are left for each turn, about: addresses become

@@ -33,6 +33,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);
   g->exits.count = g->shares.count = g->guards.count = 0;
+  g->gpu_task = NULL;
   g->row = NULL;
   g->mate = g->mates = NULL;
   g->is_alone = false;
@@ -59,6 +60,7 @@ void function_end(Codegen *g) {
   block_jump(g, g->finish);
   block_enter(g, g->finish);
   guards_release(g);
+  if (g->gpu_task) gpu_sums_close(g, g->gpu_task);
   reduce_finish(g);
   stream_close(g);
   LLVMBuildRetVoid(g->builder);
@@ -66,6 +68,9 @@ void function_end(Codegen *g) {
 
 static void emit_gpu_task(Codegen *g, const IrTask *task, const char *name) {
   GpuPositions positions = gpu_begin(g, name);
+  g->gpu_task = task;
+  gpu_sums_open(g, task);
+  context_poll_stop(g); /* an earlier task of the launch may have failed */
   g->is_serial = task->kind == TASK_SERIAL;
   if (g->is_serial) gpu_serial(g, task, positions);
   else if (task->kind == TASK_RANGE) gpu_range(g, task, positions);

@@ -102,7 +102,8 @@ struct IrInst {
   bool independent;
   bool scalar;               /* RANGE, ACTIVE: the user's wish: no vector registers */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
-  bool private_copy;         /* UPDATE: in the running worker's private copy; also plain */
+  /* UPDATE: in the running worker's private copy, also plain; on a GPU in the block's */
+  bool private_copy;
   bool plain;                /* UPDATE: no other iteration reaches the element */
   /* STORE, UPDATE: of an element another number of which is written beside: outside the shape only
    * the first is counted */

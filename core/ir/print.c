@@ -296,6 +296,12 @@ static void print_task(Printer *p, int number, const IrTask *task) {
     for (int i = 0; i < task->private_fields.count; i++)
       strbuf_format(p->out, " f%d", task->private_fields.items[i]);
   }
+  for (int i = 0; i < task->block_sums.count; i++) {
+    const IrBlockSum *sum = &task->block_sums.items[i];
+    new_line(p);
+    strbuf_format(p->out, "sums t%d offset=%d stride=%d count=%d: %s", sum->tree, sum->offset,
+                  sum->stride, sum->count, ir_type_text(sum->type));
+  }
   print_function(p, "body", task->body);
   if (task->has_interior) {
     new_line(p);

@@ -436,6 +436,17 @@ static bool read_private(IrReader *r, IrTask *task) {
   return true;
 }
 
+static bool read_block_sum(IrReader *r, IrTask *task) {
+  IrBlockSum sum = {0};
+  if (!ir_read_entry(r, 't', r->kernel->trees.count, &sum.tree) ||
+      !read_word_number(r, "offset", &sum.offset) || !read_word_number(r, "stride", &sum.stride) ||
+      !read_word_number(r, "count", &sum.count) || !ir_read_expect_char(r, ':') ||
+      !ir_read_type(r, &sum.type))
+    return false;
+  vec_push(r->scratch, &task->block_sums, sum);
+  return true;
+}
+
 static bool read_limit(IrReader *r, IrTask *task, bool begins) {
   IrLimit limit = {.begins = begins};
   if (!read_word_number(r, "axis", &limit.axis) || !read_word_number(r, "slot", &limit.slot) ||
@@ -469,6 +480,7 @@ static bool read_task_row(IrReader *r, IrTask *task) {
     return read_function(r, task->claim = ir_region_create(r->kernel, NULL));
 
   if (ir_read_try_word(r, "private")) return read_private(r, task);
+  if (ir_read_try_word(r, "sums")) return read_block_sum(r, task);
   if (ir_read_try_word(r, "reduction")) return read_reduction(r, task);
   if (ir_read_try_word(r, "inside")) return read_inside(r, task);
   if (ir_read_try_word(r, "until")) return read_limit(r, task, false);

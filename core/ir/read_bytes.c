@@ -190,6 +190,18 @@ static void read_reductions(Input *in, IrTask *task) {
   }
 }
 
+static void read_block_sums(Input *in, IrTask *task) {
+  int count = read_count(in);
+  for (int i = 0; i < count && !in->why; i++) {
+    IrBlockSum sum = {.tree = read_i32(in)};
+    sum.offset = read_i32(in);
+    sum.stride = read_i32(in);
+    sum.count = read_i32(in);
+    sum.type = read_type(in);
+    vec_push(in->scratch, &task->block_sums, sum);
+  }
+}
+
 static void read_interior(Input *in, IrTask *task, bool has_body) {
   for (int i = 0; task->has_interior && i < task->axis_count && i < SNODE_MAX_AXES; i++) {
     task->interior_begin[i] = read_i64(in);
@@ -247,6 +259,7 @@ static void read_task(Input *in) {
   task->lanes = read_i32(in);
   task->traffic = read_i32(in);
   read_reductions(in, task);
+  read_block_sums(in, task);
   task->body = ir_region_create(in->kernel, NULL);
   read_function(in, task->body);
   read_interior(in, task, flags & TASK_HAS_INTERIOR_BODY);

@@ -38,6 +38,14 @@ typedef struct IrLimit {
   bool begins;  /* it begins there instead */
 } IrLimit;
 
+/* Elements of a tree's root that a task of a GPU adds to in a copy that each block's threads have
+ * together: `count` of them, from `offset` bytes on. */
+typedef struct IrBlockSum {
+  int32_t tree, offset, stride, count;
+  Type type;
+} IrBlockSum;
+enum { IR_BLOCK_BYTES = 4096 }; /* that a task's copies take at most */
+
 struct IrTask {
   IrTaskKind kind;
   IrRegion *body;
@@ -70,6 +78,7 @@ struct IrTask {
   int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
+  VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
   bool independent;       /* the user's promise: no element is written by two iterations */
   bool scalar;            /* the user's wish: nothing runs side by side; only passes ask */
   bool may_deactivate;    /* the host collects after it */
@@ -90,6 +99,10 @@ struct IrTask {
 
 /* spread.c: over how many threads of a GPU a position is spread, a power of two up to 128. */
 int ir_spread(const IrTask *task);
+
+/* block_sums.c: which bytes of a tree's root a block has a copy of; false: none. All of them. */
+bool ir_block_span(const IrTask *task, int32_t tree, int64_t *begin, int64_t *end);
+int64_t ir_block_bytes(const IrTask *task);
 
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;
  * `target` is "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen

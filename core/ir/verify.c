@@ -766,6 +766,19 @@ static bool verify_task_params(Verifier *v, const IrTask *task, const IrRegion *
 
 static bool is_power(int32_t number) { return (number & (number - 1)) == 0; }
 
+static bool verify_block_sums(Verifier *v, const IrTask *task) {
+  for (int i = 0; i < task->block_sums.count; i++) {
+    const IrBlockSum *sum = &task->block_sums.items[i];
+    int size = is_element(sum->type) ? type_size(sum->type) : 0;
+    if (sum->tree < 0 || sum->tree >= v->kernel->trees.count || sum->offset < 0 ||
+        sum->count <= 0 || size < 4 || sum->stride < size || sum->offset % size ||
+        sum->stride % size)
+      return task_fail(v, task, "what a block sums up is not valid");
+  }
+  return ir_block_bytes(task) <= IR_BLOCK_BYTES ||
+         task_fail(v, task, "what a block sums up is too large");
+}
+
 static bool verify_task_tables(Verifier *v, const IrTask *task) {
   const IrKernel *kernel = v->kernel;
   if (task->kind == TASK_SERIAL)
@@ -816,7 +829,7 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
     if (reduction->op >= IR_UPDATE_COUNT || !is_element(reduction->type) || !slot_ok)
       return task_fail(v, task, "a reduction is not valid");
   }
-  return true;
+  return verify_block_sums(v, task);
 }
 
 static bool is_sum(void *data, IrInst *inst) {

@@ -161,6 +161,15 @@ static void write_task(Writer *w, const IrTask *task) {
     write_type(w, reduction->type);
     write_i64(w, reduction->slot);
   }
+  write_u64(w, (uint64_t)task->block_sums.count);
+  for (int i = 0; i < task->block_sums.count; i++) {
+    const IrBlockSum *sum = &task->block_sums.items[i];
+    write_i64(w, sum->tree);
+    write_i64(w, sum->offset);
+    write_i64(w, sum->stride);
+    write_i64(w, sum->count);
+    write_type(w, sum->type);
+  }
   write_function(w, task->body);
   for (int i = 0; task->has_interior && i < task->axis_count; i++) {
     write_i64(w, task->interior_begin[i]);

@@ -117,6 +117,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
                         .looks_up_alone = compile->way.looks_up_alone,
                         .spreads_wide = compile->way.spreads_wide,
+                        .keeps_order = kernel->engine->options.deterministic,
                         .goes_by_squares = compile->way.goes_by_squares,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),

@@ -23,6 +23,7 @@ typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
   bool is_parallel;                   /* several may run at once: in a task, or a function */
+  bool is_for_gpu;
   Lower *lower;                       /* what `places` will ask about its lists */
   VEC(Row) rows;
 } Explain;
@@ -137,6 +138,7 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_EXCHANGES] = "exchanges"};
   const char *how = row->verb == EFFECT_EXCHANGES             ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
+                    : row->apart && x->is_for_gpu ? "in each block's copy, atomic; "
                     : row->apart ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "
@@ -149,7 +151,11 @@ static void tell(Explain *x, const Row *row) {
 static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                          bool is_parallel, const Effects *effects) {
   Lower lower = {.ctx = ctx, .kernel = kernel, .task = task};
-  Explain x = {.kernel = kernel, .task = task, .is_parallel = is_parallel, .lower = &lower};
+  Explain x = {.kernel = kernel,
+               .task = task,
+               .is_parallel = is_parallel,
+               .is_for_gpu = ctx->for_cuda,
+               .lower = &lower};
   map_init(&lower.lists, ctx->scratch);
   lists_survey(&lower, effects);
   for (int i = 0; i < effects->calls.count; i++)

@@ -10,6 +10,7 @@ typedef struct PassContext {
   int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
   bool for_cuda;      /* no vector rows */
   bool looks_up_alone; /* of a GPU's threads, each one by itself: no memory is shared for it */
+  bool keeps_order;   /* of sums of floats, whatever that costs */
   bool spreads_wide;  /* more threads of a GPU than usual share a leaf */
   bool goes_by_squares; /* the pass `squares` does something */
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields go past the caches, too */

@@ -10,9 +10,16 @@
  * activated in the tree by whoever meets them first, and a private copy lies a constant distance
  * away. The device chooses between the two at each run.
  * An array's private copy is its memory as a whole, which so becomes one of the kernel's trees.
- * The task itself goes on without its interior. */
+ * The task itself goes on without its interior.
+ *
+ * On a GPU the threads of a block have a copy together, in the memory that they share
+ * (codegen/gpu_sums.c): of elements in a tree's root, if there are few, and always, since their
+ * updates would meet far away.
+ *
+ *   task 0 = range { sums t0 offset=0 stride=4 count=256: i32; update add private %p, %x } */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
+#include "snode/path.h"
 
 static bool is_only_added_to(const Effects *effects, int number) {
   const uint32_t sums = 1u << IR_UPDATE_ADD | 1u << IR_UPDATE_SUB;
@@ -108,13 +115,66 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   if (any) make_privatised(kernel, task, is_private);
 }
 
+/* -- blocks of a GPU --------------------------------------------------------------------------- */
+
+/* In the root's container, or in that of a dense node below it. */
+static bool describe(const IrField *field, IrBlockSum *out) {
+  const SNodePath *path = field->node ? field->node->path : NULL;
+  if (!path || path->node_step >= 0 || path->step_count > 2 || field->place) return false;
+  const SNodeComponent *component = &field->node->components[field->component];
+  bool is_root = path->step_count < 2;
+  uint64_t offset = component->offset + (is_root ? 0 : path->steps[1].offset),
+           stride = is_root ? (uint64_t)type_size(field->type) : component->stride,
+           count = is_root ? 1 : path->steps[1].cell_count;
+  if (offset > IR_BLOCK_BYTES * 16 || stride > IR_BLOCK_BYTES || count > IR_BLOCK_BYTES)
+    return false;
+  *out = (IrBlockSum){.tree = field->tree,
+                      .offset = (int32_t)offset,
+                      .stride = (int32_t)stride,
+                      .count = (int32_t)count,
+                      .type = field->type};
+  return true;
+}
+
+/* Floats are added in another order so. */
+static bool is_for_blocks(const PassContext *ctx, const Effects *effects, int number) {
+  Type type = effects->kernel->fields.items[number].type;
+  return qualifies(effects, number) && type_size(type) >= 4 &&
+         !(ctx->keeps_order && type_is_float(type));
+}
+
+static bool mark_of_block(void *data, IrInst *inst) {
+  const bool *is_private = data;
+  if (inst->op == IR_UPDATE && is_private[inst->operands[0]->field]) inst->private_copy = true;
+  return true;
+}
+
+static void give_blocks(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  const Effects *effects = effects_of(ctx, kernel, task);
+  bool *is_private = scratch_array(ctx->scratch, bool, kernel->fields.count), any = false;
+  for (int f = 0; f < kernel->fields.count; f++) {
+    IrBlockSum sum;
+    if (!is_for_blocks(ctx, effects, f) || !describe(&kernel->fields.items[f], &sum)) continue;
+    vec_push(kernel->scratch, &task->block_sums, sum);
+    is_private[f] = ir_block_bytes(task) <= IR_BLOCK_BYTES;
+    if (!is_private[f]) task->block_sums.count--;
+    any |= is_private[f];
+  }
+  if (!any) return;
+  ir_walk(task->body, mark_of_block, is_private);
+  if (task->interior) ir_walk(task->interior, mark_of_block, is_private);
+}
+
 bool pass_privatise(PassContext *ctx, IrKernel *kernel, Error *err) {
   int count = kernel->tasks.count;
-  for (int i = 0; i < count && !ctx->for_cuda; i++) {
+  for (int i = 0; i < count; i++) {
     IrTask *task = kernel->tasks.items[i];
     bool is_lowered = task->kind == TASK_LEAVES && !task->cells;
-    if (!is_lowered && !task->independent && !task->privatised && !task->private_fields.count)
-      visit_task(ctx, kernel, task);
+    if (is_lowered || task->independent || task->privatised || task->private_fields.count ||
+        task->block_sums.count)
+      continue;
+    if (ctx->for_cuda) give_blocks(ctx, kernel, task);
+    else visit_task(ctx, kernel, task);
   }
   return true;
 }

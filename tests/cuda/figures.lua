@@ -26,6 +26,7 @@ local rows = {
   { "W8 MLS-MPM, dense", "mpm2d 8192 64", 8192 },
   { "W8 MLS-MPM, sparse", "mpm2d 8192 64 8", 8192 },
   { "D3Q19", "lbm3d 16", 16 ^ 3 },
+  { "W14 c histogram", "histogram 256 65536", 65536 },
   { "7-point, dense, general", "stencil 3 32", 32 ^ 3, true },
   { "W4 revisit, general", "activate revisit dense 16 16384", 16384, true },
   { "W4 new leaves, hash, general", "activate touch hash 16 16384", 16384, true },

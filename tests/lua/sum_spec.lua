@@ -95,6 +95,45 @@ describe("a sum that iterations share", function()
     assert.equal(40000, sum)
   end)
 
+  it("into few elements is complete beside reductions, several trees, and edges", function()
+    for _, layout in ipairs { "soa", "aos" } do
+      local a, v, u = rg.field(rg.i32), rg.field(rg.vec2), rg.field(rg.u64)
+      rg.tree():dense("i", 20, { layout = layout }):place(a, v, u)
+      local f = rg.field { type = rg.f64, shape = { 5, 7 }, offset = { -2, 3 } }
+      local one, cells = rg.field { type = rg.i64, shape = {} }, rg.field(rg.i32)
+      rg.tree():pointer("ij", 4):dense("ij", 8):place(cells)
+      a:fill(7)
+      one:set(2LL ^ 40)
+      for k = 0, 31 do cells[k][31 - k] = 1 end
+      local captures = { a = a, v = v, u = u, f = f, one = one, cells = cells }
+      local k = scatter(captures, 5000, [=[function()
+        local total = 0
+        for p in rg.range(count) do
+          total = total + p % 3
+          a[p % 24] = a[p % 24] - 2           -- some lie outside
+          v[p % 20].y = v[p % 20].y + 0.5
+          u[p % 2] = u[p % 2] + 4294967296
+          f[p % 5 - 2, p % 7 + 3] = f[p % 5 - 2, p % 7 + 3] + 0.25
+          one[0] = one[0] + 1
+        end
+        for i, j in cells:active() do
+          a[19] = a[19] + i
+          u[j % 3] = u[j % 3] - 1
+        end
+        return total
+      end]=])
+      local outside = rg.stats().out_of_range
+      assert.equal(4999, k())
+      assert.equal(4 * 208, tonumber(rg.stats().out_of_range - outside))
+      assert.equal(7 - 2 * 209, a[0])
+      assert.equal(7 - 2 * 208 + 8 * 496, a[19]) -- the cells' rows, 8 in each
+      assert.equal(rg.vec2(0, 125), v[3])
+      assert.equal(2500LL * 4294967296LL - 88, rg.i64(u[0]))
+      assert.equal(143 * 0.25, f[-2][3])
+      assert.equal(2LL ^ 40 + 5000, one:get())
+    end
+  end)
+
   it("of a field that the loop reads is updated at once", function()
     local x, y = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
     scatter({ x = x, y = y }, 30000, [=[function()

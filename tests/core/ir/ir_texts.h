@@ -155,6 +155,7 @@
   "}\n" \
   "task 0 = leaves axes=2 l0 t1 manager=2 factors=(8,4) cost=40 wide {\n" \
   "  reduction min slot=3: f32\n" \
+  "  sums t0 offset=8 stride=8 count=16: f32\n" \
   "  body (%0: ptr, %1: i64, %2: i64) {\n" \
   "    %3: ptr = tree.root t1\n" \
   "    %4: ptr = ambient\n" \

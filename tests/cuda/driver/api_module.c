@@ -172,6 +172,8 @@ EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module,
 
 /* What it calls may name any of the module's. */
 static uint32_t shared_bytes(const Function *function) {
+  const Assembled *made = assembled(function);
+  if (made) return (uint32_t)made->shared_bytes;
   return function->calls ? function->module->shared_bytes : function->shared_bytes;
 }
 

@@ -1,5 +1,5 @@
 /* assemble.c - what NVIDIA's assembler makes of a module, where somebody asks and it is found: the
- * registers and the local memory of each entry, which nothing else here knows. */
+ * registers and the memory of each entry, which nothing else here knows. */
 #include "assemble.h"
 
 #include <stdio.h>
@@ -18,8 +18,16 @@ static Assembled *find(Module *module, const char *name, size_t length) {
   return number == NAME_NONE ? NULL : &module->assembled[number];
 }
 
+/* The number before ", N bytes smem"; 0: there is none. */
+static int shared_in(const char *line) {
+  const char *at = strstr(line, " bytes smem");
+  if (!at) return 0;
+  while (at > line && at[-1] != ' ') at--;
+  return (int)strtol(at, NULL, 10);
+}
+
 /* Of each entry: "Compiling entry function 'name' for ..", "N bytes stack frame, ..", "Used N
- * registers, ..". */
+ * registers, .., N bytes smem, ..". */
 static void take_line(Module *module, const char *line, Assembled **entry) {
   const char *at = strstr(line, "entry function '");
   if (at) {
@@ -29,6 +37,7 @@ static void take_line(Module *module, const char *line, Assembled **entry) {
     (*entry)->local_bytes = (int)strtol(line, NULL, 10);
   } else if (*entry && (at = strstr(line, "Used "))) {
     (*entry)->registers = (int)strtol(at + strlen("Used "), NULL, 10);
+    (*entry)->shared_bytes = shared_in(line);
     *entry = NULL;
   }
 }
