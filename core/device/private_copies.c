@@ -93,8 +93,10 @@ void copies_free(Device *device, RtTree *tree) {
 /* -- the sum ----------------------------------------------------------------------------------- */
 
 enum {
-  RUN_ELEMENTS = 16384, /* worth handing out */
-  STRETCH = 256         /* bytes that are looked at before they are added */
+  LEAST_PIECE = 4096, /* elements worth handing out: some microseconds */
+  MOST_PIECE = 16384, /* larger ones balance badly */
+  PIECES_PER_WORKER = 8,
+  STRETCH = 256       /* bytes that are looked at before they are added */
 };
 
 static uint64_t scalar_size(DeviceScalar scalar) {
@@ -165,34 +167,6 @@ static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64
     add_nest(sum, level + 1, 0, sum->counts[level + 1], to + i * stride, from + i * stride);
 }
 
-typedef struct Adding {
-  const DeviceSum *sum;
-  uint64_t offset;            /* of the elements in a node */
-  const RtTree *tree;
-  const uint8_t *took_part;
-  int32_t worker_count;
-} Adding;
-
-static void add_copies(const Adding *adding, uint8_t *node, uint64_t begin, uint64_t end) {
-  uint8_t *to = node + adding->offset;
-  for (int32_t w = 1; w < adding->worker_count; w++)
-    if (adding->took_part[w])
-      add_nest(adding->sum, 0, begin, end, to, to + adding->tree->private_copies[w]);
-}
-
-static void add_root(void *data, int32_t worker, int64_t begin, int64_t end) {
-  const Adding *adding = data;
-  add_copies(adding, adding->tree->root, (uint64_t)begin, (uint64_t)end);
-}
-
-static void add_nodes(void *data, int32_t worker, int64_t begin, int64_t end) {
-  const Adding *adding = data;
-  const RtListEntry *list = adding->tree->managers[adding->sum->manager].list;
-  for (int64_t i = begin; i < end; i++)
-    add_copies(adding, adding->tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0,
-               adding->sum->counts[0]);
-}
-
 static int64_t elements_below(const DeviceSum *sum, int32_t level) {
   uint64_t count = 1;
   for (int32_t k = level; k < sum->depth; k++) count *= sum->counts[k];
@@ -206,34 +180,101 @@ static DeviceSum counted(const DeviceSum *sum, const RtTree *tree) {
   return out;
 }
 
-static void add_up(Pool *pool, RtContext *context, const DeviceSum *given,
-                   const uint8_t *took_part) {
-  RtTree *tree = context->trees[given->tree];
-  const DeviceSum with_counts = counted(given, tree), *sum = &with_counts;
-  uint64_t place = sum->place ? context->frame[sum->place - 1] : 0;
-  Adding adding = {sum, sum->offset + place, tree, took_part, context->worker_count};
-  if (sum->manager < 0) {
-    pool_parallel_for(pool, (int64_t)sum->counts[0], RUN_ELEMENTS / elements_below(sum, 1) + 1, 0,
-                      add_root, &adding);
-    return;
+typedef struct Adding {
+  const RtContext *context;
+  const DeviceTask *task;
+  const uint8_t *took_part;
+} Adding;
+
+/* Sums begin..end of a task, in the same nodes; its pieces are what is handed out. */
+typedef struct Part {
+  const RtTree *tree;
+  int32_t begin, end;
+  int64_t positions;          /* nodes, or elements of the root's outermost level */
+  int64_t chunk, pieces;
+} Part;
+
+static Part part_at(const Adding *adding, int32_t begin) {
+  const DeviceSum *sums = adding->task->sums;
+  const RtTree *tree = adding->context->trees[sums[begin].tree];
+  DeviceSum first = counted(&sums[begin], tree);
+  bool is_root = first.manager < 0;
+  Part part = {.tree = tree, .begin = begin, .end = begin + 1};
+  if (!tree->private_copies) return part;
+  int64_t elements = elements_below(&first, is_root);
+  for (; !is_root && part.end < adding->task->sum_count; part.end++) {
+    const DeviceSum *next = &sums[part.end];
+    if (next->tree != first.tree || next->manager != first.manager) break;
+    elements += elements_below(next, 0);
   }
-  if (!rt_list_update(context, tree, sum->manager)) {
-    tree->private_copies = NULL; /* they hold partial sums: copies_prepare zeroes all of them */
-    return;
-  }
-  int64_t count = (int64_t)tree->managers[sum->manager].list_count;
-  if (count)
-    pool_parallel_for(pool, count, RUN_ELEMENTS / elements_below(sum, 0) + 1, 0, add_nodes,
-                      &adding);
+  part.positions = is_root ? (int64_t)first.counts[0]
+                           : (int64_t)tree->managers[first.manager].list_count;
+  int64_t workers = adding->context->worker_count,
+          even = part.positions / (workers * PIECES_PER_WORKER),
+          least = LEAST_PIECE / elements + 1, most = MOST_PIECE / elements + 1;
+  part.chunk = max_i64(least, min_i64(even, most));
+  part.pieces = (part.positions + part.chunk - 1) / part.chunk;
+  return part;
 }
 
+static void add_copies(const Adding *adding, const DeviceSum *sum, uint8_t *node, uint64_t begin,
+                       uint64_t end) {
+  const RtContext *context = adding->context;
+  uint8_t *to = node + sum->offset + (sum->place ? context->frame[sum->place - 1] : 0);
+  for (int32_t w = 1; w < context->worker_count; w++)
+    if (adding->took_part[w])
+      add_nest(sum, 0, begin, end, to, to + context->trees[sum->tree]->private_copies[w]);
+}
+
+static void add_piece(const Adding *adding, const Part *part, int64_t piece) {
+  int64_t begin = piece * part->chunk, end = min_i64(begin + part->chunk, part->positions);
+  const DeviceSum *sums = adding->task->sums;
+  const RtTree *tree = part->tree;
+  DeviceSum first = counted(&sums[part->begin], tree);
+  if (first.manager < 0) {
+    add_copies(adding, &first, tree->root, (uint64_t)begin, (uint64_t)end);
+    return;
+  }
+  const RtListEntry *list = tree->managers[first.manager].list;
+  for (int64_t i = begin; i < end; i++)
+    for (int32_t k = part->begin; k < part->end; k++)
+      add_copies(adding, &sums[k], tree->base + (uint64_t)list[i].handle * RT_GRANULE, 0,
+                 sums[k].counts[0]);
+}
+
+/* Pieces are numbered through all parts. */
+static void add_pieces(void *data, int32_t worker, int64_t begin, int64_t end) {
+  const Adding *adding = data;
+  int64_t before = 0;
+  for (int32_t i = 0; i < adding->task->sum_count && before < end;) {
+    Part part = part_at(adding, i);
+    for (int64_t k = max_i64(begin, before); k < min_i64(end, before + part.pieces); k++)
+      add_piece(adding, &part, k - before);
+    before += part.pieces;
+    i = part.end;
+  }
+}
+
+/* One loop for all sums: a small one is over before the other workers have joined it. */
 void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
                    const uint8_t *took_part) {
   bool any = false;
   for (int32_t w = 1; w < context->worker_count; w++) any |= took_part[w] != 0;
-  for (int32_t i = 0; any && i < privatised->sum_count; i++)
-    if (context->trees[privatised->sums[i].tree]->private_copies)
-      add_up(pool, context, &privatised->sums[i], took_part);
+  if (!any) return;
+  for (int32_t i = 0; i < privatised->sum_count; i++) {
+    const DeviceSum *sum = &privatised->sums[i];
+    RtTree *tree = context->trees[sum->tree];
+    if (tree->private_copies && sum->manager >= 0 && !rt_list_update(context, tree, sum->manager))
+      tree->private_copies = NULL; /* they hold partial sums: copies_prepare zeroes all of them */
+  }
+  Adding adding = {context, privatised, took_part};
+  int64_t pieces = 0;
+  for (int32_t i = 0; i < privatised->sum_count;) {
+    Part part = part_at(&adding, i);
+    pieces += part.pieces;
+    i = part.end;
+  }
+  if (pieces) pool_parallel_for(pool, pieces, 1, 0, add_pieces, &adding);
 }
 
 /* Nodes to sum over. After the loop there may be more; a tree that was just emptied is likely to
