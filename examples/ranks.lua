@@ -12,7 +12,7 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local n, steps = 384, 400
 local comm = rg.comm()
-assert(n % comm.size == 0, "the rows are divided evenly")
+assert(n % comm.size == 0, n .. " rows are not divided evenly by so many ranks")
 local rows = n / comm.size
 local first = comm.rank * rows -- of this rank's rows
 

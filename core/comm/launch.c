@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -45,9 +46,12 @@ static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int sock
   return all;
 }
 
+/* Whoever kills the process in the middle, which can then end nobody, ends the ranks with it. */
 static void become_rank(int32_t rank, int socket, const sigset_t *mask, char *const *argv,
-                        char *const *environment) {
+                        char *const *environment, pid_t starter) {
   fcntl(socket, F_SETFD, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != starter) _exit(1);
   sigprocmask(SIG_SETMASK, mask, NULL);
   execve(argv[0], argv, environment);
   fprintf(stderr, "regolith: rank %d cannot run %s (%s)\n", rank, argv[0], strerror(errno));
@@ -61,8 +65,8 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
     return error_set(err, RG_ERROR_RANK, "the system has no socket for rank %d (%s)", rank,
                      strerror(errno));
   char **environment = make_environment(all->hub.heap, rank, ranks, pair[1]);
-  pid_t process = environment ? fork() : -1;
-  if (!process) become_rank(rank, pair[1], mask, argv, environment);
+  pid_t starter = getpid(), process = environment ? fork() : -1;
+  if (!process) become_rank(rank, pair[1], mask, argv, environment, starter);
   heap_free(all->hub.heap, environment);
   close(pair[1]);
   all->hub.members[rank] = (HubMember){.socket = pair[0]};

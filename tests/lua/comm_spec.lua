@@ -625,9 +625,60 @@ describe("a mistake of a rank #compiled #cpu", function()
   end)
 
   it("of the one who starts them is explained", function()
-    local pipe = io.popen(("'%s/bin/regolith' run -n 2 2>&1"):format(root))
+    local function start(words)
+      local pipe = io.popen(("'%s/bin/regolith' run %s 2>&1; echo $?"):format(root, words))
+      local text = pipe:read "*a"
+      pipe:close()
+      return text
+    end
+    local hint = "\nhint: regolith run -n 4 script.lua ..\n1\n"
+    local function number(given)
+      return "-n takes a number of ranks, from 1 to 256" .. given .. hint
+    end
+    for words, text in pairs {
+      [""] = "regolith run needs a number of ranks, and a script" .. hint,
+      ["x.lua -n 2"] = "regolith run takes the number of ranks first, -n 4, not 'x.lua'" .. hint,
+      ["-n"] = number "", ["-n 0 x.lua"] = number ", not '0'",
+      ["-n 1000 x.lua"] = number ", not '1000'", ["-n -2 x.lua"] = number ", not '-2'",
+      ["-n 2.5 x.lua"] = number ", not '2.5'", ["-nx x.lua"] = number ", not 'x'",
+      ["-n 3"] = "regolith run -n 3 needs a script" .. hint,
+      ["-n 3 /no.lua"] = "cannot open /no.lua: No such file or directory\n1\n" } do
+      assert.are.equal("regolith: " .. text, start(words))
+    end
+    assert.is_truthy(start "--help":find("^regolith run %-n 4 script.lua"))
+    assert.are.equal("7\n7\n0\n", start "-n2 -e 'print(7)'")
+  end)
+
+  it("may be that whoever started them is killed, while nobody calls anything", function()
+    local path = os.tmpname()
+    support.write_file(path .. ".lua", ([[
+      local ffi, rg = require "ffi", require "regolith"
+      ffi.cdef "int getpid(void);"
+      local all = rg.comm():gather(ffi.C.getpid())
+      if rg.comm().rank == 0 then
+        local file = io.open("PATH", "w")
+        file:write(all[0], " ", all[1], " ")
+        file:close()
+      end
+      while true do end
+    ]]):gsub("PATH", path))
+    local pipe = io.popen(([[
+      '%s/bin/regolith' run -n 2 '%s.lua' >/dev/null 2>&1 & p=$!
+      while ! grep -q ' $' '%s'; do sleep 0.05; done; read -r a b <'%s'
+      runs() { [ -d /proc/$1 ] && ! grep -q '^State:.Z' /proc/$1/status; }
+      kill -9 $p; k=0
+      while { runs $a || runs $b; } && [ $k -lt 200 ]; do sleep 0.05; k=$((k + 1)); done
+      [ $k -lt 200 ] && echo ended || kill -9 $a $b
+    ]]):format(root, path, path, path))
     local text = pipe:read "*a"
     pipe:close()
-    assert.is_truthy(text:find("regolith run -n 4 script.lua", 1, true))
+    os.remove(path)
+    os.remove(path .. ".lua")
+    assert.are.equal("ended\n", text)
+  end)
+
+  it("is told with its number, where a script ends by it", function()
+    local lines = fails(2, "if comm.rank == 1 then error 'no water' end", "rank 1: ")
+    assert.is_true(says(lines, "regolith: rank 1: /") and not says(lines, "rank 0: "))
   end)
 end)

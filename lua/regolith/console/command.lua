@@ -30,21 +30,54 @@ end
 
 -- -- run ------------------------------------------------------------------------------------------
 
---- `regolith run -n 4 script.lua ..`: this program, so many times, each a rank.
-function commands.run(place, option, count, ...)
+local run_usage = "regolith run -n 4 script.lua .."
+
+-- How many, as text, and what follows: `-n 4 script.lua ..`, `-n4 script.lua ..`.
+local function ranks_of(option, ...)
+  local count = (option or ""):match "^%-n(.*)$"
+  if count == "" then return ... end
+  return count, ...
+end
+
+-- This program, so many times, each a rank.
+local function start_ranks(place, count, words)
   local ffi = require "ffi"
-  local words = { ... }
-  if option == "-n" and (count or ""):match "^%d+$" and words[1] then
-    local C = require("regolith.lib").C
-    table.insert(words, 1, place.prefix .. "/bin/regolith")
-    local argv = ffi.new("const char *[?]", #words + 1) -- the last is NULL
-    for k, word in ipairs(words) do argv[k - 1] = word end
-    local code = ffi.new "int32_t[1]"
-    if C.rg_ranks_run(tonumber(count), argv, code) == 0 then return code[0] end
-    return complain(ffi.string(C.rg_error(nil).message))
+  local C = require("regolith.lib").C
+  table.insert(words, 1, place.prefix .. "/bin/regolith")
+  local argv = ffi.new("const char *[?]", #words + 1) -- the last is NULL
+  for k, word in ipairs(words) do argv[k - 1] = word end
+  local code = ffi.new "int32_t[1]"
+  if C.rg_ranks_run(count, argv, code) == 0 then return code[0] end
+  return complain((ffi.string(C.rg_error(nil).message):gsub("^rg_ranks_run: ", "")))
+end
+
+--- `regolith run -n 4 script.lua ..`
+function commands.run(place, option, ...)
+  if option == "-h" or option == "--help" then
+    print(run_usage .. "\n\nstarts the script as so many processes, the ranks of one simulation, "
+      .. "and ends when\nall have ended. In the script rg.comm() is what each has of the others.")
+    return 0
+  elseif not option then
+    return complain("regolith run needs a number of ranks, and a script", run_usage)
+  elseif option:sub(1, 2) ~= "-n" then
+    return complain(("regolith run takes the number of ranks first, -n 4, not '%s'"):format(option),
+      run_usage)
   end
-  return complain("regolith run starts so many ranks of a script",
-    "regolith run -n 4 script.lua ..")
+  local words = { ranks_of(option, ...) }
+  local count = table.remove(words, 1)
+  local problem
+  local ranks = (count or ""):match "^%d+$" and tonumber(count) or 0
+  if ranks < 1 or ranks > 256 then
+    problem = count and ("-n takes a number of ranks, from 1 to 256, not '%s'"):format(count)
+      or "-n takes a number of ranks, from 1 to 256"
+  elseif not words[1] then problem = ("regolith run -n %s needs a script"):format(count)
+  elseif words[1]:sub(1, 1) ~= "-" then
+    local file, why = io.open(words[1], "rb")
+    if not file then return complain("cannot open " .. why) end
+    file:close()
+  end
+  if problem then return complain(problem, run_usage) end
+  return start_ranks(place, ranks, words)
 end
 
 -- -- info -----------------------------------------------------------------------------------------

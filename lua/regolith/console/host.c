@@ -146,11 +146,27 @@ static int call_from_lua(lua_State *lua) {
   return lua_gettop(lua);
 }
 
+/* "rank 1: ", where a launcher of ranks started this process beside others; else "". */
+static const char *rank_of(char text[32]) {
+  static const char *const names[][2] = {{"RG_RANKS", "RG_RANK"},
+                                         {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                         {"PMI_SIZE", "PMI_RANK"}};
+  text[0] = 0;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    const char *ranks = getenv(names[k][0]), *rank = getenv(names[k][1]);
+    if (!ranks || !rank || strtol(ranks, NULL, 10) < 2) continue;
+    snprintf(text, 32, "rank %ld: ", strtol(rank, NULL, 10));
+    break;
+  }
+  return text;
+}
+
 static bool report(Host *host, int status) {
   if (status && !lua_isnil(host->lua, -1)) {
     const char *message = lua_tostring(host->lua, -1);
     if (!message) message = "(error object is not a string)";
-    fprintf(stderr, "%s: %s\n", host->name, message);
+    char rank[32];
+    fprintf(stderr, "%s: %s%s\n", host->name, rank_of(rank), message);
     fflush(stderr);
     lua_pop(host->lua, 1);
   }
