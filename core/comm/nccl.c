@@ -20,7 +20,8 @@ enum {
   SHARES_GPUS = 23000,        /* the first that takes two ranks of one GPU, if it is told to */
   MAGIC = 0xcafebeef,
   IN_PROGRESS = 7,            /* ncclResult_t */
-  UINT8 = 1                   /* ncclDataType_t */
+  UINT8 = 1,                  /* ncclDataType_t */
+  CLOSE_MS = 2000             /* for ranks that close, too */
 };
 
 typedef struct CommNccl {
@@ -30,7 +31,7 @@ typedef struct CommNccl {
 #undef NCCL
   void *handle;               /* of all ranks; NULL: it is not used, */
   char why[160];              /* and why not */
-  bool is_left;               /* its device has ended before it */
+  bool is_left;               /* it has threads, or its device has ended before it */
   char version[24];
 } CommNccl;
 
@@ -107,6 +108,10 @@ static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
                j, k);
       return false;
     }
+    if (one.version != about_of(abouts, 0).version) {
+      snprintf(nccl->why, sizeof nccl->why, "rank %d has another NCCL than rank 0", k);
+      return false;
+    }
   }
   return true;
 }
@@ -118,18 +123,20 @@ static bool goes_on(void *waits_for, Error *err) {
   return comm->boot->table->check(comm->boot, err);
 }
 
+/* Half as patient as those who wait for this rank to say whether it went well. */
 static bool is_hopeless(Comm *comm, int64_t began, Error *err) {
   if (!goes_on(comm, err)) return true;
-  return clock_ns() - began > comm->patience_ns &&
-         !error_set(err, RG_ERROR_RANK, "NCCL did not begin within %.3g s",
-                    (double)comm->patience_ns * 1e-9);
+  return clock_ns() - began > comm->patience_ns / 2 &&
+         !error_set(err, RG_ERROR_RANK, "NCCL did not answer within %.3g s",
+                    (double)comm->patience_ns * 0.5e-9);
 }
 
 static bool await(Comm *comm, const CommNccl *nccl, void *handle, int result, Error *err) {
   int64_t began = clock_ns();
   int state = result;
   while (state == IN_PROGRESS) {
-    if (nccl->ncclCommGetAsyncError(handle, &state)) state = result;
+    int failed = nccl->ncclCommGetAsyncError(handle, &state);
+    if (failed) state = failed;
     if (state == IN_PROGRESS && is_hopeless(comm, began, err)) return false;
   }
   return !state || error_set(err, RG_ERROR_DEVICE_FAILED, "NCCL failed (ncclResult_t %d)", state);
@@ -140,7 +147,7 @@ static void give_up(CommNccl *nccl) {
   nccl->handle = NULL;
 }
 
-typedef struct Beginning { Comm *comm; CommNccl *nccl; NcclId id; } Beginning;
+typedef struct Beginning { Comm *comm; CommNccl *nccl; NcclId id; bool has_id; } Beginning;
 
 static bool begin_on(void *context, void *stream, Error *err) {
   Beginning *b = context;
@@ -150,21 +157,28 @@ static bool begin_on(void *context, void *stream, Error *err) {
   int result = nccl->ncclCommInitRankConfig(&nccl->handle, b->comm->size, b->id, b->comm->rank,
                                             &config);
   if (result && result != IN_PROGRESS) nccl->handle = NULL;
+  nccl->is_left |= nccl->handle != NULL;
   if (await(b->comm, nccl, nccl->handle, result, err)) return true;
   give_up(nccl);
   return false;
 }
 
-/* Of an id that rank 0 made; it begins on all ranks, or on none. */
+/* Of an id that rank 0 makes; it begins on all ranks, or on none. */
 static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all,
                   Error *err) {
   Beginning b = {.comm = comm, .nccl = nccl};
   Error why = {0};
   uint8_t began;
-  bool has_id = comm->rank || !nccl->ncclGetUniqueId(&b.id);
-  if (!comm_broadcast(comm, 0, &b.id, sizeof b.id, err)) return false;
+  b.has_id = !comm->rank && !nccl->ncclGetUniqueId(&b.id);
+  if (!comm_broadcast(comm, 0, &b.id, sizeof b.id, err) ||
+      !comm_broadcast(comm, 0, &b.has_id, sizeof b.has_id, err))
+    return false;
+  if (!b.has_id) {
+    snprintf(nccl->why, sizeof nccl->why, "NCCL of rank 0 makes no id");
+    return true;
+  }
   CommonsWork work = {.begin = begin_on, .goes_on = goes_on, .context = &b, .waits_for = comm};
-  began = has_id && memory->table->queue(memory->device, &work, &why);
+  began = memory->table->queue(memory->device, &work, &why);
   if (!comm_gather(comm, &began, 1, all, err)) return false;
   for (int32_t k = 0; k < comm->size; k++) {
     if (all[k]) continue;
@@ -206,10 +220,22 @@ static bool have_nccl(Comm *comm, const CommMemory *memory, Error *err) {
   return ok;
 }
 
+/* Others may still read what this rank has sent: NCCL waits for them, but not for ever. */
+static bool finalize(CommNccl *nccl) {
+  int64_t began = clock_ns();
+  int state = nccl->ncclCommFinalize(nccl->handle);
+  while (state == IN_PROGRESS && clock_ns() - began < (int64_t)CLOSE_MS * 1000000) {
+    if (nccl->ncclCommGetAsyncError(nccl->handle, &state)) return false;
+    sched_yield();
+  }
+  return !state;
+}
+
 void nccl_close(Comm *comm) {
   CommNccl *nccl = comm->nccl;
   if (!nccl) return;
-  if (nccl->handle) (comm->is_lost ? nccl->ncclCommAbort : nccl->ncclCommDestroy)(nccl->handle);
+  if (nccl->handle && !comm->is_lost && finalize(nccl)) nccl->ncclCommDestroy(nccl->handle);
+  else give_up(nccl);
   if (nccl->library && !nccl->is_left) dlclose(nccl->library);
   heap_free(comm->heap, nccl);
   comm->nccl = NULL;

@@ -38,10 +38,11 @@ describe("NCCL #compiled #cpu", function()
 
   it("combines integers and broadcasts on GPUs, and no sums that hang on their order", function()
     assert.are.same({ ["nccl: all_reduce 300001"] = 3, ["nccl: all_reduce 5"] = 3,
-      ["nccl: broadcast 56"] = 3, ["sum\t0"] = 3, ["by\t2.23.4"] = 3 }, runs("", each))
+      ["nccl: broadcast 56"] = 3, ["nccl: destroy 0"] = 3, ["sum\t0"] = 3,
+      ["by\t2.23.4"] = 3 }, runs("", each))
     assert.are.same({ ["nccl: all_reduce 300001"] = 3, ["nccl: all_reduce 5"] = 3,
-      ["nccl: all_reduce 1"] = 3, ["nccl: broadcast 56"] = 3, ["sum\t1"] = 3, ["by\t2.23.4"] = 3 },
-      runs("RG_NCCL=all", each))
+      ["nccl: all_reduce 1"] = 3, ["nccl: broadcast 56"] = 3, ["nccl: destroy 0"] = 3,
+      ["sum\t1"] = 3, ["by\t2.23.4"] = 3 }, runs("RG_NCCL=all", each))
   end)
 
   it("takes ranks of one GPU only where it can, and is told to", function()
@@ -66,6 +67,16 @@ describe("NCCL #compiled #cpu", function()
     assert.are.equal(3, count["sum\t0"])
     assert.are.equal(1, count["by\tnil\tNCCL failed (ncclResult_t 2)"])
     assert.are.equal(2, count["by\tnil\tNCCL failed (ncclResult_t 6)"])
+  end)
+
+  it("is not used where ranks have several of it, or the first makes no id", function()
+    local count = runs("NCCL_FAKE_FAIL=id", each)
+    assert.are.same({ 3, 3 }, { count["sum\t0"], count["by\tnil\tNCCL of rank 0 makes no id"] })
+    count = runs("", { before = each.before .. [[
+      if os.getenv "RG_RANK" == "2" then ffi.C.setenv("NCCL_FAKE_VERSION", "22600", 1) end
+    ]] })
+    assert.are.equal(3, count["sum\t0"])
+    assert.are.equal(3, count["by\tnil\trank 2 has another NCCL than rank 0"])
   end)
 
   it("that fails on one rank while it combines is an error on all", function()

@@ -2,7 +2,7 @@
  * which copy through a file. It is done when a call returns, adds from the last rank to the first,
  * so that its order shows, and refuses two ranks of one GPU, as NCCL does unless it is told
  * otherwise. Of the environment: NCCL_FAKE_VERSION; NCCL_FAKE_FAIL=init, reduce: the calls that
- * fail on rank 1; NCCL_FAKE_SAY=1: each call on stderr. */
+ * fail on rank 1; id: what fails on rank 0; NCCL_FAKE_SAY=1: each call on stderr. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -29,7 +29,7 @@ typedef struct Id { char path[128]; } Id;
 typedef struct Config { size_t size; unsigned magic, version; int blocking; } Config;
 
 typedef struct Shared {
-  _Atomic int begun, came, epoch, is_broken;
+  _Atomic int begun, ended, came, epoch, is_broken;
   char devices[RANKS][16];
   char parts[RANKS][PART];
 } Shared;
@@ -71,6 +71,8 @@ EXPORT int ncclGetVersion(int *number) {
 }
 
 EXPORT int ncclGetUniqueId(Id *id) {
+  const char *failing = getenv("NCCL_FAKE_FAIL");
+  if (failing && !strcmp(failing, "id")) return SYSTEM_ERROR;
   strcpy(id->path, "/tmp/nccl-XXXXXX");
   int file = mkstemp(id->path);
   if (file < 0 || ftruncate(file, sizeof(Shared))) return SYSTEM_ERROR;
@@ -85,7 +87,12 @@ EXPORT int ncclCommAbort(Comm *comm) {
   free(comm);
   return SUCCESS;
 }
+EXPORT int ncclCommFinalize(Comm *comm) { /* when all ranks do, or nobody waits any more */
+  atomic_fetch_add(&comm->shared->ended, 1);
+  return IN_PROGRESS;
+}
 EXPORT int ncclCommDestroy(Comm *comm) {
+  say("destroy", 0);
   munmap(comm->shared, sizeof *comm->shared);
   free(comm);
   return SUCCESS;
@@ -108,7 +115,7 @@ EXPORT int ncclCommInitRankConfig(Comm **out, int ranks, Id id, int rank, const 
     return SYSTEM_ERROR;
   }
   cuDeviceGetUuid_v2(shared->devices[rank], device);
-  atomic_fetch_add(&shared->begun, 1);
+  if (atomic_fetch_add(&shared->begun, 1) + 1 == ranks) unlink(id.path);
   Comm *comm = malloc(sizeof *comm);
   if (!comm) return SYSTEM_ERROR;
   *comm = (Comm){shared, rank, ranks};
@@ -119,7 +126,9 @@ EXPORT int ncclCommInitRankConfig(Comm **out, int ranks, Id id, int rank, const 
 static int state_of(Comm *comm) {
   Shared *shared = comm->shared;
   if (atomic_load(&shared->is_broken)) return REMOTE_ERROR;
-  if (atomic_load(&shared->begun) < comm->ranks) return IN_PROGRESS;
+  int ended = atomic_load(&shared->ended);
+  if (atomic_load(&shared->begun) < comm->ranks || (ended && ended < comm->ranks))
+    return IN_PROGRESS;
   for (int k = 0; k < comm->ranks && !is_told_to_share(); k++)
     if (k != comm->rank && !memcmp(shared->devices[k], shared->devices[comm->rank], 16))
       return INVALID_USAGE;
