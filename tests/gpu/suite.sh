@@ -41,6 +41,8 @@ run_gpu_specs() {
     specs="tests/lua/${name}_spec.lua" filter_out="#cpu" busted_seconds=120 \
       run_busted "lua, on the GPU, $name" RG_ARCH=cuda RG_ASYNC=off
   done
+  specs="tests/lua/gpu_window_spec.lua" filter_out="#ptx" busted_seconds=300 \
+    run_busted "lua, ranks on the GPU" RG_GPU_RANKS=device
 }
 
 find_gpu() { # says why there is none

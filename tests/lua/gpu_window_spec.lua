@@ -1,5 +1,6 @@
 --- Windows of a GPU's memory: ranks as processes of one GPU, on the driver of the tests that
---- executes PTX, which passes memory between processes as a real one does (tests/cuda/driver).
+--- executes PTX, which passes memory between processes as a real one does (tests/cuda/driver); what
+--- hangs on its settings is #ptx. tests/run --gpu runs the rest on a GPU.
 local support = require "support"
 
 local run = support.run_gpu_ranks
@@ -231,7 +232,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     ]], "PTX_MEMORY=256")
   end)
 
-  it("are refused, in one sentence, where the driver does not share memory", function()
+  it("are refused, in one sentence, where the driver does not share memory #ptx", function()
     for _, environment in ipairs { "PTX_NO_HANDLES=1", "PTX_NO_VMM=1" } do
       local sentence = "device.missing\t%swindows of a GPU's memory need a driver that maps it \z
         into addresses and shares it between processes, which 'executing driver' has not"
@@ -240,7 +241,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     end
   end)
 
-  it("are refused where a rank's GPU does not reach another's", function()
+  it("are refused where a rank's GPU does not reach another's #ptx", function()
     local each = { before = [[
       local ffi = require "ffi"
       ffi.cdef "int setenv(const char *, const char *, int);"
@@ -257,7 +258,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     refuses(2, ask, "", { "0\ttrue", "1\ttrue" }, each)
   end)
 
-  it("lie on the GPU of each rank's number on its host, by turns, or on a named one", function()
+  it("lie on the GPU of each rank's number on its host, by turns, or a named one #ptx", function()
     local ask_all = ask .. [[
       local a = rg.array(rg.i32, 4)
       a[2] = 100 + comm.rank

@@ -128,11 +128,12 @@ end
 --- The CUDA driver of the tests, which executes PTX.
 support.cuda_driver = os.getenv("RG_LIBRARY"):match "^(.*/)" .. "tests/cuda/libcuda.so.1"
 
---- run_ranks for ranks on GPUs of that driver.
+--- run_ranks for ranks on GPUs of that driver; with RG_GPU_RANKS=device on those of the machine.
 function support.run_gpu_ranks(ranks, script, environment, options)
+  local driver = os.getenv "RG_GPU_RANKS" == "device" and ""
+    or ("RG_CUDA_DRIVER='%s'"):format(support.cuda_driver)
   return support.run_ranks(ranks, script, { before = options and options.before, environment =
-    ("RG_ARCH=cuda RG_CUDA_DRIVER='%s' PTX_MEMORY=1024 %s"):format(support.cuda_driver,
-      environment or "") })
+    ("RG_ARCH=cuda %s PTX_MEMORY=1024 %s"):format(driver, environment or "") })
 end
 
 -- -- after each test: no counted memory is held but by arrays and trees ---------------------------

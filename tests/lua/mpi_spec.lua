@@ -94,6 +94,15 @@ describe("ranks of MPI #compiled #cpu", function()
     ]], "rank 1 did not come within 2 s", "RG_PATIENCE=2")
   end)
 
+  it("may be those of MPICH: the one file that knows MPI compiles with its headers", function()
+    local folder = os.getenv "RG_MPICH" or "/usr/include/x86_64-linux-gnu/mpich"
+    local file = io.open(folder .. "/mpi.h")
+    if not file then pending "MPICH's headers are not there (libmpich-dev, or RG_MPICH=folder)" end
+    file:close()
+    assert.are.equal(0, os.execute(("cc -std=c11 -Wall -Wextra -Werror -D_GNU_SOURCE \z
+      -fsyntax-only -Icore -I'%s' core/comm/mpi_plugin.c"):format(folder)))
+  end)
+
   it("are told what is missing where the library is", function()
     fails(2, "", "libopenmpi-dev", "RG_MPI=/nowhere/libregolith-mpi.so")
   end)
