@@ -206,7 +206,7 @@ function methods.place(self, ...)
   cells:place(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
-    local entry = { field = x, node = node, window = self.comm:window(x) }
+    local entry = { field = x, node = node, window = not self.is_apart and self.comm:window(x) }
     self.entries[x] = entry
     table.insert(self.list, entry)
   end
@@ -244,6 +244,9 @@ local function is_near(comm, rank)
   return rank >= comm.team.first and rank < comm.team.first + comm.team.count
 end
 
+-- Are its blocks? Sparse trees on GPUs are no windows: `is_apart`.
+local function is_read(self, rank) return not self.is_apart and is_near(self.comm, rank) end
+
 -- Of listed blocks those that are active, and the others: places.
 local function split(list, flags)
   local active, gone = {}, {}
@@ -262,7 +265,7 @@ end
 local function parcels_of(self, entries, lists)
   local parcels = {}
   for rank = 0, self.comm.size - 1 do
-    local list = not is_near(self.comm, rank) and lists[rank]
+    local list = not is_read(self, rank) and lists[rank]
     for _, entry in ipairs(list and entries or {}) do
       parcels[#parcels + 1] = { rank, array.create(self.session, self.rg.i32, list.count),
         entry = entry, list = list }
@@ -276,7 +279,7 @@ local function cells_of(self, parcel, active)
     unpack(self.block)), entry = parcel.entry, places = active }
 end
 
--- Past the team: which blocks are active, then the cells of those.
+-- Where nothing is read in place: which blocks are active, then the cells of those.
 local function trade(self, entries, take, give, adds)
   local outs, ins = parcels_of(self, entries, give), parcels_of(self, entries, take)
   for _, parcel in ipairs(outs) do
@@ -311,14 +314,14 @@ local function fetch(self, entries, take, give, adds)
   local comm = self.comm
   comm:barrier()
   for rank = 0, comm.size - 1 do
-    local list = is_near(comm, rank) and take[rank]
+    local list = is_read(self, rank) and take[rank]
     for _, entry in ipairs(list and entries or {}) do
       local peer = entry.window:peer(rank)
       if not adds then run(self, "drop", entry.node, peer, list.array, list.count) end
       run(self, adds and "add" or "pull", entry.field, peer, list.array, list.count)
     end
   end
-  if comm.team.count < comm.size then trade(self, entries, take, give, adds) end
+  if self.is_apart or comm.team.count < comm.size then trade(self, entries, take, give, adds) end
   comm:barrier()
 end
 
@@ -495,6 +498,7 @@ function blocks.create(self, rg, block)
     self.total = self.total * self.counts[axis]
   end
   self.order = curve(self.counts, self.total)
+  self.is_apart = self.session.runtime.arch == "cuda"
   self.owners = array.create(self.session, rg.i32, unpack(self.counts))
   local alike = {}
   for number = 0, self.total - 1 do alike[number] = 1 end

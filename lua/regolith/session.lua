@@ -185,6 +185,7 @@ local function begin(self, options)
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.c, self.begun, self.reader = c, fail.place(), options.read
+  self.runtime.arch = arch
   local lines_out = ffi.new "const int32_t *[1]"
   C.rg_keep_lines(c, lines_out)
   self.runtime.lines = lines_out[0]

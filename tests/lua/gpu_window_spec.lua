@@ -216,6 +216,59 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     assert.are.same(one, (run(4, script, "RG_LSA_SIZE=2")))
   end)
 
+  it("are not needed by a grid of blocks, which are copied, and moved: bit for bit", function()
+    local script = [[
+      local n, b = 24, 4
+      local g = rg.grid{ shape = {n, n}, block = b }
+      local x, y = g:field(rg.f32, { name = "x" }), g:field(rg.f32)
+      rg.kernel(function()
+        for i, j in rg.range({ 4, 16 }, { 6, 18 }) do
+          if g.owners[math.floor(i / b)][math.floor(j / b)] == comm.rank then
+            x[i][j] = i + 0.1 * j
+          end
+        end
+      end)()
+      local grow = rg.kernel(function(x)
+        for i, j in x:active() do
+          if x[i][j] > 0.01 then
+            x[math.max(i - 1, 0)]:add(j, 0)
+            x[math.min(i + 1, 23)]:add(j, 0)
+            x[i]:add(math.max(j - 1, 0), 0)
+            x[i]:add(math.min(j + 1, 23), 0)
+          end
+        end
+      end)
+      local step = rg.kernel(function(x, y)
+        for i, j in x:active() do
+          y[i][j] = x[i][j] + 0.2 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
+            - 4 * x[i][j])
+        end
+      end)
+      for k = 1, 6 do
+        g:exchange(x)
+        grow(x)
+        g:exchange(x)
+        step(x, y)
+        x, y = y, x
+        if k % 3 == 0 then g:balance{ least = 0 } end
+      end
+      local sum, cells = 0, 0
+      for i, j in x:active() do
+        if g:owner(i, j) == comm.rank then
+          sum = sum + math.floor(x[i][j] * 2 ^ 26) % 2 ^ 22 * (i * n + j + 1)
+          cells = cells + 1
+        end
+      end
+      sum, cells = comm:all_reduce(sum), comm:all_reduce(cells)
+      g:collect(x)
+      if comm.rank == 0 then print(("%.0f %d"):format(sum, cells)) end
+    ]]
+    local one = run(1, script)
+    assert.is_truthy(one[1]:find "^%d+ 544$" and #one == 1)
+    assert.are.same(one, (run(3, script)))
+    assert.are.same(one, (support.run_ranks(2, script))) -- of the host
+  end)
+
   it("that a script forgets are freed; a later one may have their place", function()
     holds(2, [[
       for turn = 1, 40 do
