@@ -20,7 +20,7 @@ int32_t rt_array_has(int64_t array, int64_t index, int32_t size) {
 }
 
 uint8_t *rt_array_at(int64_t array, int64_t index, int32_t size) {
-  return array_of(array)->data + index * size;
+  return array_data(array_of(array)) + index * size;
 }
 
 const uint8_t *rt_array_read(RtContext *context, int64_t array, int64_t index, int32_t size) {

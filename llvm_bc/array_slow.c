@@ -116,7 +116,7 @@ enum { LEAST_GROWTH = 64 }; /* bytes */
 
 /* Slices lie in memory that stays where it is. */
 static int can_grow(const RtCounted *counted) {
-  return (counted->flags & (RT_COUNTED_OWN | RT_COUNTED_PINNED)) == RT_COUNTED_OWN;
+  return (rt_counted_flags(counted) & (RT_COUNTED_OWN | RT_COUNTED_PINNED)) == RT_COUNTED_OWN;
 }
 
 static int make_room(RtCounted *counted, uint64_t bytes) {
@@ -180,7 +180,7 @@ void rt_array_clear(RtContext *context, int64_t array) {
 /* Returns what was there. */
 int64_t rt_array_exchange(uint8_t *place, int64_t array) {
   RtCounted *counted = array_of(array);
-  if (counted && !(counted->flags & RT_COUNTED_SHARED))
+  if (counted && !(rt_counted_flags(counted) & RT_COUNTED_SHARED))
     __atomic_fetch_or(&counted->flags, RT_COUNTED_SHARED, __ATOMIC_RELAXED);
   rt_order_before();
   int64_t before = __atomic_exchange_n((int64_t *)(void *)place, array, RT_ACQ_REL);

@@ -71,6 +71,15 @@ static inline void rt_store_long(uint64_t *word, uint64_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
+static inline uint64_t rt_load_leading_long(const uint64_t *word) {
+#if defined(__NVPTX__)
+  return rt_load_long(word);
+#else
+  rt_step();
+  return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+#endif
+}
+
 static inline uint64_t rt_load_acquire_long(const uint64_t *word) {
   rt_step();
   uint64_t value = __atomic_load_n(word, RT_ACQUIRE);

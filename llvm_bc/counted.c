@@ -9,7 +9,7 @@
 static uint64_t check_bytes(int is_checked) { return is_checked ? sizeof(RtCountedCheck) : 0; }
 static uint64_t canary_bytes(int is_checked) { return is_checked ? RT_COUNTED_CANARY : 0; }
 static int is_checked(const RtCounted *counted) {
-  return (counted->flags & RT_COUNTED_CHECKED) != 0;
+  return (rt_counted_flags(counted) & RT_COUNTED_CHECKED) != 0;
 }
 static RtCountedCheck *check_of(const RtCounted *counted) {
   return (RtCountedCheck *)(void *)((uint8_t *)counted - sizeof(RtCountedCheck));
@@ -34,8 +34,8 @@ static void note_made(RtCounted *counted, uint64_t pieces) {
 }
 
 int rt_counted_is_noted(const RtCounted *counted) {
-  return counted->flags & RT_COUNTED_NOTED &&
-         counted->flags >> 16 == (counted->allocator->generation & 0xFFFF);
+  return rt_counted_flags(counted) & RT_COUNTED_NOTED &&
+         rt_counted_flags(counted) >> 16 == (counted->allocator->generation & 0xFFFF);
 }
 
 static void note_freed(RtCounted *counted, uint64_t pieces) {
@@ -48,7 +48,7 @@ static void note_freed(RtCounted *counted, uint64_t pieces) {
 }
 
 static uint64_t pieces_of(const RtCounted *counted) {
-  return counted->flags & RT_COUNTED_OWN ? 2 : 1;
+  return rt_counted_flags(counted) & RT_COUNTED_OWN ? 2 : 1;
 }
 
 /* -- checks ------------------------------------------------------------------------------------ */
@@ -66,8 +66,8 @@ static void put_canary(RtCounted *counted) {
 
 static int has_canary(const RtCounted *counted) {
   return is_checked(counted) && !counted->allocator->has_ended &&
-         counted->flags & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
-         !(counted->flags & RT_COUNTED_LENT) && counted->data;
+         rt_counted_flags(counted) & (RT_COUNTED_WHOLE | RT_COUNTED_OWN) &&
+         !(rt_counted_flags(counted) & RT_COUNTED_LENT) && counted->data;
 }
 
 int rt_counted_is_intact(const RtCounted *counted) {
@@ -78,25 +78,25 @@ int rt_counted_is_intact(const RtCounted *counted) {
 }
 
 const char *rt_counted_made(const RtCounted *counted) {
-  return is_checked(counted) ? check_of(counted)->made : "";
+  return is_checked(counted) ? (const char *)check_of(counted)->made : "";
 }
 
 const char *rt_counted_ended(const RtCounted *counted) {
-  return is_checked(counted) ? check_of(counted)->ended : "";
+  return is_checked(counted) ? (const char *)check_of(counted)->ended : "";
 }
 
-/* Where the calling thread is now. */
-static void note_place(RtAllocator *allocator, char to[64]) {
+/* Where the calling thread is now. By words, as two may note at once where one object ended. */
+static void note_place(RtAllocator *allocator, uint64_t to[8]) {
   const char *place = allocator->place ? allocator->place(allocator) : 0;
-  int k = 0;
-  for (; place && place[k] && k < 63; k++) to[k] = place[k];
-  to[k] = 0;
+  uint64_t words[8] = {0};
+  for (int k = 0; place && place[k] && k < 63; k++) ((char *)words)[k] = place[k];
+  for (int k = 0; k < 8; k++) rt_store_long(&to[k], words[k]);
 }
 
 static void begin_check(RtCounted *counted) {
   RtCountedCheck *check = check_of(counted);
   note_place(counted->allocator, check->made);
-  check->ended[0] = 0;
+  rt_store_long(&check->ended[0], 0);
 }
 
 static void report(RtCounted *counted, RtCountedFault fault) {
@@ -113,8 +113,8 @@ static void note_reference(RtAllocator *allocator, int32_t fault) {
 /* Nobody holds it: it waits for the task's end (counted_wait.c), or is about to; who has read its
  * address from memory may acquire it until then. */
 static int may_wait(const RtCounted *counted) {
-  return counted->flags & RT_COUNTED_WAITS ||
-         (counted->flags & RT_COUNTED_SHARED && rt_load(&counted->allocator->deferring));
+  return rt_counted_flags(counted) & RT_COUNTED_WAITS ||
+         (rt_counted_flags(counted) & RT_COUNTED_SHARED && rt_load(&counted->allocator->deferring));
 }
 
 int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
@@ -260,13 +260,13 @@ int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
   RtAllocator *allocator = counted->allocator;
   uint64_t before = counted->capacity;
   if (capacity <= before) return 1;
-  if (!(counted->flags & RT_COUNTED_OWN) || counted->flags & RT_COUNTED_LENT) return 0;
+  if ((rt_counted_flags(counted) & (RT_COUNTED_OWN | RT_COUNTED_LENT)) != RT_COUNTED_OWN) return 0;
   uint8_t *data = take_data(counted, capacity), *old = counted->data;
   if (!data) return 0;
   if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
   rt_memory_copy(data, old, counted->size_bytes);
   drop_data(counted, old, before);
-  counted->data = data;
+  rt_store_release_long((uint64_t *)(void *)&counted->data, (uint64_t)(uintptr_t)data);
   counted->capacity = capacity;
   if (is_checked(counted)) put_canary(counted);
   if (rt_counted_is_noted(counted)) {

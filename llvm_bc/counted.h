@@ -31,9 +31,10 @@ enum {
   RT_COUNTED_NOTED = 4,     /* some statistics have it */
   RT_COUNTED_CHECKED = 8,
   RT_COUNTED_LENT = 16,     /* the header is a part of something else, which frees it */
+  /* these four are atomic */
   RT_COUNTED_SHARED = 32,   /* its handle lies in memory that others may read */
   RT_COUNTED_PINNED = 64,   /* slices lie in its data, which stays where it is */
-  RT_COUNTED_LOCK = 128,    /* atomic: it is being appended to */
+  RT_COUNTED_LOCK = 128,    /* it is being appended to */
   RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
   RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */
   RT_COUNTED_CANARY = 16,   /* bytes */
@@ -91,8 +92,8 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
 
 /* The lines before a checked header; "" where that is not known. */
 typedef struct RtCountedCheck {
-  char made[64];            /* where it was made */
-  char ended[64];           /* where its last reference was released */
+  uint64_t made[8];         /* text: where it was made */
+  uint64_t ended[8];        /* where its last reference was released; words are atomic */
 } RtCountedCheck;
 _Static_assert(sizeof(RtCountedCheck) % 64 == 0, "headers stay aligned");
 
@@ -108,9 +109,15 @@ void rt_counted_end(RtCounted *counted, int64_t before);
 /* A checked header, before its count changes. 0: it is none. */
 int32_t rt_counted_look(RtCounted *counted, int32_t fault); /* an RtCountedFault */
 
+/* Others may change the atomic ones meanwhile. */
+static inline uint32_t rt_counted_flags(const RtCounted *counted) {
+  return __atomic_load_n(&counted->flags, __ATOMIC_RELAXED);
+}
+
 static inline void rt_acquire(RtCounted *counted) {
   if (!counted) return;
-  if (counted->flags & RT_COUNTED_CHECKED && !rt_counted_look(counted, RT_COUNTED_ACQUIRED_DEAD))
+  if (rt_counted_flags(counted) & RT_COUNTED_CHECKED &&
+      !rt_counted_look(counted, RT_COUNTED_ACQUIRED_DEAD))
     return;
   __atomic_fetch_add(&counted->count, 1, __ATOMIC_RELAXED);
 }
@@ -118,7 +125,8 @@ static inline void rt_acquire(RtCounted *counted) {
 /* The order of what its holders did: each before its own release, the end after all of them. */
 static inline void rt_release(RtCounted *counted) {
   if (!counted) return;
-  if (counted->flags & RT_COUNTED_CHECKED && !rt_counted_look(counted, RT_COUNTED_RELEASED_TWICE))
+  if (rt_counted_flags(counted) & RT_COUNTED_CHECKED &&
+      !rt_counted_look(counted, RT_COUNTED_RELEASED_TWICE))
     return;
 #if defined(__NVPTX__) /* whose atomics have no order of their own */
   __nvvm_membar_gl();

@@ -26,7 +26,7 @@ static int make_room(RtAllocator *allocator) {
 }
 
 static int add(RtAllocator *allocator, RtCounted *counted) {
-  if (counted->flags & RT_COUNTED_WAITS) return 1;
+  if (rt_counted_flags(counted) & RT_COUNTED_WAITS) return 1;
   if (!make_room(allocator)) return 0;
   __atomic_fetch_or(&counted->flags, RT_COUNTED_WAITS, __ATOMIC_RELAXED);
   allocator->pending[allocator->pending_count++] = counted;
@@ -35,8 +35,9 @@ static int add(RtAllocator *allocator, RtCounted *counted) {
 
 int rt_counted_waits(RtCounted *counted) {
   RtAllocator *allocator = counted->allocator;
-  if (counted->flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
-  if (!(counted->flags & RT_COUNTED_SHARED) || !rt_load(&allocator->deferring)) return 0;
+  uint32_t flags = rt_counted_flags(counted);
+  if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
+  if (!(flags & RT_COUNTED_SHARED) || !rt_load(&allocator->deferring)) return 0;
   rt_lock(&allocator->defer_lock);
   int is_in = add(allocator, counted);
   rt_unlock(&allocator->defer_lock);

@@ -80,6 +80,25 @@ static void emit_store(Codegen *g, const IrInst *inst) {
   access_store(g, inst->operands[1]->type, pointer, value, inst->lanes);
 }
 
+/* A word of an array's element can be another array's address, which iterations put there
+ * (rt_array_exchange): what they had made of that array is seen through it. Not on a GPU, where no
+ * other iteration has it. */
+static bool may_be_shared_array(const Codegen *g, const IrInst *load) {
+  const IrInst *at = load->operands[0];
+  while (at->op == IR_OFFSET) at = at->operands[0];
+  return g->part != CODEGEN_GPU_TASKS && type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&
+         (ir_is_call(at, RT_ARRAY_READ) || ir_is_call(at, RT_ARRAY_AT));
+}
+
+static void emit_load(Codegen *g, const IrInst *inst) {
+  if (!fits_lanes(g, inst)) return;
+  LLVMValueRef pointer = value_operand(g, inst, 0);
+  LLVMValueRef value = access_load(g, inst->type, pointer, inst->lanes);
+  if (may_be_shared_array(g, inst) && LLVMIsALoadInst(value))
+    LLVMSetOrdering(value, LLVMAtomicOrderingAcquire);
+  value_set(g, inst, value);
+}
+
 void access_emit(Codegen *g, const IrInst *inst) {
   switch (inst->op) {
   case IR_TREE_ROOT: return value_set(g, inst, context_root(g, (int)inst->imm));
@@ -87,10 +106,7 @@ void access_emit(Codegen *g, const IrInst *inst) {
   case IR_AMBIENT: return value_set(g, inst, context_ambient(g));
   case IR_OFFSET:
     return value_set(g, inst, access_offset(g, inst, value_operand(g, inst, 0)));
-  case IR_MEM_LOAD:
-    if (fits_lanes(g, inst))
-      value_set(g, inst, access_load(g, inst->type, value_operand(g, inst, 0), inst->lanes));
-    return;
+  case IR_MEM_LOAD: return emit_load(g, inst);
   default: return emit_store(g, inst);
   }
 }

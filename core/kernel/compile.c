@@ -196,6 +196,7 @@ static RgCodegenRequest make_request(const Engine *engine, const uint8_t *bytes,
                               .build_id = RG_BUILD_ID,
                               .want_llvm = wants_texts,
                               .want_asm = wants_texts,
+                              .instrument = CODEGEN_INSTRUMENT,
                               .resize = engine->store->heap->source.resize,
                               .resize_data = engine->store->heap->source.data};
   memcpy(request.processors, engine->store->device->processors, sizeof request.processors);

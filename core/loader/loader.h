@@ -9,6 +9,13 @@
 #include "base/heap.h"
 #include "jit/codegen_border.h" /* only the interface's structs: no LLVM */
 
+/* RgCodegenRequest.instrument of kernels: they are instrumented for the thread sanitizer where the
+ * core is. */
+#if !defined(__has_feature)
+#define __has_feature(name) 0
+#endif
+enum { CODEGEN_INSTRUMENT = 2 * __has_feature(thread_sanitizer) };
+
 typedef struct Code Code;
 
 /* Of an object or an RgBundle. Places every section, applies relocations, resolves names

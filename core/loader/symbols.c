@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "loader/loader.h"
+
 #define ENTRY(NAME, FUNCTION, ...) SYMBOL(FUNCTION)
 #define SYMBOL(name) extern char place_##name[] __asm__(#name);
 #include "entry.def"
@@ -40,6 +42,7 @@ static void *find_in_library(const char *name) {
 }
 
 void *symbol_find(const char *name) {
+  if (CODEGEN_INSTRUMENT != 0 && !strncmp(name, "__tsan_", 7)) return dlsym(RTLD_DEFAULT, name);
   for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
     if (strcmp(symbols[i].name, name)) continue;
     void *place = symbols[i].is_ours ? NULL : find_in_library(name);

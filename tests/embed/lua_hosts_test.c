@@ -122,6 +122,21 @@ static void states(void) {
   }
 }
 
+/* Instrumented kernels, where the build is for the thread sanitizer (kernel/compile.c). */
+static void arrays(void) {
+  static const char *const ways[] = {"false", "true", "'check'"};
+  for (int k = 0; k < 3; k++) {
+    TEST("iterations of four threads make, share, grow, replace and take arrays") {
+      lua_State *lua = open_state();
+      char text[512];
+      snprintf(text, sizeof text, "assert(loadfile('%s/tests/embed/arrays.lua'))(%s)",
+               SOURCE_FOLDER, ways[k]);
+      CHECK_TEXT(run(lua, text), "");
+      lua_close(lua);
+    }
+  }
+}
+
 /* Workers do not come along into a child: a loop there must not wait for them. */
 static int in_child(lua_State *lua, const char *text) {
   fflush(stdout);
@@ -174,6 +189,7 @@ int main(void) {
   setenv("RG_LIBRARY", LIBRARY, 1); /* of this build, which may be another than the suites' */
   setenv("RG_CACHE", "off", 0);
   states();
+  arrays();
   forks();
   return check_report();
 }

@@ -517,7 +517,7 @@ describe("an array that a kernel returns #compiled #cpu", function()
   end]=]
 
   it("is Lua's from then on, without a copy", function()
-    local before = rg.allocations()
+    local before = support.allocations(rg)
     local a = make(10)
     assert.equal(10, #a)
     assert.equal(81, a[9])
@@ -571,7 +571,7 @@ describe("an array that a kernel returns #compiled #cpu", function()
   it("is freed where the launch fails, or nobody takes it", function()
     collectgarbage() -- what others left
     collectgarbage()
-    local before = rg.allocations()
+    local before = support.allocations(rg)
     local k = rg.kernel [=[function(n: i32)
       local a = rg.zeros(rg.i32, 4)
       for i in rg.range(n) do assert(i < 5, "too many") end

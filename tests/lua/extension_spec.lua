@@ -126,7 +126,7 @@ describe("an extension", function()
   end)
 
   it("has functions that share the arrays of kernels #cpu #compiled", function()
-    local sample, before = open(), rg.allocations()
+    local sample, before = open(), support.allocations(rg)
     local kernel = rg.kernel([=[function(n: i32)
       local a = rg.zeros(rg.f32, n)
       for i in rg.range(n) do a[i] = 0.1 + 0.2 * i end

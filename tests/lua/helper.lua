@@ -34,6 +34,14 @@ function support.write_file(path, bytes)
   file:close()
 end
 
+--- `rg.allocations()` of a runtime in which nothing waits for the collector: what others left would
+--- be freed while a test counts.
+function support.allocations(runtime)
+  for _ = 1, 2 do collectgarbage() end
+  runtime.sync()
+  return runtime.allocations()
+end
+
 --- The error object that `f` raises.
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)

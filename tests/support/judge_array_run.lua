@@ -78,10 +78,8 @@ local function run(r, case)
   local ok, kernel = pcall(r.rg.kernel, make.text(case, r.has_handles), env)
   if not ok then return { runtime = r.name, code = "compile", message = tostring(kernel) } end
   env.o:fill(0)
-  for _ = 1, 2 do collectgarbage() end -- what others left is freed before we count
-  r.rg.sync()
+  local before = support.allocations(r.rg)
   collectgarbage "stop"
-  local before = r.rg.allocations()
   local has_ended, result, kept, lie, made = launch(r, case, kernel)
   found.made = difference(before, r.rg.allocations())
   collectgarbage "restart"
