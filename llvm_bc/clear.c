@@ -52,20 +52,20 @@ void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count) {
   manager->open_chunk = manager->first_chunk;
 }
 
-/* All its nodes are USED. */
-static void forget_all(RtContext *context, RtTree *tree, RtManager *manager) {
+/* All its nodes are USED, and the list has none. */
+static void forget_all(const RtContext *context, RtTree *tree, RtManager *manager) {
   rt_nodes_reopen(tree, manager, context->worker_count);
   if (RT_ALONE) manager->cleared = 1;
   manager->deactivations += manager->live_count;
   manager->live_count = 0;
   manager->version++;
-  rt_list_empty(tree, manager, context->worker_count);
   manager->list_version = manager->version;
 }
 
 static void retire_all(RtContext *context, RtTree *tree, RtManager *manager) {
   for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
     for (uint32_t i = 0; i < chunk->handed; i++) chunk->states[i] = RT_NODE_USED;
+  rt_list_empty(tree, manager, context->worker_count);
   forget_all(context, tree, manager);
 }
 
@@ -91,8 +91,10 @@ static int is_cleared(const RtTree *tree, int32_t manager, int32_t above) {
 static void clear_nodes(RtTree *tree, RtManager *manager, int has_slots, uint64_t first,
                         uint64_t step) {
   for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    for (uint64_t i = first; i < chunk->handed; i += step) {
+    for (uint64_t i = first; i < chunk->node_count; i += step) {
       RtNode node = node_in_chunk(manager, chunk, (uint32_t)i);
+      *node.position = *node.touched = 0;
+      if (i >= chunk->handed) continue;
       if (has_slots && *node.state == RT_NODE_LIVE) empty_slot(tree, manager, node.info);
       *node.state = RT_NODE_USED;
     }
@@ -101,8 +103,9 @@ static void clear_nodes(RtTree *tree, RtManager *manager, int has_slots, uint64_
 void rt_clear_nodes(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads) {
   for (int32_t m = number; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
-    if (is_cleared(tree, m, number))
-      clear_nodes(tree, manager, m == number && !manager->is_hash, thread, threads);
+    if (!is_cleared(tree, m, number)) continue;
+    clear_nodes(tree, manager, m == number && !manager->is_hash, thread, threads);
+    if (manager->is_hash) rt_hash_zero(tree, manager, thread, threads);
   }
 }
 
@@ -110,7 +113,8 @@ void rt_clear_end(RtContext *context, RtTree *tree, int32_t number) {
   for (int32_t m = number; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
     if (!is_cleared(tree, m, number)) continue;
-    if (manager->is_hash) rt_hash_empty(tree, manager, context->worker_count);
+    if (manager->is_hash) rt_hash_forget(manager, context->worker_count);
+    rt_list_forget(manager, context->worker_count);
     forget_all(context, tree, manager);
   }
   expect_valid(context, tree);

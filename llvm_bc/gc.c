@@ -82,35 +82,41 @@ static int has_live_parent(const RtTree *tree, const RtManager *above, RtNode no
   return last->is_live;
 }
 
+/* Of every `step`th node from `first` on. */
+static void drop_in_chunk(const RtTree *tree, RtManager *child, RtLocal *local,
+                          const RtChunk *chunk, uint64_t first, uint64_t step) {
+  const RtManager *above = &tree->managers[child->parent];
+  Parent parent = {0};
+  for (uint64_t i = first; i < chunk->handed; i += step) {
+    RtNode node = node_in_chunk(child, chunk, i);
+    if (*node.state != RT_NODE_LIVE || has_live_parent(tree, above, node, &parent)) continue;
+    node_retire(local, node, node_handle(tree, node.memory));
+  }
+}
+
 static void drop_orphans(RtContext *context, RtWorker *worker, void *data, int64_t begin,
                          int64_t end) {
   const RtChunkWork *work = data;
   RtTree *tree = work->tree;
   RtManager *child = &tree->managers[work->manager];
-  const RtManager *above = &tree->managers[child->parent];
-  RtLocal *local = local_of(child, worker);
-  Parent parent = {0};
-  for (int64_t c = begin; c < end; c++) {
-    const RtChunk *chunk = &tree->chunks[c];
-    if (chunk->manager != work->manager) continue;
-    for (uint32_t i = 0; i < chunk->handed; i++) {
-      RtNode node = node_in_chunk(child, chunk, i);
-      if (*node.state != RT_NODE_LIVE || has_live_parent(tree, above, node, &parent)) continue;
-      node_retire(local, node, node_handle(tree, node.memory));
-    }
-  }
+  for (int64_t c = begin; c < end; c++)
+    if (tree->chunks[c].manager == work->manager)
+      drop_in_chunk(tree, child, local_of(child, worker), &tree->chunks[c], 0, 1);
 }
 
 /* -- refresh ----------------------------------------------------------------------------------- */
+
+static int goes_by_slots(const RtManager *child, uint64_t dead) {
+  return NODES_PER_SLOT * dead * rt_run_count(child) * rt_run_length(child) <= child->node_count;
+}
 
 static void drop_children(RtContext *context, RtTree *tree, int32_t number, uint64_t dead) {
   for (int32_t c = number + 1; c < tree->manager_count; c++) {
     RtManager *child = &tree->managers[c];
     if (child->parent != number || !child->node_count) continue;
     if (child->is_hash) {
-      rt_hash_drop_orphans(tree, child);
-    } else if (NODES_PER_SLOT * dead * rt_run_count(child) * rt_run_length(child) <=
-               child->node_count) {
+      rt_hash_drop_orphans(tree, child, 0, 1);
+    } else if (goes_by_slots(child, dead)) {
       drop_by_slots(tree, number, child, context->worker_count);
     } else {
       share_chunks(context, tree, c, drop_orphans);
@@ -140,26 +146,37 @@ static void refresh_starved(RtTree *tree, RtManager *manager, int32_t worker_cou
   }
 }
 
-static void refresh_manager(RtContext *context, RtTree *tree, int32_t number) {
-  RtManager *manager = &tree->managers[number];
+/* Without what is below the nodes that were freed, and without tables. */
+static void refresh_counts(const RtContext *context, RtTree *tree, RtManager *manager) {
   uint64_t activations = 0, deactivations = 0;
   for (int32_t w = 0; w < context->worker_count; w++) {
     RtLocal *local = &manager->locals[w];
     activations += local->activations;
     deactivations += local->deactivations;
     local->activations = local->deactivations = 0;
+    refresh_recycled(tree, manager, local);
   }
-  if (deactivations && manager->child_count) drop_children(context, tree, number, deactivations);
-  for (int32_t w = 0; w < context->worker_count; w++)
-    refresh_recycled(tree, manager, &manager->locals[w]);
   manager->recycled_count += (uint32_t)deactivations;
   refresh_starved(tree, manager, context->worker_count);
-  if (manager->is_hash) rt_hash_refresh(context, tree, manager);
   if (!activations && !deactivations) return;
   manager->live_count += activations - deactivations;
   manager->activations += activations;
   manager->deactivations += deactivations;
   manager->version++;
+}
+
+static uint64_t count_dead(const RtContext *context, const RtManager *manager) {
+  uint64_t dead = 0;
+  for (int32_t w = 0; w < context->worker_count; w++) dead += manager->locals[w].deactivations;
+  return dead;
+}
+
+static void refresh_manager(RtContext *context, RtTree *tree, int32_t number) {
+  RtManager *manager = &tree->managers[number];
+  uint64_t dead = count_dead(context, manager);
+  if (dead && manager->child_count) drop_children(context, tree, number, dead);
+  refresh_counts(context, tree, manager);
+  if (manager->is_hash) rt_hash_refresh(context, tree, manager);
 }
 
 static int32_t index_of(const RtContext *context, const RtTree *tree) {
@@ -187,6 +204,76 @@ void rt_tree_refresh(RtContext *context, RtTree *tree) {
   for (int32_t m = 0; m < tree->manager_count; m++) refresh_manager(context, tree, m);
   expect_valid(context, tree);
 }
+
+#if RT_ALONE
+/* -- refresh, by the threads of a block -------------------------------------------------------- */
+
+/* What one thread has written is seen by all of them past this. All come to it: what decides the
+ * way there is the same for all, and changes on the other side of it. */
+static void meet(void) { __syncthreads(); }
+
+/* Every thread walks the list; as many share a node as it has slots, the others take the next. */
+static void drop_by_slots_together(RtTree *tree, int32_t number, RtManager *child, uint64_t thread,
+                                   uint64_t threads) {
+  const RtManager *manager = &tree->managers[number];
+  uint64_t length = rt_run_length(child), slots = rt_run_count(child) * length;
+  uint64_t width = slots < threads ? slots : threads, teams = threads / width, node = 0;
+  if (thread >= teams * width) return;
+  for (uint32_t handle = manager->locals[0].recycled; handle; node++) {
+    const uint8_t *parent = node_address(tree, handle);
+    for (uint64_t k = thread % width; node % teams == thread / width && k < slots; k += width)
+      drop_slot(tree, child, rt_slot_run(child, parent, k / length) + k % length);
+    handle = node_get(tree, manager, handle).info->next;
+  }
+}
+
+static void drop_orphans_together(RtTree *tree, RtManager *child, uint64_t thread,
+                                  uint64_t threads) {
+  RtLocal *local = &child->locals[0];
+  for (const RtChunk *chunk = chunk_first(tree, child); chunk; chunk = chunk_next(tree, chunk))
+    drop_in_chunk(tree, child, local, chunk, thread, threads);
+}
+
+static void drop_together(RtTree *tree, int32_t number, uint64_t dead, uint64_t thread,
+                          uint64_t threads) {
+  for (int32_t c = number + 1; c < tree->manager_count; c++) {
+    RtManager *child = &tree->managers[c];
+    if (child->parent != number || !child->node_count) continue;
+    if (child->is_hash) rt_hash_drop_orphans(tree, child, thread, threads);
+    else if (goes_by_slots(child, dead))
+      drop_by_slots_together(tree, number, child, thread, threads);
+    else drop_orphans_together(tree, child, thread, threads);
+  }
+}
+
+/* Nobody else adds to `dead` any more: a manager's nodes are freed with those above it. */
+static void refresh_together(RtContext *context, RtTree *tree, int32_t number, uint64_t thread,
+                             uint64_t threads) {
+  RtManager *manager = &tree->managers[number];
+  uint64_t dead = count_dead(context, manager);
+  if (dead && manager->child_count) drop_together(tree, number, dead, thread, threads);
+  meet();
+  if (!thread) refresh_counts(context, tree, manager);
+  if (manager->is_hash && rt_hash_wants_purge(tree, manager)) {
+    RtPurge purge = rt_hash_purge_begin(tree, manager, thread, threads);
+    meet();
+    rt_hash_purge(tree, manager, purge);
+    meet();
+    if (!thread) rt_hash_purge_end(manager);
+  }
+  meet();
+}
+
+void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread,
+                              uint64_t threads) {
+  uint32_t changed = rt_load(&tree->changed);
+  meet();
+  if (!changed) return;
+  if (!thread) rt_store(&tree->changed, 0);
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    refresh_together(context, tree, m, thread, threads);
+}
+#endif
 
 /* -- collect ----------------------------------------------------------------------------------- */
 

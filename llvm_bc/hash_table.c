@@ -236,10 +236,10 @@ static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
   rt_node_recycle(tree, manager, local, node_handle(tree, node.memory));
 }
 
-void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {
+void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint64_t step) {
   const RtManager *above = &tree->managers[manager->parent];
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    for (uint32_t k = 0; k < chunk->handed; k++) {
+    for (uint64_t k = first; k < chunk->handed; k += step) {
       RtNode node = node_in_chunk(manager, chunk, k);
       if (*node.state != RT_NODE_LIVE ||
           *node_get(tree, above, node.info->parent).state == RT_NODE_LIVE)
@@ -248,20 +248,40 @@ void rt_hash_drop_orphans(RtTree *tree, RtManager *manager) {
     }
 }
 
-/* Starting after a line's empty entry, once around: each entry is removed and reinserted, which
- * moves it to the first empty entry from its home, at or before its old position. */
-static void purge(RtTree *tree, RtTable *table) {
-  uint64_t *entries = table_entries(tree, table->current), mask = table_size(table->current) - 1;
-  uint64_t first = RT_LINE - 1;
-  while (entries[first]) first += RT_LINE;
-  for (uint64_t k = 1; k <= mask; k++) {
-    uint64_t *at = &entries[(first + k) & mask], entry = *at;
+/* The first line from number `line` on that has an empty entry, its last one. They are counted on
+ * past the table's end. */
+static uint64_t line_with_room(const uint64_t *entries, uint64_t lines, uint64_t line) {
+  while (entries[line % lines * RT_LINE + RT_LINE - 1]) line++;
+  return line;
+}
+
+/* A search ends at such a line, so entries move to others' places between two of them only. All
+ * shares are found before one of them is purged, and there is always such a line. */
+RtPurge rt_hash_purge_begin(const RtTree *tree, const RtManager *manager, uint64_t share,
+                            uint64_t shares) {
+  const uint64_t *entries = table_entries(tree, manager->table.current);
+  uint64_t lines = table_size(manager->table.current) / RT_LINE;
+  uint64_t first = line_with_room(entries, lines, share * lines / shares);
+  uint64_t last = share + 1 < shares ? (share + 1) * lines / shares : 0;
+  uint64_t end = line_with_room(entries, lines, last) + (share + 1 < shares ? 0 : lines);
+  return (RtPurge){(first + 1) * RT_LINE, (end + 1) * RT_LINE};
+}
+
+/* Each entry is removed and reinserted, which moves it to the first empty entry from its home, at
+ * or before its old position. */
+void rt_hash_purge(const RtTree *tree, const RtManager *manager, RtPurge purge) {
+  uint64_t current = manager->table.current, *entries = table_entries(tree, current);
+  for (uint64_t k = purge.begin; k < purge.end; k++) {
+    uint64_t *at = &entries[k & (table_size(current) - 1)], entry = *at;
     if (!entry) continue;
     *at = 0;
-    if (entry_is_node(entry)) table_insert(tree, table->current, entry);
+    if (entry_is_node(entry)) table_insert(tree, current, entry);
   }
-  table->used -= table->tombstones;
-  table->tombstones = 0;
+}
+
+void rt_hash_purge_end(RtManager *manager) {
+  manager->table.used -= manager->table.tombstones;
+  manager->table.tombstones = 0;
 }
 
 /* No reader is left. */
@@ -277,18 +297,34 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
   }
 }
 
-/* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. */
+/* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. Where others read
+ * it, that is put off until nobody does: tree_rest of the core. */
+int rt_hash_wants_purge(const RtTree *tree, const RtManager *manager) {
+  const RtTable *table = &manager->table;
+  return !tree->is_read && table->tombstones > table_size(table->current) / 8;
+}
+
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager) {
-  RtTable *table = &manager->table;
-  if (tree->is_read) return; /* it is put off until nobody does: tree_rest of the core */
-  if (!RT_ALONE && context->discard) give_outgrown(context, tree, table);
-  if (table->tombstones > table_size(table->current) / 8) purge(tree, table);
+  if (!RT_ALONE && context->discard && !tree->is_read)
+    give_outgrown(context, tree, &manager->table);
+  if (!rt_hash_wants_purge(tree, manager)) return;
+  rt_hash_purge(tree, manager, rt_hash_purge_begin(tree, manager, 0, 1));
+  rt_hash_purge_end(manager);
+}
+
+void rt_hash_zero(const RtTree *tree, const RtManager *manager, uint64_t first, uint64_t step) {
+  uint64_t current = manager->table.current, *entries = table_entries(tree, current);
+  for (uint64_t k = first; k < table_size(current); k += step) entries[k] = 0;
+}
+
+void rt_hash_forget(RtManager *manager, int32_t worker_count) {
+  manager->table.used = manager->table.tombstones = 0;
+  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].permits = 0;
 }
 
 void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
-  RtTable *table = &manager->table;
+  const RtTable *table = &manager->table;
   if (!table->used) return;
   rt_memory_zero(table_entries(tree, table->current), RT_ENTRY_BYTES * table_size(table->current));
-  table->used = table->tombstones = 0;
-  for (int32_t w = 0; w < worker_count; w++) manager->locals[w].permits = 0;
+  rt_hash_forget(manager, worker_count);
 }

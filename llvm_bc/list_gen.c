@@ -226,13 +226,17 @@ void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t thread
 }
 #endif
 
-void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
-  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
-    forget_chunk(chunk);
+void rt_list_forget(RtManager *manager, int32_t worker_count) {
   forget_touched(manager, worker_count);
   manager->list_count = 0;
   manager->list_drift = 0;
   manager->list_version = 0;
+}
+
+void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count) {
+  for (RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    forget_chunk(chunk);
+  rt_list_forget(manager, worker_count);
 }
 
 int64_t rt_list_count(RtContext *context, int32_t tree, int32_t manager) {

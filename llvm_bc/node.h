@@ -217,12 +217,23 @@ void rt_dynamic_write(const RtTree *tree, const RtManager *manager, const uint32
 /* node_dynamic_log.c; no task may be running: appends what the workers have logged. */
 void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);
 /* hash_table.c; no task may be running. After a refresh, or after a parent's nodes were freed: */
-/* nodes under dead ones are deactivated */
-void rt_hash_drop_orphans(RtTree *tree, RtManager *manager);
+/* nodes under dead ones are deactivated: every `step`th of a chunk, from `first` on */
+void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint64_t step);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);
-/* removes everything */
+/* the latter in parts: are there many? Then all shares of them, which are found before one begins */
+typedef struct RtPurge { /* entries, counted on past the table's end */
+  uint64_t begin, end;
+} RtPurge;
+int rt_hash_wants_purge(const RtTree *tree, const RtManager *manager);
+RtPurge rt_hash_purge_begin(const RtTree *tree, const RtManager *manager, uint64_t share,
+                            uint64_t shares);
+void rt_hash_purge(const RtTree *tree, const RtManager *manager, RtPurge purge);
+void rt_hash_purge_end(RtManager *manager);
+/* removes everything; or in parts: every `step`th entry from `first` on, then the rest */
 void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
+void rt_hash_zero(const RtTree *tree, const RtManager *manager, uint64_t first, uint64_t step);
+void rt_hash_forget(RtManager *manager, int32_t worker_count);
 /* in a task too: frees the cells of a hash that are in one cell of a masked container */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
                            const uint8_t *container, uint64_t cell);
@@ -238,6 +249,8 @@ void rt_record_give(RtTree *tree, uint32_t record);
 void rt_free_order(RtTree *tree, RtManager *manager, int32_t worker_count);
 /* list_gen.c: the manager has no live node any more, so its list becomes empty. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
+/* The same after its nodes have forgotten their positions, and that they were touched. */
+void rt_list_forget(RtManager *manager, int32_t worker_count);
 
 /* On a GPU (RT_ALONE). By one thread; then by all, each with its number: the list. `in_order`: the
  * one thread does it all, and the list depends on the nodes alone. */
@@ -245,6 +258,8 @@ void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_ord
 void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
 /* visit_gpu.c: what it asks of tree 0. */
 void rt_visit(RtContext *context, RtVisit *visit);
+/* gc.c: rt_tree_refresh, by all threads of a block, which come to it together. */
+void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread, uint64_t threads);
 /* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, after all
  * of which comes the rest. */
 void rt_clear_nodes(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);

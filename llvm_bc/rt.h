@@ -467,14 +467,15 @@ typedef struct RtGpuLaunch {
 
 /* What a service entry takes, by value: see service_cuda.c. One thread runs the first of each pair,
  * any number of them the second, which follows it and returns at once if nothing is left to do.
- *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes.
+ *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes;
+ *                        by the threads of one block, which share what hangs below freed nodes.
  *                        Adds to *result how many trees it freed nodes of; NULL: does not
  *     rg_service_zero    zeroes the nodes freed
  *     rg_service_clear, rg_service_clear_end
  *                        manager `number` of tree `tree`, after a refresh, loses all its nodes: the
  *                        first of the two is for any number of threads
- *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then; by one
- *                        thread
+ *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then unless
+ *                        the way was CLEAR; by one thread
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
  *     rg_service_fill    or it is made here, in any order unless `in_order` */
 typedef struct RtGpuService {

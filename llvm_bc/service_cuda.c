@@ -1,7 +1,8 @@
 /* service_cuda.c - what the device asks of the runtime between tasks, as entries of a GPU module of
- * their own: the same functions that the core calls on a CPU, run by one thread, each followed by
- * an entry for all threads, which does what takes time: zeroing nodes, filling a list. What the
- * first found to do is in the managers, so that the host need not know it. */
+ * their own: the same functions that the core calls on a CPU, run by one thread, or by one block,
+ * whose threads share what takes time there; each followed by an entry for all threads: zeroing
+ * nodes, filling a list. What the first found to do is in the managers, so that the host need not
+ * know it. */
 #include "node.h"
 
 #define SERVICE __attribute__((nvptx_kernel)) void
@@ -35,15 +36,14 @@ static int collect(RtContext *context, RtTree *tree) {
   return freed;
 }
 
-/* Every tree of the context: refreshed, and collected unless `number` is 1. */
+/* Every tree of the context: refreshed, and collected unless `number` is 1. One block. */
 SERVICE rg_service_trees(RtGpuService service) {
   RtContext *context = service.context;
-  uint64_t freed = 0;
-  if (thread_number()) return;
+  uint64_t freed = 0, thread = thread_number();
   for (int32_t t = 0; t < context->tree_count; t++) {
     if (!context->trees[t]) continue;
-    rt_tree_refresh(context, context->trees[t]);
-    if (service.number != 1) freed += collect(context, context->trees[t]) != 0;
+    rt_tree_refresh_together(context, context->trees[t], thread, thread_count());
+    if (!thread && service.number != 1) freed += collect(context, context->trees[t]) != 0;
   }
   if (freed && service.result) *service.result += freed;
 }
@@ -94,8 +94,9 @@ SERVICE rg_service_clear_end(RtGpuService service) {
 
 SERVICE rg_service_visit(RtGpuService service) {
   if (thread_number()) return;
-  rt_visit(service.context, (RtVisit *)(void *)service.context->frame);
-  rt_tree_refresh(service.context, service.context->trees[0]);
+  RtVisit *visit = (RtVisit *)(void *)service.context->frame;
+  rt_visit(service.context, visit);
+  if (visit->way != RT_VISIT_CLEAR) rt_tree_refresh(service.context, service.context->trees[0]);
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */

@@ -59,6 +59,9 @@ static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned thr
 static bool start_one(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
   return start(cuda, function, 1, 1, service, err);
 }
+static bool start_trees(CudaDevice *cuda, RtGpuService service, Error *err) {
+  return start(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service, err);
+}
 static bool start_all(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
   return start(cuda, function, cuda_most_blocks(cuda), CUDA_BLOCK_THREADS, service, err);
 }
@@ -80,8 +83,8 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
                           .result = pointer_to(cuda->block_now + CUDA_BLOCK_COLLECTIONS),
                           .number = launch->gc_is_stopped};
   if (!have_service(cuda, err)) return false;
-  if (!frees) return start_one(cuda, cuda->service_trees, service, err);
-  return serve(cuda, cuda->service_trees, cuda->service_zero, service, err);
+  return start_trees(cuda, service, err) &&
+         (!frees || start_all(cuda, cuda->service_zero, service, err));
 }
 
 bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
@@ -119,9 +122,10 @@ static bool run_clear(void *data, Error *err) {
   CudaDevice *cuda = launch->context.host;
   if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
   RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
-  if (!start_one(cuda, cuda->service_trees, service, err)) return false;
+  if (!start_trees(cuda, service, err)) return false;
   service.number = (int32_t)launch->frame[0];
-  return serve(cuda, cuda->service_clear, cuda->service_clear_end, service, err) &&
+  return start_all(cuda, cuda->service_clear, service, err) &&
+         start_one(cuda, cuda->service_clear_end, service, err) &&
          cuda_refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
 }
 

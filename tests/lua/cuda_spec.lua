@@ -386,6 +386,55 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(expected, said)
   end)
 
+  it("shares what hangs below freed nodes, and tables that lost many, among a block's threads",
+    function()
+    local text = [[
+      local x, h, l = rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32)
+      local tree, other = rg.tree(), rg.tree()
+      local outer = tree:pointer("i", 64)
+      local inner, few = outer:pointer("i", 64), outer:dense("i", 3):pointer("i", 1)
+      inner:dense("i", 8):place(x)
+      few:dense("i", 1):place(rg.field(rg.i8))
+      local far, deep = other:hash("j"), other:pointer("i", 64)
+      local under = deep:hash("j")
+      far:dense("j", 8):place(h)
+      under:dense("j", 4):place(l)
+      local fill = rg.kernel(function(m)
+        for i in rg.range(4096) do
+          x[i * 8], h[i * 8 - 9000] = i + m, i
+          l[i % 64][i * 4] = m
+          if i % 2 == 0 and i < 192 then few:activate(i) end
+        end
+      end)
+      local drop = rg.kernel(function(n, m)
+        for i in rg.range(64) do
+          if i % 8 ~= n then outer:deactivate(i) end
+          if i % 8 >= m then deep:deactivate(i) end
+        end
+        for j in rg.range(4096) do if j % 4 ~= n then far:deactivate(j - 1125) end end
+      end)
+      local function show()
+        local sum = 0
+        for i, v in pairs(x) do sum = sum + v * (i % 7) end
+        for j, v in pairs(h) do sum = sum + v * (j % 5) end
+        for i, j, v in pairs(l) do sum = sum + v * (j % 3) end
+        print(outer:count(), inner:count(), few:count(), far:count(), under:count(), sum)
+      end
+      fill(1) drop(1, 3) show()
+      fill(2) drop(2, 7) show()
+      inner:clear() far:clear() show()
+      fill(3) drop(5, 0) show()
+    ]]
+    local said = run("RG_STRESS= PTX_COUNT=1", 'rg.init { arch = "cuda" }' .. text)
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)
+    assert.equal(expected, (said:gsub("device: [^\n]*\n?", ""):gsub("%s+$", "")))
+    local function cost(entry) -- by four warps; by one thread
+      return tonumber(said:match("rg_service_" .. entry .. ": %d+ launches, (%d+)"))
+    end
+    assert.truthy(cost "trees" / 4 < 200000, said) -- one thread alone: millions
+    assert.truthy(cost "clear_end" < 2000, said)   -- hundreds of thousands
+  end)
+
   it("reads no count back where a steady loop frees and activates", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
