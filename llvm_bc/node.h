@@ -221,7 +221,7 @@ void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint64_t step);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);
-/* the latter in parts: are there many? Then all shares of them, which are found before one begins */
+/* the latter in parts: are there many? Then all shares, which are found before one begins */
 typedef struct RtPurge { /* entries, counted on past the table's end */
   uint64_t begin, end;
 } RtPurge;

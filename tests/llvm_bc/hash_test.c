@@ -1,9 +1,11 @@
 /* hash_test.c - look-ups for lanes find, and make, what look-ups one by one do: of keys that are
- * their tags and of others, of cells that are there and not, in lanes that run and do not. */
+ * their tags and of others, of cells that are there and not, in lanes that run and do not. And a
+ * table that is purged in shares has what it had. */
 #include <string.h>
 
 #include "check.h"
 #include "forest.h"
+#include "node.h"
 
 enum { SHIFT = 26, CELLS = 6000, MOST_AXES = 4, MOST_LANES = 64, ROUNDS = 400 };
 
@@ -114,7 +116,44 @@ static void test_lanes(int axes) {
   destroy();
 }
 
+/* In any order, as threads would. More shares than lines have nothing to do. */
+static void purge_in(uint64_t shares) {
+  RtManager *manager = trees->rt.managers;
+  RtPurge all[512];
+  for (uint64_t k = 0; k < shares; k++)
+    all[k] = rt_hash_purge_begin(&trees->rt, manager, k, shares);
+  for (uint64_t k = 0, at = shares / 2; k < shares; k++, at = (at + 1) % shares)
+    rt_hash_purge(&trees->rt, manager, all[at]);
+  rt_hash_purge_end(manager);
+}
+
+static void test_purge(int cells, int tiny) {
+  int64_t coordinates[1];
+  create(1);
+  trees->rt.tiny_chunks = (uint32_t)tiny;
+  for (int round = 0; round < 20; round++) {
+    for (int k = 0; k < cells; k++) {
+      coordinates[0] = k * 7 - 9 * round;
+      if ((k + round) % 3)
+        rt_hash_clear(context, context->workers, 0, 0, trees->rt.root, coordinates);
+      else rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
+    }
+    purge_in((uint64_t)1 << round % 10);
+    CHECK(trees->rt.managers->table.tombstones == 0);
+    rt_tree_refresh(context, &trees->rt);
+    CHECK(!strcmp(forest_broken(trees), ""));
+    rt_tree_collect(context, &trees->rt);
+  }
+  destroy();
+}
+
 int main(void) {
+  TEST("a table that is purged in shares has what it had") {
+    for (int cells = 3; cells < CELLS; cells = cells * 3 + 1) {
+      test_purge(cells, 0);
+      test_purge(cells, 1);
+    }
+  }
   for (int axes = 1; axes <= MOST_AXES; axes++)
     TEST("lanes of a hash find and make the cells that iterations alone do") test_lanes(axes);
   return check_report();
