@@ -175,7 +175,7 @@ void hub_step(Hub *hub, struct pollfd *others, int other_count, int64_t wait_ms)
     ranks[count] = k;
     waits[count++] = (struct pollfd){.fd = hub->members[k].socket, .events = POLLIN};
   }
-  memcpy(waits + count, others, (size_t)other_count * sizeof *others);
+  if (other_count) memcpy(waits + count, others, (size_t)other_count * sizeof *others);
   int64_t left = hub->began_ms ? hub->began_ms + hub->patience_ms - now_ms() : wait_ms;
   int32_t wait = (int32_t)min_i64(wait_ms, left > 0 ? left : 0);
   int ready = poll(waits, (nfds_t)(count + other_count), wait);
