@@ -118,6 +118,35 @@ local function read_periodic(periodic, axes)
   return list
 end
 
+-- As a script says a value: 8, {8, 9}.
+local function said(v)
+  if type(v) ~= "table" then return tostring(v) end
+  local parts = {}
+  for k, part in ipairs(v) do parts[k] = tostring(part) end
+  return "{" .. table.concat(parts, ", ") .. "}"
+end
+
+-- All ranks have the same grid, or none has one.
+local function compare(self, block)
+  if self.comm.size == 1 then return end
+  local lines = {}
+  for k, name in ipairs { "shape", "halo", "periodic" } do
+    lines[k] = ("%s = %s"):format(name, said(self[name]))
+  end
+  lines[4] = "block = " .. said(block)
+  local all = self.comm:gather(table.concat(lines, "\n") .. "\n")
+  for rank = 1, self.comm.size - 1 do
+    local others = all[rank]:gmatch "[^\n]+"
+    for first in all[0]:gmatch "[^\n]+" do
+      local other = others()
+      if other ~= first then
+        return fail.argument(("rg.grid is of other cells on rank %d than on rank 0: %s there, %s \z
+          on rank 0"):format(rank, other, first))
+      end
+    end
+  end
+end
+
 -- -- halos ----------------------------------------------------------------------------------------
 
 -- x = p, `shift` cells further, in the box from `a` to `b`: by the number of axes.
@@ -330,7 +359,7 @@ end
 
 -- -- the module -----------------------------------------------------------------------------------
 
---- `from` and `past`: this rank's cells, by axis, from 1 on.
+--- Together. `from` and `past`: this rank's cells, by axis, from 1 on.
 function grid.create(session, rg, options)
   if type(options) ~= "table" then
     return fail.argument("rg.grid takes a table of options, not " .. fail.describe(options),
@@ -341,6 +370,7 @@ function grid.create(session, rg, options)
   local shape, halo = read_shape(options.shape), read_halo(options.halo)
   local self = { session = session, comm = comm, shape = shape, halo = halo,
     periodic = read_periodic(options.periodic, #shape) }
+  compare(self, options.block)
   if options.block ~= nil then
     return make_block_grid(show_members(block_grid.create(self, rg, options.block),
       shown_of_blocks))

@@ -549,6 +549,15 @@ describe("a grid #compiled #cpu", function()
     assert.is_truthy(problem({ shape = 4, halo = 5, periodic = true }):find "at least 5 cells")
     assert.is_truthy(select(2, pcall(g.save, g, nil, {})).message:find "grid:save takes a path")
     fails(3, "rg.grid{ shape = 2 }", "cannot be cut into 3 blocks")
+    local other = "rg.grid is of other cells on rank 1 than on rank 0: %s there, %s on rank 0"
+    for options, names in pairs {
+      ["shape = {8, 8 + comm.rank}"] = { "shape = {8, 9}", "shape = {8, 8}" },
+      ["shape = 8, halo = comm.rank"] = { "halo = 1", "halo = 0" },
+      ["shape = 8, periodic = comm.rank == 0"] = { "periodic = {false}", "periodic = {true}" },
+      ["shape = 8, block = 2 + 2 * comm.rank"] = { "block = 4", "block = 2" } } do
+      local lines = fails(2, ("rg.grid{ %s }"):format(options), other:format(unpack(names)))
+      assert.is_true(says(lines, "rank 0: ") and says(lines, "rank 1: "))
+    end
   end)
 end)
 
