@@ -56,7 +56,9 @@ static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   }
   *moved = (Moved){window->here, window->size_bytes};
-  return array_move(array, window->here, unmap_moved, moved, err);
+  if (array_move(array, window->here, unmap_moved, moved, err)) return true;
+  comm_abort(comm, "an array cannot move into its window");
+  return false;
 }
 
 static Window *open_window(Comm *comm, Array *array, Error *err) {
@@ -116,11 +118,21 @@ static bool finish_window(RgWindow *handle, RgWindow **out, Error *err) {
   return ok;
 }
 
+/* Where ranks differ, each says what it has. */
+static void tell_array(const Comm *comm, const Array *array, Error *err) {
+  char label[100], shape[200];
+  if (!err || err->code != RG_ERROR_RANK || comm->is_lost) return;
+  numbers_join(shape, sizeof shape, array->shape, array->rank, ", ");
+  error_hint(err, "on rank %d it is %s with shape {%s}", comm->rank, array_label(array, label),
+             shape);
+}
+
 static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
   if (!api_settle(program, err) || !can_be_window(array, err)) return false;
   RgWindow *handle = new_handle(program, ranks, err);
   if (!handle) return false;
   handle->window = open_window(ranks->comm, array, err);
+  if (!handle->window) tell_array(ranks->comm, array, err);
   return finish_window(handle, out, err);
 }
 

@@ -603,8 +603,10 @@ describe("a mistake of a rank #compiled #cpu", function()
     fails(2, "comm:window(rg.array(rg.f32, 10 + comm.rank))", "of 40 bytes on rank 0, and of 44")
     fails(2, "comm:window(rg.array(rg.f32, 6 + comm.rank * 6, 12 - comm.rank * 6))",
       "declared differently")
-    fails(2, "comm:window(rg.array(comm.rank == 0 and rg.f32 or rg.i32, 10))",
+    local lines = fails(2, "comm:window(rg.array(comm.rank == 0 and rg.f32 or rg.i32, 2, 5))",
       "declared differently")
+    assert.is_true(says(lines, "hint: on rank 0 it is an array of f32 with shape {2, 5}"))
+    assert.is_true(says(lines, "hint: on rank 1 it is an array of i32 with shape {2, 5}"))
   end)
 
   it("is named where it calls", function()
