@@ -68,7 +68,7 @@ static Special *watch(Kernel *kernel, Variant *general) {
   special->arg_count = general->arg_count < MOST_ARGS ? general->arg_count : MOST_ARGS;
   for (int32_t k = 0; k < special->arg_count && !kernel->fast_math; k++) {
     const VariantArg *arg = &general->args[k];
-    if (arg->kind == ARG_NUMBER && !type_is_float(arg->type))
+    if (arg->kind == ARG_NUMBER && !arg->is_array && !type_is_float(arg->type))
       special->numbers |= (uint64_t)1 << k;
   }
   special->has_ended = !special->numbers && !general->is_long;

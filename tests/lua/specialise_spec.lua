@@ -77,6 +77,16 @@ describe("a number that stays the same #compiled", function()
     assert.equal(1, rg.stats().specialised)
   end)
 
+  it("is none where it is the place of a counted array #cpu", function() -- no reach on cuda
+    local rg = eager()
+    local k = rg.kernel([=[function(a: array(i32), n: i32)
+      for i in rg.range(8) do a[i] = n end
+    end]=])
+    local a = rg.zeros(rg.i32, 8)
+    k(a, 3)
+    assert.equal("n = 3", constants_of(k))
+    assert.equal(3, a[7])
+  end)
   it("is left alone where it changes again and again", function()
     local rg = eager()
     local step, n, x = 0, 5, rg.field(rg.i32, 10)
