@@ -87,6 +87,7 @@ describe("a number that stays the same #compiled", function()
     assert.equal("n = 3", constants_of(k))
     assert.equal(3, a[7])
   end)
+
   it("is left alone where it changes again and again", function()
     local rg = eager()
     local step, n, x = 0, 5, rg.field(rg.i32, 10)
