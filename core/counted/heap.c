@@ -40,6 +40,7 @@ static void *take_small(CountedHeap *heap, uint64_t size_bytes) {
 
 static void give_back(CountedHeap *heap, uint64_t size_bytes) {
   __atomic_fetch_sub(&heap->budget->used, size_bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&heap->live, size_bytes, __ATOMIC_RELAXED);
 }
 
 static bool is_large(uint64_t size_bytes, int is_data) {
@@ -49,6 +50,7 @@ static bool is_large(uint64_t size_bytes, int is_data) {
 static void *take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
   if (!rt_budget_take(heap->budget, size_bytes)) return NULL;
+  __atomic_fetch_add(&heap->live, size_bytes, __ATOMIC_RELAXED);
   void *memory = is_large(size_bytes, is_data) ? take_large(heap, size_bytes)
                                                : take_small(heap, size_bytes);
   if (memory) owner_retain(heap->owner);

@@ -20,6 +20,7 @@ typedef struct CountedHeap {
   Owner *owner;
   Server *server;             /* NULL: none, or the runtime has ended */
   RtBudget *budget;
+  uint64_t live;              /* bytes that are taken, headers included; atomic */
   _Atomic uint32_t lock;      /* of what follows */
   struct CountedKept { void *memory; uint64_t size_bytes; } kept[COUNTED_KEPT];
   uint32_t next_kept;         /* what checked objects were, given back in their order */

@@ -36,6 +36,7 @@ void store_memory(const Store *store, RgMemory *memory) {
     memory->live += block->size_bytes;
     memory->arrays++;
   }
+  memory->live += __atomic_load_n(&store->counted.live, __ATOMIC_RELAXED);
 }
 
 /* Every block with memory has a header that an array, or a tree, holds. */

@@ -342,7 +342,7 @@ return {
     { "notes: table[]?", "Further places that explain it." },
   } },
   { class = "rg.MemoryReport", title = "A memory report: bytes; `tostring` draws it", rows = {
-    { "live: integer", "What existing cells occupy." },
+    { "live: integer", "What existing cells and arrays occupy, counted ones included." },
     { "reserved: integer", "What was requested from the system." },
     { "peak: integer", "The maximum of reserved so far." },
     { "trees: table[]",

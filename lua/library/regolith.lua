@@ -1336,7 +1336,7 @@ function Vector:select(...) end
 ---@field notes table[]? Further places that explain it.
 
 ---@class rg.MemoryReport
----@field live integer What existing cells occupy.
+---@field live integer What existing cells and arrays occupy, counted ones included.
 ---@field reserved integer What was requested from the system.
 ---@field peak integer The maximum of reserved so far.
 ---@field trees table[] `{ name, nodes = { { name, kind, depth, cells, live, reserved }, .. } }`.

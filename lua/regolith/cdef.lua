@@ -220,7 +220,8 @@ RgStatus rg_cache_info(RgRuntime *runtime, RgCacheInfo *info);
  * not be deleted. */
 RgStatus rg_cache_clear(RgRuntime *runtime);
 
-/* bytes; arrays: those that have memory of the runtime */
+/* bytes; live: of trees, arrays and counted memory; arrays: those that have memory of the runtime,
+ * but for counted ones */
 typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees, arrays; } RgMemory;
 typedef struct RgNodeMemory {
   const char *tree, *name, *kind;  /* of an SNode */

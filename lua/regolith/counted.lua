@@ -301,6 +301,9 @@ end
 function counted.take(number, t, address)
   local pointer = ffi.cast("RgCounted *", ffi.cast("uintptr_t", address))
   if pointer == nil then return nil end
+  local runtime = lib.runtimes[number]
+  local api = C.rg_extension_api(runtime.c)
+  runtime.new_bytes = runtime.new_bytes + tonumber(api.size(api, pointer))
   return new_handle(number, pointer, t)
 end
 

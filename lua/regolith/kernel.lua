@@ -393,7 +393,9 @@ local function take_results(self)
 end
 
 -- All that the kernel returned, where that is more than one value.
-function need.take_results(self) return lib.quiet(take_results, self) end
+function need.take_results(self)
+  return lib.relieve(self.runtime, lib.quiet(take_results, self))
+end
 
 -- -- what was printed -----------------------------------------------------------------------------
 

@@ -152,7 +152,7 @@ local Anchor = ffi.metatype("RgAnchor", {
 function lib.new_runtime()
   local number = 1
   while runtimes[number] do number = number + 1 end
-  local runtime = { number = number, handles = 0 }
+  local runtime = { number = number, handles = 0, new_bytes = 0 }
   runtimes[number] = runtime
   return runtime, Anchor(number)
 end
@@ -163,6 +163,18 @@ function lib.oracle_of(number) return runtimes[number] and runtimes[number].orac
 
 --- A handle of the runtime was made.
 function lib.count_handle(number) runtimes[number].handles = runtimes[number].handles + 1 end
+
+--- What launches returned has filled memory, of which Lua's collector sees a handle: it may run
+--- before `..` is returned. Not for calls in lib.quiet.
+function lib.relieve(number, ...)
+  local runtime = runtimes[number]
+  if runtime and runtime.new_bytes > 0 and lib.is_collecting() then
+    local bytes, session = runtime.new_bytes, runtime.session[1]
+    runtime.new_bytes = 0
+    if session then session:account_array(bytes) end
+  end
+  return ...
+end
 
 --- Counts launches and handles that are gone, and the latter alone: a launch compares, see
 --- kernel.lua.

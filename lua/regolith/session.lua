@@ -184,6 +184,7 @@ local function begin(self, options)
   if self.runtime then return end -- a finalizer was faster
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
+  self.runtime.session = setmetatable({ self }, { __mode = "v" })
   self.runtime.c, self.begun, self.reader = c, fail.place(), options.read
   self.runtime.arch = arch
   local lines_out = ffi.new "const int32_t *[1]"

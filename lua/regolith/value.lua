@@ -69,7 +69,9 @@ function value.take(slot, runtime)
   if kind == BOOL then return slot.i64 ~= 0 end
   if kind == I64 then return slot.i64 end
   if kind == U64 then return slot.u64 end
-  if kind == VECTOR then return lib.quiet(matrix.take, slot, runtime) end
+  if kind ~= VECTOR then return end
+  if not runtime then return lib.quiet(matrix.take, slot) end
+  return lib.relieve(runtime, lib.quiet(matrix.take, slot, runtime))
 end
 
 -- LuaJIT's function that makes a table of a known size; requiring it adds to the global `table`.

@@ -269,6 +269,32 @@ describe("a struct that holds arrays #cpu #compiled", function()
   end)
 end)
 
+-- Each is a line that makes 16 MiB of which only Lua's collector knows that nobody needs them.
+local makers = {
+  ["rg.array"] = "rg.array(rg.f32, 2 ^ 22)[k] = 1",
+  ["rg.zeros"] = "rg.zeros(rg.f32, 2 ^ 22)[k] = 1",
+  ["a kernel"] = "one()",
+  ["a kernel, with a number"] = "two()",
+}
+
+describe("memory that the collector does not see #cpu #compiled", function()
+  local many = tonumber(os.getenv "RG_MANY") or 60 -- 20000: minutes
+  for name, make in pairs(makers) do
+    it(("stays below half a GiB over %d arrays of 16 MiB by %s"):format(many, name), function()
+      local pipe = assert(io.popen(([[luajit -e '
+        local rg = require "regolith"
+        local one = rg.kernel "function() return rg.zeros(rg.f32, 4194304) end"
+        local two = rg.kernel "function() return rg.zeros(rg.f32, 4194304), 1 end"
+        for k = 1, %d do %s end
+        for line in io.lines "/proc/self/status" do print(line) end' 2>&1]]):format(many, make)))
+      local text = pipe:read "*a"
+      pipe:close()
+      local peak = tonumber(text:match "VmHWM:%s+(%d+) kB")
+      assert(peak and peak < 2 ^ 19, peak and peak .. " KiB" or text)
+    end)
+  end
+end)
+
 describe("rg.zeros and rg.list #cpu #compiled", function()
   it("hold arrays", function()
     local lists, one = rg.list(rg.array_type(rg.i32)), rg.list(rg.i32)
