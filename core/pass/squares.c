@@ -8,12 +8,15 @@
  * each sixteenth. Others it would only cut into pieces, so nobody is asked: it is a candidate that
  * launches try (kernel/candidate.def), of loops that have something to gain and whose iterations
  * change nothing but elements of their own, where neither numbers of iterations nor the order of
- * sums show. */
+ * sums show. At once it is done on a CPU where a column's lines cannot stay in its caches until the
+ * next column wants them: they meet in few sets, or are on more pages than are remembered. */
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
 enum { SIDE = 16, LEAST_AXES = 2, MOST_AXES = 3 };
+/* Of most machines' second cache, and of their table of pages. */
+enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536, FEW_PLACES = 6 };
 
 /* -- which loops ------------------------------------------------------------------------------- */
 
@@ -22,6 +25,8 @@ typedef struct Survey {
   const IrRegion *body;
   bool is_plain;
   bool runs_along, runs_across; /* the last index of some place is the last axis; another one */
+  bool leaves_caches, has_loop; /* of those across: its columns are too long to stay there */
+  int places;
 } Survey;
 
 static bool is_dense(const IrKernel *kernel, const IrField *field) {
@@ -31,14 +36,43 @@ static bool is_dense(const IrKernel *kernel, const IrField *field) {
   return !node->parent;
 }
 
+/* The loop's axis that the index follows; -1: none. */
+static int axis_of(const Survey *survey, const IrInst *index) {
+  IndexRange range = ranges_of(index);
+  return range.known && range.base ? ranges_param(survey->body, range.base) : -1;
+}
+
+/* Do so many lines, so many bytes apart, drive each other out? */
+static bool is_too_long(uint64_t lines, uint64_t apart) {
+  uint64_t even = apart & -apart, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
+  return lines > sets_ways || (apart >= PAGE && lines > PAGES);
+}
+
+/* A place that goes along another axis than its last one while the loop's last index counts. */
+static bool has_long_columns(const Survey *survey, const IrInst *place) {
+  const IrField *field = &survey->kernel->fields.items[place->field];
+  const SNode *node = field->node;
+  int last = survey->body->params.count - 1;
+  if (field->tree < 0 || !node || !node->parent || node->parent->parent) return false;
+  uint64_t apart = (uint64_t)type_size(field->type);
+  for (int k = place->operand_count - 1; k >= 0; k--) {
+    uint64_t extent = (uint64_t)node->shape[k];
+    if (axis_of(survey, place->operands[k]) == last) return is_too_long(extent, apart);
+    apart *= extent;
+  }
+  return false;
+}
+
 static void note_place(Survey *survey, const IrInst *place) {
   const IrRegion *body = survey->body;
+  survey->places++;
   survey->is_plain &= is_dense(survey->kernel, &survey->kernel->fields.items[place->field]);
   if (!place->operand_count) return;
-  IndexRange index = ranges_of(place->operands[place->operand_count - 1]);
-  int axis = index.known && index.base ? ranges_param(body, index.base) : -1;
+  int axis = axis_of(survey, place->operands[place->operand_count - 1]);
   if (axis == body->params.count - 1) survey->runs_along = true;
-  else if (axis >= 0) survey->runs_across = true;
+  if (axis < 0 || axis == body->params.count - 1) return;
+  survey->runs_across = true;
+  survey->leaves_caches |= has_long_columns(survey, place);
 }
 
 static bool note(void *data, IrInst *inst) {
@@ -46,30 +80,34 @@ static bool note(void *data, IrInst *inst) {
   switch (inst->op) {
   case IR_PLACE: note_place(survey, inst); break;
   case IR_LOAD: case IR_STORE: case IR_VAR: case IR_GET: case IR_SET: break;
-  case IR_IF: case IR_FOR: break;
+  case IR_IF: break;
+  case IR_FOR: survey->has_loop = true; break;
   case IR_RANDOM: survey->is_plain = false; break;
   default: survey->is_plain &= (ir_op_info[inst->op].flags & IR_PURE) != 0;
   }
   return survey->is_plain;
 }
 
-static bool gains(const IrKernel *kernel, IrInst *range) {
+static bool gains(const PassContext *ctx, const IrKernel *kernel, IrInst *range) {
   IrRegion *body = range->regions[0];
-  Survey survey = {kernel, body, true, false, false};
+  Survey survey = {.kernel = kernel, .body = body, .is_plain = true};
   if (range->serial || range->block) return false;
   if (body->params.count < LEAST_AXES || body->params.count > MOST_AXES) return false;
   ir_walk(body, note, &survey);
-  return survey.is_plain && survey.runs_along && survey.runs_across;
+  if (!survey.is_plain || !survey.runs_along || !survey.runs_across) return false;
+  bool is_sure = survey.leaves_caches && !survey.has_loop && survey.places <= FEW_PLACES;
+  return ctx->goes_by_squares || (is_sure && !ctx->for_cuda);
 }
 
 typedef struct Search {
+  const PassContext *ctx;
   const IrKernel *kernel;
   IrInst *found;
 } Search;
 
 static bool visit(void *data, IrInst *inst) {
   Search *search = data;
-  if (inst->op == IR_RANGE && gains(search->kernel, inst)) search->found = inst;
+  if (inst->op == IR_RANGE && gains(search->ctx, search->kernel, inst)) search->found = inst;
   return !search->found;
 }
 
@@ -99,6 +137,7 @@ static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *en
 static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   IrRegion *body = range->regions[0];
   int axes = body->params.count;
+  ir_note(kernel, range->line, "square by square, as elements lie across");
   IrInst *squares[2 * MOST_AXES];
   IrBuilder b = rewrite_before(kernel, range);
   for (int k = 0; k < axes; k++)
@@ -120,8 +159,8 @@ static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
 
 bool pass_squares(PassContext *ctx, IrKernel *kernel, Error *err) {
   (void)err;
-  Search search = {.kernel = kernel};
-  while (ctx->goes_by_squares && kernel->body && !kernel->failed) {
+  Search search = {.ctx = ctx, .kernel = kernel};
+  while (kernel->body && !kernel->failed) {
     search.found = NULL;
     ir_walk(kernel->body, visit, &search);
     if (!search.found) break;
