@@ -3,6 +3,7 @@
  * Processor names are checked here, since for an unknown one LLVM prints to standard error and uses
  * a useless default. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "jit/jit.h"
@@ -44,9 +45,21 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
   return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
 }
 
+/* Without instructions for halves: LLVM before 22 swaps the operands of their comparisons under a
+ * mask, and not the comparison (llvm-project issue 159723). Floats give the same results. */
 static bool create_native(JitTarget *target, Error *err) {
+  static const char without[] = ",-avx512fp16";
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
-  bool ok = create_machine(target, "x86_64-unknown-linux-gnu", cpu, features, err);
+  size_t length = strlen(features);
+  char *chosen = malloc(length + sizeof without);
+  bool ok = chosen ||
+            error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  if (ok) {
+    memcpy(chosen, features, length);
+    memcpy(chosen + length, without, sizeof without);
+    ok = create_machine(target, "x86_64-unknown-linux-gnu", cpu, chosen, err);
+  }
+  free(chosen);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
   return ok;

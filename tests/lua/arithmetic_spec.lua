@@ -1,7 +1,8 @@
 --- Arithmetic: operators and math.* mean Lua, integers wrap and never trap, conversions saturate,
 --- 64 bits are exact.
 local bit = require "bit"
-local rg = require "regolith"
+local support = require "support"
+local rg = support.rg
 
 -- One kernel over columns of inputs, several expressions at once; a list of results for each.
 --   inputs: { a = { "i32", { 1, 2 } }, .. }   outputs: { { "i32", "a // 2" }, .. }
@@ -414,6 +415,19 @@ describe("f16", function()
     end)()
     assert.equal(rg.f16(third), h[0])
     assert.equal(rg.f32(third), s[0])
+  end)
+
+  it("compares as one number does where iterations run side by side under conditions", function()
+    local h, b, c = rg.array(rg.f16, 20), rg.array(rg.i32, 20), rg.array(rg.i32, 20)
+    for i = 0, 19 do h[i], b[i] = i % 3 - 1, i % 2 end
+    support.with_stress("force_lanes", rg.kernel(function()
+      for i in rg.range(20) do
+        if b[i + 1] > 0 then
+          if h[i] >= 0 then c[i] = 1 end
+        end
+      end
+    end))
+    for i = 0, 18 do assert.equal((i + 1) % 2 > 0 and i % 3 > 0 and 1 or 0, c[i], i) end
   end)
 end)
 
