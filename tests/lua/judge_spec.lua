@@ -54,6 +54,11 @@ describe("the judge #compiled", function()
     hold(count, function() return judge.program(4, 2, math.random(2)) end)
   end)
 
+  it(("agrees with %d kernels over lists that iterations share, from seed %d"):format(count,
+    first_seed), function()
+    hold(count, function() return judge.program(4, 1, 1, true) end)
+  end)
+
   it("agrees with plain Lua about random sweeps", function()
     for seed = first_seed, first_seed + count - 1 do
       math.randomseed(seed)

@@ -191,9 +191,10 @@ local function has_lists(case)
 end
 
 --- A case of `count` statements around loops, over some sparse trees or none; expressions are at
---- most `depth` operators tall. It is launched once or twice.
-function judge.program(count, depth, trees)
+--- most `depth` operators tall. It is launched once or twice. `is_of_lists`: with many lists.
+function judge.program(count, depth, trees, is_of_lists)
   local case = new_case()
+  case.is_of_lists = is_of_lists
   local scope = new_scope(case, depth)
   case.launches = random(2)
   for k = 1, trees or 0 do
@@ -377,11 +378,29 @@ local function cells_differ(field, a, b)
   end
 end
 
+-- What is compared of a field's cells: of a shared list whose slots are taken in any order, its
+-- elements, those of all its fields together.
+local function comparable(declared, field, cells)
+  if not field.is_shared then return cells[field.name] end
+  local lines = {}
+  for _, other in ipairs(declared.fields) do
+    if other.node == field.node then
+      for k, line in ipairs(cells[other.name]) do
+        local at, v = line:match "^(%S*) (.*)$"
+        lines[k] = lines[k] and lines[k] .. "; " .. v or at:gsub(",?%d+$", "") .. " " .. v
+      end
+    end
+  end
+  table.sort(lines)
+  return lines
+end
+
 --- The first output and row in which two results differ, or nothing.
 function judge.difference(case, a, b)
   for _, declared in ipairs(case.trees or {}) do
     for _, field in ipairs(declared.fields) do
-      local difference = cells_differ(field, a.cells[field.name], b.cells[field.name])
+      local difference = cells_differ(field, comparable(declared, field, a.cells),
+        comparable(declared, field, b.cells))
       if difference then return difference end
     end
   end
@@ -578,8 +597,8 @@ local function keep_tree(add, declared, cells)
   end
   add "    }, fields = {"
   for _, f in ipairs(declared.fields) do
-    add("      { name = %q, type = %q, node = %q, cells = %s },", f.name, f.type, f.node,
-      quoted(cells[f.name]))
+    add("      { name = %q, type = %q, node = %q, is_shared = %s, cells = %s },", f.name, f.type,
+      f.node, tostring(f.is_shared or false), quoted(cells[f.name]))
   end
   add "    } },"
 end
@@ -652,9 +671,14 @@ function judge.replay(rg, kept)
   end), "\n")
   if said ~= (kept.said or "") then return ("it says '%s', not '%s'"):format(said, kept.said) end
   for _, declared in ipairs(kept.trees) do
+    local kept_cells, found = {}, {}
     for _, field in ipairs(declared.fields) do
-      local difference = cells_differ(field, field.cells, tree.listing(captures[field.name],
-        field.type))
+      kept_cells[field.name] = field.cells
+      found[field.name] = tree.listing(captures[field.name], field.type)
+    end
+    for _, field in ipairs(declared.fields) do
+      local difference = cells_differ(field, comparable(declared, field, kept_cells),
+        comparable(declared, field, found))
       if difference then
         return ("%s holds '%s', not '%s'"):format(field.name, difference.b, difference.a)
       end

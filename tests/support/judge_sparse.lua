@@ -1,7 +1,9 @@
 --- judge_sparse.lua - random trees, and the statements of kernels over them. The rules that keep
 --- results certain: in one parallel loop a tree either grows (writes at the loop's own cell,
 --- updates that commute, activations) or shrinks (deactivations, by conditions that do not read
---- it), or is only read, as are all other trees.
+--- it), or is only read, as are all other trees. Lists of which some are `shared` get elements by
+--- any iteration, so nothing reads these by their slots, and they are compared as they come; where
+--- all elements are `alike`, any iteration may pop them, too.
 local value = require "judge_value"
 local make = require "judge_make"
 local statement = require "judge_statement"
@@ -47,7 +49,7 @@ local function add_field(case, declared, at)
   case.count = case.count + 1
   table.insert(declared.fields, { name = ("s%d"):format(case.count), type = pick(field_types),
     node = at.name,
-    is_list = at.kind == "dynamic" })
+    is_list = at.kind == "dynamic", is_shared = at.is_shared })
 end
 
 -- Lists in the cells of a node, along an axis of their own.
@@ -56,6 +58,9 @@ local function add_list(case, declared, above)
   local new = { name = ("n%d"):format(case.count), kind = "dynamic", parent = above.name,
     axes = { "k" }, sizes = { 60 },
     chunk = random(2) == 1 and random(8) or nil, layout = random(4) == 1 and "aos" or nil }
+  if random(2) == 1 then
+    new.is_shared, new.is_alike, new.sizes[1] = true, random(2) == 1, 900
+  end
   table.insert(declared.nodes, new)
   for _ = 1, random(2) do add_field(case, declared, new) end
 end
@@ -77,7 +82,9 @@ function sparse.declaration(case)
   grow(nil, random(4))
   if random(4) == 1 then grow(nil, random(2)) end
   for k = 1, #declared.nodes do
-    if random(6) == 1 then add_list(case, declared, declared.nodes[k]) end
+    if random(case.is_of_lists and 2 or 6) == 1 then
+      add_list(case, declared, declared.nodes[k])
+    end
   end
   tree.complete(declared.nodes)
   return declared
@@ -181,7 +188,9 @@ function make.sparse_leaf(t, scope)
     return node("sparse_is_active", "bool", indices(scope, level_of(declared, item)),
       { name = item.name, tree = number })
   end
-  local number, item, declared = choose(scope, function(f) return f.type == t end, "fields")
+  local number, item, declared = choose(scope, function(f)
+    return f.type == t and not f.is_shared
+  end, "fields")
   if t == "i32" and random(4) == 1 then
     local where, list, of = choose(scope, function(f) return f.is_list end, "fields")
     if list then
@@ -320,6 +329,8 @@ function makers.deactivate(scope)
     if goes(n) then list[#list + 1] = n end
   end
   local item = pick(list)
+  if scope.totalled[number] then return end
+  scope.dropped[number] = true
   return item and { kind = "sparse_call", call = "deactivate", name = item.name, tree = number,
     values = own_indices(scope, declared, item) or indices(scope, item) }
 end
@@ -331,7 +342,9 @@ local function own_list(scope, how)
   local list = {}
   for _, item in ipairs(number and declared.fields or {}) do
     local level = level_of(declared, item)
-    if level.kind == "dynamic" and level.parent == scope.own_level then list[#list + 1] = item end
+    if level.kind == "dynamic" and level.parent == scope.own_level and not item.is_shared then
+      list[#list + 1] = item
+    end
   end
   local item = pick(list)
   if not item then return end
@@ -405,7 +418,9 @@ function makers.pop(scope)
 end
 function makers.empty(scope)
   local number, _, item, values = own_list(scope, "shrinks")
-  return number and { kind = "list_empty", name = item.name, tree = number, values = values }
+  if not number or scope.totalled[number] then return end
+  scope.dropped[number] = true
+  return { kind = "list_empty", name = item.name, tree = number, values = values }
 end
 function makers.list_store(scope)
   local number, _, item, values = own_list(scope, "grows")
@@ -416,14 +431,133 @@ function makers.list_store(scope)
     value = make.expression(item.type, 1, scope) }
 end
 
+-- -- lists that iterations share ------------------------------------------------------------------
+
+local function shared_list(scope, how, is_alike)
+  local number, declared = change_tree(scope, how)
+  local list = {}
+  for _, item in ipairs(number and declared.fields or {}) do
+    if item.is_shared and (not is_alike or level_of(declared, item).is_alike) then
+      list[#list + 1] = item
+    end
+  end
+  local item = pick(list)
+  if item then return number, declared, item, level_of(declared, item) end
+end
+
+-- A local around the loop to which iterations add.
+local function new_total(scope, t)
+  local variable = statement.new_name(scope, "r")
+  table.insert(scope.loop.reduced, { variable = variable, type = t })
+  return variable
+end
+
+-- x:append(c, v1, v2), of any cell; or with the slots, which are added up: all of a loop are.
+kinds.shared_append = {
+  text = function(s)
+    local call = ("%s:append(%s)"):format(s.name, table.concat(texts_of(s.values), ", "))
+    return s.total and ("%s = %s + %s"):format(s.total, s.total, call) or call
+  end,
+  run = function(s, env)
+    kinds.list_append.run(s, env)
+    if s.total then
+      env.totals[s.total] = value.apply("+", "i32", env.totals[s.total], env.locals[s.slot])
+    end
+  end,
+}
+-- x:pop(c), or with the values, which are all alike, added up.
+kinds.shared_pop = {
+  text = function(s)
+    local call = ("%s:pop(%s)"):format(s.name, table.concat(texts_of(s.values), ", "))
+    return s.total and ("%s = %s + %s"):format(s.total, s.total, call) or call
+  end,
+  run = function(s, env)
+    local v = env.trees[s.tree]:pop(s.name, at_of(s.values, env))
+    if s.total then
+      env.totals[s.total] = value.apply("+", s.type, env.totals[s.total], v)
+    end
+  end,
+}
+-- local w: T = 0; then w op v for all elements, in any order
+kinds.list_total = {
+  text = function(s, indent)
+    return ("local %s: %s = 0\n%sfor %s, %s in %s:items(%s) do %s = %s %s %s end"):format(s.total,
+      (value.type_text(s.type):gsub("rg%.", "")), indent, s.slot, s.item, s.name,
+      table.concat(texts_of(s.values), ", "), s.total, s.total, s.op, s.item)
+  end,
+  run = function(s, env)
+    local model, at, total = env.trees[s.tree], at_of(s.values, env), value.zero(s.type)
+    for slot = 0, model:length(s.name, at) - 1 do
+      at[#s.values + 1] = slot
+      total = value.apply(s.op, s.type, total, model:read(s.name, at))
+    end
+    env.locals[s.total] = total
+  end,
+}
+
+local function is_whole_number(t) return not info[t].count and not info[t].float and t ~= "bool" end
+
+local function constant(t)
+  if t == "bool" then return node("literal", t, nil, { text = "true", value = true }) end
+  if not info[t].count then return make.literal(t) end
+  return node("vector_make", t, { make.literal(info[t].element) })
+end
+
+local function shared_append(scope, number, declared, item, level)
+  local s = { kind = "shared_append", name = item.name, tree = number, types = {},
+    slot = statement.new_name(scope, "w"), values = indices(scope, level.up) }
+  s.rank = #s.values
+  for _, field in ipairs(declared.fields) do
+    if field.node == item.node then
+      table.insert(s.types, field.type)
+      if level.is_alike then field.always = field.always or constant(field.type) end
+      table.insert(s.values, field.always or make.expression(field.type, 1, scope))
+    end
+  end
+  return s
+end
+function makers.shared_append(scope)
+  local number, declared, item, level = shared_list(scope, "grows")
+  if not number then return end
+  local s = shared_append(scope, number, declared, item, level)
+  if scope.slots[level.name] == nil then
+    scope.slots[level.name] = random(3) == 1 and new_total(scope, "i32")
+  end
+  s.total = scope.slots[level.name] or nil
+  return s
+end
+function makers.shared_pop(scope)
+  local number, _, item, level = shared_list(scope, "shrinks", true)
+  if not number then return end
+  local s = { kind = "shared_pop", name = item.name, type = item.type, tree = number,
+    values = indices(scope, level.up) }
+  if is_whole_number(item.type) and not scope.dropped[number] and random(2) == 1 then
+    scope.totalled[number], s.total = true, new_total(scope, item.type)
+  end
+  return s
+end
+function makers.shared_empty(scope)
+  local number, _, item, level = shared_list(scope, "shrinks")
+  if not number or scope.totalled[number] then return end
+  scope.dropped[number] = true
+  return { kind = "list_empty", name = item.name, tree = number,
+    values = indices(scope, level.up) }
+end
+
+local shared = { "shared_append", "shared_append", "shared_append", "shared_pop", "shared_pop",
+  "shared_empty", "deactivate" }
 local common = { "store", "store", "update", "update", "activate", "deactivate", "deactivate",
+  "shared_append", "shared_append", "shared_append", "shared_pop", "shared_pop", "shared_empty",
   "append", "append", "append", "pop",
   "empty", "list_store" }
 
 --- A statement of a loop that may change trees; nothing where it has none.
 function statement.change(scope)
   if not scope.changed or scope.is_helper then return end
-  return makers[pick(common)](scope)
+  if not scope.case.is_of_lists or random(3) == 1 then return makers[pick(common)](scope) end
+  local number, item, declared = choose(scope, function(f) return f.is_shared end, "fields")
+  if item then return makers.items(scope, number, item, level_of(declared, item)) end
+  return makers[pick(shared)](scope)
 end
 
 kinds.sparse_rescale = { -- local w1, w2 = rg.rescale(x, block, i, j)
@@ -563,8 +697,10 @@ function sparse.loop(scope, count, is_first)
   own.readable, own.is_sparse = { unpack(scope.readable) }, true
   own.indices, own.own_level, own.changed, own.stored, own.updated = s.indices, level.name, {}, {},
     {}
+  own.slots, own.totalled, own.dropped = {}, {}, {}
   for k in ipairs(scope.case.trees) do
-    own.changed[k] = pick { "grows", "grows", "shrinks", false } or nil
+    own.changed[k] = pick(scope.case.is_of_lists and { "grows", "grows", "shrinks", "shrinks",
+      false } or { "grows", "grows", "shrinks", false }) or nil
   end
   if is_first then own.changed[number] = "grows" end
   if of_elements then own.changed[number] = nil end
@@ -598,10 +734,11 @@ function sparse.host(scope)
       scope, item) }
   end
   local item = pick(declared.fields)
+  local level = level_of(declared, item)
+  if item.is_shared then return shared_append(scope, number, declared, item, level) end
   return { kind = "sparse_store", name = item.name, type = item.type, tree = number,
     style = random(3),
-    values = indices(scope, level_of(declared, item)), value = make.expression(item.type, 1,
-      scope) }
+    values = indices(scope, level), value = make.expression(item.type, 1, scope) }
 end
 
 --- One over a list: for k, v in x:items(c).
@@ -625,6 +762,15 @@ kinds.list_walk = {
 }
 function makers.items(scope, number, item, level)
   if not item.type then return end -- a node
+  if item.is_shared then
+    if not is_whole_number(item.type) then return end
+    local s = { kind = "list_total", tree = number, name = item.name, type = item.type,
+      op = pick { "+", "~", "|" }, values = indices(scope, level.up),
+      slot = statement.new_name(scope, "c"), item = statement.new_name(scope, "c"),
+      total = statement.new_name(scope, "w") }
+    statement.declare(scope, s.total, s.type)
+    return s
+  end
   local s = { kind = "list_walk", tree = number, name = item.name, values = indices(
     scope, level.up), slot = statement.new_name(scope, "c"),
     item = statement.new_name(scope, "c") }
