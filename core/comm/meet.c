@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "comm/far.h"
 #include "comm/header.h"
+#include "comm/near.h"
 #include "comm/window.h"
 
 enum { SPINS = 50, LOOK_EVERY = 10000 };
@@ -224,6 +225,10 @@ bool comm_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *
                 int32_t in_count, Error *err) {
   Error why = {0};
   if (!are_ranks(comm, out, out_count, err) || !are_ranks(comm, in, in_count, err)) return false;
+  if (comm_is_one_team(comm)) {
+    bool is_done, ok = near_trade(comm, out, out_count, in, in_count, &is_done, err);
+    if (!ok || is_done) return ok;
+  }
   if (!comm->boot->table->trade) return far_trade(comm, out, out_count, in, in_count, err);
   if (!begin(comm, CALL_TRADE, err)) return false;
   if (!comm->boot->table->trade(comm->boot, out, out_count, in, in_count, &why))

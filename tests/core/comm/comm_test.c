@@ -123,6 +123,44 @@ static int trade_parcels(Comm *comm, Error *err) {
   return 0;
 }
 
+/* Two that take many turns of the buffers, of other sizes on each rank, and an empty one. */
+static int trade_large_parcels(Comm *comm, Error *err) {
+  enum { MOST = 1500000, COUNT = 3 };
+  static uint8_t sent[COUNT][MOST], came[COUNT][MOST];
+  int32_t next = (comm->rank + 1) % comm->size, before = (comm->rank + comm->size - 1) % comm->size;
+  for (int turn = 0; turn < 3; turn++) {
+    Parcel out[COUNT], in[COUNT];
+    for (int k = 0; k < COUNT; k++) {
+      uint64_t base = k == 1 ? 0 : 700001u * (uint64_t)(turn + k) / 3;
+      memset(sent[k], 50 * turn + 10 * k + comm->rank, MOST);
+      memset(came[k], 255, MOST);
+      out[k] = (Parcel){next, sent[k], base ? base + 1001u * (uint64_t)comm->rank : 0};
+      in[k] = (Parcel){before, came[k], base ? base + 1001u * (uint64_t)before : 0};
+    }
+    RANK_OK(comm, err, comm_trade(comm, out, COUNT, in, COUNT, err));
+    for (int k = 0; k < COUNT; k++)
+      for (uint64_t j = 0; j < MOST; j++)
+        RANK_CHECK(comm, came[k][j] == (j < in[k].size_bytes ? 50 * turn + 10 * k + before : 255));
+  }
+  return 0;
+}
+
+/* One rank has more than a buffer lists. */
+static int trade_many_parcels(Comm *comm, Error *err) {
+  enum { MANY = 5000 };
+  static int32_t sent[MANY], came[MANY];
+  static Parcel out[MANY], in[MANY];
+  for (int k = 0; k < MANY; k++) {
+    sent[k] = 7 * k;
+    out[k] = (Parcel){1, &sent[k], sizeof *sent};
+    in[k] = (Parcel){0, &came[k], sizeof *came};
+  }
+  int32_t outs = comm->rank == 0 ? MANY : 0, ins = comm->rank == 1 ? MANY : 0;
+  RANK_OK(comm, err, comm_trade(comm, out, outs, in, ins, err));
+  for (int k = 0; k < ins; k++) RANK_CHECK(comm, came[k] == 7 * k);
+  return 0;
+}
+
 /* -- what goes wrong --------------------------------------------------------------------------- */
 
 static bool says(const Error *err, const char *part) { return strstr(err->message, part) != NULL; }
@@ -310,6 +348,10 @@ int main(int argc, char **argv) {
     run(3, reduce_other_counts, 0);
   }
   TEST("parcels reach every rank") run_in_teams(trade_parcels);
+  TEST("so do large ones, and very many") {
+    run_in_teams(trade_large_parcels);
+    run(3, trade_many_parcels, 0);
+  }
   TEST("one of another size is an error on all ranks") run(2, send_other_sizes, 0);
   TEST("other ways to combine are one, in teams and past them") {
     run(3, reduce_in_another_way, 0);
