@@ -56,7 +56,7 @@ static bool are_lists(const Comm *comm) {
   return true;
 }
 
-/* Of what `from` sends to `to` the parcel number `skip`, and where it begins; NULL: there is none. */
+/* Of what `from` sends to `to` the parcel number `skip`, and where it begins; NULL: no such. */
 static const Entry *find_sent(const Comm *comm, int32_t from, int32_t to, uint64_t skip,
                               uint64_t *start) {
   const List *list = list_of(comm, from);
