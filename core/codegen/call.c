@@ -92,6 +92,7 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
   LLVMValueRef function = declare(g, entry, &type);
   unsigned arg_count = (unsigned)entry->param_count;
   LLVMValueRef result = LLVMBuildCall2(g->builder, type, function, args, arg_count, "");
+  if (entry->result == TYPE_PTR) return value_global(g, result);
   if (entry->result != TYPE_BOOL) return result;
   return LLVMBuildICmp(g->builder, LLVMIntNE, result, value_integer(g->i32, 0), "");
 }
@@ -104,6 +105,9 @@ static LLVMValueRef emit_one(Codegen *g, const IrInst *inst, const LLVMValueRef 
   switch (inst->entry) {
   case RT_SLOT_FIND: return slot_find(g, inst->tree, operands[0]);
   case RT_SLOT_LIVE: return slot_live(g, operands[0]);
+  case RT_SLOT_ENSURE:
+    if (g->part == CODEGEN_GPU_TASKS) return slot_ensure(g, inst, operands[0]);
+    break;
   case RT_TREE_LARGE: return context_large(g, inst->tree);
   default: break;
   }

@@ -158,6 +158,13 @@ LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
 LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type);
+/* A GPU has several memories, and an access that may be to any of them asks which it is, and of
+ * atomic ones does what each can. What kernels read as an address is of the one that all threads
+ * have: LLVM is told so by way of a number, as it takes pairs of casts for none. */
+enum { GPU_GLOBAL_MEMORY = 1 }; /* LLVM's address space */
+LLVMValueRef value_global(Codegen *g, LLVMValueRef pointer);
+/* Of a node or a tree's root, which begin with a granule: neighbours become one access. */
+LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer);
 LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes);
 
 LLVMBasicBlockRef block_new(Codegen *g, const char *name);
@@ -205,6 +212,7 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
 void call_emit(Codegen *g, const IrInst *inst); /* CALL */
 /* slot.c: two entries that are not called */
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot);
+LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot);
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
 
 /* -- task_context.c: hoisted, except the last two ---------------------------------------------- */

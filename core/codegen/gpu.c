@@ -43,7 +43,8 @@ GpuPositions gpu_begin(Codegen *g, const char *name) {
   llvm_parameter_by_value(function, 1, launch_type(g), _Alignof(RtGpuLaunch));
   function_open(g, function, false);
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->rt_context = load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context");
+  g->rt_context =
+      value_global(g, load_launch(g, g->pointer, offsetof(RtGpuLaunch, context), "context"));
   LLVMValueRef begin = load_launch(g, g->i64, offsetof(RtGpuLaunch, begin), "begin"),
                end = load_launch(g, g->i64, offsetof(RtGpuLaunch, end), "end");
   LLVMValueRef block = special(g, "ntid.x");

@@ -99,5 +99,5 @@ void gpu_tell(Codegen *g, const IrInst *inst) {
 
 void gpu_told(Codegen *g, const IrInst *inst) {
   LLVMValueRef at = found_at(g, value_operand(g, inst, 0), value_integer(g->i32, inst->imm));
-  value_set(g, inst, LLVMBuildLoad2(g->builder, g->pointer, at, "near"));
+  value_set(g, inst, value_global(g, LLVMBuildLoad2(g->builder, g->pointer, at, "near")));
 }

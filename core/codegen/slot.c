@@ -19,13 +19,17 @@ static LLVMValueRef is_live(Codegen *g, LLVMValueRef value) {
   return LLVMBuildICmp(g->builder, LLVMIntUGT, value, busy, "");
 }
 
-static LLVMValueRef node_of(Codegen *g, int tree, LLVMValueRef value) {
-  LLVMValueRef base = context_base(g, tree), ambient = context_ambient(g);
+static LLVMValueRef node_at_handle(Codegen *g, int tree, LLVMValueRef value) {
+  LLVMValueRef base = context_base(g, tree);
   LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
   LLVMValueRef handle = LLVMBuildZExt(g->builder, value, wide, "");
   LLVMValueRef bytes =
       LLVMBuildNUWMul(g->builder, handle, value_integer(wide, RT_GRANULE), "");
-  LLVMValueRef node = LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
+  return LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
+}
+
+static LLVMValueRef node_of(Codegen *g, int tree, LLVMValueRef value) {
+  LLVMValueRef node = node_at_handle(g, tree, value), ambient = context_ambient(g);
   return arith_select(g, is_live(g, value), node, ambient);
 }
 
@@ -33,6 +37,23 @@ LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot) { return is_live(g, load_s
 
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
   return node_of(g, tree, load_slot(g, slot));
+}
+
+/* A GPU's: nearly all exist. What is read may be old, then the runtime asks again. */
+LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot) {
+  LLVMValueRef handle = load_slot(g, slot), found = node_at_handle(g, inst->tree, handle);
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), absent = block_new(g, "absent"),
+                    end = block_new(g, "ensured");
+  block_branch(g, is_live(g, handle), end, absent);
+  block_enter(g, absent);
+  Callee callee = {inst->tree, inst->imm};
+  LLVMValueRef made = value_node(g, call_runtime(g, RT_SLOT_ENSURE, callee, &slot, 1));
+  LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
+  block_jump(g, end);
+  block_enter(g, end);
+  LLVMValueRef node = LLVMBuildPhi(g->builder, g->pointer, "node");
+  LLVMAddIncoming(node, (LLVMValueRef[]){found, made}, (LLVMBasicBlockRef[]){from, back}, 2);
+  return node;
 }
 
 static LLVMValueRef gather_slots(Codegen *g, LLVMValueRef slots) {

@@ -15,7 +15,7 @@ LLVMValueRef context_frame(Codegen *g) {
 LLVMValueRef context_ambient(Codegen *g) {
   if (g->ambient) return g->ambient;
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->ambient = call_runtime(g, RT_AMBIENT, (Callee){0}, NULL, 0);
+  g->ambient = value_node(g, call_runtime(g, RT_AMBIENT, (Callee){0}, NULL, 0));
   block_hoist_end(g, back);
   return g->ambient;
 }
@@ -26,23 +26,28 @@ static bool is_tree(Codegen *g, int tree) {
   return false;
 }
 
-LLVMValueRef context_root(Codegen *g, int tree) {
-  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
-  if (g->roots[tree]) return g->roots[tree];
-  LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->roots[tree] = call_runtime(g, RT_TREE_ROOT, (Callee){.tree = tree}, NULL, 0);
-  block_hoist_end(g, back);
-  return g->roots[tree];
+static LLVMValueRef load(Codegen *g, LLVMTypeRef type, LLVMValueRef at, const char *name) {
+  LLVMValueRef value = LLVMBuildLoad2(g->builder, type, at, name);
+  return type == g->pointer ? value_global(g, value) : value;
 }
 
 /* Of RtTree: constant during a task. */
 static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type,
                                 const char *name) {
   LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
-  LLVMValueRef trees = LLVMBuildLoad2(g->builder, g->pointer, table, "trees");
+  LLVMValueRef trees = load(g, g->pointer, table, "trees");
   LLVMValueRef entry = value_byte_offset(g, trees, tree * (int64_t)sizeof(RtTree *));
-  LLVMValueRef header = LLVMBuildLoad2(g->builder, g->pointer, entry, "tree");
-  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, header, (int64_t)offset), name);
+  LLVMValueRef header = load(g, g->pointer, entry, "tree");
+  return load(g, type, value_byte_offset(g, header, (int64_t)offset), name);
+}
+
+LLVMValueRef context_root(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
+  if (g->roots[tree]) return g->roots[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->roots[tree] = value_node(g, tree_member(g, tree, offsetof(RtTree, root), g->pointer, "root"));
+  block_hoist_end(g, back);
+  return g->roots[tree];
 }
 
 /* The runtime's own look-up (rt_slot_find) loads it every time. */
@@ -50,7 +55,7 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
   if (g->bases[tree]) return g->bases[tree];
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  g->bases[tree] = tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base");
+  g->bases[tree] = value_node(g, tree_member(g, tree, offsetof(RtTree, base), g->pointer, "base"));
   block_hoist_end(g, back);
   return g->bases[tree];
 }
@@ -71,7 +76,7 @@ static LLVMValueRef manager_member(Codegen *g, int tree, int manager, size_t off
   LLVMValueRef managers =
       tree_member(g, tree, offsetof(RtTree, managers), g->pointer, "managers");
   int64_t at = manager * (int64_t)sizeof(RtManager) + (int64_t)offset;
-  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, managers, at), name);
+  return load(g, type, value_byte_offset(g, managers, at), name);
 }
 
 ContextList context_list(Codegen *g, int tree, int manager) {

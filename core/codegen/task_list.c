@@ -46,7 +46,9 @@ static LLVMValueRef entry_member(Codegen *g, LLVMValueRef position, size_t offse
   LLVMValueRef bytes =
       LLVMBuildNSWMul(g->builder, position, value_index(g, sizeof(RtListEntry)), "");
   LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, g->list.entries, &bytes, 1, "");
-  return LLVMBuildLoad2(g->builder, type, value_byte_offset(g, entry, (int64_t)offset), "");
+  LLVMValueRef member =
+      LLVMBuildLoad2(g->builder, type, value_byte_offset(g, entry, (int64_t)offset), "");
+  return type == g->pointer ? value_global(g, member) : member;
 }
 
 static LLVMValueRef node_at(Codegen *g, const IrTask *task, LLVMValueRef position) {

@@ -114,7 +114,30 @@ LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type) {
                               : LLVMBuildZExt(g->builder, value, wide, "");
 }
 
+LLVMValueRef value_global(Codegen *g, LLVMValueRef pointer) {
+  if (g->part != CODEGEN_GPU_TASKS || value_is_vector(pointer)) return pointer;
+  LLVMTypeRef global = LLVMPointerTypeInContext(g->context, GPU_GLOBAL_MEMORY);
+  LLVMValueRef address = LLVMBuildPtrToInt(g->builder, pointer, g->i64, "");
+  LLVMValueRef known = LLVMBuildIntToPtr(g->builder, address, global, "");
+  return LLVMBuildAddrSpaceCast(g->builder, known, g->pointer, "");
+}
+
+LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer) {
+  static const char name[] = "llvm.assume", word[] = "align";
+  if (g->part != CODEGEN_GPU_TASKS || value_is_vector(pointer)) return pointer;
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMValueRef assume = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0);
+  LLVMValueRef aligned[] = {pointer, value_index(g, RT_GRANULE)};
+  LLVMValueRef truth = value_integer(g->bool_type, 1);
+  LLVMOperandBundleRef bundle = LLVMCreateOperandBundle(word, strlen(word), aligned, 2);
+  LLVMBuildCallWithOperandBundles(g->builder, LLVMIntrinsicGetType(g->context, id, NULL, 0), assume,
+                                  &truth, 1, &bundle, 1, "");
+  LLVMDisposeOperandBundle(bundle);
+  return pointer;
+}
+
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type) {
+  if (type_is(type, TYPE_PTR)) return value_global(g, value);
   if (!type_is_bool(type)) return value;
   return LLVMBuildICmp(g->builder, LLVMIntNE, value, LLVMConstNull(LLVMTypeOf(value)), "");
 }

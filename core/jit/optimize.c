@@ -21,7 +21,7 @@
 
 /* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */
 static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
-static const char ptx_passes[] = SCALARS LAST ",globaldce";
+static const char ptx_passes[] = SCALARS LAST ",function(infer-alignment),globaldce";
 /* when mathematics is linked: what is called from one place becomes part of it */
 static const char maths_passes[] = "cgscc(inline),globaldce,function(early-cse," LAST;
 static const char *const instruments[] = {"", "asan", "tsan-module,function(tsan)"};
