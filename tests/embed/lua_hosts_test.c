@@ -1,5 +1,6 @@
 /* lua_hosts_test.c - LuaJIT inside other programs: two states, two threads, states that close with
  * everything alive, modules loaded twice, a process that forks. */
+#include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
@@ -22,7 +23,8 @@ static const char script[] = "local rg = require 'regolith'\n"
                              "for n = 1, 20 do result = k(n) end\n";
 
 /* A wrap that its handle does not hold any more, but an extension; one that only we hold; an array
- * whose memory is another's; finalizers that still use them. */
+ * whose memory is another's; arrays of arrays, slices, what kernels returned, small and from the
+ * memory manager; finalizers that still use them. */
 static const char held_script[] =
     "local rg, ffi = require 'regolith', require 'ffi'\n"
     "sample = rg.extension('" EXTENSION "')\n"
@@ -32,7 +34,14 @@ static const char held_script[] =
     "wrap:destroy()\n"
     "sum = sample.kept_sum()\n"
     "last = newproxy(true)\n"
-    "getmetatable(last).__gc = function() own[3] = ramp[4] end\n"
+    "getmetatable(last).__gc = function() own[3] = ramp[4] rows[0]:append(7) end\n"
+    "rows = rg.list(rg.array_type(rg.i32))\n"
+    "rows:append(rg.zeros(rg.i32, 5))\n"
+    "row, part = rows[0], rows[0]:slice(1, 3)\n"
+    "make = rg.kernel[=[function(n: i32) return rg.zeros(rg.f32, n), n end]=]\n"
+    "few, many = make(3), make(40000)\n"
+    "view = many:array()\n"
+    "half = coroutine.wrap(function() for i in pairs(part) do coroutine.yield(i) end end) half()\n"
     "again = rg.wrap(memory, rg.f32, {4})\n";
 
 static lua_State *open_state(void) {
@@ -107,6 +116,11 @@ static void states(void) {
       CHECK(number(lua, "sum") == 24);
       lua_close(lua);
     }
+  }
+  TEST("the library stays when all states are closed, as an extension may still hold memory") {
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    if (library) dlclose(library);
   }
   TEST("the module loads twice, and after it was dropped") {
     lua_State *lua = open_state();
