@@ -46,7 +46,7 @@ typedef struct Pass {
  * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
  * last how it was compiled. */
 static const Pass *const order[] = {
-    &fold,   &periods, &squares, &tasks, &fold,   &counts, &locks, &race,  &stencil, &exits,
+    &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &locks, &race, &stencil, &exits,
     &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans, &leaf,
     &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &claims,
     &lanes};

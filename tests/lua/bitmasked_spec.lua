@@ -20,6 +20,26 @@ local function under(node, t)
 end
 
 describe("a bitmasked node", function()
+  it("is counted by kernels, in turns and conditions too, on whatever lies around it", function()
+    local function check(node, last, step)
+      local x, expected = under(node), 0
+      for i = 0, last, step do x[i], expected = 1, expected + 1 end
+      local found, all, more = rg.kernel(function(m)
+        local n, sum, more = node:count(), 0, false
+        for _ = 1, m do sum = sum + node:count() end
+        if node:count() > 3 then more = true end
+        return n, sum, more
+      end)(3)
+      assert.same({ expected, 3 * expected, true },
+        { tonumber(found), tonumber(all), more })
+    end
+    check(rg.tree():bitmasked("i", 1000), 999, 7)
+    check(rg.tree():pointer("i", 10):bitmasked("i", 100), 999, 7)
+    check(rg.tree():bitmasked("i", 10):bitmasked("i", 100), 999, 7)
+    check(rg.tree():dense("i", 10):bitmasked("i", 100), 999, 7)
+    check(rg.tree():hash("i"):bitmasked("i", 8), 999, 7)
+  end)
+
   it("shows a number that another iteration deactivates whole, or not at all", function()
     local x = under(rg.root:pointer("ij", 8):bitmasked("ij", 8))
     local fill = rg.kernel(function() for i, j in rg.range(64, 64) do x[i][j] = -1 end end)
