@@ -88,7 +88,7 @@ void lower_check_item(Lower *l, const Expr *at, const Item *item) {
   IrInst *holds = on_item(l, RT_ARRAY_HAS, item);
   IrInst *length = call(l, RT_ARRAY_LENGTH, 2,
                         (IrInst *[]){item->array, size_of(l, item->element)});
-  const char *texts[] = {"element ", " of an array that has ", "", NULL};
+  const char *texts[] = {"element ", " is not in an array of length ", NULL};
   lower_fail_unless(l, holds, RG_ERROR_INDEX_RANGE, texts, (IrInst *[]){item->index, length},
                     "indices start at 0");
 }

@@ -477,6 +477,17 @@ describe("what is wrong with arrays #cpu", function()
     end]=]).message)
   end)
 
+  it("is an index outside where indices are looked at #compiled", function()
+    local own = rg.new { debug = true }
+    local f = support.failure(own.kernel [=[function(n: i32)
+      local a = rg.zeros(rg.i32, n)
+      a[4] = 1
+    end]=], 3)
+    assert.equal("index.range", f.code)
+    assert.equal("element 4 is not in an array of length 3", f.message)
+    own.reset()
+  end)
+
   it("is told where an array is looped over, or taken for a condition", function()
     local function told(text)
       local err = support.failure(function()
