@@ -485,6 +485,16 @@ typedef struct RtGpuService {
   int32_t in_order;
 } RtGpuService;
 
+/* What rg_service_set takes, by value: `bits` go to a number of every cell in the live nodes of a
+ * manager: from the node on at offset + sum of digit_k * strides[k], for every digit_k below
+ * counts[k]. Any number of threads. */
+typedef struct RtGpuSet {
+  RtTree *tree;
+  int32_t manager, depth;   /* -1: the root's container, of which `offset` is the address */
+  uint64_t size, offset, bits;
+  uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+} RtGpuSet;
+
 /* What the host asks of one cell of a tree that is on a GPU, done by one thread: a frame's words
  * are an RtVisit, its steps from the root on, and the numbers of the cell that are written or
  * read. */

@@ -99,6 +99,45 @@ SERVICE rg_service_visit(RtGpuService service) {
   if (visit->way != RT_VISIT_CLEAR) rt_tree_refresh(service.context, service.context->trees[0]);
 }
 
+/* -- a number of all cells --------------------------------------------------------------------- */
+
+static uint8_t *cell_at(const RtGpuSet *set, uint8_t *at, uint64_t cell) {
+  for (int32_t k = set->depth - 1; k > 0; k--) {
+    at += cell % set->counts[k] * set->strides[k];
+    cell /= set->counts[k];
+  }
+  return at + cell * set->strides[0];
+}
+
+static void set_number(const RtGpuSet *set, uint8_t *at) {
+  switch (set->size) {
+  case 1: *at = (uint8_t)set->bits; return;
+  case 2: *(uint16_t *)(void *)at = (uint16_t)set->bits; return;
+  case 4: *(uint32_t *)(void *)at = (uint32_t)set->bits; return;
+  default: *(uint64_t *)(void *)at = set->bits;
+  }
+}
+
+/* Cells are dealt out one after the other, those of a chunk's nodes together. */
+SERVICE rg_service_set(RtGpuSet set) {
+  uint64_t first = thread_number(), step = thread_count(), cells = 1;
+  for (int32_t k = 0; k < set.depth; k++) cells *= set.counts[k];
+  if (set.manager < 0) {
+    uint8_t *root = (uint8_t *)(uintptr_t)set.offset;
+    for (uint64_t k = first; k < cells; k += step) set_number(&set, cell_at(&set, root, k));
+    return;
+  }
+  const RtManager *manager = &set.tree->managers[set.manager];
+  for (const RtChunk *chunk = chunk_first(set.tree, manager); chunk;
+       chunk = chunk_next(set.tree, chunk))
+    for (uint64_t k = first; k < chunk->handed * cells; k += step) {
+      uint64_t node = k / cells;
+      if (chunk->states[node] != RT_NODE_LIVE) continue;
+      uint8_t *at = chunk->nodes + node * manager->node_size + set.offset;
+      set_number(&set, cell_at(&set, at, k % cells));
+    }
+}
+
 /* -- lists ------------------------------------------------------------------------------------- */
 
 /* The list of active nodes of manager `number` of tree `tree`. */

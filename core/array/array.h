@@ -93,5 +93,10 @@ bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *
 bool array_check_block(Array *array, int64_t size_bytes, Error *err);
 bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err);
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err);
+/* The same, and a copy of an array, queued on a stream of a device that has the newest contents;
+ * not done: it has not, or cannot. */
+bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
+                     bool *is_done, Error *err);
+bool array_move_there(Array *array, Array *from, int32_t stream, bool *is_done, Error *err);
 
 #endif

@@ -167,13 +167,45 @@ static void fill_rows(const Array *array, const uint64_t *bits) {
     }
 }
 
+/* What is queued is reported first, as always when the host changes elements. */
+static bool settle_there(Array *array, bool *can, Error *err) {
+  const Device *device = array->store->device;
+  *can = device->table->set && array->block->rt.device && !array->is_strided && array->count;
+  return !*can || reach(array, NULL, DEVICE_COUNTS, err);
+}
+
+/* On a device that has the newest contents. */
+static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error *err) {
+  Device *device = array->store->device;
+  RtTree *tree = &array->block->rt;
+  bool can;
+  *is_done = false;
+  if (!settle_there(array, &can, err)) return false;
+  for (int k = 0; can && k < type_parts(array->type); k++) {
+    Part part = part_of(array, k);
+    DeviceSet set = {.manager = -1,
+                     .depth = 1,
+                     .size = (uint64_t)type_size(part.type),
+                     .offset = (uint64_t)(array->data - tree->root) + (uint64_t)part.offset,
+                     .bits = bits[k],
+                     .counts = {(uint64_t)array->count},
+                     .strides = {element_size(array)}};
+    if (!device->table->set(device, tree, &set, is_done, err)) return false;
+    if (!*is_done) return true;
+  }
+  return true;
+}
+
 bool array_fill(Array *array, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS], any = 0;
+  bool is_done;
   if (!array_check(array, err) || !check_writable(array, err) ||
       !vector_convert(array->store, array->type, value, bits, array_label(array, label), err) ||
-      !reach(array, NULL, DEVICE_WRITES, err))
+      !fill_there(array, bits, &is_done, err))
     return false;
+  if (is_done) return true;
+  if (!reach(array, NULL, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(array->type); k++) any |= bits[k];
   if (!any && !array->is_strided) {
     memset(array->data, 0, element_size(array) * (size_t)array->count);
@@ -229,6 +261,28 @@ static bool copy_apart(Array *array, Array *from, Error *err) {
   return ok;
 }
 
+bool array_move_there(Array *array, Array *from, int32_t stream, bool *is_done, Error *err) {
+  Device *device = array->store->device;
+  DeviceMove move = {.to = array->data,
+                     .from = from->data,
+                     .size_bytes = element_size(array) * (size_t)array->count,
+                     .stream = stream};
+  *is_done = false;
+  if (!device->table->move || array->is_strided || from->is_strided || !array->count ||
+      !type_equal(array->type, from->type) || array_shares_memory(array, from))
+    return true;
+  return device->table->move(device, &array->block->rt, &from->block->rt, &move, is_done, err);
+}
+
+static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
+  const Device *device = array->store->device;
+  *is_done = false;
+  if (!device->table->move || !from->block->rt.device) return true;
+  return reach(from, NULL, DEVICE_COUNTS, err) &&
+         reach(array, NULL, DEVICE_COUNTS, err) &&
+         array_move_there(array, from, 0, is_done, err);
+}
+
 bool array_copy(Array *array, Array *from, Error *err) {
   char label[100], other[100];
   if (!array_check(array, err) || !array_check(from, err) || !check_writable(array, err))
@@ -239,7 +293,10 @@ bool array_copy(Array *array, Array *from, Error *err) {
   if (!has_same_shape(array, from))
     return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes",
                      array_label(array, label), array_label(from, other));
+  bool is_done;
   if (array == from) return true;
+  if (!copy_there(array, from, &is_done, err)) return false;
+  if (is_done) return true;
   if (!reach(from, NULL, DEVICE_READS, err) || !reach(array, NULL, DEVICE_WRITES, err))
     return false;
   return array_shares_memory(array, from) ? copy_apart(array, from, err)
@@ -354,6 +411,18 @@ bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err)
     return false;
   memcpy(bytes, array->data, (size_t)size_bytes);
   return true;
+}
+
+bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
+                     bool *is_done, Error *err) {
+  Device *device = array->store->device;
+  DevicePut put = {.to = array->data,
+                   .bytes = bytes,
+                   .size_bytes = (uint64_t)size_bytes,
+                   .stream = stream};
+  *is_done = false;
+  if (!device->table->put || array->is_strided || array->is_constant) return true;
+  return device->table->put(device, &array->block->rt, &put, is_done, err);
 }
 
 bool array_write_bytes(Array *array, const void *bytes, int64_t size_bytes, Error *err) {

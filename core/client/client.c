@@ -53,6 +53,9 @@ bool client_write(Engine *engine, int32_t stream, Array *array, const void *byte
   queue_note_ended(engine);
   if (queue_has_failed(engine, stream, NULL)) return true;
   Server *server = queue_of(engine);
+  bool is_done;
+  if (!array_put_there(array, bytes, size_bytes, stream, &is_done, err)) return false;
+  if (is_done) return true;
   if (!server || !block_is_own(array->block) || !array->block->rt.last_use)
     return array_write_bytes(array, bytes, size_bytes, err);
   return write_later(engine, server, stream, array, bytes, (uint64_t)size_bytes, err);
@@ -88,7 +91,13 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
   queue_note_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
   Server *server = queue_of(engine);
-  bool is_plain = server && block_is_own(array->block);
+  bool is_plain = server && block_is_own(array->block), is_done = false;
+  bool ok = array_move_there(copy, array, stream, &is_done, err);
+  if (ok && is_done) return copy;
+  if (!ok) {
+    object_release(&copy->object);
+    return NULL;
+  }
   if (is_plain ? copy_later(engine, server, stream, array, copy, err)
                : !array->count || array_copy(copy, array, err))
     return copy;
@@ -98,6 +107,8 @@ Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *er
 
 bool client_is_done(const Engine *engine, const Array *array) {
   uint64_t last = array->block->rt.last_use;
+  Device *device = engine->store->device;
+  if (device->table->is_idle) return device->table->is_idle(device, &array->block->rt);
   return !last || device_is_done(engine->store->device, last);
 }
 

@@ -209,7 +209,7 @@ typedef struct CudaDevice {
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill;
-  void *service_clear, *service_clear_end, *service_visit;
+  void *service_clear, *service_clear_end, *service_visit, *service_set;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */
@@ -294,6 +294,8 @@ CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err);
 bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err);
 /* After a task that may have written to it, or changed its topology, too. */
 void cuda_note_task(CudaTree *tree, bool changes_topology);
+/* Of a dense one: these bytes are newer on the GPU. */
+void cuda_note_bytes(CudaTree *tree, const uint8_t *from, uint64_t size_bytes);
 void cuda_forget(Device *device, RtTree *tree);
 bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
@@ -419,6 +421,15 @@ bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *ta
 /* Both for what is on the GPU alone; they wait. */
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
 bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
+
+bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err); /* queued */
+
+/* cuda_edit.c */
+bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);
+bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *move,
+               bool *is_done, Error *err);
+bool cuda_is_through(Device *device, const RtTree *tree);
+bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
 
 /* cuda_time.c: around what a launch queues, at its place; and what it took, once it is done */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch);

@@ -36,7 +36,8 @@ static bool have_service(CudaDevice *cuda, Error *err) {
          find_service(cuda, "rg_service_fill", &cuda->service_fill, err) &&
          find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
          find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err) &&
-         find_service(cuda, "rg_service_visit", &cuda->service_visit, err);
+         find_service(cuda, "rg_service_visit", &cuda->service_visit, err) &&
+         find_service(cuda, "rg_service_set", &cuda->service_set, err);
 }
 
 int64_t cuda_most_blocks(const CudaDevice *cuda) {
@@ -103,6 +104,16 @@ bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *ta
   cuda_note_task(own, false);
   list->is_current = true;
   return true;
+}
+
+/* Its argument is by value, and as many threads run it as the GPU takes at once. */
+bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
+  void *parameters[] = {set};
+  if (!have_service(cuda, err)) return false;
+  int result = cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_most_blocks(cuda), 1,
+                                           1, CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream,
+                                           parameters, NULL);
+  return cuda_check(cuda, result, "set elements", err);
 }
 
 /* -- what the host asks for -------------------------------------------------------------------- */

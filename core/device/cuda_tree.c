@@ -287,6 +287,13 @@ static bool pull(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t
   return ok;
 }
 
+void cuda_note_bytes(CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
+  Pages pages = pages_of(tree, from, size_bytes);
+  for (uint64_t k = pages.begin; k < pages.end && k < tree->page_count; k++)
+    tree->pages[k] = CUDA_GPU_IS_NEWER;
+  tree->is_current = false;
+}
+
 static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                       Error *err) {
   Pages all = {0, tree->page_count}, pages = from ? pages_of(tree, from, size_bytes) : all;

@@ -181,6 +181,26 @@ typedef struct DeviceVisit {
   uint64_t collections;       /* that freed something */
 } DeviceVisit;
 
+/* What the host changes of memory, addressed as it sees it; queued on a stream. */
+typedef struct DevicePut {
+  uint8_t *to;
+  const void *bytes;          /* may change when it returns */
+  uint64_t size_bytes;
+  int32_t stream;
+} DevicePut;
+typedef struct DeviceMove {
+  uint8_t *to;
+  const uint8_t *from;
+  uint64_t size_bytes;
+  int32_t stream;
+} DeviceMove;
+typedef struct DeviceSet {    /* one number of all cells: as RtGpuSet has it */
+  int32_t manager;            /* in whose nodes they are; -1: the root's container */
+  int32_t depth;
+  uint64_t size, offset, bits;
+  uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+} DeviceSet;
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 typedef struct DeviceTable {
@@ -217,6 +237,14 @@ typedef struct DeviceTable {
   /* A cell is visited, where tasks work; NULL, or not done: the host does what is asked, in the
    * memory that it sees. What is queued comes first. */
   bool (*visit)(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
+  /* Dense memory is written, or copied from another tree's; numbers of a tree are set: where tasks
+   * work, queued. NULL, or not done: the host does. `set` only after what is queued is settled. */
+  bool (*put)(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);
+  bool (*move)(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *move,
+               bool *is_done, Error *err);
+  /* Has all of that, and what else is queued with the tree, ended? NULL: RtTree.last_use says. */
+  bool (*is_idle)(Device *device, const RtTree *tree);
+  bool (*set)(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
   /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No

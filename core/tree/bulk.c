@@ -30,13 +30,53 @@ static bool fill_run(void *data, const CellRun *run) {
   return true;
 }
 
+/* Cells that are all active, and lie in the nodes of one level: as steps of a nest. */
+static bool describe(const Field *field, DeviceSet *set) {
+  const SNodePath *path = field->node->snode->path;
+  int first = path->node_step + 1;
+  if (path->sparse_step != path->node_step || snode_has_lists(field->node->snode)) return false;
+  *set = (DeviceSet){.manager = path->node_step < 0 ? -1 : path->steps[path->node_step].manager};
+  for (int k = first; k < path->step_count; k++) {
+    const SNodeStep *step = &path->steps[k];
+    if (set->depth == RT_MAX_LEVELS || step->manager >= 0) return false;
+    set->offset += step->offset;
+    set->counts[set->depth] = step->cell_count;
+    set->strides[set->depth++] = k + 1 < path->step_count ? step[1].stride : 0;
+  }
+  return set->depth > 0;
+}
+
+/* On a device that has the newest contents. */
+static bool fill_there(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
+  Device *device = field->store->device;
+  RtTree *tree = &field->node->tree->rt;
+  DeviceSet set;
+  *is_done = false;
+  if (!device->table->set || !tree->device || !describe(field, &set)) return true;
+  if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
+  uint64_t offset = set.offset;
+  for (int k = 0; k < type_parts(field->type); k++) {
+    const SNodeComponent *number = number_of(field, k);
+    set.offset = offset + number->offset;
+    set.strides[set.depth - 1] = number->stride;
+    set.size = (uint64_t)type_size(number->type);
+    set.bits = bits[k];
+    if (!device->table->set(device, tree, &set, is_done, err)) return false;
+    if (!*is_done) return true;
+  }
+  return true;
+}
+
 bool field_fill(Field *field, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
+  bool is_done;
   if (!field_settle(field, NULL, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err) ||
-      !tree_reach(field->node->tree, DEVICE_WRITES, err))
+      !tree_check_own(field->node->tree, err) || !fill_there(field, bits, &is_done, err))
     return false;
+  if (is_done) return true;
+  if (!tree_reach(field->node->tree, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++) {
     Fill fill = {.bits = bits[k], .size = (size_t)type_size(number_of(field, k)->type)};
     if (!cell_walk(field, k, fill_run, &fill, err)) return false;

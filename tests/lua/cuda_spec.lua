@@ -386,6 +386,67 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(expected, said)
   end)
 
+  it("fills and copies where the elements are, and queues what a client writes and reads later",
+    function()
+    local text = [[
+      local x, s, v = rg.field(rg.f32, 300, 300), rg.field(rg.f32), rg.field(rg.vec3)
+      local aos = rg.field { type = rg.struct { { "a", rg.i8 }, { "b", rg.f64 } }, shape = { 700 } }
+      local a, b = rg.array(rg.vec2, 40000), rg.array(rg.vec2, 40000)
+      local outer = rg.tree():pointer("i", 64)
+      outer:dense("i", 6):pointer("j", 8):dense("ij", 4, 40):place(s, v)
+      local touch = rg.kernel(function()
+        for i, j in rg.range(300, 300) do x[i][j] = i end
+        for i in rg.range(700) do aos[i].a, aos[i].b = i, i end
+        for i in rg.range(40000) do a[i], b[i] = rg.vec2(i, 1), rg.vec2(0, 2) end
+        for i in rg.range(100) do s[i * 7][i] = i end
+      end)
+      local function show()
+        local sum, n = 0, 0
+        for i, j, w in pairs(s) do sum, n = sum + w + v[i][j].y * 2, n + 1 end
+        print(x[299][299] + x[7][0], aos[0], aos[699], a[39999], b[0], b[20000], sum, n)
+      end
+      touch()
+      rg.sync()
+      io.stderr:write "begin\n"
+      x:fill(2.5) aos:fill { a = 3, b = 4.5 } s:fill(7) v:fill(rg.vec3(1, 2, 3))
+      b:copy_from(a) a:fill(rg.vec2(9, 8))
+      io.stderr:write "over\n"
+      show()
+      x[3][4] = 1
+      x:fill(0) s:fill(0)
+      show()
+      local c = rg.client()
+      local one, two = c:create({ 1, 2, 3, 4 }, rg.i32), c:create({ 0, 0, 0, 0 }, rg.i32)
+      local add = rg.kernel(function(to, from)
+        for i in rg.range(4) do to[i] = to[i] + from[i] end
+      end)
+      c:execute(add, { two, one })
+      io.stderr:write "begin\n"
+      c:write(one, { 10, 20, 30, 40 })
+      c:execute(add, { two, one })
+      local later = c:read_async(two)
+      c:write(one, { 0, 0, 0, 1 })
+      c:stream(1):execute(add, { two, one })
+      io.stderr:write "over\n"
+      print(table.concat(c:read(two), " "), table.concat(c:read(one), " "),
+        table.concat(later:wait(), " "), later:is_done())
+    ]]
+    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+    local edits, client = said:match "begin\n(.-)over\n.-begin\n(.-)over\n"
+    local moved = 0
+    for bytes in edits:gmatch "copy of (%d+) bytes to" do moved = moved + bytes end
+    for bytes in edits:gmatch "copy of (%d+) bytes from 0x%x+\n" do moved = moved + bytes end
+    assert.truthy(moved < 65536, edits)
+    assert.is_nil(client:find "copy of 16 bytes from 0x%x+\n", client)
+    assert.matches("copy of 16 bytes from 0x%x+ to 0x%x+\n", client)
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)
+    local function lines(answer)
+      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
+        :gsub("%s+$", ""))
+    end
+    assert.equal(lines(expected), lines(said))
+  end)
+
   it("shares what hangs below freed nodes, and tables that lost many, among a block's threads",
     function()
     local text = [[

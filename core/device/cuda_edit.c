@@ -1,0 +1,112 @@
+/* cuda_edit.c - what the host changes of memory that the GPU has the newest contents of: bytes
+ * that it has, or that are in another tree, are copied; a number of all active cells is set by a
+ * launch. All of it is queued on a stream, after whatever uses the trees, and nobody waits. Not
+ * done: the host has the newest contents, or others use the memory, too. */
+#include <string.h>
+
+#include "base/bits.h"
+#include "device/cuda.h"
+
+static bool is_ours(const CudaTree *own) { return own && !own->is_shown && !own->is_shared; }
+
+static bool host_has_all(const CudaTree *own) {
+  return own->image_state == CUDA_HOST_IS_NEWER && own->tree->manager_count;
+}
+
+/* On the stream, after what others do with the tree. */
+static bool begin(CudaDevice *cuda, CudaTree *own, int32_t stream, Error *err) {
+  if (!cuda_enter(cuda, err)) return false;
+  if (cuda_select(cuda, stream, err) && cuda_join(cuda, own->use, err) &&
+      cuda_push(cuda, own->tree, NULL, 0, err))
+    return true;
+  cuda_leave(cuda);
+  return false;
+}
+
+static bool end(CudaDevice *cuda, CudaTree *own, bool ok) {
+  own->use = cuda_use_now(cuda);
+  cuda->now->launched++;
+  cuda_select(cuda, 0, NULL);
+  cuda_leave(cuda);
+  return ok;
+}
+
+static uint64_t place_of(const CudaTree *own, const uint8_t *at) {
+  return own->memory.at + (uint64_t)(at - own->first);
+}
+
+bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *own = tree->device;
+  *is_done = false;
+  if (tree->foreign || !is_ours(own) || tree->manager_count) return true;
+  if (!begin(cuda, own, put->stream, err)) return false;
+  bool ok = cuda_write(cuda, place_of(own, put->to), put->bytes, put->size_bytes, err);
+  cuda_note_bytes(own, put->to, put->size_bytes);
+  return end(cuda, own, *is_done = ok);
+}
+
+static bool move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMove *move,
+                 Error *err) {
+  if (!cuda_join(cuda, from->use, err) || !cuda_push(cuda, from->tree, NULL, 0, err) ||
+      !cuda_repeat_end(cuda, err))
+    return false;
+  int result = cuda->driver.cuMemcpyDtoDAsync_v2(place_of(to, move->to),
+                                                 place_of(from, move->from), move->size_bytes,
+                                                 cuda->stream);
+  return cuda_check(cuda, result, "copy its memory", err);
+}
+
+/* Where the target has not been on the GPU it comes to be there. */
+bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *what,
+               bool *is_done, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *from = from_tree->device;
+  *is_done = false;
+  if (tree->foreign || from_tree->foreign || tree->manager_count || from_tree->manager_count ||
+      !is_ours(from) || (tree->device && !is_ours(tree->device)))
+    return true;
+  if (!cuda_enter(cuda, err)) return false;
+  CudaTree *to = cuda_select(cuda, what->stream, err) ? cuda_tree(cuda, tree, err) : NULL;
+  cuda_leave(cuda);
+  if (!to || !begin(cuda, to, what->stream, err)) return false;
+  bool ok = move(cuda, to, from, what, err);
+  from->use = cuda_use_now(cuda);
+  cuda_note_bytes(to, what->to, what->size_bytes);
+  return end(cuda, to, *is_done = ok);
+}
+
+static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Error *err) {
+  RtGpuSet all = {.tree = (void *)(uintptr_t)cuda_tree_address(own),
+                  .manager = set->manager,
+                  .depth = set->depth,
+                  .size = set->size,
+                  .offset = set->offset,
+                  .bits = set->bits};
+  memcpy(all.counts, set->counts, sizeof all.counts);
+  memcpy(all.strides, set->strides, sizeof all.strides);
+  if (set->manager < 0) all.offset = place_of(own, own->tree->root) + set->offset;
+  return cuda_repeat_end(cuda, err) && cuda_start_set(cuda, &all, err);
+}
+
+/* No cell comes or goes. */
+bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  CudaTree *own = tree->device;
+  *is_done = false;
+  if (tree->foreign || !is_ours(own) || host_has_all(own)) return true;
+  if (!begin(cuda, own, own->use.stream, err)) return false;
+  bool ok = launch_set(cuda, own, set, err);
+  cuda_note_task(own, false);
+  return end(cuda, own, *is_done = ok);
+}
+
+bool cuda_is_through(Device *device, const RtTree *tree) {
+  CudaDevice *cuda = (CudaDevice *)device;
+  const CudaTree *own = tree->device;
+  if (!own || own->use.launch <= cuda->streams[own->use.stream].finished) return true;
+  if (!cuda_enter(cuda, NULL)) return true;
+  bool is_idle = cuda_is_idle(cuda, own->use.stream);
+  cuda_leave(cuda);
+  return is_idle;
+}
