@@ -226,8 +226,9 @@ void cuda_note_task(CudaTree *tree, bool changes_topology) {
 /* -- before the host looks --------------------------------------------------------------------- */
 
 static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  if (tree->image_state != CUDA_GPU_IS_NEWER || tree->counts_are_read) return true;
-  return cuda_pull_counts(cuda, tree, err) && cuda_pull_budget(cuda, tree->tree->budget, err);
+  if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
+  return (tree->counts_are_read || cuda_pull_counts(cuda, tree, err)) &&
+         cuda_pull_budget(cuda, tree->tree->budget, err); /* of all trees: it may be newer */
 }
 
 static bool pull_chunks(CudaDevice *cuda, CudaTree *tree, Error *err) {
