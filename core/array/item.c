@@ -132,7 +132,9 @@ bool item_get(Store *store, RtCounted *counted, const char *type, int64_t index,
   Item item;
   uint64_t bits[TYPE_MAX_NUMBERS] = {0};
   uint8_t *at = NULL;
-  if (!begin(&item, store, type, err) || !(at = find(&item, counted, index, err))) return false;
+  if (!begin(&item, store, type, err) || !check_own(&item, counted, err) ||
+      !(at = find(&item, counted, index, err)))
+    return false;
   for (int k = 0; k < parts(&item); k++) {
     size_t size;
     const uint8_t *from = part_at(&item, at, k, &size);

@@ -141,8 +141,8 @@ local function make_function(session, number, told, name)
   local function call(...)
     local count = select("#", ...)
     if count ~= #signature.parameters then
-      return fail.argument(("%s takes %d arguments, not %d"):format(name, #signature.parameters,
-        count))
+      return fail.argument(("%s takes %d argument%s, not %d"):format(name, #signature.parameters,
+        #signature.parameters == 1 and "" or "s", count))
     end
     local now, c = session:get()
     if now ~= number then return lib.raise_last(number) end
