@@ -172,9 +172,10 @@ local function let_go(self, where)
   if held == nil then return end
   local runtime = lib.runtimes[self.rg_runtime]
   self.rg_counted = nil
-  if record.view and runtime and runtime.c then drop_view(record) end
   record.vector.numbers[0].u64 = 0
   C.rg_counted_release(held, where)
+  -- when a state closes the view may have gone before it
+  if record.view and runtime and runtime.c then pcall(drop_view, record) end
   lib.drop_handle(self.rg_runtime)
 end
 
