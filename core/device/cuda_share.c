@@ -191,8 +191,8 @@ static bool map_file(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, int fil
 static bool map(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
   CudaDevice *cuda = data;
   CudaCommons *commons = commons_at(cuda, at);
-  CudaPart *part = heap_alloc(cuda->device.heap, sizeof *part);
   ASSERT(commons, "what is mapped lies in what was reserved");
+  CudaPart *part = heap_alloc(cuda->device.heap, sizeof *part);
   uint8_t *mirror = commons->mirror.base + (at - commons->at);
   if (!part || !arena_open(mirror, size_bytes)) {
     heap_free(cuda->device.heap, part);

@@ -312,7 +312,7 @@ static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uin
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
-  bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait(cuda, err);
+  bool ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if (ok && own) own->is_shown = true, own->is_current = false;
   cuda_leave(cuda);
