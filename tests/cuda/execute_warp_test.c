@@ -137,8 +137,8 @@ static void together(void) {
     /* the first lane of each half works, past the place where the others wait for it */
     static const char *const waits[] = {
         "shfl.sync.idx.b32 %r5, %r4, %r6, 31, %r3;", "bar.warp.sync %r3;",
-        "again: ld.volatile.global.u32 %r5, [%rd1]; setp.ne.s32 %p3, %r5, 0; @%p3 bra past;"
-        "nanosleep.u32 1000; bra.uni again; past:"};
+        ("again: ld.volatile.global.u32 %r5, [%rd1]; setp.ne.s32 %p3, %r5, 0; @%p3 bra past;"
+         "nanosleep.u32 1000; bra.uni again; past:")};
     for (size_t k = 0; k < sizeof waits / sizeof *waits; k++) {
       char text[1000];
       snprintf(text, sizeof text,
