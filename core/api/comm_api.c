@@ -118,7 +118,7 @@ static bool fail_together(Comm *comm, const Error *why, Error *err) {
 }
 
 bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,
-                   Error *err) {
+                Error *err) {
   Device *device = program->store.device;
   Error why = {0};
   *loan = (Loan){.bytes = *bytes, .size_bytes = size_bytes};
@@ -170,7 +170,6 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
   static const char *const ops[] = {COMM_REDUCE_OPS(WORD)};
 #undef WORD
   static const char *const types[COMM_TYPE_COUNT] = {"i32", "i64", "f32", "f64"};
-  static const uint64_t number_bytes[COMM_TYPE_COUNT] = {4, 8, 4, 8};
   Loan loan;
   int which = find_word(ops, COMM_OP_COUNT, op), of = find_word(types, COMM_TYPE_COUNT, type);
   if (which < 0)
@@ -180,7 +179,7 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
     return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers of i32, i64, f32 or f64, not "
                      "of '%s'", type);
   Device *device = program->store.device;
-  uint64_t size_bytes = (uint64_t)count * number_bytes[of];
+  uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)of);
   if (count && is_away(device, numbers)) {
     CommMemory memory = memory_of(device, numbers, size_bytes);
     bool is_done, ok = nccl_reduce(comm, (CommOp)which, (CommType)of, &memory, &is_done, err);

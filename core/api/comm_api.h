@@ -41,7 +41,7 @@ typedef struct Loan { void *bytes, *here; uint64_t size_bytes; } Loan; /* here: 
 /* In *bytes, where the host has them until they are given back. What one rank cannot bring, the
  * others do not wait for. */
 bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,
-                 Error *err);
+                Error *err);
 bool api_give_back(Program *program, const Loan *loan, bool has_changed, Error *err);
 
 #endif

@@ -73,6 +73,9 @@ typedef enum CommOp {
   COMM_OP_COUNT
 } CommOp;
 typedef enum CommType { COMM_I32, COMM_I64, COMM_F32, COMM_F64, COMM_TYPE_COUNT } CommType;
+static inline uint64_t comm_type_bytes(CommType type) {
+  return type == COMM_I64 || type == COMM_F64 ? 8 : 4;
+}
 /* Element by element over all ranks, in their order, so that all get the same to the last bit;
  * integers wrap. */
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err);

@@ -297,13 +297,13 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
   static const int types[COMM_TYPE_COUNT] = {2, 4, 7, 8}; /* ncclDataType_t */
   static const int ops[COMM_OP_COUNT] = {
       [COMM_SUM] = 0, [COMM_PRODUCT] = 1, [COMM_MIN] = 3, [COMM_MAX] = 2}; /* ncclRedOp_t */
-  static const uint64_t bytes_of[COMM_TYPE_COUNT] = {4, 8, 4, 8};
   *is_done = false;
   if (!is_for(type) || comm->size == 1) return true;
   if (!have_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
   Use use = {.comm = comm, .at = (void *)(uintptr_t)memory->at,
-             .count = memory->size_bytes / bytes_of[type], .type = types[type], .op = ops[op]};
+             .count = memory->size_bytes / comm_type_bytes(type), .type = types[type],
+             .op = ops[op]};
   return run(memory, &use, 16 + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type, is_done, err);
 }
 

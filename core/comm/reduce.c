@@ -44,7 +44,6 @@ static Combine *const table[COMM_OP_COUNT][COMM_TYPE_COUNT] = {
     [COMM_PRODUCT] = {product_of_i32, product_of_i64, product_of_f32, product_of_f64},
     [COMM_MIN] = {min_of_i32, min_of_i64, min_of_f32, min_of_f64},
     [COMM_MAX] = {max_of_i32, max_of_i64, max_of_f32, max_of_f64}};
-static const uint64_t bytes_of[COMM_TYPE_COUNT] = {4, 8, 4, 8};
 
 /* -- in a team --------------------------------------------------------------------------------- */
 
@@ -148,7 +147,8 @@ static uint64_t part_of(const Reduction *r, uint64_t count) {
 }
 
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err) {
-  Reduction reduction = {.comm = comm, .combine = table[op][type], .number_bytes = bytes_of[type],
+  Reduction reduction = {.comm = comm, .combine = table[op][type],
+                         .number_bytes = comm_type_bytes(type),
                          .about = (count << 8) + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type};
   uint64_t at = 0;
   do {
