@@ -1,7 +1,9 @@
 --- Windows of a GPU's memory: ranks as processes of one GPU, on the driver of the tests that
 --- executes PTX, which passes memory between processes as a real one does (tests/cuda/driver); what
 --- hangs on its settings is #ptx. tests/run --gpu runs the rest on a GPU.
+package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
+local blocks = require "growing_blocks"
 
 local run = support.run_gpu_ranks
 
@@ -217,48 +219,7 @@ describe("windows of a GPU's memory #compiled #cpu", function()
   end)
 
   it("are not needed by a grid of blocks, which are copied, and moved: bit for bit", function()
-    local script = [[
-      local n, b = 24, 4
-      local g = rg.grid{ shape = {n, n}, block = b }
-      local x, y = g:field(rg.f32, { name = "x" }), g:field(rg.f32)
-      rg.kernel(function()
-        for i, j in rg.range({ 4, 16 }, { 6, 18 }) do
-          if g.owners[math.floor(i / b)][math.floor(j / b)] == comm.rank then
-            x[i][j] = i + 0.1 * j
-          end
-        end
-      end)()
-      local grow = rg.kernel(function(x)
-        for i, j in x:active() do
-          if x[i][j] > 0.01 then
-            x[math.max(i - 1, 0)]:add(j, 0)
-            x[math.min(i + 1, 23)]:add(j, 0)
-            x[i]:add(math.max(j - 1, 0), 0)
-            x[i]:add(math.min(j + 1, 23), 0)
-          end
-        end
-      end)
-      local step = rg.kernel(function(x, y)
-        for i, j in x:active() do
-          y[i][j] = x[i][j] + 0.2 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
-            - 4 * x[i][j])
-        end
-      end)
-      for k = 1, 6 do
-        g:exchange(x)
-        grow(x)
-        g:exchange(x)
-        step(x, y)
-        x, y = y, x
-        if k % 3 == 0 then g:balance{ least = 0 } end
-      end
-      local sum, cells = 0, 0
-      for i, j in x:active() do
-        if g:owner(i, j) == comm.rank then
-          sum = sum + math.floor(x[i][j] * 2 ^ 26) % 2 ^ 22 * (i * n + j + 1)
-          cells = cells + 1
-        end
-      end
+    local script = blocks.start(24) .. blocks.run(6, 3) .. blocks.sum .. [[
       sum, cells = comm:all_reduce(sum), comm:all_reduce(cells)
       g:collect(x)
       if comm.rank == 0 then print(("%.0f %d"):format(sum, cells)) end

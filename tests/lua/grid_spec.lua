@@ -1,6 +1,8 @@
 --- rg.grid over ranks: the same result whatever their number, where all memory is reached and where
 --- part of it is not (RG_LSA_SIZE); sparse blocks, their balance, and what is refused.
+package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
+local blocks = require "growing_blocks"
 local rg = support.rg
 
 -- What rank 0 prints; nothing else may be said.
@@ -85,50 +87,10 @@ describe("a grid over ranks, " .. ranks_alone, function()
   end)
 
   it("of blocks grows, and moves blocks where that pays, to the last bit", function()
-    local script = [[
-      local n, b = 48, 4
-      local g = rg.grid{ shape = {n, n}, block = b }
-      local x, y = g:field(rg.f32, { name = "x" }), g:field(rg.f32)
-      rg.kernel(function()
-        for i, j in rg.range({ 4, 16 }, { 6, 18 }) do
-          if g.owners[math.floor(i / b)][math.floor(j / b)] == comm.rank then
-            x[i][j] = i + 0.1 * j
-          end
-        end
-      end)()
-      local grow = rg.kernel(function(x)
-        for i, j in x:active() do
-          if x[i][j] > 0.01 then
-            x[math.max(i - 1, 0)]:add(j, 0)
-            x[math.min(i + 1, 47)]:add(j, 0)
-            x[i]:add(math.max(j - 1, 0), 0)
-            x[i]:add(math.min(j + 1, 47), 0)
-          end
-        end
-      end)
-      local step = rg.kernel(function(x, y)
-        for i, j in x:active() do
-          y[i][j] = x[i][j] + 0.2 * (x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
-            - 4 * x[i][j])
-        end
-      end)
+    local script = blocks.start(48) .. [[
       local moved, before, after = g:balance()
       assert(moved == (comm.size > 1) and (after < before or not moved) and after < 2)
-      for k = 1, 24 do
-        g:exchange(x)
-        grow(x)
-        g:exchange(x)
-        step(x, y)
-        x, y = y, x
-        if k % 8 == 0 then g:balance{ least = 0 } end
-      end
-      local sum, cells = 0, 0
-      for i, j in x:active() do
-        if g:owner(i, j) == comm.rank then
-          sum = sum + math.floor(x[i][j] * 2 ^ 26) % 2 ^ 22 * (i * n + j + 1)
-          cells = cells + 1
-        end
-      end
+    ]] .. blocks.run(24, 8) .. blocks.sum .. [[
       local work = rg.array(rg.i32, n / b, n / b)
       if comm.rank == 0 then work[0][0], work[11][11] = 3, 5 end
       g:balance{ work = work, least = 0 }
