@@ -313,7 +313,7 @@ describe("memory of buffers", function()
     assert.equal(c:memory_usage().transient.takes, other.memory().pools.transient.takes)
     assert.matches("transient +expandable", tostring(c:memory_usage()))
   end)
-  -- 100 to 5,099 numbers a step; memory of 64 steps, which is what a stream's queue holds, is 1.3 MB.
+  -- 100 to 5,099 numbers a step; 64 steps, which is what a stream's queue holds, are 1.3 MB.
   local function many_steps(other, c, is_awaited)
     local steps = os.getenv "RG_ARCH" == "cuda" and 10000 or 100000
     local add = other.kernel "function(x, n) for i in rg.range(n) do x[i] = x[i] + 1.0 end end"
