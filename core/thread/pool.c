@@ -1,16 +1,18 @@
 /* pool.c - fork and join by one atomic word.
  *
  * A loop is announced by incrementing `round`; workers wait for it to change: they spin briefly,
- * then sleep on it (futex). Chunks are handed out by one counter (`next`), which balances uneven
- * work. The caller takes part as worker 0. Others come in through the gate:
+ * then sleep on it (futex). Each worker has a span of the chunks and goes through it in order, so
+ * that it meets in the next loop what it has in its caches; who is through with its own takes from
+ * the ends of others', which balances uneven work. The caller takes part as worker 0. Others come
+ * in through the gate:
  *
  *     shut --caller: announces--> open, n workers inside --no chunk is left--> shut, n leave
  *
  * and the caller waits for those who came in, so a worker that the system does not run holds nobody
  * up: one that comes late finds the gate shut, or open for a later loop, and takes part in that.
  *
- * Invariant: `work`, `data`, `total`, `chunk` change only while the gate is 0: shut, with nobody
- * inside. */
+ * Invariant: `work`, `data`, `total`, `chunk`, `span_count` change only while the gate is 0: shut,
+ * with nobody inside; spans then grow, else they shrink. */
 #include "thread/pool.h"
 
 #include <pthread.h>
@@ -24,6 +26,7 @@
 #include "thread/futex.h"
 
 enum { MAX_WORKERS = 1024, GATE_OPEN = 1 << 30, SPIN_NS = 50000, SPIN_STEP = 64 };
+#define MOST_CHUNKS ((int64_t)UINT32_MAX)
 
 typedef struct Worker {
   Pool *pool;
@@ -31,10 +34,17 @@ typedef struct Worker {
   pthread_t thread;
 } Worker;
 
+/* The chunks of one worker that nobody has taken. Alone on a cache line. */
+typedef struct Span {
+  _Atomic uint64_t left; /* begin, and end << 32 */
+  char pad[64 - sizeof(uint64_t)];
+} Span;
+
 struct Pool {
   Heap *heap;
   Worker *workers; /* [0] is the caller's and has no thread */
-  int32_t worker_count;
+  Span *spans;     /* of each worker */
+  int32_t worker_count, span_count;
   bool started;
   _Atomic bool stopping;
   pid_t process;   /* the threads belong to it: a forked child has none of them */
@@ -53,8 +63,6 @@ struct Pool {
   char pad_round[64];
   _Atomic uint32_t round;
   _Atomic int32_t sleepers;
-  char pad_next[64];
-  _Atomic int64_t next;
   char pad_gate[64];
   _Atomic uint32_t gate; /* GATE_OPEN, and how many workers are inside */
   _Atomic int32_t most;  /* who takes part has an index below it */
@@ -72,11 +80,37 @@ static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
   pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
 }
 
+/* -1: none is left. */
+static int64_t take(Span *span, bool is_own) {
+  uint64_t left = atomic_load_explicit(&span->left, memory_order_relaxed), rest;
+  uint32_t begin, end;
+  do {
+    begin = (uint32_t)left, end = (uint32_t)(left >> 32);
+    if (begin == end) return -1;
+    rest = is_own ? left + 1 : left - ((uint64_t)1 << 32);
+  } while (!atomic_compare_exchange_weak_explicit(&span->left, &left, rest, memory_order_relaxed,
+                                                  memory_order_relaxed));
+  return is_own ? begin : end - 1;
+}
+
 static void run_chunks(Pool *pool, int32_t worker) {
-  for (;;) {
-    int64_t k = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-    if (k >= pool->chunk_count) return;
-    run_chunk(pool, worker, k);
+  for (int32_t k = 0; k < pool->span_count; k++) {
+    Span *span = &pool->spans[(worker + k) % pool->span_count];
+    for (int64_t chunk; (chunk = take(span, k == 0)) >= 0;) {
+      if (atomic_load_explicit(&pool->has_failed, memory_order_relaxed)) return;
+      run_chunk(pool, worker, chunk);
+    }
+  }
+}
+
+/* Even ones, of the workers that may take part. */
+static void share_out(Pool *pool) {
+  int32_t most = atomic_load_explicit(&pool->most, memory_order_relaxed);
+  pool->span_count = most < pool->worker_count ? most : pool->worker_count;
+  for (int32_t k = 0; k < pool->span_count; k++) {
+    uint64_t begin = (uint64_t)(pool->chunk_count * k / pool->span_count),
+             end = (uint64_t)(pool->chunk_count * (k + 1) / pool->span_count);
+    atomic_store_explicit(&pool->spans[k].left, begin | end << 32, memory_order_relaxed);
   }
 }
 
@@ -86,7 +120,6 @@ static void run_chunks(Pool *pool, int32_t worker) {
 static void keep_failure(Pool *pool, const Guard *guard) {
   if (atomic_exchange(&pool->has_failed, true)) return;
   pool->failure = guard->failure;
-  atomic_store(&pool->next, pool->chunk_count);
 }
 
 static void run_guarded(Pool *pool, int32_t worker) {
@@ -244,14 +277,17 @@ Pool *pool_create(Heap *heap, int32_t thread_count, Error *err) {
   if (thread_count > MAX_WORKERS) thread_count = MAX_WORKERS;
   Pool *pool = heap_alloc(heap, sizeof *pool);
   Worker *workers = heap_alloc(heap, sizeof *workers * (size_t)thread_count);
-  if (!pool || !workers) {
+  Span *spans = heap_alloc(heap, sizeof *spans * (size_t)thread_count);
+  if (!pool || !workers || !spans) {
     heap_free(heap, pool);
     heap_free(heap, workers);
+    heap_free(heap, spans);
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for %d threads", thread_count);
     return NULL;
   }
   pool->heap = heap;
   pool->workers = workers;
+  pool->spans = spans;
   pool->worker_count = thread_count;
   pool_limit(pool, 0);
   return pool;
@@ -273,6 +309,7 @@ void pool_destroy(Pool *pool) {
     for (int32_t i = 1; i < pool->worker_count; i++) pthread_join(pool->workers[i].thread, NULL);
   }
   heap_free(pool->heap, pool->workers);
+  heap_free(pool->heap, pool->spans);
   heap_free(pool->heap, pool);
 }
 
@@ -313,16 +350,16 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
   if (total <= 0) return;
   if (chunk < 1) chunk = 1;
   if (chunk > total) chunk = total;
+  if (chunk < total / MOST_CHUNKS + 1) chunk = total / MOST_CHUNKS + 1;
   pool->work = work;
   pool->data = data;
   pool->total = total;
   pool->chunk = chunk;
   pool->chunk_count = total / chunk + (total % chunk != 0);
   choose_order(pool, shuffle_seed);
-  atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
   if (pool->chunk_count == 1 || pool->worker_count == 1) {
     pool_limit(pool, 0);
-    run_chunks(pool, 0);
+    for (int64_t k = 0; k < pool->chunk_count; k++) run_chunk(pool, 0, k);
     return;
   }
   if (pool->host) {
@@ -331,6 +368,7 @@ void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffl
     return;
   }
   start_if_needed(pool);
+  share_out(pool);
   atomic_store_explicit(&pool->gate, GATE_OPEN, memory_order_release);
   announce(pool);
   run_guarded(pool, 0);

@@ -59,6 +59,15 @@ static void note_order(void *data, int32_t worker, int64_t begin, int64_t end) {
   *(*at)++ = begin;
 }
 
+/* Of two workers, each begins with its own half: the caller's first chunk waits for the other. */
+typedef struct Halves { _Atomic int of[16]; } Halves;
+
+static void meet(void *data, int32_t worker, int64_t begin, int64_t end) {
+  Halves *halves = data;
+  halves->of[begin] = worker + 1;
+  while (begin == 0 && !halves->of[8]) sched_yield();
+}
+
 static void do_nothing(void *data, int32_t worker, int64_t begin, int64_t end) {}
 
 /* How often this thread gave its core away, or lost it. */
@@ -110,6 +119,17 @@ int main(void) {
         all_visited(pool, 100, 10, 0);
         if (i % 400 == 0) usleep(1000);
       }
+    }
+    pool_destroy(pool);
+  }
+  TEST("each worker begins with its own span") {
+    Error err = {0};
+    Pool *pool = pool_create(&heap, 2, &err);
+    for (int i = 0; i < 20; i++) {
+      Halves halves = {0};
+      pool_parallel_for(pool, 16, 1, 0, meet, &halves);
+      CHECK_INT(halves.of[0], 1);
+      CHECK_INT(halves.of[8], 2);
     }
     pool_destroy(pool);
   }
