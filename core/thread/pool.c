@@ -25,7 +25,13 @@
 #include "base/guard.h"
 #include "thread/futex.h"
 
-enum { MAX_WORKERS = 1024, GATE_OPEN = 1 << 30, SPIN_NS = 50000, SPIN_STEP = 64 };
+enum {
+  MAX_WORKERS = 1024,
+  GATE_OPEN = 1 << 30,
+  GATE_AWAITED = 1 << 29, /* the caller sleeps until nobody is inside */
+  SPIN_NS = 50000,
+  SPIN_STEP = 64
+};
 #define MOST_CHUNKS ((int64_t)UINT32_MAX)
 
 typedef struct Worker {
@@ -211,12 +217,27 @@ static bool enter(Pool *pool) {
   return false;
 }
 
-/* Shuts the gate; returns once nobody is inside. */
+static void leave(Pool *pool) {
+  uint32_t gate = atomic_fetch_sub_explicit(&pool->gate, 1, memory_order_release);
+  if (gate == GATE_AWAITED + 1) futex_wake_all(&pool->gate);
+}
+
+/* Shuts the gate; returns once nobody is inside. Who waits for long sleeps, so that a worker that
+ * the system does not run finds this thread's core free. */
 static void leave_last(Pool *pool) {
   atomic_fetch_and_explicit(&pool->gate, ~(uint32_t)GATE_OPEN, memory_order_acquire);
-  for (int spins = 0; atomic_load_explicit(&pool->gate, memory_order_acquire); spins++) {
-    if (spins < 2000) pause_briefly();
-    else sched_yield();
+  int64_t until = 0;
+  while (atomic_load_explicit(&pool->gate, memory_order_acquire)) {
+    for (int i = 0; i < SPIN_STEP; i++) pause_briefly();
+    int64_t now = clock_ns();
+    if (!until) until = now + SPIN_NS;
+    if (now >= until) break;
+  }
+  uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+  if (gate) gate = atomic_fetch_or(&pool->gate, GATE_AWAITED) | GATE_AWAITED;
+  while (gate > GATE_AWAITED) {
+    futex_wait(&pool->gate, gate);
+    gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
   }
 }
 
@@ -231,7 +252,7 @@ static void *worker_main(void *argument) {
     if (worker->index >= atomic_load_explicit(&pool->most, memory_order_relaxed)) continue;
     if (!enter(pool)) continue;
     run_guarded(pool, worker->index);
-    atomic_fetch_sub_explicit(&pool->gate, 1, memory_order_release);
+    leave(pool);
   }
 }
 
