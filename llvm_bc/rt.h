@@ -485,6 +485,17 @@ typedef struct RtGpuService {
   int32_t in_order;
 } RtGpuService;
 
+/* What rg_begin_block takes, by value: `words`, `count` of them, go to `to`, a launch's block; but
+ * of those from RtContext.stop to the end of its error what the launch before has in its own, if
+ * there is one. By the threads of one block. */
+enum { RT_GPU_BLOCK_WORDS = 256 };
+typedef struct RtGpuBlock {
+  uint32_t *to;
+  const uint32_t *before;   /* NULL: none */
+  uint64_t count;
+  uint32_t words[RT_GPU_BLOCK_WORDS];
+} RtGpuBlock;
+
 /* What rg_service_set takes, by value: `bits` go to a number of every cell in the live nodes of a
  * manager: from the node on at offset + sum of digit_k * strides[k], for every digit_k below
  * counts[k]. Any number of threads. */

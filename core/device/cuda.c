@@ -94,6 +94,7 @@ static void free_all(CudaDevice *cuda) {
   cuda_plain_free(cuda);
   if (cuda_is_lost(cuda)) return;
   if (cuda->service) cuda->driver.cuModuleUnload(cuda->service);
+  if (cuda->begin) cuda->driver.cuModuleUnload(cuda->begin);
 }
 
 static void destroy_cuda(Device *device) {

@@ -207,6 +207,7 @@ typedef struct CudaDevice {
   bool block_is_there;        /* and has been written */
   CudaRange races, shadow;    /* of the race detector: an RtRaces, its table */
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
+  void *begin, *begin_block;  /* a module, and its entry: cuda_launch.c, likewise */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill;
   void *service_clear, *service_clear_end, *service_visit, *service_set;
@@ -404,6 +405,9 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_is_done(Device *device, uint64_t ticket);
 /* Before anything that sees the launch's block: there it is, with the frame of now. */
 bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
+/* The frame of the running launch, queued. */
+bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t size_bytes,
+                    Error *err);
 /* Of a launch that was just finished: its frame as tasks left it. */
 void cuda_take_frame(CudaDevice *cuda, DeviceLaunch *launch);
 /* In a block: where collections are counted. */
@@ -443,7 +447,8 @@ bool cuda_races_create(CudaDevice *cuda, Error *err);
 bool cuda_races_begin(CudaDevice *cuda, Error *err);
 bool cuda_races_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
 
-/* cuda_service.c: PTX of the service entries, RtGpuService in rt.h; ends in a 0 */
-extern const char rt_service_ptx[];
+/* cuda_service.c: PTX of the service entries, RtGpuService in rt.h, and of the one that begins a
+ * launch, RtGpuBlock; they end in a 0 */
+extern const char rt_service_ptx[], rt_begin_ptx[];
 
 #endif

@@ -8,7 +8,8 @@
  * Before a task the host's frame goes there if it has changed. A task that writes slots which the
  * host reads is waited for; else the launch is queued, and its block says later what became of it:
  * the first error, what was said, how much was written outside. A block begins with the error of
- * the one before on its stream, so that nothing runs there after a failure.
+ * the one before on its stream, so that nothing runs there after a failure. It comes by a kernel of
+ * the runtime (llvm_bc/begin_cuda.c), whose argument it is, or by copies where it is too large.
  * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
  * and no more than there are positions; one where the order shows. */
 #include <stddef.h>
@@ -129,26 +130,76 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
   memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
-/* The first failure of what is queued comes along. */
+/* The first failure of what is queued comes along, from the block of the launch before; 0: there is
+ * none. */
+static uint64_t block_before(const CudaDevice *cuda) {
+  return cuda->now->last < 0 ? 0 : block_at(cuda, cuda->now->last);
+}
+
 static bool inherit_error(CudaDevice *cuda, Error *err) {
   const uint64_t at = offsetof(RtContext, stop),
                  size_bytes = offsetof(RtContext, error) + sizeof(RtError) - at;
-  if (cuda->now->last < 0) return true;
-  uint64_t before = block_at(cuda, cuda->now->last);
+  uint64_t before = block_before(cuda);
+  if (!before) return true;
   int result = cuda->driver.cuMemcpyDtoDAsync_v2(cuda->block_now + at, before + at, size_bytes,
                                                  cuda->stream);
   return cuda_check(cuda, result, "queue a launch", err);
 }
 
-static bool push_whole(CudaDevice *cuda, DeviceLaunch *launch, const Places *places, Error *err) {
+static bool copy_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+                       Error *err) {
   uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
   if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
   fill_block(cuda, launch, places, bytes);
   bool ok = cuda_write(cuda, cuda->block_now, bytes, places->size_bytes, err) &&
             inherit_error(cuda, err);
   heap_free(cuda->device.heap, bytes);
-  cuda->block_is_there = ok;
   return ok;
+}
+
+static bool have_begin(CudaDevice *cuda, Error *err) {
+  if (cuda->begin_block) return true;
+  if (!cuda->begin) cuda->begin = cuda_load_module(cuda, rt_begin_ptx, err);
+  if (!cuda->begin) return false;
+  int result = cuda->driver.cuModuleGetFunction(&cuda->begin_block, cuda->begin, "rg_begin_block");
+  return cuda_check(cuda, result, "find a service", err);
+}
+
+static bool fits(uint64_t size_bytes) {
+  return size_bytes <= sizeof(uint32_t) * RT_GPU_BLOCK_WORDS;
+}
+
+static bool start_begin(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
+  void *parameters[] = {block};
+  if (!have_begin(cuda, err)) return false;
+  int result = cuda->driver.cuLaunchKernel(cuda->begin_block, 1, 1, 1, CUDA_BLOCK_THREADS, 1, 1, 0,
+                                           cuda->stream, parameters, NULL);
+  return cuda_check(cuda, result, "queue a launch", err);
+}
+
+/* One call of the driver, and no copy between two kernels. */
+static bool start_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+                        Error *err) {
+  RtGpuBlock block = {.to = pointer_to(cuda->block_now),
+                      .before = pointer_to(block_before(cuda)),
+                      .count = places->size_bytes / sizeof *block.words};
+  fill_block(cuda, launch, places, (uint8_t *)block.words);
+  return cuda_repeat_end(cuda, err) && start_begin(cuda, &block, err);
+}
+
+bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t size_bytes,
+                    Error *err) {
+  if (!fits(size_bytes)) return cuda_copy_in(cuda, to, frame, size_bytes, err);
+  RtGpuBlock block = {.to = pointer_to(to), .count = size_bytes / sizeof *block.words};
+  memcpy(block.words, frame, size_bytes);
+  return start_begin(cuda, &block, err);
+}
+
+static bool push_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
+                       Error *err) {
+  bool is_small = fits(places->size_bytes);
+  cuda->block_is_there = (is_small ? start_whole : copy_whole)(cuda, launch, places, err);
+  return cuda->block_is_there;
 }
 
 static size_t frame_bytes(const DeviceLaunch *launch) {

@@ -61,7 +61,7 @@ static bool queue_kernel(CudaDevice *cuda, const CudaStep *step, Error *err) {
 
 static bool queue_one(CudaDevice *cuda, const CudaStep *step, const void *frame, Error *err) {
   if (!is_frame(step)) return queue_kernel(cuda, step, err);
-  return cuda_copy_in(cuda, cuda->block_now + step->words[0], frame, step->words[1], err);
+  return cuda_put_frame(cuda, cuda->block_now + step->words[0], frame, step->words[1], err);
 }
 
 static void remember(CudaRepeat *repeat, const CudaStep *step) {

@@ -1,4 +1,9 @@
-/* cuda_service.c - PTX of the runtime's service entries (llvm_bc/service_cuda.c), included by the
- * assembler. The build defines the path. Text that ends in a 0: rt_service_ptx of cuda.h. */
-__asm__(".section .rodata\n.balign 16\n.hidden rt_service_ptx\n.globl rt_service_ptx\n"
-        "rt_service_ptx:\n.incbin \"" RG_SERVICE_PTX "\"\n.byte 0\n.previous\n");
+/* cuda_service.c - PTX of the runtime's own entries, included by the assembler: those between tasks
+ * (llvm_bc/service_cuda.c), and that which begins a launch (begin_cuda.c). The build defines the
+ * paths. Texts that end in a 0: rt_service_ptx and rt_begin_ptx of cuda.h. */
+#define TEXT(name, path)                                                                          \
+  __asm__(".section .rodata\n.balign 16\n.hidden " name "\n.globl " name "\n" name                \
+          ":\n.incbin \"" path "\"\n.byte 0\n.previous\n")
+
+TEXT("rt_service_ptx", RG_SERVICE_PTX);
+TEXT("rt_begin_ptx", RG_BEGIN_PTX);
