@@ -115,7 +115,7 @@ static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   *node.state = RT_NODE_USED;
   if (RT_SHARED) {
     uint32_t next = shared_push(&local->recycled, handle);
-    node.info->next = next;
+    rt_store(&node.info->next, next); /* who lost the node to another may still read it */
     if (!next) local->recycled_last = handle;
   } else {
     node.info->next = local->recycled;

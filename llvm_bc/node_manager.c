@@ -88,8 +88,9 @@ static void chunk_init(RtTree *tree, RtManager *manager, RtChunk *chunk, uint8_t
 }
 
 static void chunk_link(RtTree *tree, RtManager *manager, uint32_t record) {
-  if (manager->last_chunk) tree->chunks[manager->last_chunk - 1].next = record;
-  else manager->first_chunk = record;
+  uint32_t *last = &manager->first_chunk;
+  if (manager->last_chunk) last = &tree->chunks[manager->last_chunk - 1].next;
+  rt_store(last, record);
   manager->last_chunk = record;
   manager->chunk_count++;
   manager->node_count += tree->chunks[record - 1].node_count;

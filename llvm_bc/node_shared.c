@@ -16,7 +16,8 @@ static uint32_t take_freed(const RtTree *tree, RtManager *manager) {
   for (;;) {
     uint32_t handle = rt_load_acquire(&manager->free);
     if (!handle) return 0;
-    if (rt_swap(&manager->free, handle, node_get(tree, manager, handle).info->next)) return handle;
+    const RtNodeInfo *info = node_get(tree, manager, handle).info;
+    if (rt_swap(&manager->free, handle, rt_load(&info->next))) return handle;
   }
 }
 
@@ -71,7 +72,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeIn
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle) {
   RtNode node = node_get(tree, manager, handle);
   *node.state = RT_NODE_FRESH;
-  node.info->next = shared_push(&local->free, handle); /* read after the task */
+  rt_store(&node.info->next, shared_push(&local->free, handle)); /* used after the task */
 }
 
 #endif
