@@ -66,6 +66,7 @@ int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t w
   if (!made) return fail(context);
   rt_memory_zero(made->data, made->capacity);
   rt_counted_resize(made, bytes);
+  if (extents) made->flags |= RT_COUNTED_PINNED;
   if (words) {
     made->end = end_elements;
     made->info = (void *)(uintptr_t)((uint64_t)words | (uint64_t)(size / 8) << WORD_BITS);

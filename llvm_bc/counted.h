@@ -33,7 +33,7 @@ enum {
   RT_COUNTED_LENT = 16,     /* the header is a part of something else, which frees it */
   /* these four are atomic */
   RT_COUNTED_SHARED = 32,   /* its handle lies in memory that others may read */
-  RT_COUNTED_PINNED = 64,   /* slices lie in its data, which stays where it is */
+  RT_COUNTED_PINNED = 64,   /* its size stays: slices lie in its data, or extents lie behind it */
   RT_COUNTED_LOCK = 128,    /* it is being appended to */
   RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
   RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */

@@ -96,7 +96,8 @@ bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t cou
                      (long long)count);
   if (!can_grow && bytes != before)
     return error_set(err, RG_ERROR_LIST_FULL,
-                     "an array of which a slice was taken cannot grow or shrink, nor can a slice");
+                     "an array of several axes or of which a slice was taken cannot grow or "
+                     "shrink, nor can a slice");
   uint64_t twice = 2 * counted->capacity, room = bytes > twice ? bytes : twice;
   if (bytes > counted->capacity && !rt_counted_reserve(counted, room) &&
       !rt_counted_reserve(counted, bytes))

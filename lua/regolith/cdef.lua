@@ -537,7 +537,8 @@ RgStatus rg_counted_set(RgRuntime *runtime, RgCounted *counted, const char *type
  * array, which holds the other. Neither changes its length from then on. */
 RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t first,
                           int64_t count, const char *where, RgCounted **slice);
-/* How many elements an array with one axis has from now on; new ones are zero. */
+/* How many elements an array with one axis has from now on; new ones are zero. list.full: it
+ * has several axes, or slices of it were taken. */
 RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type,
                            int64_t count);
 
