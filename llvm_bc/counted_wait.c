@@ -25,12 +25,10 @@ static int make_room(RtAllocator *allocator) {
   return 1;
 }
 
-static int add(RtAllocator *allocator, RtCounted *counted) {
-  if (rt_counted_flags(counted) & RT_COUNTED_WAITS) return 1;
-  if (!make_room(allocator)) return 0;
+static void add(RtAllocator *allocator, RtCounted *counted) {
+  if (rt_counted_flags(counted) & RT_COUNTED_WAITS || !make_room(allocator)) return;
   __atomic_fetch_or(&counted->flags, RT_COUNTED_WAITS, __ATOMIC_RELAXED);
   allocator->pending[allocator->pending_count++] = counted;
-  return 1;
 }
 
 int rt_counted_waits(RtCounted *counted) {
@@ -39,9 +37,9 @@ int rt_counted_waits(RtCounted *counted) {
   if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
   if (!(flags & RT_COUNTED_SHARED) || !rt_load(&allocator->deferring)) return 0;
   rt_lock(&allocator->defer_lock);
-  int is_in = add(allocator, counted);
+  add(allocator, counted); /* else it stays, and counts as live: who read its address may need it */
   rt_unlock(&allocator->defer_lock);
-  return is_in;
+  return 1;
 }
 
 /* What ends releases others, which end at once, or are further on in the list. */

@@ -294,6 +294,24 @@ int main(void) {
     check_zero();
   }
 
+  TEST("what should wait while no memory is left for the list of it stays, and ends another time") {
+    begin(1, 0);
+    RtCounted *counted = rt_counted_new(&allocator, 8);
+    counted->end = on_end;
+    counted->flags |= RT_COUNTED_SHARED;
+    allocator.deferring = refuse_at = 1;
+    rt_release(counted);
+    rt_counted_settle(&allocator);
+    CHECK_INT(ends, 0);
+    CHECK_INT(all->alloc - all->free, 1);
+    rt_acquire(counted); /* by one who read its address before */
+    rt_release(counted);
+    allocator.deferring = 0;
+    rt_counted_settle(&allocator);
+    CHECK_INT(ends, 1);
+    check_zero();
+  }
+
   TEST("two threads acquire and release a million times: the count is exact, and it ends once") {
     for (uint32_t checks = 0; checks < 2; checks++) {
       begin(1, checks);
