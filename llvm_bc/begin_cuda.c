@@ -1,5 +1,5 @@
-/* begin_cuda.c - how a launch begins on a GPU: its block (core/device/cuda_launch.c) comes there as an
- * argument, by a kernel, not by a copy. A copy is work of another part of the GPU, for which the
+/* begin_cuda.c - how a launch begins on a GPU: its block (core/device/cuda_launch.c) comes there as
+ * an argument, by a kernel, not by a copy. A copy is work of another part of the GPU, for which the
  * kernels before and after it would wait. */
 #include "rt.h"
 
