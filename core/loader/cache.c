@@ -88,6 +88,15 @@ static bool find_given_folder(const char *given, char folder[FOLDER_BYTES]) {
   return snprintf(folder, FOLDER_BYTES, "%s%s%s", here, here[0] ? "/" : "", given) < FOLDER_BYTES;
 }
 
+Cache *cache_create(Heap *heap, const char *folder, uint64_t limit_bytes) {
+  Cache *cache = heap_alloc(heap, sizeof *cache);
+  if (!cache) return NULL;
+  cache->heap = heap;
+  cache->limit_bytes = limit_bytes;
+  snprintf(cache->folder, FOLDER_BYTES, "%s", folder);
+  return cache;
+}
+
 bool cache_open(Heap *heap, Cache **cache, Error *err) {
   const char *where = option_text("RG_CACHE"), *size = option_text("RG_CACHE_SIZE");
   char folder[FOLDER_BYTES];
@@ -97,14 +106,9 @@ bool cache_open(Heap *heap, Cache **cache, Error *err) {
   if (is_word(where, "0", "off")) return true;
   if (!(is_word(where, "1", "on") ? find_user_folder(folder) : find_given_folder(where, folder)))
     return true;
-  *cache = heap_alloc(heap, sizeof **cache);
-  if (!*cache)
-    return error_set(err, RG_ERROR_MEMORY,
-                     "the host has no memory left for the cache of compiled kernels");
-  (*cache)->heap = heap;
-  (*cache)->limit_bytes = limit_bytes;
-  memcpy((*cache)->folder, folder, sizeof folder);
-  return true;
+  *cache = cache_create(heap, folder, limit_bytes);
+  return *cache || error_set(err, RG_ERROR_MEMORY,
+                             "the host has no memory left for the cache of compiled kernels");
 }
 
 void cache_close(Cache *cache) {

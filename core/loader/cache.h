@@ -18,6 +18,8 @@ typedef struct Cache Cache;
  * off, or the user has no home folder. Touches no file. False with option.invalid or
  * memory.host. */
 bool cache_open(Heap *heap, Cache **cache, Error *err);
+/* One in a folder, absolute, whatever the options say. NULL: no memory. */
+Cache *cache_create(Heap *heap, const char *folder, uint64_t limit_bytes);
 void cache_close(Cache *cache); /* NULL is fine, here and below */
 const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
 uint64_t cache_limit_bytes(const Cache *cache);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/option.h"
 #include "build_id.h"
@@ -44,10 +45,17 @@ static bool find_file(const char *const *places, int count, const char *name,
   return false;
 }
 
-static bool open_library(Codegen *codegen, Error *err) {
-  /* test programs are deeper in the build */
+/* test programs are deeper in the build */
+static bool find_library(char path[PATH_BYTES]) {
   static const char *const places[] = {"", "../", "../../", "../../../"};
-  if (!find_file(places, 4, "libregolith-codegen.so", codegen->path))
+  const char *given = option_text("RG_COMPILER");
+  if (!given[0]) return find_file(places, 4, "libregolith-codegen.so", path);
+  snprintf(path, PATH_BYTES, "%s", given);
+  return !access(given, F_OK);
+}
+
+static bool open_library(Codegen *codegen, Error *err) {
+  if (!find_library(codegen->path))
     return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s",
                      codegen->path);
   codegen->library = dlopen(codegen->path, RTLD_NOW | RTLD_LOCAL);

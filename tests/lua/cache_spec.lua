@@ -56,6 +56,21 @@ describe("the cache of compiled kernels #compiled", function()
     assert.equal("126 0 1 none", start())
   end)
 
+  it("is apart from what another compiler remembers, behind RG_COMPILER", function()
+    local other = ("RG_CACHE=off RG_COMPILER='%s/tests/compiler/libregolith-codegen.so'"):format(
+      os.getenv "RG_LIBRARY":match "^(.*)/")
+    local remembering = ("%s RG_COMPILED='%s'"):format(other, folder)
+    assert.equal("126 1 0 compiler", start("", other .. " RG_COMPILED="))
+    assert.equal("none", run(("[ -e '%s' ] || echo none"):format(folder)))
+    assert.equal("126 1 0 compiler", start("", remembering))
+    local entry = entries()
+    assert.matches("^%S+ with a space/%x+/%x+$", entry)
+    assert.equal("126 1 0 compiler", start("", remembering))
+    assert.equal(entry, entries())
+    assert.matches("the compiler is not where it should be: /nowhere/codegen.so",
+      start("", "RG_CACHE=off RG_COMPILER=/nowhere/codegen.so"))
+  end)
+
   it("is off with cache = false, and with RG_CACHE=off", function()
     assert.equal("126 1 0 compiler", start("", "CACHE_OPTION=false"))
     assert.equal("", run(("test ! -e '%s' || echo there"):format(folder)))

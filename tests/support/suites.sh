@@ -99,6 +99,7 @@ run_c_tests() { # BUILD ROOMS
 
 # What kernels of the bench cost on a GPU, by counts and by the assembler.
 job_figures() {
+  remember_compiles
   run_counted "cuda, figures of the bench" luajit "$root/tests/cuda/figures.lua"
 }
 
@@ -136,11 +137,20 @@ side_by_side() {
   rm -rf "$folder"
 }
 
+# What a job runs compiles with the compiler of the tests, which remembers what jobs of the same run
+# have compiled (tests/compiler). Sanitizer builds, C tests and the installed product have the real
+# one.
+remember_compiles() {
+  [ -n "${compiled:-}" ] || return
+  export RG_COMPILER="$build/tests/compiler/libregolith-codegen.so" RG_COMPILED="$compiled"
+}
+
 spec_files() { printf 'tests/lua/%s_spec.lua ' "$@"; }
 
-job_lua_threads() { run_busted "lua, all threads" RG_X=; }
-job_lua_one() { run_busted "lua, 1 thread" RG_THREADS=1; }
+job_lua_threads() { remember_compiles; run_busted "lua, all threads" RG_X=; }
+job_lua_one() { remember_compiles; run_busted "lua, 1 thread" RG_THREADS=1; }
 job_lua_stressed() {
+  remember_compiles
   run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
 }
@@ -150,6 +160,7 @@ job_lua_arch() { # without what is a matter of compiled code
 }
 job_lua_ways() { # parts of it, in ways that launches also take
   local specs
+  remember_compiles
   specs=$(spec_files lane judge judge_array index program update sum loop vector say) \
     run_busted "lua, in lanes wherever possible" RG_STRESS=force_lanes,force_streams
   specs=$(spec_files array array_kernel pointer list kernel node_loop bitmasked) \
@@ -161,6 +172,7 @@ job_lua_ways() { # parts of it, in ways that launches also take
 }
 job_lua_switches() {
   local filter_out switch
+  remember_compiles
   filter_out="explain" run_busted "lua, numbers as constants" RG_SPECIALISE=always
   for switch in tiny_chunks gc_each_launch shuffle_tasks; do
     run_busted "lua, $switch" RG_THREADS=3 RG_STRESS=$switch RG_SEED=${RG_SEED:-11}
@@ -176,6 +188,7 @@ on_cuda() { # NAME [VARIABLE=VALUE ..]
 }
 job_cuda() {
   local ptx specs
+  remember_compiles
   ptx=$(mktemp -d)
   specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")
   on_cuda "" "PTX_SAVE=$ptx"
@@ -183,6 +196,7 @@ job_cuda() {
 }
 job_cuda_ways() { # trees that grow and shrink, under three schedules
   local seed specs
+  remember_compiles
   specs=$(spec_files pointer budget) on_cuda ", memory as it is" PTX_NO_VMM=1
   specs=$(spec_files sum list tune) on_cuda ", launches as trials" RG_TUNE=always
   specs=$(spec_files activation bitmasked collection list pointer)
@@ -195,12 +209,14 @@ not_on_cuda="speed"
 
 job_examples() {
   local ptx
+  remember_compiles
   ptx=$(mktemp -d)
   PTX_SAVE="$ptx" run_counted "examples" bash "$root/tests/examples/check"
   assemble "examples, assembled" "$ptx" 1
 }
 
 job_smoke() {
+  remember_compiles
   run_counted "bench, each workload once" bash "$root/tests/bench/run" --smoke
 }
 
@@ -219,9 +235,11 @@ bless_goldens() {
 }
 
 run_suites() { # BUILD ROOMS; what takes longest begins first
-  local wanted="$2" jobs=""
+  local wanted="$2" jobs="" compiled
+  compiled=$(mktemp -d)
   wants "$2" lua && [ -n "${stress:-}" ] && jobs="lua_switches"
-  wants "$2" lua && jobs="$jobs cuda lua_stressed lua_threads lua_one"
+  # what the second compiles, the next two need
+  wants "$2" lua && jobs="$jobs cuda lua_threads lua_stressed lua_one"
   wants "$2" llvm_bc && jobs="$jobs sanitized"
   jobs="$jobs c"
   wants "$2" lua && jobs="$jobs lua_arch lua_ways cuda_ways"
@@ -231,6 +249,7 @@ run_suites() { # BUILD ROOMS; what takes longest begins first
   wants "$2" install && jobs="$jobs install"
   wants "$2" lint && jobs="$jobs lint"
   side_by_side $jobs
+  rm -rf "$compiled"
 }
 
 job_c() { run_c_tests "$build" "$wanted"; }
