@@ -407,10 +407,13 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
-/* Where it is called they may be out of reach; and reductions are found in the loop's own text. */
+/* Variables of the functions around: where it is called they may be out of reach; and reductions are
+ * found in the loop's own text. Elements of a field or an array are no part of a variable. */
 static bool check_own(Resolve *r, Expr *target) {
   const AstExpr *root = written_root(target->ast);
-  return !root || !build_is_around(r, root->local) ||
+  if (!root || !build_is_around(r, root->local)) return true;
+  const Local *local = build_find(r, root->local);
+  return (target->kind != AST_LOCAL && (local->is_alias || reaches_item(r, target, local))) ||
          sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "return the new value",
                    "'%s' is declared around this function, which cannot assign it",
                    sema_text(r->s, root->text));

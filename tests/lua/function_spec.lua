@@ -526,6 +526,24 @@ describe("a function made inside a kernel", function()
     assert.equal(3 + 6 + 1 + 6, f[3])
   end)
 
+  it("sets elements of fields and arrays around it, arguments and rows of them included", function()
+    local text = [[function(a, rows)
+      local made = rg.zeros(rg.vec2, 4)
+      for i in rg.range(4) do
+        local row = rows[i]
+        local function put(k) a[k], row[k], made[k].x = k, row[k] + 2 * k, 3 end
+        put(i)
+      end
+      return made[3]
+    end]]
+    local rows = rg.field(rg.f32, 4, 4)
+    for _, a in ipairs { rg.field(rg.f32, 4), rg.array(rg.f32, 4) } do
+      assert.same(rg.vec2(3, 0), rg.kernel(text, { rg = rg })(a, rows))
+      assert.equal(3, a[3])
+    end
+    assert.equal(12, rows[3][3])
+  end)
+
   it("may call itself, and sees tables that the kernel gets", function()
     local o = { dt = 0.5, x = rg.field(rg.f32, 8) }
     local k = rg.kernel(function(self, n)
