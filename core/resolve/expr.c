@@ -353,7 +353,15 @@ static Entity resolve_index(Resolve *r, Expr *e) {
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-/* The extent of the first axis, as returned by `#x`. */
+/* The field's next axis is that of the lists it lies in, and a list is all that is left of it. */
+static bool is_list(const FieldRef *field) {
+  const SNode *node = field->node;
+  return !field->array && snode_has_lists(node) && !field->peers &&
+         field->indexed == field_rank(field) - 1 &&
+         snode_axis_position(node, node->axes[0]) == field->indexed;
+}
+
+/* `#x[i]` of a list becomes x:length(i); else the extent of the first axis. */
 static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
   const FieldRef *field = field_of(object);
   const SNode *node = field->node;
@@ -362,6 +370,11 @@ static Entity length_of_field(Resolve *r, Expr *e, const Entity *object) {
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL,
               "'#' takes a field, an array, an SNode with axes, a vector, a matrix or a table");
     return (Entity){0};
+  }
+  if (is_list(field)) {
+    e->kind = AST_METHOD;
+    e->text = STR("length");
+    return resolve_method(r, e);
   }
   if (field->array) return extent_of_array(field->array, axis);
   if (!snode_is_unbounded(node, axis)) return extent_constant(node->shape[axis]);

@@ -165,6 +165,8 @@ end
 ---@field get_near fun(self, pointer, count: integer, r: table): any   get, which leaves the
 ---  element's run in r; nil: there are no runs
 ---@field learn_near fun(pointer, count: integer, r: table)?   only that
+---@field list_length fun(self, count: integer): integer?   of the list that the buffer's indices
+---  name; nil: they name none
 ---@field view function          rg_field_view
 ---@field type_of fun(self): table
 ---@return table   by_number, drop(number), add_methods(methods), add_indexing(meta, get_other)
@@ -235,6 +237,9 @@ function element.kind(kind)
       __index = get, __newindex = set,
       __len = function(self)
         local handle = get_handle(self.rg_number)
+        for axis = 1, depth do buffer[axis - 1] = self["rg_i" .. axis] end
+        local length = kind.list_length and kind.list_length(handle, depth)
+        if length then return length end
         return shape.extent(shape.read(kind.read_shape, handle[member], handle.rg_rank,
           handle.rg_runtime), depth)
       end,

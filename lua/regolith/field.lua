@@ -41,6 +41,9 @@ local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of, C.rg_field_
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
   read_shape = C.rg_field_shape, settle = settle, get = calls.get, set = calls.set,
   get_near = calls.get_near, learn_near = calls.learn_near,
+  list_length = function(self, count)
+    return lists.length_here(C.rg_field_node(self.rg_field), self.rg_runtime, count)
+  end,
   view = C.rg_field_view, type_of = type_of }
 field.by_number = elements.by_number -- of rows: number -> handle
 field.alone = {} -- numbers of fields with a tree of their own, to which nothing can be added
@@ -169,6 +172,8 @@ local meta = {}
 elements.add_indexing(meta, methods, get_property)
 
 meta.__len = fail.border(function(self)
+  local length = lists.length_here(node_of(self), self.rg_runtime, 0)
+  if length then return length end
   local extents = shape_of(self)
   return #extents == 0 and 1 or shape.extent(extents, 0)
 end)

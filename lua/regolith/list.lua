@@ -39,6 +39,21 @@ local function element_index(count, own)
   return indices
 end
 
+local function call(node, runtime, action, count)
+  check(C.rg_snode_call(node, action, buffer, count, result), runtime)
+  return tonumber(result[0])
+end
+
+--- The length of the list that the first `count` indices name, which are in the buffer; nil: they
+--- name none.
+function list.length_here(node, runtime, count)
+  local rank, own = describe(node, runtime)
+  if ffi.string(level.kind) ~= "dynamic" or count ~= rank or own ~= rank then return end
+  local oracle = lib.oracle_of(runtime)
+  if oracle then return oracle:length(node, count) end
+  return call(node, runtime, "length", count)
+end
+
 -- The type of field number `k` of the node; nil past the last.
 local function field_type(node, runtime, k)
   check(C.rg_snode_field_type(node, k, type_out), runtime)
@@ -73,11 +88,6 @@ function list.append(node, runtime, ...)
   local own = lib.oracle_of(runtime)
   if own then return own:append(node, count, elements, values) end
   check(C.rg_snode_append(node, buffer, count, elements, values, result), runtime)
-  return tonumber(result[0])
-end
-
-local function call(node, runtime, action, count)
-  check(C.rg_snode_call(node, action, buffer, count, result), runtime)
   return tonumber(result[0])
 end
 
@@ -139,7 +149,7 @@ function list.items(node, runtime, field, ...)
   end)
 end
 
-for _, name in ipairs { "append", "length", "pop", "items" } do
+for _, name in ipairs { "append", "length", "length_here", "pop", "items" } do
   list[name] = lib.quietly(list[name])
 end
 

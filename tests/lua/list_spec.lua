@@ -220,6 +220,19 @@ describe("append", function()
 end)
 
 describe("a list", function()
+  it("has its length by '#', as a row of any field has its extent", function()
+    local x, alone, y = lists(rg.i32, 3, 100), rg.field(rg.i32), rg.field(rg.i32, 3, 5)
+    rg.root:dynamic("i", 50):place(alone)
+    for k = 1, 3 do x:append(1, k) end
+    alone:append(7)
+    local k = rg.kernel(function()
+      local sum, row = 0, x[1]
+      for j = 0, #row - 1 do sum = sum + row[j] end
+      return sum, #x[1], #x[2], #x, #alone, #y, #y[2], #x[9]
+    end)
+    assert.same({ 6, 3, 0, 3, 1, 3, 5, 0 }, { k() })
+    assert.same({ 3, 0, 3, 1, 3, 5, 100 }, { #x[1], #x[2], #x, #alone, #y, #y[2], x.shape[1] })
+  end)
   it("gives up its last element, which reads zero then", function()
     local x = lists(rg.f64, 1, 40, { chunk = 4 })
     for k = 0, 9 do x:append(0, k + 1) end
