@@ -3,6 +3,7 @@
 --- start at 0.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local straight = require "regolith.straight"
 local types = require "regolith.type"
 
 local matrix = { functions = {} }
@@ -604,9 +605,11 @@ function types.bring_shaped(t, of)
   local number = t.element.name == "f16" and "float" or t.element.ctype
   local text = ("struct { static const int rg_type = %d; %s rg_n[%d]; }"):format(type_count, number,
     t.count)
-  local ctype = ffi.metatype(ffi.typeof(text), meta)
+  local ctype, own, make_one = ffi.typeof(text), meta, fail.border(construct)
+  if straight.has(t) then own, make_one = straight.code(t.count, ctype, meta, make_one) end
+  ffi.metatype(ctype, own)
   by_ctype[tonumber(ctype)] = of
-  t.construct = fail.border(construct)
+  t.construct = make_one
   -- of an RgVector's numbers
   t.member = is_float(t.element) and "f64" or t.element.name:sub(1, 1) == "u" and "u64" or "i64"
   t.ctype_value = ctype

@@ -1,9 +1,9 @@
 /* remember.c - a codegen library for tests (RG_COMPILER): passes each request on to the real one,
- * and keeps what comes of it in the folder RG_COMPILED, from where it answers when some process asks
- * for the same again. So the suites of one run, which launch the same kernels in many ways, compile
- * each kernel once. Nobody else notices: it stands behind counts, times and the cache of users.
- * What it does not keep, it passes on: requests for texts, of hosts that bring an allocator, and all
- * while RG_COMPILED is not set. Any thread. */
+ * and keeps what comes of it in the folder RG_COMPILED, from where it answers when some process
+ * asks for the same again. So the suites of one run, which launch the same kernels in many ways,
+ * compile each kernel once. Nobody else notices: it stands behind counts, times and the cache of
+ * users. What it does not keep, it passes on: requests for texts, of hosts that bring an allocator,
+ * and all while RG_COMPILED is not set. Any thread. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -437,6 +437,18 @@ local scattered_in_lua = [=[
   print(instructions.of(read) / n)
 ]=]
 
+local vectors_in_lua = [[
+  package.path = "tests/support/?.lua;" .. package.path
+  local instructions, rg = require "instructions", require "regolith"
+  local x, n = rg.field(rg.vec2, 1024), 1024
+  local function step()
+    for i = 0, n - 1 do x[i] = 0.5 * rg.vec2(i, n) + x[i] / 2 end
+  end
+  assert(instructions.can_count())
+  for _ = 1, 8 do step() end
+  print(instructions.of(step) / n)
+]]
+
 describe("a loop over elements in Lua", function()
   it("takes few instructions at scattered places #compiled #cpu", function()
     if not is_plain or not instructions.can_count() then
@@ -457,6 +469,16 @@ describe("a loop over elements in Lua", function()
     pipe:close()
     assert.is_true(write < 100, ("write: %.0f instructions an element"):format(write))
     assert.is_true(read < 100, ("read: %.0f instructions an element"):format(read))
+  end)
+
+  it("takes few instructions to compute with vectors #compiled #cpu", function()
+    if not is_plain or not instructions.can_count() then
+      return pending "nothing counts instructions here"
+    end
+    local pipe = io.popen(("luajit -e '%s'"):format(vectors_in_lua))
+    local each = pipe:read "*n"
+    pipe:close()
+    assert.is_true(each < 1620, ("%.0f instructions an element"):format(each))
   end)
 end)
 

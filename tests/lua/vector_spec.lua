@@ -429,6 +429,25 @@ describe("a vector in Lua", function()
     assert.equal(rg.vec3, rg.vec(3, rg.f32))
   end)
 
+  it("of floats computes as kernels do, to the last bit", function()
+    local function all(a, b, s)
+      return a + b, a - b, a * b, a / b, s + a, a + s, s - a, a - s, s * a, a * s, s / a, a / s, -a
+    end
+    local k = rg.kernel(all)
+    for _, t in ipairs { rg.vec2, rg.vec3, rg.vec4, rg.dvec2, rg.dvec3, rg.dvec4 } do
+      local low, high = {}, {}
+      for n = 1, #t(0) do low[n], high[n] = 0.1 * n, 7 / n - 1e5 end
+      local a, b = t(unpack(low)), t(unpack(high))
+      assert.same({ all(a, b, 0.75) }, { k(a, b, 0.75) })
+      assert.equal(t(low), a)
+      assert.equal(a[#a - 1], numbers(a)[#a])
+    end
+    assert.equal(rg.vec2(0.75), rg.vec2(0.75, 0.75))
+    assert.equal(rg.dvec2(2, 3), rg.vec2(1, 2) + rg.dvec2(1))
+    assert.equal(rg.vec2(5, 10), 5LL * rg.vec2(1, 2))
+    assert.equal(rg.vec2(1, 2), rg.vec2(rg.ivec2(1, 2)))
+  end)
+
   it("keeps 64-bit integers exact", function()
     local t = rg.vec(2, rg.i64)
     local x = rg.field(t, 1)
