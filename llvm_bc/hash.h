@@ -121,7 +121,7 @@ static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uin
 
 static inline int entry_is_of(const RtTree *tree, const RtManager *manager, uint64_t entry,
                               const RtKey *key) {
-  if (entry >> 32 != key->tag) return 0;
+  if (entry >> 32 != key->tag || !handle_is_mapped(tree, (uint32_t)entry)) return 0;
   return tag_is_exact(key->tag) || hash_is_node(tree, manager, (uint32_t)entry, key);
 }
 

@@ -35,6 +35,11 @@ static inline uint32_t node_handle(const RtTree *tree, const uint8_t *memory) {
   return (uint32_t)((uint64_t)(memory - tree->base) / RT_GRANULE);
 }
 
+/* False: of another process's tree on a GPU, where what it grew by is mapped here by and by. */
+static inline int handle_is_mapped(const RtTree *tree, uint32_t handle) {
+  return !RT_SHARED || (uint64_t)RT_GRANULE * handle < tree->reserved;
+}
+
 /* False for a slot or list in a sink or the ambient, into which nothing is ever linked. */
 static inline int node_is_in_arena(const RtTree *tree, const void *place) {
   return (uint64_t)place - (uint64_t)tree->base < tree->reserved;

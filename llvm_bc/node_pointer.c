@@ -11,7 +11,8 @@
 
 uint8_t *rt_slot_find(RtContext *context, int32_t tree, const uint32_t *slot) {
   uint32_t handle = rt_load_leading(slot);
-  return handle_is_live(handle) ? node_address(context->trees[tree], handle) : context->ambient;
+  int is_here = handle_is_live(handle) && handle_is_mapped(context->trees[tree], handle);
+  return is_here ? node_address(context->trees[tree], handle) : context->ambient;
 }
 
 uint8_t *rt_slot_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,

@@ -35,6 +35,7 @@ static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t si
   CommonsPart part;
   if (!comm_gpu_open(comm, table->commons, device, size_bytes, err)) return NULL;
   table->share(device, tree, &part, &why);
+  if (tree->manager_count) size_bytes = part.size_bytes;
   return window_open_gpu(comm, &part, size_bytes, declared, &why, err);
 }
 
@@ -151,9 +152,9 @@ static bool can_be_shared(Field *field, Error *err) {
   char label[100];
   if (!field_prepare(field, DEVICE_WRITES, err)) return false;
   const Tree *tree = field->node->tree;
-  if (field->store->device->table->commons && tree->rt.manager_count)
-    return error_set(err, RG_ERROR_NOT_YET, "%s is sparse: such windows of a GPU's memory are not "
-                     "there yet", field_label(field, label));
+  if (field->store->device->table->commons && tree_has_hashes(tree))
+    return error_set(err, RG_ERROR_NOT_YET, "%s lies below a hash: such windows of a GPU's memory "
+                     "are not there yet", field_label(field, label));
   return !tree->is_peer ||
          error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
 }
@@ -303,13 +304,14 @@ RgStatus rg_window_put(RgWindow *window, int32_t rank, int64_t at, const void *f
   COMM_CALL(window, move(program, window, rank, at, NULL, from, size_bytes, err));
 }
 
-/* A window of a GPU's begins with the root. */
+/* A GPU's window of a dense tree begins with the root. */
 static uint8_t *base_of_peer(const RgWindow *handle, void *pointer) {
   const Tree *tree = handle->tree;
   Device *device = tree->store->device;
   const CommonsTable *commons = device->table->commons;
   if (!commons) return pointer;
-  return commons->host(device, (uint64_t)(uintptr_t)pointer) - (tree->rt.root - tree->rt.base);
+  uint8_t *host = commons->host(device, (uint64_t)(uintptr_t)pointer);
+  return tree->layout->is_sparse ? host : host - (tree->rt.root - tree->rt.base);
 }
 
 static Tree *peer_tree(RgWindow *handle, int32_t rank, Error *err) {

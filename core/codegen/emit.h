@@ -94,7 +94,7 @@ typedef struct Codegen {
   const IrTask *gpu_task;          /* NULL: on no GPU */
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy, on a
    * GPU where the root would lie of which the block has a copy */
-  LLVMValueRef *roots, *bases, *large, *private_copies;
+  LLVMValueRef *roots, *bases, *reserved, *large, *private_copies;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
   VEC(Exit) exits;                 /* innermost last */
@@ -220,6 +220,7 @@ LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
+LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes from there on */
 LLVMValueRef context_large(Codegen *g, int tree); /* RT_TREE_LARGE */
 LLVMValueRef context_private_copy(Codegen *g, int tree);
 ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */

@@ -29,6 +29,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->ahead = (AheadCells){0};
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
+  g->reserved = scratch_array(g->scratch, LLVMValueRef, trees);
   g->large = scratch_array(g->scratch, LLVMValueRef, trees);
   g->private_copies = scratch_array(g->scratch, LLVMValueRef, trees);
   g->values = scratch_array(g->scratch, LLVMValueRef, g->kernel->next_id);

@@ -28,9 +28,22 @@ static LLVMValueRef node_at_handle(Codegen *g, int tree, LLVMValueRef value) {
   return LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
 }
 
+/* Of another process's tree nodes may come that lie past what of its memory is mapped here. */
+static LLVMValueRef is_here(Codegen *g, int tree, LLVMValueRef value) {
+  LLVMValueRef live = is_live(g, value);
+  if (!g->kernel->is_bounded) return live;
+  LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
+  LLVMValueRef past = LLVMBuildUDiv(g->builder, context_reserved(g, tree),
+                                    value_integer(g->i64, RT_GRANULE), "");
+  LLVMValueRef handle = LLVMBuildZExt(g->builder, value, wide, "");
+  LLVMValueRef is_mapped = LLVMBuildICmp(g->builder, LLVMIntULT, handle,
+                                         value_broadcast(g, past, value_width(value)), "");
+  return LLVMBuildAnd(g->builder, live, is_mapped, "");
+}
+
 static LLVMValueRef node_of(Codegen *g, int tree, LLVMValueRef value) {
   LLVMValueRef node = node_at_handle(g, tree, value), ambient = context_ambient(g);
-  return arith_select(g, is_live(g, value), node, ambient);
+  return arith_select(g, is_here(g, tree, value), node, ambient);
 }
 
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot) { return is_live(g, load_slot(g, slot)); }

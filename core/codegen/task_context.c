@@ -60,6 +60,15 @@ LLVMValueRef context_base(Codegen *g, int tree) {
   return g->bases[tree];
 }
 
+LLVMValueRef context_reserved(Codegen *g, int tree) {
+  if (!is_tree(g, tree)) return value_integer(g->i64, 0);
+  if (g->reserved[tree]) return g->reserved[tree];
+  LLVMBasicBlockRef back = block_hoist_begin(g);
+  g->reserved[tree] = tree_member(g, tree, offsetof(RtTree, reserved), g->i64, "reserved");
+  block_hoist_end(g, back);
+  return g->reserved[tree];
+}
+
 /* Its answer may change while the task runs; that of its begin does. */
 LLVMValueRef context_large(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_integer(g->bool_type, 0);

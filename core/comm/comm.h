@@ -49,6 +49,7 @@ typedef struct Comm {
   Header *own;                  /* header.h: this rank's own, which the team reads */
   uint32_t epoch;               /* of barriers */
   uint64_t turns;               /* of uses of the header's buffer */
+  uint64_t shows;               /* of barriers in which windows may have grown */
   int64_t patience_ns;          /* how long a barrier waits */
 } Comm;
 

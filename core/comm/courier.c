@@ -118,26 +118,40 @@ static bool take(Comm *comm, const uint8_t *senders, int *files) {
   return is_ours;
 }
 
+static bool has_file(const uint8_t *senders, int32_t rank) {
+  return sender_of(senders, rank).origin.file >= 0;
+}
+
 /* The last one, if all came: that does not take ours. */
-static int32_t first_missing(const Comm *comm, const int *files) {
+static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int *files) {
   int32_t k = 0;
-  while (k + 1 < comm->team_size && (k == comm->rank - comm->team_first || files[k] >= 0)) k++;
+  while (k + 1 < comm->team_size && (k == comm->rank - comm->team_first || files[k] >= 0 ||
+                                     !has_file(senders, comm->team_first + k)))
+    k++;
   return comm->team_first + k;
 }
 
 /* False: the others will not come. */
-static bool wait_a_little(Comm *comm, int64_t began, const int *files, Error *err) {
+static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
+                          Error *err) {
   struct pollfd wait = {.fd = comm->courier, .events = POLLIN};
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
          error_set(err, RG_ERROR_RANK,
                    "files of memory are not passed on with rank %d within %.3g s",
-                   first_missing(comm, files), (double)comm->patience_ns * 1e-9);
+                   first_missing(comm, senders, files), (double)comm->patience_ns * 1e-9);
+}
+
+static int32_t count_senders(const Comm *comm, const uint8_t *senders) {
+  int32_t count = 0;
+  for (int32_t k = 0; k < comm->team_size; k++)
+    count += comm->team_first + k != comm->rank && has_file(senders, comm->team_first + k);
+  return count;
 }
 
 bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Error *err) {
-  int32_t sent = 0, missing = comm->team_size - 1;
+  int32_t sent = file < 0 ? comm->team_size : 0, missing = count_senders(comm, senders);
   int64_t began = clock_ns();
   for (int32_t k = 0; k < comm->team_size; k++) files[k] = -1;
   while (sent < comm->team_size || missing) {
@@ -151,7 +165,7 @@ bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Erro
     sent += how == SENT;
     bool came = missing && take(comm, senders, files);
     missing -= came;
-    if (how == LATER && !came && !wait_a_little(comm, began, files, err)) return false;
+    if (how == LATER && !came && !wait_a_little(comm, began, senders, files, err)) return false;
   }
   return true;
 }

@@ -15,7 +15,8 @@ typedef struct Sender {
 /* The socket is made with the first; false: the system has none. */
 bool courier_sender(Comm *comm, int file, Sender *sender, Error *err);
 /* All ranks of the team, after they know each other's senders (CALL_BYTES apart, by rank):
- * files[k] is that of rank team_first + k, which the caller closes. Own one: -1. */
+ * files[k] is that of rank team_first + k, which the caller closes. Own one: -1, and that of a
+ * sender without one (`file` -1). */
 bool courier_pass(Comm *comm, int file, const uint8_t *senders, int *files, Error *err);
 
 #endif

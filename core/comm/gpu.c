@@ -3,9 +3,15 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "comm/header.h"
 
-enum { ON_GPU = 0x67 };       /* declared, where others may open a window of the host's memory */
+enum {
+  ON_GPU = 0x67,              /* declared, where others may open a window of the host's memory */
+  FEWEST = 8                  /* a rank of a large team has a FEWESTth of what it asked for */
+};
+#define STRIDES ((uint64_t)8 << 40) /* of all ranks, if that is enough */
+#define STRIDE_ROUND ((uint64_t)4 << 30)
 
 static CommonsAbout about_of(const uint8_t *abouts, int32_t rank) {
   CommonsAbout about;
@@ -18,6 +24,8 @@ static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
   gpu->stride = 0;
   for (int32_t k = 0; k < comm->size; k++)
     if (about_of(abouts, k).stride > gpu->stride) gpu->stride = about_of(abouts, k).stride;
+  uint64_t most = STRIDES / (uint64_t)comm->team_size, least = gpu->stride / FEWEST;
+  if (gpu->stride > most) gpu->stride = align_up(most > least ? most : least, STRIDE_ROUND);
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
     CommonsAbout other = about_of(abouts, k);
     if (k != comm->rank && !gpu->table->sees(gpu->data, &other))

@@ -33,6 +33,7 @@ struct Header {
   char pad[48];
   Slot slots[COMM_TEAM_MOST];        /* written by each rank of the team, by its place there */
   uint64_t about[2];                 /* by turns: what must be the same on all ranks */
+  uint64_t left[2];                  /* by barriers: windows_left */
   uint8_t buffer[2][HEADER_BUFFER];  /* by turns: one barrier apart */
 };
 

@@ -10,6 +10,7 @@
 #include "base/bits.h"
 #include "base/clock.h"
 #include "comm/far.h"
+#include "comm/grow.h"
 #include "comm/header.h"
 #include "comm/near.h"
 #include "comm/window.h"
@@ -124,11 +125,44 @@ static bool meet_all(Comm *comm, Error *err) {
   return begin(comm, CALL_BARRIER, err) && comm_meet(comm, CALL_BARRIER, err);
 }
 
+/* Has any rank pieces left to pass on? Who shows another number in the same place has been through
+ * the barrier after which all had read this one. */
+static bool meet_team(Comm *comm, bool *is_any, Error *err) {
+  int turn = (int)(comm->shows++ & 1);
+  comm->own->left[turn] = windows_left(comm);
+  if (!begin(comm, CALL_BARRIER, err) || !comm_meet(comm, CALL_BARRIER, err)) return false;
+  for (int32_t k = 0; k < comm->size; k++) *is_any |= comm_header(comm, k)->left[turn] > 0;
+  return true;
+}
+
+static bool meet_teams(Comm *comm, bool *is_any, Error *err) {
+  uint64_t left = windows_left(comm), theirs;
+  uint8_t *all = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  if (!all) comm_abort(comm, "the host has no memory left");
+  CallOptions call = {.call = CALL_BARRIER, .mine = &left, .mine_bytes = sizeof left};
+  bool ok = comm_call(comm, &call, all, err);
+  for (int32_t k = 0; ok && k < comm->size; k++) {
+    memcpy(&theirs, all + (size_t)k * CALL_BYTES, sizeof theirs);
+    *is_any |= theirs > 0;
+  }
+  heap_free(comm->heap, all);
+  return ok;
+}
+
+static bool meet_growing(Comm *comm, Error *err) {
+  bool is_any = false;
+  bool ok = comm_is_one_team(comm) ? meet_team(comm, &is_any, err)
+                                   : meet_teams(comm, &is_any, err);
+  return ok && (!is_any || windows_grow(comm, err));
+}
+
 bool comm_barrier(Comm *comm, Error *err) {
-  if (!meet_all(comm, err)) return false;
-  if (!windows_have_rests(comm)) return true;
-  windows_rest(comm);
-  return meet_all(comm, err);
+  bool grows = windows_can_grow(comm);
+  if (windows_have_rests(comm)) {
+    if (!meet_all(comm, err)) return false;
+    windows_rest(comm);
+  }
+  return grows ? meet_growing(comm, err) : meet_all(comm, err);
 }
 
 /* -- passing on -------------------------------------------------------------------------------- */

@@ -9,13 +9,14 @@
 #include "base/bits.h"
 #include "comm/courier.h"
 #include "comm/gpu.h"
+#include "comm/grow.h"
 #include "comm/header.h"
 #include "comm/share.h"
 
 /* -- memories ---------------------------------------------------------------------------------- */
 
 /* The GPU's addresses are nothing that the host can touch. */
-static uint8_t *place_of(const Comm *comm, const Shared *shared, int32_t rank) {
+uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank) {
   const CommGpu *gpu = shared->serial ? comm->gpu : NULL;
   uint8_t *base = gpu ? (uint8_t *)(uintptr_t)gpu->base : comm->range.base;
   uint64_t stride = gpu ? gpu->stride : comm->stride;
@@ -27,14 +28,14 @@ static Space *space_of(Comm *comm, const Shared *shared) {
 }
 
 static bool map_one(Comm *comm, const Shared *shared, int32_t rank, int file, Error *err) {
-  uint8_t *place = place_of(comm, shared, rank);
+  uint8_t *place = shared_place(comm, shared, rank);
   if (!shared->serial) return share_map(place, shared->size_bytes, file, err);
   return comm->gpu->table->map(comm->gpu->data, (uint64_t)(uintptr_t)place, shared->size_bytes,
                                file, err);
 }
 
 static void unmap_one(Comm *comm, const Shared *shared, int32_t rank) {
-  uint8_t *place = place_of(comm, shared, rank);
+  uint8_t *place = shared_place(comm, shared, rank);
   if (!shared->serial) share_unmap(place, shared->size_bytes);
   else if (comm->gpu->base) comm->gpu->table->unmap(comm->gpu->data, (uint64_t)(uintptr_t)place);
 }
@@ -53,6 +54,7 @@ static void forget_shared(Comm *comm, Shared *shared) {
   }
   if (shared->file >= 0) close(shared->file);
   heap_free(comm->heap, shared->origins);
+  heap_free(comm->heap, shared->growth);
   heap_free(comm->heap, shared);
 }
 
@@ -87,7 +89,9 @@ static void forget_freed(const Comm *comm, uint64_t from, uint64_t past) {
     if (overlaps(shared, from, past) && !is_mapped(comm, shared)) shared->here = NULL;
 }
 
+/* What grows is mapped by and by: grow.h. */
 static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, Error *err) {
+  if (shared->growth) return true;
   int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
   if (!files) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   bool ok = courier_pass(comm, shared->file, senders, files, err);
@@ -114,7 +118,7 @@ static bool expose(Comm *comm, Shared *shared, Error *err) {
   const BootTable *table = comm->boot->table;
   if (comm_is_one_team(comm) || !table->expose || shared->is_for_team) return true;
   Error why = {0};
-  shared->exposed = table->expose(comm->boot, place_of(comm, shared, comm->rank),
+  shared->exposed = table->expose(comm->boot, shared_place(comm, shared, comm->rank),
                                   shared->size_bytes, &why);
   CallOptions call = {.call = CALL_WINDOW, .failed = &why};
   return comm_call(comm, &call, NULL, err);
@@ -159,6 +163,8 @@ static Shared *add_shared(Comm *comm, Shared what, Error *err) {
                 "a rank, %llu bytes", (unsigned long long)what.size_bytes,
                 (unsigned long long)space->size);
     else if (!what.serial) make_shared(shared, &why);
+    if (what.grows && !(shared->growth = growth_create(comm)))
+      error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for a window");
   }
   if (exchange(comm, shared, &why, err)) {
     shared->next = comm->shared;
@@ -232,6 +238,7 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
   if (!shared && overlaps_shared(comm, from, past))
     error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
+  shared = find_shared(comm, here, size_bytes); /* all may have dropped it until now */
   if (!shared) {
     Shared what = {.here = (uint8_t *)from, .size_bytes = past - from, .file = -1,
                    .is_for_team = is_for_team};
@@ -259,9 +266,10 @@ Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes
   Shared *shared = find_shared(comm, here, size_bytes);
   Plan mine = {shared ? shared->number : 0, part->size_bytes};
   bool ok = plan(comm, &mine, size_bytes, declared, failed, err);
+  shared = find_shared(comm, here, size_bytes); /* all may have dropped it until now */
   if (ok && !shared) {
     Shared what = {.here = here, .size_bytes = part->size_bytes, .file = part->file,
-                   .serial = part->serial, .is_for_team = true};
+                   .serial = part->serial, .grows = part->grows, .is_for_team = true};
     shared = add_shared(comm, what, err);
     if (!shared) return NULL;
     shared->number = comm->number;
@@ -349,7 +357,7 @@ void windows_rest(const Comm *comm) {
 void *window_peer(const Window *window, int32_t rank) {
   const Comm *comm = window->comm;
   if (!comm_is_peer(comm, rank)) return NULL;
-  return place_of(comm, window->shared, rank) + (window->offset - window->shared->offset);
+  return shared_place(comm, window->shared, rank) + (window->offset - window->shared->offset);
 }
 
 Window *window_find(const Comm *comm, const void *address) {

@@ -21,6 +21,8 @@ struct Shared {               /* one memory, as whole pages */
   uint64_t serial;            /* of a GPU's memory: CommonsPart's; 0: it is the host's */
   int32_t windows;
   bool is_for_team;           /* no other host reaches it */
+  bool grows;                 /* it comes by pieces: */
+  struct Growth *growth;      /* grow.h; NULL: it is there as a whole */
   /* where there are several teams: what the others are reached by, one of the two */
   void *exposed;              /* boot.h; NULL */
   struct Origin *origins;     /* far.h, of each rank; NULL */
@@ -79,9 +81,10 @@ bool window_get(Window *window, int32_t rank, uint64_t at, void *bytes, uint64_t
                 Error *err);
 
 /* For the room: what every rank's header lies in; a rank has dropped a window, by number; what
- * comm_close does; what barriers do. */
+ * comm_close does; what barriers do; where memory lies. */
 bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err);
 void window_dropped(Comm *comm, uint64_t number);
+uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank); /* of a rank's part */
 bool windows_have_rests(const Comm *comm);
 void windows_rest(const Comm *comm);
 void windows_close(Comm *comm);

@@ -80,6 +80,7 @@ typedef struct CudaTree {     /* RtTree.device */
   DeviceMemory mirror;        /* and so is this, if there is one: cuda_external.c */
   bool is_shared;             /* with other processes, which write to it, too: cuda_share.c */
   uint64_t serial;            /* CommonsPart's; 0: it is none of this process's */
+  bool is_window;             /* others map its pieces: they stay, and so does what is in them */
   uint8_t **priors;            /* by page; NULL: none, as their members: cuda_prior.c */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
   CudaRange image;            /* RtTree, managers and what they point to: cuda_image.c */
@@ -105,6 +106,7 @@ typedef struct CudaForeign {
 typedef struct CudaPart {
   struct CudaPart *next;
   uint64_t at, size_bytes;
+  bool grows;                 /* a sparse tree's, at which the host never looks */
 } CudaPart;
 
 typedef struct CudaCommons {
@@ -287,12 +289,24 @@ bool cuda_take(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
 bool cuda_trim_plain(CudaDevice *cuda);
 void cuda_plain_free(CudaDevice *cuda);
 
+/* Of another process, sparse: tasks read it, and it has no mirror (cuda_share.c). */
+static inline bool cuda_is_view(const RtTree *tree) {
+  return tree->foreign && tree->manager_count;
+}
+/* Of the mapped bytes of a sparse tree, as many as its nodes may lie in. Where other processes map
+ * it, too, a node that begins in them also ends in what is mapped. */
+uint64_t cuda_usable_bytes(const CudaTree *tree, uint64_t mapped);
+/* What must be mapped for that. */
+uint64_t cuda_mapped_for(const CudaTree *tree, uint64_t usable);
+
 /* cuda_tree.c */
 /* The GPU's side of a tree; NULL with err. */
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err);
 /* Before a task that uses it: what the host changed is there; and room, if the task may make it
  * grow: then `code` is the task's, which has so many positions. Else NULL. */
 bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err);
+/* What the GPU has of its tables, on both sides. */
+bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 /* After a task that may have written to it, or changed its topology, too. */
 void cuda_note_task(CudaTree *tree, bool changes_topology);
 /* Of a dense one: these bytes are newer on the GPU. */

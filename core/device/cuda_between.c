@@ -193,9 +193,15 @@ static void visit_host(RtContext *context) {
   guard_run(run_visit, cuda->launch, cuda->err);
 }
 
+/* What the host can do there, or must, as it sees nothing of the tree. */
+static bool can_visit(const CudaTree *own) {
+  return cuda_is_view(own->tree) || (has_newer(own) && !own->is_shown);
+}
+
 /* To move all that is in use, there and back, takes as long as a visit per page of it. */
 static bool is_worth(const CudaTree *own, const DeviceVisit *visit) {
   uint64_t most = FEW_VISITS;
+  if (cuda_is_view(own->tree)) return true;
   if (!visit->could_look) most += own->tree->top / CUDA_PAGE;
   return own->visits < most;
 }
@@ -207,7 +213,7 @@ bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
   visit->is_done = false;
   if (!own) return true;
   if (!cuda_settle(cuda, err)) return false;
-  if (!has_newer(own) || own->is_shown || !is_worth(own, visit)) return true;
+  if (!can_visit(own) || !is_worth(own, visit)) return true;
   DeviceLaunch launch = {.code = &code.code,
                          .frame = visit->words,
                          .frame_slots = visit->word_count,

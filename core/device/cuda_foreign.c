@@ -22,6 +22,7 @@ uint8_t *cuda_host_at(Device *device, void *address) {
   for (CudaTree *tree = cuda->trees, *next; tree; tree = next) {
     next = tree->next;
     if (at - tree->memory.at >= tree->memory.mapped) continue;
+    if (cuda_is_view(tree->tree)) return NULL;
     if (!tree->memory.is_external || cuda_external_is_there(cuda, tree))
       return tree->first + (at - tree->memory.at);
     if (tree->wraps) return NULL;
@@ -36,6 +37,7 @@ uint8_t *cuda_host_at(Device *device, void *address) {
 
 CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
   if (!tree->foreign) return NULL;
+  if (cuda_is_view(tree)) return tree->device;
   for (CudaTree *own = cuda->trees; own; own = own->next)
     if (tree->root >= own->first && tree->root < own->first + own->memory.mapped) return own;
   return NULL;

@@ -125,8 +125,8 @@ static void fill_masks(const CudaTree *cuda_tree, const Parts *parts, uint8_t *i
 
 /* All that the range has can be used: running out of it is running out of memory. */
 static uint64_t usable_bytes(const CudaTree *tree) {
-  uint64_t mapped = tree->memory.mapped / RT_SEGMENT * RT_SEGMENT;
-  return tree->tree->manager_count && mapped < tree->tree->reserved ? mapped
+  uint64_t usable = cuda_usable_bytes(tree, tree->memory.mapped) / RT_SEGMENT * RT_SEGMENT;
+  return tree->tree->manager_count && usable < tree->tree->reserved ? usable
                                                                     : tree->tree->reserved;
 }
 
@@ -165,6 +165,7 @@ static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
 
 static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
   const RtTree *tree = cuda_tree->tree;
+  if (cuda_is_view(tree)) return true; /* nothing is activated there */
   uint64_t segments = tree->manager_count ? usable_bytes(cuda_tree) / RT_SEGMENT : 0;
   if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
       !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
@@ -216,7 +217,8 @@ bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   Parts parts = find_parts(tree);
   if (!cuda_enlarge(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
   if (!have_tables(cuda, cuda_tree, false, err)) return false;
-  if (tree->manager_count && !push_chunks(cuda, cuda_tree, err)) return false;
+  if (tree->manager_count && !cuda_is_view(tree) && !push_chunks(cuda, cuda_tree, err))
+    return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!push_list(cuda, cuda_tree, m, err)) return false;
   uint8_t *image = heap_alloc(cuda->device.heap, parts.size_bytes);

@@ -69,10 +69,33 @@ static uint64_t need_of(const RtTree *tree, uint64_t positions) {
   return times(cost, positions);
 }
 
+/* -- where other processes map it, too ----------------------------------------------------------
+ *
+ *     used by nodes | as long as the largest node |
+ *     0             usable                        mapped, here and there
+ *
+ * so a handle below `usable` is that of a node of which all is there. */
+
+static uint64_t slack_of(const CudaTree *own) {
+  const RtTree *tree = own->tree;
+  uint64_t most = 0;
+  if (!own->is_window && !cuda_is_view(tree)) return 0;
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (tree->managers[m].node_size > most) most = tree->managers[m].node_size;
+  return align_up(most, RT_SEGMENT);
+}
+
+uint64_t cuda_usable_bytes(const CudaTree *own, uint64_t mapped) {
+  uint64_t slack = slack_of(own);
+  return mapped > slack ? mapped - slack : 0;
+}
+
+uint64_t cuda_mapped_for(const CudaTree *own, uint64_t usable) { return usable + slack_of(own); }
+
 /* -- pressure ---------------------------------------------------------------------------------- */
 
 static bool trim(CudaDevice *cuda, CudaTree *tree) {
-  if (tree->is_used || !tree->tree->manager_count) return false;
+  if (tree->is_used || tree->is_window || !tree->tree->manager_count) return false;
   if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) return false;
   if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) return false;
   tree->interval = 1; /* the next launch makes room again */
@@ -121,8 +144,8 @@ static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *e
   error_clear(&unused);
   bool was_used = own->is_used;
   own->is_used = true; /* nothing of it is taken back */
-  if (!own->memory.plain) cuda_grow(cuda, &own->memory, wish, &unused);
-  bool ok = cuda_grow(cuda, &own->memory, own->tree->top, err);
+  if (!own->memory.plain) cuda_grow(cuda, &own->memory, cuda_mapped_for(own, wish), &unused);
+  bool ok = cuda_grow(cuda, &own->memory, cuda_mapped_for(own, own->tree->top), err);
   own->is_used = was_used;
   return ok && (own->memory.mapped == mapped || own->image_state == CUDA_HOST_IS_NEWER ||
                 cuda_grow_image(cuda, own, err));
@@ -156,7 +179,7 @@ static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
 
 bool cuda_have_room(CudaDevice *cuda, CudaTree *own, const void *code, uint64_t positions,
                     Error *err) {
-  if (!own->tree->manager_count) return true;
+  if (!own->tree->manager_count || cuda_is_view(own->tree)) return true;
   if (!code) return have_memory(cuda, own, own->tree->top, err);
   bool must = must_read(own, code, positions);
   if (own->image_state != CUDA_GPU_IS_NEWER) own->unread = 0;

@@ -16,13 +16,17 @@
 #include "memory/arena.h"
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
-#define STRIDE_LEAST ((uint64_t)16 << 30)
+#define STRIDE_LEAST ((uint64_t)64 << 30)
+/* A window of a sparse tree takes as many addresses as the budget has bytes, so they are several
+ * times the device's memory. */
+enum { STRIDE_MEMORIES = 16 };
 
 /* -- who can ----------------------------------------------------------------------------------- */
 
 static bool describe(void *data, CommonsAbout *about, Error *err) {
   CudaDevice *cuda = data;
-  *about = (CommonsAbout){.stride = align_up(2 * cuda->about.memory_bytes, STRIDE_ROUND)};
+  *about = (CommonsAbout){.stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes,
+                                             STRIDE_ROUND)};
   if (about->stride < STRIDE_LEAST) about->stride = STRIDE_LEAST;
   if (!cuda->about.has_sharing)
     return error_set(err, RG_ERROR_DEVICE, "windows of a GPU's memory need a driver that maps it "
@@ -135,6 +139,10 @@ static void end_tree(CudaDevice *cuda, const CudaPart *part) {
   }
 }
 
+static void close_mirror(const CudaCommons *commons, const CudaPart *part) {
+  if (!part->grows) arena_close(commons->mirror.base + (part->at - commons->at), part->size_bytes);
+}
+
 static void end_part(CudaDevice *cuda, CudaCommons *commons, CudaPart **link) {
   CudaPart *part = *link;
   end_tree(cuda, part);
@@ -142,7 +150,7 @@ static void end_part(CudaDevice *cuda, CudaCommons *commons, CudaPart **link) {
     cuda_wait_all(cuda, NULL);
     cuda->driver.cuMemUnmap(part->at, part->size_bytes);
   }
-  arena_close(commons->mirror.base + (part->at - commons->at), part->size_bytes);
+  close_mirror(commons, part);
   *link = part->next;
   heap_free(cuda->device.heap, part);
 }
@@ -223,11 +231,73 @@ static void unmap(void *data, uint64_t at) {
   if (is_entered) cuda_leave(cuda);
 }
 
+/* -- parts that grow: sparse trees ------------------------------------------------------------- */
+
+static CudaTree *find_own(const CudaDevice *cuda, uint64_t at, uint64_t serial) {
+  for (CudaTree *own = cuda->trees; own; own = own->next)
+    if (own->memory.at == at && own->serial == serial) return own;
+  return NULL;
+}
+
+static int32_t pieces(void *data, uint64_t at, uint64_t serial) {
+  const CudaTree *own = find_own(data, at, serial);
+  return own ? own->memory.piece_count : 0;
+}
+
+static bool export_piece(CudaDevice *cuda, const CudaTree *own, int32_t number, CommonsPart *part,
+                         Error *err) {
+  part->size_bytes = own->memory.piece_bytes[number];
+  int result = cuda->driver.cuMemExportToShareableHandle(&part->file, own->memory.pieces[number],
+                                                         DRIVER_FILE_DESCRIPTOR, 0);
+  return cuda_check(cuda, result, "share memory", err);
+}
+
+static bool piece(void *data, uint64_t at, int32_t number, CommonsPart *part, Error *err) {
+  CudaDevice *cuda = data;
+  const CudaTree *own = cuda->trees;
+  *part = (CommonsPart){.file = -1};
+  while (own && (own->memory.at != at || !own->is_window)) own = own->next;
+  ASSERT(own && number < own->memory.piece_count, "a piece that was counted is there");
+  if (!cuda_enter(cuda, err)) return false;
+  bool ok = export_piece(cuda, own, number, part, err);
+  cuda_leave(cuda);
+  return ok;
+}
+
+/* Trees that are read there see more of their memory. */
+static void widen(const CudaDevice *cuda, const CudaPart *part) {
+  for (CudaTree *own = cuda->trees; own; own = own->next) {
+    if (own->memory.at != part->at || !cuda_is_view(own->tree)) continue;
+    own->memory.mapped = own->memory.reserved = part->size_bytes;
+    own->image_state = CUDA_HOST_IS_NEWER;
+  }
+}
+
+static bool extend(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err) {
+  CudaDevice *cuda = data;
+  CudaCommons *commons = commons_at(cuda, at);
+  ASSERT(commons, "what is mapped lies in what was reserved");
+  CudaPart *part = *part_at(commons, at), *made = NULL;
+  if (!part) part = made = heap_alloc(cuda->device.heap, sizeof *part);
+  if (!part) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+  if (made) *made = (CudaPart){.next = commons->parts, .at = at, .grows = true};
+  bool ok = cuda_enter(cuda, err);
+  if (ok) {
+    ok = map_file(cuda, at + part->size_bytes, size_bytes, file, err);
+    cuda_leave(cuda);
+  }
+  if (ok) {
+    part->size_bytes += size_bytes;
+    if (made) commons->parts = made;
+    widen(cuda, part);
+  } else {
+    heap_free(cuda->device.heap, made);
+  }
+  return ok;
+}
+
 static bool is_there(void *data, uint64_t at, uint64_t serial) {
-  const CudaDevice *cuda = data;
-  for (const CudaTree *own = cuda->trees; own; own = own->next)
-    if (own->memory.at == at && own->serial == serial) return true;
-  return false;
+  return find_own(data, at, serial);
 }
 
 static uint8_t *host(void *data, uint64_t at) { return cuda_commons_host(data, at); }
@@ -265,6 +335,9 @@ const CommonsTable cuda_commons = {.describe = describe,
                                    .release = release,
                                    .map = map,
                                    .unmap = unmap,
+                                   .pieces = pieces,
+                                   .piece = piece,
+                                   .extend = extend,
                                    .is_there = is_there,
                                    .host = host,
                                    .copy = copy,
@@ -291,25 +364,69 @@ static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
   return true;
 }
 
-static bool export(CudaDevice *cuda, const CudaTree *own, CommonsPart *part, Error *err) {
-  part->at = own->memory.at;
-  part->size_bytes = own->memory.reserved;
-  part->serial = own->serial;
-  int result = cuda->driver.cuMemExportToShareableHandle(&part->file, own->memory.pieces[0],
-                                                         DRIVER_FILE_DESCRIPTOR, 0);
-  return cuda_check(cuda, result, "share memory", err);
+static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsPart *part,
+                        Error *err) {
+  if (!own->is_shared && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
+                           move_over(cuda, own, err)))
+    return false;
+  return export_piece(cuda, own, 0, part, err);
+}
+
+/* Its tables hold addresses of its memory: they come from the host anew. */
+static void leave_tables(CudaTree *own) {
+  own->image_state = CUDA_HOST_IS_NEWER;
+  for (int32_t m = 0; m < own->tree->manager_count; m++) {
+    own->lists[m].orders = NULL;
+    own->lists[m].order_count = 0;
+  }
+}
+
+/* To a range that grows by pieces which can be passed on; what is in use comes along. */
+static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
+  CudaRange shared;
+  uint64_t top = own->tree->top;
+  own->is_window = true; /* for what it needs */
+  uint64_t most = cuda_mapped_for(own, own->tree->reserved), least = cuda_mapped_for(own, top);
+  own->is_window = false;
+  if (!cuda_reserve(cuda, &shared, most, least, err)) return false;
+  shared.is_shareable = true;
+  bool ok = cuda_grow(cuda, &shared, least, err);
+  int result = !ok ? DRIVER_OK
+                   : cuda->driver.cuMemcpyDtoDAsync_v2(shared.at, own->memory.at, top,
+                                                       cuda->stream);
+  if (!ok || !cuda_check(cuda, result, "move memory", err) || !cuda_wait(cuda, err)) {
+    cuda_free(cuda, &shared);
+    return false;
+  }
+  cuda_free(cuda, &own->memory);
+  own->memory = shared;
+  leave_tables(own);
+  own->is_window = true;
+  own->serial = ++cuda->serials;
+  return true;
+}
+
+static bool share_sparse(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsPart *part,
+                         Error *err) {
+  part->grows = true;
+  if (!own->is_window && !(cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
+                           cuda_bring_tables(cuda, own, err) && move_sparse(cuda, own, err)))
+    return false;
+  return cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
 }
 
 bool cuda_share(Device *device, RtTree *tree, CommonsPart *part, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   *part = (CommonsPart){.file = -1};
-  ASSERT(!tree->foreign && !tree->manager_count, "what is shared is this process's own, and dense");
+  ASSERT(!tree->foreign, "what is shared is this process's own");
   if (!cuda_settle(cuda, err) || !cuda_enter(cuda, err)) return false;
   CudaTree *own = cuda_tree(cuda, tree, err);
-  bool ok = own && (own->is_shared ||
-                    (cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err) &&
-                     move_over(cuda, own, err))) &&
-            export(cuda, own, part, err);
+  bool ok = own && (tree->manager_count ? share_sparse : share_dense)(cuda, tree, own, part, err);
+  if (ok) {
+    part->at = own->memory.at;
+    part->size_bytes = own->memory.reserved;
+    part->serial = own->serial;
+  }
   cuda_leave(cuda);
   return ok;
 }

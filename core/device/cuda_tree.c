@@ -77,9 +77,9 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
   }
 }
 
-/* A peer's is there. */
+/* A peer's is there. Of a sparse one the host sees nothing. */
 static void take_common(CudaTree *own) {
-  own->is_shown = own->is_shared = true;
+  own->is_shown = own->is_shared = !cuda_is_view(own->tree);
   own->host_has_some = false;
 }
 
@@ -87,6 +87,8 @@ static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   if (cuda_commons_range(cuda, cuda_tree->first, &cuda_tree->memory))
     return take_common(cuda_tree), true;
+  if (cuda_is_view(tree))
+    return error_set(err, RG_ERROR_RANK, "the memory of another rank's tree is not mapped here");
   if (!is_sparse(tree)) return cuda_allocate(cuda, &cuda_tree->memory, tree->root_size, err);
   uint64_t plain = cuda_wish(cuda_tree, 0);
   return reserve_some(cuda, cuda_tree, align_up(plain, RT_SEGMENT), err);
@@ -111,8 +113,8 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
   if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
   return reserve(cuda, cuda_tree, err) &&
-         have_pages(cuda, cuda_tree,
-                    cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER, err);
+         (cuda_is_view(tree) || have_pages(cuda, cuda_tree,
+                    cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER, err));
 }
 
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
@@ -167,13 +169,16 @@ void cuda_forget(Device *device, RtTree *tree) {
 
 /* -- before a launch --------------------------------------------------------------------------- */
 
+bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err) {
+  if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
+  if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
+    return false;
+  tree->image_state = CUDA_SAME;
+  return have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err);
+}
+
 static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
-  if (tree->image_state == CUDA_GPU_IS_NEWER) {
-    if (!cuda_pull_tables(cuda, tree, err) || !cuda_pull_budget(cuda, tree->tree->budget, err))
-      return false;
-    tree->image_state = CUDA_SAME;
-    if (!have_pages(cuda, tree, CUDA_GPU_IS_NEWER, err)) return false;
-  }
+  if (!cuda_bring_tables(cuda, tree, err)) return false;
   if (!move_pages(cuda, tree, 0, tree->page_count, CUDA_GPU_IS_NEWER, err)) return false;
   tree->is_current = !tree->is_shown;
   return true;
@@ -217,7 +222,7 @@ void cuda_note_task(CudaTree *tree, bool changes_topology) {
   if (tree->page_count) memset(tree->pages, CUDA_GPU_IS_NEWER, tree->page_count);
   tree->is_current = false;
   tree->visits = 0;
-  if (!is_sparse(tree->tree) || !changes_topology) return;
+  if (!is_sparse(tree->tree) || !changes_topology || cuda_is_view(tree->tree)) return;
   tree->image_state = CUDA_GPU_IS_NEWER;
   tree->counts_are_read = tree->chunks_are_read = false;
   for (int32_t m = 0; m < tree->tree->manager_count; m++) tree->lists[m].is_current = false;

@@ -14,7 +14,7 @@
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
-enum { IR_BYTES_VERSION = 15 };
+enum { IR_BYTES_VERSION = 16 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
 typedef enum IrBit { /* of an inst's mask */
@@ -26,7 +26,7 @@ typedef enum IrBit { /* of an inst's mask */
 } IrBit;
 
 /* The flags of a kernel, and of a task. */
-enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2 };
+enum { KERNEL_FAST_MATH = 1, KERNEL_UNCHECKED = 2, KERNEL_BOUNDED = 4 };
 enum {
   TASK_MAY_DEACTIVATE = 1,
   TASK_INDEPENDENT = 2,

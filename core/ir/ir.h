@@ -214,6 +214,7 @@ typedef struct IrKernel {
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;
+  bool is_bounded;           /* slots may hold handles past a tree's `reserved`: as good as none */
   bool is_long;              /* loops wait for a compile with PassContext.takes_long */
   int next_id;
   VEC(IrNote) notes;         /* left by passes for explain() */

@@ -345,6 +345,7 @@ void ir_print(StrBuf *out, const IrKernel *kernel) {
   print_name(out, kernel->name);
   if (kernel->fast_math) strbuf_text(out, " fast_math");
   if (kernel->unchecked) strbuf_text(out, " unchecked");
+  if (kernel->is_bounded) strbuf_text(out, " bounded");
   print_tables(out, kernel);
   Printer p = {.out = out,
                .kernel = kernel,

@@ -521,6 +521,7 @@ static bool read_kernel_line(IrReader *r) {
   if (!ir_read_expect_word(r, "kernel") || !ir_read_name(r, &r->kernel->name)) return false;
   r->kernel->fast_math = ir_read_try_word(r, "fast_math");
   r->kernel->unchecked = ir_read_try_word(r, "unchecked");
+  r->kernel->is_bounded = ir_read_try_word(r, "bounded");
   return ir_read_end_of_line(r);
 }
 

@@ -299,9 +299,10 @@ static void read_head(Input *in, const char **target) {
   if (read_u64(in) != IR_BYTES_VERSION || read_u64(in) != IR_OP_COUNT)
     fail(in, "they were written by another version");
   *target = read_text(in);
-  int flags = read_below(in, 2 * KERNEL_UNCHECKED);
+  int flags = read_below(in, 2 * KERNEL_BOUNDED);
   in->kernel->fast_math = flags & KERNEL_FAST_MATH;
   in->kernel->unchecked = flags & KERNEL_UNCHECKED;
+  in->kernel->is_bounded = flags & KERNEL_BOUNDED;
   int results = read_count(in);
   for (int i = 0; i < results && !in->why; i++) read_result(in);
   in->kernel->frame_slots = read_i32(in);

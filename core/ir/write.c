@@ -215,7 +215,8 @@ IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target) {
   write_u64(&w, IR_OP_COUNT);
   write_text(&w, target);
   write_u64(&w, (kernel->fast_math ? KERNEL_FAST_MATH : 0) |
-                    (kernel->unchecked ? KERNEL_UNCHECKED : 0));
+                    (kernel->unchecked ? KERNEL_UNCHECKED : 0) |
+                    (kernel->is_bounded ? KERNEL_BOUNDED : 0));
   write_results(&w, kernel);
   write_i64(&w, kernel->frame_slots);
   write_tables(&w, kernel);

@@ -36,8 +36,15 @@ static bool look(void *data, IrInst *inst) {
   return !search->found;
 }
 
+static bool has_partial(const IrKernel *kernel) {
+  for (int32_t k = 0; k < kernel->trees.count; k++)
+    if (kernel->trees.items[k].tree && kernel->trees.items[k].tree->is_partial) return true;
+  return false;
+}
+
 bool compile_check_peers(const Compile *compile, Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
+  compile->sema.kernel->is_bounded = has_partial(kernel);
   Search search = {compile, kernel, NULL};
   bool has_views = false;
   if (!compile->values) return true; /* another form of what was looked at */

@@ -17,6 +17,7 @@ typedef struct CommonsPart {   /* memory of this process that others can map */
   uint64_t at, size_bytes;    /* whole pages of the device */
   uint64_t serial;            /* of no other part of this process, ever; not 0 */
   int file;                   /* whose who gets it; -1: none */
+  bool grows;                 /* by pieces, up to that size: those come by `piece` */
 } CommonsPart;
 
 typedef struct CommonsWork {  /* of somebody else, on the device's stream */
@@ -36,6 +37,12 @@ typedef struct CommonsTable {
   void (*release)(void *data, uint64_t base);
   bool (*map)(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err);
   void (*unmap)(void *data, uint64_t at);
+  /* Of a part of this process that grows, which begins at `at`: how many pieces it has, and one of
+   * them by its number; part->at is not set. 0: it is not there any more. */
+  int32_t (*pieces)(void *data, uint64_t at, uint64_t serial);
+  bool (*piece)(void *data, uint64_t at, int32_t number, CommonsPart *piece, Error *err);
+  /* The next piece of a part of another process, whose first one is to be at `at`. */
+  bool (*extend)(void *data, uint64_t at, uint64_t size_bytes, int file, Error *err);
   /* Is the part still what this process has there? */
   bool (*is_there)(void *data, uint64_t at, uint64_t serial);
   /* Where the host sees what is mapped at `at`. */

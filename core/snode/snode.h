@@ -122,6 +122,7 @@ struct SNodeTree {
   bool is_sparse;      /* has a managed node */
   /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; without names */
   uint64_t layout_hash;
+  bool is_partial;           /* of memory that may not all be here: IrKernel.is_bounded */
 };
 
 /* NULL with err on failure */

@@ -45,6 +45,8 @@ typedef struct CellAsk {
   int64_t value;              /* out: RtVisit.value */
 } CellAsk;
 bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err);
+/* Must it be asked: is nothing of the tree to be seen here? */
+bool cell_is_away(const Tree *tree);
 /* Activates what is missing; if the budget is exhausted the cell is in a sink and context->error is
  * set. */
 Cell cell_ensure(RtContext *context, const SNode *level, const int64_t *index);

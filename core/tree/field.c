@@ -171,7 +171,7 @@ static bool read_there(Field *field, const int64_t *index, RgValue *value, bool 
   CellAsk ask = ask_numbers(field, index, RT_VISIT_FIND, bits);
   ask.reads = true;
   *is_done = false;
-  if (!has_table(field)) return true;
+  if (!has_table(field) && !cell_is_away(field->node->tree)) return true;
   if (!cell_ask(field->node->tree, field->node->snode, &ask, err)) return false;
   *is_done = ask.is_done;
   if (ask.is_done)

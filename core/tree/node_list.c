@@ -70,6 +70,15 @@ static bool pop_there(Node *node, const int64_t *index, int64_t *result, bool *i
   return ok;
 }
 
+static bool length_there(Node *node, const int64_t *index, int64_t *result, bool *is_done,
+                         Error *err) {
+  CellAsk ask = {.way = RT_VISIT_FIND, .is_list = true, .index = index, .could_look = true};
+  bool ok = !cell_is_away(node->tree) || cell_ask(node->tree, node->snode, &ask, err);
+  *is_done = ask.is_done;
+  if (ask.is_done && ask.is_there) *result = ask.value;
+  return ok;
+}
+
 bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                     int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
@@ -80,6 +89,7 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
   bool is_done = false;
   if (action == NODE_DEACTIVATE && !empty_there(node, full, &is_done, err)) return false;
   if (action == NODE_POP && !pop_there(node, full, result, &is_done, err)) return false;
+  if (action == NODE_LENGTH && !length_there(node, full, result, &is_done, err)) return false;
   if (is_done) return true;
   if (action != NODE_LENGTH && !tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   if (!cell_look_list(node->tree, node->snode, full, &list, err)) return false;
@@ -169,6 +179,14 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;
+  CellAsk ask = {.way = RT_VISIT_FIND, .index = index, .components = field,
+                 .component_count = type_parts(field->whole), .reads = true, .bits = bits,
+                 .could_look = true};
+  if (cell_is_away(node->tree) && !cell_ask(node->tree, node->snode, &ask, err)) return false;
+  if (ask.is_done) {
+    *value = vector_value(node->tree->store, field->whole, bits);
+    return true;
+  }
   if (!cell_look(node->tree, node->snode, index, &cell, &is_there, err) ||
       (is_there &&
        !cell_reach(node->tree, cell, field, type_parts(field->whole), DEVICE_READS, err)))

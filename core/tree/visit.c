@@ -82,3 +82,7 @@ bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err) {
   heap_free(store->heap, words);
   return ok;
 }
+
+bool cell_is_away(const Tree *tree) {
+  return tree_is_view(tree) && tree->store->device->table->commons;
+}

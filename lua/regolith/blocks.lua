@@ -200,13 +200,22 @@ local function tree_of(self)
   return tree, node, node:dense(axes, unpack(self.block))
 end
 
+-- Nil where a GPU's memory cannot be shared, which is so on all ranks: blocks are copied.
+local function open_window(self, x)
+  if self.is_apart then return end
+  local ok, window = pcall(self.comm.window, self.comm, x)
+  if ok then return window end
+  if window.code ~= "device.missing" then error(window, 0) end
+  self.is_apart = true
+end
+
 --- Places fields, made without a shape, side by side in the cells of one tree. Together.
 function methods.place(self, ...)
   local _, node, cells = tree_of(self)
   cells:place(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
-    local entry = { field = x, node = node, window = not self.is_apart and self.comm:window(x) }
+    local entry = { field = x, node = node, window = open_window(self, x) }
     self.entries[x] = entry
     table.insert(self.list, entry)
   end
@@ -244,7 +253,7 @@ local function is_near(comm, rank)
   return rank >= comm.team.first and rank < comm.team.first + comm.team.count
 end
 
--- Are its blocks? Sparse trees on GPUs are no windows: `is_apart`.
+-- Are its blocks?
 local function is_read(self, rank) return not self.is_apart and is_near(self.comm, rank) end
 
 -- Of listed blocks those that are active, and the others: places.
@@ -498,7 +507,7 @@ function blocks.create(self, rg, block)
     self.total = self.total * self.counts[axis]
   end
   self.order = curve(self.counts, self.total)
-  self.is_apart = self.session.runtime.arch == "cuda"
+  self.is_apart = false
   self.owners = array.create(self.session, rg.i32, unpack(self.counts))
   local alike = {}
   for number = 0, self.total - 1 do alike[number] = 1 end

@@ -95,6 +95,8 @@ EXPORT int cuMemImportFromShareableHandle(unsigned long long *handle, void *shar
   ENTER("import memory");
   READY_VMM();
   if (options.no_handles) return CUDA_ERROR_NOT_SUPPORTED;
+  static long calls;
+  if (++calls == options.fail_import) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!handle || type != FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
   uint64_t number = 0;
   int result = memory_import(&number, (int)(intptr_t)shared);
