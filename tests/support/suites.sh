@@ -262,14 +262,17 @@ job_sanitized() { # what threads share
 }
 
 # run_sanitized ROOMS [NINJA TARGET ..]: the C tests of the rooms under address and undefined, then
-# thread sanitizers.
+# thread sanitizers. The runtime's bitcode is that of the plain build.
 run_sanitized() {
   local kind wanted="$1"
   shift
   for kind in address,undefined thread; do
     local folder="$build-${kind%%,*}"
-    targets="$*" configure_and_build "$folder" -DRG_SANITIZE=$kind -DCMAKE_C_COMPILER=clang-19 \
-      -DCMAKE_CXX_COMPILER=clang++-19 || { add 0 1 "sanitizer build: $kind"; continue; }
+    targets="$*" configure_and_build "$folder" -DRG_SANITIZE=$kind -DRG_BITCODE="$build/llvm_bc" \
+      -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 || {
+      add 0 1 "sanitizer build: $kind"
+      continue
+    }
     suffix=", $kind" LUA_PATH="$root/lua/?.lua;$root/lua/?/init.lua;;" \
       RG_LIBRARY="$folder/libregolith.so" UBSAN_OPTIONS=halt_on_error=1 \
       run_c_tests "$folder" "$wanted"
