@@ -167,6 +167,8 @@ describe("a sum that iterations share", function()
     local add = scatter({ x = x }, 300000,
       "function() for p in rg.range(count) do x[p % 65536] = x[p % 65536] + 1 end end")
     add()
+    collectgarbage() -- trees of other tests, which would go meanwhile
+    collectgarbage()
     rg.gc "trim"
     local before = rg.memory().reserved
     add()

@@ -147,11 +147,24 @@ remember_compiles() {
 
 spec_files() { printf 'tests/lua/%s_spec.lua ' "$@"; }
 
+all_but() { # NAME ..
+  (cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($(tr ' ' '|' <<<"$*"))_spec") | tr '\n' ' '
+}
+
+# Specs of processes that choose by themselves how they run, or that are about no launch: where the
+# suite runs once more, they would be the same once more.
+choose_themselves="cuda gpu_window nccl mpi console console_terminal errors_page finalizer"
+
 job_lua_threads() { remember_compiles; run_busted "lua, all threads" RG_X=; }
-job_lua_one() { remember_compiles; run_busted "lua, 1 thread" RG_THREADS=1; }
-job_lua_stressed() {
+job_lua_one() {
+  local specs
   remember_compiles
-  run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
+  specs=$(all_but $choose_themselves) run_busted "lua, 1 thread" RG_THREADS=1
+}
+job_lua_stressed() { # what the switches change is inside launches: ranks among them add nothing
+  local specs
+  remember_compiles
+  specs=$(all_but $choose_themselves comm grid) run_busted "lua, 4 threads, stressed" RG_THREADS=4 \
     RG_STRESS=tiny_chunks,gc_each_launch,shuffle_tasks RG_SEED=${RG_SEED:-7}
 }
 job_lua_arch() { # without what is a matter of compiled code
@@ -190,7 +203,7 @@ job_cuda() {
   local ptx specs
   remember_compiles
   ptx=$(mktemp -d)
-  specs=$(cd "$root" && ls tests/lua/*_spec.lua | grep -vE "/($not_on_cuda)_spec")
+  specs=$(all_but $not_on_cuda)
   on_cuda "" "PTX_SAVE=$ptx"
   assemble "lua, arch cuda, assembled" "$ptx" 40
 }
