@@ -10,7 +10,8 @@
  * at most MAX_TURNS, and no body grows beyond MAX_INSTS; where the index alone chooses an item of a
  * table or a component of a vector, beyond MAX_CHOICES, most of which is folded away.
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
- * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it.
+ * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it. Loops
+ * around one that nothing tells the turns of, such as that over a list, stay as they are.
  * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
@@ -127,6 +128,12 @@ static bool is_of_index(const IrInst *inst, int depth) {
   return true;
 }
 
+static bool are_of_index(const IrInst *inst) {
+  for (int i = 0; i < inst->operand_count; i++)
+    if (!is_of_index(inst->operands[i], 0)) return false;
+  return true;
+}
+
 /* Does an index alone choose what is done: an item of a table, a component of a vector? */
 static bool note_choice(void *data, IrInst *inst) {
   bool chooses = inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM ||
@@ -134,6 +141,13 @@ static bool note_choice(void *data, IrInst *inst) {
   bool is_choice =
       chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
   return !(*(bool *)data = is_choice);
+}
+
+/* A loop of which nothing tells how often it turns. */
+static bool note_long_loop(void *data, IrInst *inst) {
+  bool is_told = inst->op != IR_LOOP && inst->op != IR_FOR;
+  is_told |= inst->op == IR_FOR && (turns_of(inst).count > 0 || are_of_index(inst));
+  return !(*(bool *)data = !is_told);
 }
 
 static bool has_any(IrRegion *region, IrVisit *note) {
@@ -241,6 +255,12 @@ static bool mark_rolled(void *data, IrInst *inst) {
   return true;
 }
 
+/* A loop inside that stays one, as one over a list does, takes nearly all of the time; copies of
+ * it take nearly all of the compile's, and save nothing but where an index chooses. */
+static bool is_around_long_loop(const IrInst *loop) {
+  return has_any(loop->regions[0], note_long_loop) && !has_any(loop->regions[0], note_choice);
+}
+
 /* The outermost loop of a sufficiently small nest. */
 static bool visit_nest(Unroll *u, IrInst *loop) {
   int64_t turns = 1;
@@ -248,7 +268,7 @@ static bool visit_nest(Unroll *u, IrInst *loop) {
   int own = turns_of(loop).count;
   int64_t size = own * size_written_out(loop->regions[0], &turns);
   int most = has_any(loop->regions[0], note_choice) ? MAX_CHOICES : MAX_INSTS;
-  if (own * turns > MAX_TURNS || u->insts + size > most) return false;
+  if (own * turns > MAX_TURNS || u->insts + size > most || is_around_long_loop(loop)) return false;
   if (runs_always(loop)) hoist_reads(u->kernel, loop, runs_always);
   if (u->is_rare) {
     mark_rolled(NULL, loop);
