@@ -48,8 +48,8 @@ typedef struct Pass {
 static const Pass *const order[] = {
     &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &locks, &race, &stencil, &exits,
     &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans, &leaf,
-    &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &frames, &claims,
-    &lanes};
+    &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &frames,
+    &claims, &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

@@ -192,6 +192,7 @@ static Entity resolve_local(Resolve *r, Expr *e) {
   if (local->is_poisoned) sema_poison(r->s);
   if (local->is_alias) return local->alias;
   if (r->loop && local->loop == 0 && local->reduced_in == r->loop) return fail_reduced(r, e);
+  local->read_in = r->loop;
   return shaped_entity(local->shape);
 }
 

@@ -267,8 +267,13 @@ static void fail_captured(Resolve *r, Expr *target) {
 }
 
 static void fail_alias(Resolve *r, Expr *target) {
-  sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL,
-            "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
+  if (!target->local && build_is_lost(r, target->ast->local))
+    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "return the new value",
+              "'%s' is declared around a function that calls itself, which cannot assign it",
+              sema_text(r->s, target->text));
+  else
+    sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL,
+              "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
 }
 
 /* A slice is a value, as whatever a method gives. */
@@ -407,21 +412,39 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
-/* Variables of the functions around: where it is called they may be out of reach; and reductions are
- * found in the loop's own text. Elements of a field or an array are no part of a variable. */
-static bool check_own(Resolve *r, Expr *target) {
+/* The loop reduces into the local from here on: it has no value there. */
+static void mark_reduced(Resolve *r, Local *local, int loop) {
+  int count = type_parts(local->shape);
+  local->reduced_in = loop;
+  local->reduced_by = scratch_array(r->scratch, IrUpdate, count);
+  for (int n = 0; n < count; n++) local->reduced_by[n] = IR_UPDATE_COUNT;
+}
+
+/* Reductions in the loop's own text were found when it began; this one is in a function that it
+ * calls. */
+static bool check_reduced(Resolve *r, Expr *target, Local *local) {
+  if (local->reduced_in == r->loop) return true;
+  if (local->read_in == r->loop)
+    return sema_fail(r->s, target, RG_ERROR_REDUCTION, "copy it to another local before the loop",
+                     "this parallel loop reads '%s', so a function that it calls cannot reduce "
+                     "into it", sema_text(r->s, local->name));
+  mark_reduced(r, local, r->loop);
+  return true;
+}
+
+/* A function inside another assigns variables of that one. */
+static bool check_outer(Resolve *r, Expr *target) {
   const AstExpr *root = written_root(target->ast);
   if (!root || !build_is_around(r, root->local)) return true;
-  const Local *local = build_find(r, root->local);
-  return (target->kind != AST_LOCAL && (local->is_alias || reaches_item(r, target, local))) ||
-         sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, "return the new value",
-                   "'%s' is declared around this function, which cannot assign it",
-                   sema_text(r->s, root->text));
+  Local *local = build_find(r, root->local);
+  bool is_reduced = r->loop && local->loop == 0 && !local->is_alias;
+  if (!is_reduced || (target->kind != AST_LOCAL && reaches_item(r, target, local))) return true;
+  return check_reduced(r, target, local);
 }
 
 static void resolve_assignment(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->targets.count; i++)
-    if (!check_own(r, stmt->targets.items[i])) return;
+    if (!check_outer(r, stmt->targets.items[i])) return;
   for (int i = 0; i < stmt->targets.count; i++) {
     Local *local = reduced_local(r, stmt->targets.items[i]);
     if (!local) continue;
@@ -459,10 +482,7 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
       if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
       bool is_whole = stmt->targets.items[k]->kind == AST_LOCAL;
       if (!is_whole && local->has_shape && type_has_arrays(r->input->types, local->shape)) continue;
-      local->reduced_in = loop;
-      int count = type_parts(local->shape);
-      local->reduced_by = scratch_array(r->scratch, IrUpdate, count);
-      for (int n = 0; n < count; n++) local->reduced_by[n] = IR_UPDATE_COUNT;
+      mark_reduced(r, local, loop);
     }
     for (int k = 0; k < stmt->bodies.count; k++) mark_reductions(r, &stmt->bodies.items[k], loop);
   }

@@ -129,8 +129,8 @@ struct Local {
   /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
   int loop;              /* number of the parallel loop that declares it; 0: host region */
-  /* number of the parallel loop that reduces it, while resolving that loop */
-  int reduced_in;
+  /* the last parallel loop that reduces it, and that reads it, as far as that is resolved */
+  int reduced_in, read_in;
   IrUpdate *reduced_by;  /* each of its numbers */
   const Expr *initial;   /* its value, if declared with one and never assigned again */
   const struct Static *known; /* its value, in a function that rg.static runs */

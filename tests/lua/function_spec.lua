@@ -566,13 +566,57 @@ describe("a function made inside a kernel", function()
     assert.same({ 55, 10 }, { k(o, 4) })
   end)
 
-  it("assigns none of them, and is no value", function()
+  it("assigns the locals around it, wherever it is called", function()
+    local x = rg.field(rg.i32, 16)
+    local k = rg.kernel(function(a)
+      local n, v, i, s = 0, rg.vec2(0), 0, 0
+      local function put(value) x[n], n = value, n + 1 end
+      for j = 1, 5 do put(j * a) end
+      local function turn(t) v.x, v.y = v.y, v.x + t end
+      turn(1) turn(2)
+      local function more() i = i + 1 return i <= 4 end
+      while more() do s = s + i end
+      for j in rg.range(16) do
+        local m = 0
+        local function add(t) m = m + t end
+        for t = 1, j do add(t) end
+        x[j] = x[j] + m
+      end
+      local function double() a = a * 2 return a end
+      return n, v, i, s, double() + double()
+    end)
+    assert.same({ 5, rg.vec2(1, 2), 5, 10, 2 * 3 + 4 * 3 }, { k(3) })
+    assert.same({ 3, 7, 120 }, { x[0], x[1], x[15] })
+  end)
+
+  it("reduces into locals beyond the loop that calls it, or that it has", function()
+    local k = rg.kernel(function(n)
+      local sum, most, area = 0, 0, 0
+      local function add(i) sum = sum + i most = math.max(most, i) end
+      local function areas(count) for i in rg.range(count) do area = area + i * i end end
+      for i in rg.range(n) do add(i) end
+      areas(3) areas(4)
+      return sum, most, area
+    end)
+    assert.same({ 45, 9, 5 + 14 }, { k(10) })
+    local x = rg.field(rg.i32, 8)
+    local mixed = rg.kernel(function()
+      local s = 0
+      local function add(i) s = s + i end
+      for i in rg.range(8) do
+        x[i] = s
+        add(i)
+      end
+    end)
+    assert.matches("this parallel loop reads 's', so a function that it calls cannot reduce",
+      failure(mixed).message)
+  end)
+
+  it("is no value, and assigns nothing around it if it calls itself", function()
     local captures = { rg = rg, x = rg.field(rg.f32, 4, 4) }
     for text, message in pairs {
-      ["local s = 0 local function g(x) s = s + x end g(1) return s"] =
-        "'s' is declared around this function, which cannot assign it",
-      ["local s = rg.vec2(0) local function g(x) s.x = x end g(1) return s"] =
-        "'s' is declared around this function, which cannot assign it",
+      ["local s = 0 local function g(n: i32) s = s + n if n > 0 then g(n - 1) end end g(1)"] =
+        "'s' is declared around a function that calls itself, which cannot assign it",
       ["local b = a local function g(n: i32): i32 if n < 2 then return b end return g(n - 1) end "
         .. "return g(3)"] = "'b' is declared around a function that calls itself",
       ["local b = x[a] local function g(n: i32): f32 if n < 2 then return b[1] end "
