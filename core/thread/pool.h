@@ -32,11 +32,11 @@ void pool_destroy(Pool *pool); /* joins */
 int32_t pool_worker_count(const Pool *pool);
 /* At most so many workers take part in the next loop; 0: all. A host's job system does not ask. */
 void pool_limit(Pool *pool, int32_t workers);
-/* Splits 0..total into chunks of `chunk` positions, of which each worker has an even span, and takes
- * from others' when it is through. Returns when all are done. shuffle_seed != 0: chunks in a shuffled
- * order (RG_STRESS=shuffle_tasks). Runs on the caller alone when there is one chunk or one worker. A
- * failed assertion in `work` ends the loop: what has begun comes to its end, then the failure leaves
- * through the caller's guard. */
+/* Splits 0..total into chunks of `chunk` positions, of which each worker has an even span, and
+ * takes from others' when it is through. Returns when all are done. shuffle_seed != 0: chunks in a
+ * shuffled order (RG_STRESS=shuffle_tasks). Runs on the caller alone when there is one chunk or one
+ * worker. A failed assertion in `work` ends the loop: what has begun comes to its end, then the
+ * failure leaves through the caller's guard. */
 void pool_parallel_for(Pool *pool, int64_t total, int64_t chunk, uint64_t shuffle_seed,
                        PoolWork *work, void *data);
 
