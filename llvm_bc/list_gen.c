@@ -180,44 +180,130 @@ int rt_list_update(RtContext *context, RtTree *tree, int32_t number) {
 }
 
 #if RT_ALONE
+enum { NOT_DUE, DUE, DUE_IN_ORDER }; /* RtManager.list_is_due */
+
 static void make_later(RtContext *context, RtTree *tree, int32_t number) {
   RtManager *manager = &tree->managers[number];
   forget_touched(manager, context->worker_count);
   manager->list_count = 0;
   manager->list_drift = 0;
   manager->lists++;
-  manager->list_is_due = 1;
+  manager->list_is_due = DUE;
 }
 
-void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_order) {
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_order,
+                   uint64_t nodes_per_change) {
   RtManager *manager = &tree->managers[number];
-  manager->list_is_due = 0;
+  manager->list_is_due = NOT_DUE;
   rt_tree_refresh(context, tree);
   if (manager->list_version == manager->version) return;
-  if (!in_order && count_touched(manager, context->worker_count) > FEW_CHANGES)
+  uint64_t changes = count_touched(manager, context->worker_count);
+  if (!in_order && changes * nodes_per_change > manager->node_count)
     manager->list_version = 0; /* made anew by many threads, it costs less than by steps of one */
-  update(context, tree, number, in_order ? make_anew : make_later);
+  update(context, tree, number, make_later);
+  if (manager->list_is_due && in_order) manager->list_is_due = DUE_IN_ORDER;
+}
+
+static void enter_at(const RtTree *tree, const RtManager *manager, RtNode node,
+                     uint32_t position) {
+  manager->list[position] = (RtListEntry){.handle = node_handle(tree, node.memory),
+                                          .coordinates = node.info->coordinates};
+  *node.position = position + 1;
 }
 
 /* Lanes whose nodes are live take positions at once. */
 static void enter_or_forget(const RtTree *tree, RtManager *manager, RtNode node) {
+  *node.position = *node.touched = 0;
+  if (*node.state != RT_NODE_LIVE) return;
+  RtGroup group = rt_group_here();
+  uint32_t first = 0;
+  if (!group.rank) first = (uint32_t)rt_add_long(&manager->list_count, group.count);
+  enter_at(tree, manager, node, rt_group_share(group, first) + group.rank);
+}
+
+/* -- in order, by warps: each has a share of the nodes, by their numbers ----------------------- */
+
+enum { LANES = 32, LEAST_SHARE = 1024 };
+
+typedef struct Share {
+  const RtTree *tree;
+  const RtManager *manager;
+  const RtChunk *chunk; /* of the lane's last node */
+  uint64_t begin, end, lane;
+} Share;
+
+static uint64_t share_size(const RtManager *manager, uint64_t warps) {
+  uint64_t size = (manager->node_count + warps - 1) / warps;
+  return (size < LEAST_SHARE ? LEAST_SHARE : size + LANES - 1) / LANES * LANES;
+}
+
+static Share share_of(const RtTree *tree, const RtManager *manager, uint64_t thread,
+                      uint64_t threads) {
+  uint64_t size = share_size(manager, threads / LANES), begin = thread / LANES * size;
+  return (Share){tree, manager, chunk_first(tree, manager), begin, begin + size, thread % LANES};
+}
+
+/* The lane's node of those from `number` on; 0: there is none. Numbers grow from call to call. */
+static int share_node(Share *share, uint64_t number, RtNode *node) {
+  number += share->lane;
+  if (number >= share->end || number >= share->manager->node_count) return 0;
+  while (number >= share->chunk->first_number + (uint64_t)share->chunk->node_count)
+    share->chunk = chunk_next(share->tree, share->chunk);
+  *node = node_in_chunk(share->manager, share->chunk, number - share->chunk->first_number);
+  return 1;
+}
+
+/* A bit for each lane of the warp whose next node is live; all of them ask. */
+static uint32_t live_lanes(Share *share, uint64_t number, RtNode *node, int *is_live) {
+  int is_there = share_node(share, number, node);
+  *is_live = is_there && *node->state == RT_NODE_LIVE;
+  if (is_there) *node->position = *node->touched = 0;
+  return (uint32_t)__nvvm_vote_ballot_sync(~0u, *is_live);
+}
+
+static uint32_t sum_of_lanes(uint32_t value) {
+  for (int lanes = LANES / 2; lanes; lanes /= 2)
+    value += (uint32_t)__nvvm_shfl_sync_bfly_i32(~0u, (int)value, lanes, LANES - 1);
+  return value;
+}
+
+static void count_share(const RtTree *tree, const RtManager *manager, uint64_t thread,
+                        uint64_t threads, uint64_t *counts) {
+  Share share = share_of(tree, manager, thread, threads);
+  uint64_t count = 0;
+  RtNode node;
+  int is_live;
+  for (uint64_t n = share.begin; n < share.end && n < manager->node_count; n += LANES)
+    count += (uint64_t)__builtin_popcount(live_lanes(&share, n, &node, &is_live));
+  if (!share.lane) counts[thread / LANES] = count;
+}
+
+void rt_list_enter(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads,
+                   const uint64_t *counts) {
+  RtManager *manager = &tree->managers[number];
+  if (manager->list_is_due != DUE_IN_ORDER) return;
+  Share share = share_of(tree, manager, thread, threads);
+  if (share.begin >= manager->node_count) return;
   uint32_t position = 0;
-  if (*node.state == RT_NODE_LIVE) {
-    RtGroup group = rt_group_here();
-    uint32_t first = 0;
-    if (!group.rank) first = (uint32_t)rt_add_long(&manager->list_count, group.count);
-    position = rt_group_share(group, first) + group.rank;
-    manager->list[position++] = (RtListEntry){.handle = node_handle(tree, node.memory),
-                                              .coordinates = node.info->coordinates};
+  for (uint64_t k = share.lane; k < thread / LANES; k += LANES) position += (uint32_t)counts[k];
+  position = sum_of_lanes(position);
+  for (uint64_t n = share.begin; n < share.end && n < manager->node_count; n += LANES) {
+    RtNode node;
+    int is_live;
+    uint32_t lanes = live_lanes(&share, n, &node, &is_live);
+    uint32_t before = lanes & (uint32_t)__nvvm_read_ptx_sreg_lanemask_lt();
+    if (is_live) enter_at(tree, manager, node, position + (uint32_t)__builtin_popcount(before));
+    position += (uint32_t)__builtin_popcount(lanes);
   }
-  *node.position = position;
-  *node.touched = 0;
+  if (share.end >= manager->node_count && !share.lane) manager->list_count = position;
 }
 
 /* Nodes are dealt out by their numbers. */
-void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads) {
+void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads,
+                  uint64_t *counts) {
   RtManager *manager = &tree->managers[number];
-  if (!manager->list_is_due) return;
+  if (manager->list_is_due == DUE_IN_ORDER) count_share(tree, manager, thread, threads, counts);
+  if (manager->list_is_due != DUE) return;
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
     uint64_t first = (thread + threads - chunk->first_number % threads) % threads;
     for (uint64_t i = first; i < chunk->node_count; i += threads)

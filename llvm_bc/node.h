@@ -257,10 +257,16 @@ void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 /* The same after its nodes have forgotten their positions, and that they were touched. */
 void rt_list_forget(RtManager *manager, int32_t worker_count);
 
-/* On a GPU (RT_ALONE). By one thread; then by all, each with its number: the list. `in_order`: the
- * one thread does it all, and the list depends on the nodes alone. */
-void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order);
-void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
+/* On a GPU (RT_ALONE): the list. By one thread, which changes it alone if that takes less time than
+ * to enter `nodes_per_change` nodes for each change, by all threads; or if it is `in_order`, as
+ * often as on a processor, so that it depends on the nodes alone. Then by all, each with its
+ * number, in whole warps; and if it is in order once more. `counts`: of each warp. */
+void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order,
+                   uint64_t nodes_per_change);
+void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads,
+                  uint64_t *counts);
+void rt_list_enter(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads,
+                   const uint64_t *counts);
 /* visit_gpu.c: what it asks of tree 0. */
 void rt_visit(RtContext *context, RtVisit *visit);
 /* gc.c: rt_tree_refresh, by all threads of a block, which come to it together. */

@@ -477,12 +477,13 @@ typedef struct RtGpuLaunch {
  *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then unless
  *                        the way was CLEAR; by one thread
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
- *     rg_service_fill    or it is made here, in any order unless `in_order` */
+ *     rg_service_fill    or it is made here, in any order; if `in_order`, whole warps count here
+ *     rg_service_enter   and enter nodes here; result: a number for each of the warps */
 typedef struct RtGpuService {
   RtContext *context;
   uint64_t *result;
   int32_t tree, number;
-  int32_t in_order;
+  int32_t in_order, nodes_per_change; /* rt_list_begin */
 } RtGpuService;
 
 /* What rg_begin_block takes, by value: `words`, `count` of them, go to `to`, a launch's block; but

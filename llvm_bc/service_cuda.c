@@ -144,10 +144,15 @@ SERVICE rg_service_set(RtGpuSet set) {
 SERVICE rg_service_list(RtGpuService service) {
   if (thread_number()) return;
   rt_list_begin(service.context, service.context->trees[service.tree], service.number,
-                service.in_order);
+                service.in_order, (uint64_t)service.nodes_per_change);
 }
 
 SERVICE rg_service_fill(RtGpuService service) {
   rt_list_fill(service.context->trees[service.tree], service.number, thread_number(),
-               thread_count());
+               thread_count(), service.result);
+}
+
+SERVICE rg_service_enter(RtGpuService service) {
+  rt_list_enter(service.context->trees[service.tree], service.number, thread_number(),
+                thread_count(), service.result);
 }

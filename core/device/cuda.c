@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/option.h"
 #include "device/host_memory.h"
@@ -86,8 +87,8 @@ static void free_all(CudaDevice *cuda) {
   }
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
   cuda_commons_free(cuda);
-  CudaRange *ranges[] = {&cuda->heap, &cuda->budget, &cuda->ambient, &cuda->block, &cuda->races,
-                         &cuda->shadow};
+  CudaRange *ranges[] = {&cuda->heap,  &cuda->budget, &cuda->ambient, &cuda->counts,
+                         &cuda->block, &cuda->races,  &cuda->shadow};
   for (size_t k = 0; k < sizeof ranges / sizeof *ranges; k++) cuda_free(cuda, ranges[k]);
   cuda_times_free(cuda);
   cuda_streams_free(cuda);
@@ -191,6 +192,13 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
                                .discard = host_discard_nodes};
 }
 
+static void fill_guesses(int64_t *guesses) {
+#define GUESS(NAME, DEFAULT, LEAST, TEXT)                                                         \
+  guesses[CUDA_GUESS_##NAME] = max_i64(LEAST, option_number("RG_GUESS", #NAME, DEFAULT));
+#include "device/guess.def"
+#undef GUESS
+}
+
 /* As a launcher of ranks says it: regolith run, whose ranks are on one host; Open MPI, MPICH and
  * Intel's, Slurm. */
 static int number_on_host(void) {
@@ -228,6 +236,7 @@ Device *device_cuda_create(Heap *heap, const DeviceOptions *options, Error *err)
                           .guard_pages = options->guard_pages,
                           .fails_in_task = options->fails_in_task,
                           .seed = options->seed};
+  fill_guesses(cuda->guesses);
   cuda->begin_ticks = clock_ticks();
   cuda->begin_ns = clock_ns();
   cuda->said.heap = cuda->reported.heap = heap;

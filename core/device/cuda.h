@@ -164,10 +164,19 @@ typedef struct CudaTimer {
   bool is_set;
 } CudaTimer;
 
+/* guess.def, by these numbers in CudaDevice.guesses. */
+typedef enum CudaGuess {
+#define GUESS(NAME, DEFAULT, LEAST, TEXT) CUDA_GUESS_##NAME,
+#include "device/guess.def"
+#undef GUESS
+  CUDA_GUESSES
+} CudaGuess;
+
 typedef struct CudaDevice {
   Device device;
   Driver driver;
   DriverDevice about;
+  int64_t guesses[CUDA_GUESSES];
   char processor[16];         /* "sm_80" */
   void *context;
   CudaStream streams[CUDA_STREAMS];
@@ -199,6 +208,7 @@ typedef struct CudaDevice {
   bool budget_is_newer;       /* on the GPU, perhaps */
   CudaUse budget_use;
   CudaRange ambient;          /* zeros */
+  CudaRange counts;           /* a number per warp, while a list is made in order */
   CudaRange block;            /* of launches: cuda_launch.c; by their place */
   CudaPlace places[CUDA_MOST_QUEUED];
   CudaTimer timers[CUDA_MOST_QUEUED];
@@ -211,7 +221,7 @@ typedef struct CudaDevice {
   RtRaces races_shown;        /* as the GPU has it; capacity 0: races are not looked for */
   void *begin, *begin_block;  /* a module, and its entry: cuda_launch.c, likewise */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
-  void *service_trees, *service_zero, *service_list, *service_fill;
+  void *service_trees, *service_zero, *service_list, *service_fill, *service_enter;
   void *service_clear, *service_clear_end, *service_visit, *service_set;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */

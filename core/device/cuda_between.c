@@ -13,10 +13,7 @@ _Static_assert(sizeof(RtGpuService) <= sizeof(uint64_t) * CUDA_STEP_WORDS &&
                    offsetof(RtGpuService, result) == 8,
                "steps have their parameters in words");
 
-enum {
-  BLOCKS_PER_PROCESSOR = 16,
-  FEW_VISITS = 16 /* of a tree since its last launch, where the host could look as well */
-};
+enum { LANES = 32 };
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
@@ -34,6 +31,7 @@ static bool have_service(CudaDevice *cuda, Error *err) {
          find_service(cuda, "rg_service_zero", &cuda->service_zero, err) &&
          find_service(cuda, "rg_service_list", &cuda->service_list, err) &&
          find_service(cuda, "rg_service_fill", &cuda->service_fill, err) &&
+         find_service(cuda, "rg_service_enter", &cuda->service_enter, err) &&
          find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
          find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err) &&
          find_service(cuda, "rg_service_visit", &cuda->service_visit, err) &&
@@ -41,35 +39,31 @@ static bool have_service(CudaDevice *cuda, Error *err) {
 }
 
 int64_t cuda_most_blocks(const CudaDevice *cuda) {
-  return (int64_t)cuda->about.processors * BLOCKS_PER_PROCESSOR;
+  return cuda->about.processors * cuda->guesses[CUDA_GUESS_blocks];
 }
 
+/* `from_block`: as CudaStep's. */
 static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
-                  RtGpuService service, Error *err) {
+                  uint32_t from_block, RtGpuService service, Error *err) {
   CudaStep step = {.blocks = (uint32_t)blocks,
                    .threads = threads,
-                   .from_block = service.result ? 3 : 1, /* context, result */
+                   .from_block = from_block,
                    .function = function};
-  service.context = NULL;
-  if (service.result)
-    service.result = pointer_to((uint64_t)(uintptr_t)service.result - cuda->block_now);
-  memcpy(step.words, &service, offsetof(RtGpuService, in_order) + sizeof service.in_order);
+  service.context = NULL; /* where the block begins */
+  memcpy(step.words, &service, sizeof service);
   return cuda_queue(cuda, &step, NULL, err);
 }
 
 static bool start_one(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
-  return start(cuda, function, 1, 1, service, err);
+  return start(cuda, function, 1, 1, 1, service, err);
 }
+/* The result, if it is wanted, is so far into the block. */
 static bool start_trees(CudaDevice *cuda, RtGpuService service, Error *err) {
-  return start(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service, err);
+  return start(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service.result ? 3 : 1, service,
+               err);
 }
 static bool start_all(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
-  return start(cuda, function, cuda_most_blocks(cuda), CUDA_BLOCK_THREADS, service, err);
-}
-
-/* One thread decides what there is to do; then as many as fit do it. */
-static bool serve(CudaDevice *cuda, void *first, void *then, RtGpuService service, Error *err) {
-  return start_one(cuda, first, service, err) && start_all(cuda, then, service, err);
+  return start(cuda, function, cuda_most_blocks(cuda), CUDA_BLOCK_THREADS, 1, service, err);
 }
 
 bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err) {
@@ -81,24 +75,36 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
   }
   if (!is_any) return true;
   RtGpuService service = {.context = pointer_to(cuda->block_now),
-                          .result = pointer_to(cuda->block_now + CUDA_BLOCK_COLLECTIONS),
+                          .result = pointer_to(CUDA_BLOCK_COLLECTIONS),
                           .number = launch->gc_is_stopped};
-  if (!have_service(cuda, err)) return false;
-  return start_trees(cuda, service, err) &&
-         (!frees || start_all(cuda, cuda->service_zero, service, err));
+  if (!have_service(cuda, err) || !start_trees(cuda, service, err)) return false;
+  service.result = NULL;
+  return !frees || start_all(cuda, cuda->service_zero, service, err);
+}
+
+/* One thread decides what there is to do; then as many as fit do it. Lists of one stream alone are
+ * made at a time, so that warps' counts have one place: trees with nodes share the budget. */
+static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
+  if (!start_one(cuda, cuda->service_list, service, err)) return false;
+  if (!service.in_order) return start_all(cuda, cuda->service_fill, service, err);
+  uint64_t warps = (uint64_t)cuda_most_blocks(cuda) * CUDA_BLOCK_THREADS / LANES;
+  if (!cuda_enlarge(cuda, &cuda->counts, warps * sizeof(uint64_t), false, err)) return false;
+  service.result = pointer_to(cuda->counts.at);
+  return start_all(cuda, cuda->service_fill, service, err) &&
+         start_all(cuda, cuda->service_enter, service, err);
 }
 
 bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
   CudaTree *own = launch->trees[task->tree]->device;
   CudaList *list = &own->lists[task->manager];
   if (list->is_current) return true;
-  RtGpuService service = {.context = pointer_to(cuda->block_now),
-                          .tree = task->tree,
-                          .number = task->manager,
-                          .in_order = task->lists_are_ordered};
-  if (!have_service(cuda, err) ||
-      !serve(cuda, cuda->service_list, cuda->service_fill, service, err))
-    return false;
+  RtGpuService service = {
+      .context = pointer_to(cuda->block_now),
+      .tree = task->tree,
+      .number = task->manager,
+      .in_order = task->lists_are_ordered,
+      .nodes_per_change = (int32_t)cuda->guesses[CUDA_GUESS_nodes_per_change]};
+  if (!have_service(cuda, err) || !make_list(cuda, service, err)) return false;
   own->image_state = CUDA_GPU_IS_NEWER;
   own->counts_are_read = own->chunks_are_read = false;
   cuda_note_task(own, false);
@@ -199,10 +205,11 @@ static bool can_visit(const CudaTree *own) {
 }
 
 /* To move all that is in use, there and back, takes as long as a visit per page of it. */
-static bool is_worth(const CudaTree *own, const DeviceVisit *visit) {
-  uint64_t most = FEW_VISITS;
+static bool is_worth(const CudaDevice *cuda, const CudaTree *own, const DeviceVisit *visit) {
+  uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_visits],
+           per_page = (uint64_t)cuda->guesses[CUDA_GUESS_visits_per_page];
   if (cuda_is_view(own->tree)) return true;
-  if (!visit->could_look) most += own->tree->top / CUDA_PAGE;
+  if (!visit->could_look) most += per_page * (own->tree->top / CUDA_PAGE);
   return own->visits < most;
 }
 
@@ -213,7 +220,7 @@ bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
   visit->is_done = false;
   if (!own) return true;
   if (!cuda_settle(cuda, err)) return false;
-  if (!can_visit(own) || !is_worth(own, visit)) return true;
+  if (!can_visit(own) || !is_worth(cuda, own, visit)) return true;
   DeviceLaunch launch = {.code = &code.code,
                          .frame = visit->words,
                          .frame_slots = visit->word_count,

@@ -23,7 +23,6 @@
 enum {
   HISTORY = 128,              /* steps looked back at */
   MOST_STEPS = 32,            /* of a graph */
-  PAYS_AFTER = 16,            /* steps that have come again, before a graph is made */
   RELAXED = 2                 /* CU_STREAM_CAPTURE_MODE_RELAXED */
 };
 
@@ -130,8 +129,8 @@ static bool make_graph(CudaDevice *cuda, CudaRepeat *repeat) {
 /* -- finding one ------------------------------------------------------------------------------- */
 
 /* Did the last `period` steps come before, again and again, for long enough? */
-static bool has_period(const CudaRepeat *repeat, int32_t period) {
-  int32_t again = period > PAYS_AFTER ? period : PAYS_AFTER;
+static bool has_period(const CudaRepeat *repeat, int32_t period, int32_t pays_after) {
+  int32_t again = period > pays_after ? period : pays_after;
   const CudaStep *end = repeat->steps + repeat->count;
   if (period + again > repeat->count) return false;
   for (int32_t k = 1; k <= again; k++)
@@ -152,10 +151,11 @@ static bool fits(const CudaStep *steps, int32_t period) {
 }
 
 /* Of a short loop, several turns. */
-static void take_graph(CudaRepeat *repeat, int32_t period) {
+static void take_graph(CudaRepeat *repeat, int32_t period, int32_t pays_after) {
   const CudaStep *steps = repeat->steps + repeat->count - period;
   bool waits = is_wait(&steps[period - 1]);
-  int32_t turns = waits || period > PAYS_AFTER ? 1 : PAYS_AFTER / period;
+  int32_t most = pays_after < MOST_STEPS ? pays_after : MOST_STEPS;
+  int32_t turns = waits || period > most ? 1 : most / period;
   repeat->length = 0;
   for (int32_t k = 0; k < turns; k++) {
     memcpy(repeat->graph + repeat->length, steps, sizeof *steps * (size_t)period);
@@ -181,10 +181,11 @@ static bool have_frames(CudaDevice *cuda, CudaRepeat *repeat) {
 }
 
 static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {
+  int32_t pays_after = (int32_t)cuda->guesses[CUDA_GUESS_repeats];
   for (int32_t period = 1; period <= MOST_STEPS; period++) {
-    if (!has_period(repeat, period)) continue;
+    if (!has_period(repeat, period, pays_after)) continue;
     if (!fits(repeat->steps + repeat->count - period, period)) return;
-    take_graph(repeat, period);
+    take_graph(repeat, period, pays_after);
     repeat->count = 0;
     if (!have_frames(cuda, repeat) || !make_graph(cuda, repeat)) repeat->length = 0;
     return;

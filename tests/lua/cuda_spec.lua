@@ -496,6 +496,33 @@ describe("arch cuda #compiled #cpu", function()
     assert.truthy(cost "clear_end" < 2000, said)   -- hundreds of thousands
   end)
 
+  it("makes lists in the order of memory by all threads, where runs are deterministic", function()
+    local text = [[
+      local x, seen = rg.field(rg.f32), rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 8192)
+      block:dense("i", 2):place(x)
+      local list = rg.tree():dynamic("j", 20000):place(seen)
+      rg.kernel(function() for i in rg.range(3000) do x[i * 7919 % 16384] = i end end)()
+      rg.kernel(function() for i in rg.range(2000) do block:deactivate(i * 13 % 8192) end end)()
+      rg.kernel(function()
+        for i in block:active() do list:append(i) end
+        for i in rg.range(40) do x[i * 31] = i end
+        for i in block:active() do list:append(i) end
+      end)()
+      local sum = 0
+      for _, i in list:items() do sum = (sum * 31 + i) % 2 ^ 40 end
+      print(list:length(), sum)
+    ]]
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu", deterministic = true }' .. text)
+    for _, seed in ipairs { 1, 2 } do
+      local said = run("RG_STRESS= PTX_COUNT=1 PTX_SEED=" .. seed,
+        'rg.init { arch = "cuda", deterministic = true }' .. text)
+      assert.equal(expected, (said:gsub("device: [^\n]*\n?", ""):gsub("%s+$", "")))
+      local cost = tonumber(said:match "rg_service_list: %d+ launches, (%d+)")
+      assert.truthy(cost < 30000, said) -- one thread alone: hundreds of thousands
+    end
+  end)
+
   it("reads no count back where a steady loop frees and activates", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
