@@ -189,6 +189,7 @@ bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 /* saturate.c: a float to an integer of that LLVM type, or lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
+bool saturate_again(Codegen *g, const IrInst *inst); /* a CONVERT back to a float */
 /* marks it when the kernel is fast_math; returns it */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);

@@ -1,6 +1,7 @@
 /* saturate.c - floats to integers: toward zero, saturating, NaN gives 0. By comparisons and selects
  * around LLVM's plain conversion, which is undefined outside the type: so each has a vector form,
- * where LLVM takes its own llvm.fptosi.sat apart lane by lane. */
+ * where LLVM takes its own llvm.fptosi.sat apart lane by lane. What is floored, and wanted as a
+ * float again (x - math.floor(x)), stays a float. */
 #include <math.h>
 
 #include "codegen/emit.h"
@@ -44,4 +45,33 @@ LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRe
                    convert(g, to, x, target));
   }
   return type_is_signed(to) ? choose(g, LLVMRealUNO, a, a, LLVMConstNull(target), whole) : whole;
+}
+
+/* A conversion to an integer that is wanted as a float of the same type alone, of a whole number.
+ * A GPU has instructions that convert both ways. */
+static bool is_whole_again(const Codegen *g, const IrInst *inst) {
+  const IrInst *inner = inst->operands[0];
+  if (inner->op != IR_CONVERT || g->part == CODEGEN_GPU_TASKS) return false;
+  const IrInst *of = inner->operands[0];
+  if (!type_equal(of->type, inst->type) || !type_is_integer(inner->type)) return false;
+  if (!type_is(of->type, TYPE_F32) && !type_is(of->type, TYPE_F64)) return false;
+  if (of->op != IR_FLOOR && of->op != IR_CEIL && of->op != IR_ROUND && of->op != IR_TRUNC)
+    return false;
+  IrRegion *root = inner->region;
+  while (root->owner) root = root->owner->region;
+  return ir_use_count(root, inner) == 1;
+}
+
+/* As through the integer: no less and no more than it can be, no NaN, no -0. */
+bool saturate_again(Codegen *g, const IrInst *inst) {
+  if (!is_whole_again(g, inst)) return false;
+  const IrInst *inner = inst->operands[0], *of = inner->operands[0];
+  LLVMValueRef a = value_of(g, of), x = at_least(g, inner->type, a);
+  int digits = type_bits(inner->type) - type_is_signed(inner->type);
+  bool is_exact = digits <= (type_is(of->type, TYPE_F32) ? DIGITS_F32 : DIGITS_F64);
+  LLVMValueRef most = value_real(LLVMTypeOf(a), ldexp(1, digits) - is_exact);
+  x = choose(g, LLVMRealOGT, x, most, most, x);
+  x = LLVMBuildFAdd(g->builder, x, LLVMConstNull(LLVMTypeOf(a)), "");
+  value_set(g, inst, choose(g, LLVMRealUNO, a, a, LLVMConstNull(LLVMTypeOf(a)), x));
+  return true;
 }

@@ -662,6 +662,24 @@ describe("math", function()
     end
   end)
 
+  -- Where nothing else wants the integer, none is made.
+  it("has floats of floor and ceil as through their integers", function()
+    local a, rounded = { nan, inf, -inf, -0.0, -0.25, 0.25, 2.75, -2.75, 3e9, -3e9, 2 ^ 31, 65536.5 }
+    for _, type in ipairs { "f32", "f64" } do
+      for _, name in ipairs { "floor", "ceil" } do
+        rounded = compute({ a = { type, a } }, {
+          { type, ("1 / rg.%s(math.%s(a))"):format(type, name) } })
+        for k, x in ipairs(a) do
+          local whole = x ~= x and 0 or math[name](math.max(-2 ^ 31, math.min(x, 2 ^ 31 - 1)))
+          local expected = whole == 0 and inf or 1 / whole
+          if type == "f32" then expected = rg.vec2(expected, 0).x end
+          if type == "f32" and whole == 2 ^ 31 - 1 then expected = 2 ^ -31 end
+          assert.equal(expected, rounded[k])
+        end
+      end
+    end
+  end)
+
   it("has minimum and maximum of integers, and constants", function()
     local low, high, circle, huge = compute({ a = { "i32", { -3, 5 } }, b = { "i32", { 2, 4 } } }, {
       { "i32", "math.min(a, b, 3)" }, { "i32", "math.max(a, b)" }, { "f64", "math.pi" },
