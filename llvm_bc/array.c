@@ -39,6 +39,18 @@ int64_t rt_array_index(int64_t array, int32_t axes, const int64_t *coordinates) 
   return at;
 }
 
+int32_t rt_array_beside(int64_t array, const uint8_t *memory, int64_t bytes) {
+  if (!array) return 1;
+  const uint8_t *data = array_data(array_of(array));
+  return data + array_bytes(array_of(array)) <= memory || memory + bytes <= data;
+}
+
+int32_t rt_array_apart(int64_t a, int64_t b) {
+  if (!a || !b) return 1;
+  return a != b &&
+         rt_array_beside(a, array_data(array_of(b)), (int64_t)array_bytes(array_of(b)));
+}
+
 void rt_array_outside(RtWorker *worker, int32_t site) {
   RtOutside *outside = &worker->outside;
   if (!outside->count++) {

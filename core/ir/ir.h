@@ -158,6 +158,9 @@ typedef struct IrArray {
   /* its elements may also be reached through another array, or by other indices: nothing is known
    * of two accesses */
   bool is_shared;
+  /* its address and extents are slots that the host region sets before the task, from pass `fixed`
+   * on; it is in no block, so that workers have no copies */
+  bool is_counted;
   const char *name;
 } IrArray;
 /* Sums of an i32 index and a small constant that are inside such an array have not wrapped. */

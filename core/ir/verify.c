@@ -108,8 +108,11 @@ static bool has_serial(const IrKernel *kernel) {
   return false;
 }
 
-/* Only a launch argument may be an address; between serial tasks, anything. */
+/* An address is a launch argument, or what the host region has set; between serial tasks,
+ * anything. */
 static bool is_address_argument(const IrKernel *kernel, const IrInst *inst) {
+  if (inst->op == IR_FRAME_GET && is_pointer(inst->type) && inst->imm >= kernel->args.count)
+    return true;
   if ((inst->op == IR_FRAME_GET || inst->op == IR_FRAME_LOAD) && is_pointer(inst->type))
     if (has_serial(kernel)) return true;
   return (inst->op == IR_ARG || inst->op == IR_FRAME_GET) && is_pointer(inst->type) &&
@@ -397,7 +400,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
   case IR_PRINT: case IR_FAULT: return verify_message(v, inst);
   case IR_FRAME_SET:
-    return is_element(type_at(inst, 0)) || wrong(v, inst, "takes numbers and bools");
+    return is_element(type_at(inst, 0)) || is_pointer(type_at(inst, 0)) ||
+           wrong(v, inst, "takes numbers, bools and addresses");
   case IR_GET: case IR_LANE:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
   case IR_SET: case IR_REDUCE:
@@ -688,8 +692,17 @@ static bool has_args(const IrKernel *kernel, int first, int count, Type type) {
   return true;
 }
 
+/* The host region sets them. */
+static bool has_slots(const IrKernel *kernel, int first, int count) {
+  return first >= kernel->args.count && first <= kernel->frame_slots - count;
+}
+
 static bool verify_array(const IrKernel *kernel, const IrArray *array) {
   int axes = array->axis_count;
+  if (array->is_counted)
+    return axes >= 1 && axes <= SNODE_MAX_AXES && array->size >= 1 && array->strides < 0 &&
+           !array->is_wide && has_slots(kernel, array->address, 1) &&
+           has_slots(kernel, array->extents, axes);
   return axes >= 1 && axes <= SNODE_MAX_AXES && array->size >= 1 &&
          has_args(kernel, array->address, 1, TYPE(PTR)) &&
          has_args(kernel, array->extents, axes, array->is_wide ? TYPE(I64) : TYPE(I32)) &&

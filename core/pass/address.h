@@ -72,6 +72,7 @@ IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *i
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices);
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis); /* i32, i64 */
+Type address_extent_type(const IrArray *array);
 int64_t address_most(const IrArray *array); /* what no extent of it exceeds */
 IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
                              IrInst *const *indices);

@@ -120,8 +120,8 @@ static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
   return true;
 }
 
-static bool limit_by_extent(const Bounds *b, int param, int64_t high, int extent, Box *box) {
-  return limit(param, high, extent, b->kernel->args.items[extent].type, box);
+static bool limit_by_extent(int param, int64_t high, const IrArray *array, int axis, Box *box) {
+  return limit(param, high, array->extents + axis, address_extent_type(array), box);
 }
 
 static bool is_same_move(const Moved *a, const Moved *b) {
@@ -152,12 +152,12 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
   int64_t size = array ? address_most(array) : node_of(b, place->inst)->shape[axis];
   int param = range->known ? ranges_param(b->body, range->base) : -1;
   if (array && range->known && !range->base)
-    return range->low >= 0 && limit_by_extent(b, -1, range->high, array->extents + axis, box);
+    return range->low >= 0 && limit_by_extent(-1, range->high, array, axis, box);
   if (param < 0) return move(b, range, size, array, axis, box);
   if (!ranges_hold_below(range, size)) return false;
   box->begin[param] = max_i64(box->begin[param], -range->low);
   box->reaches_above[param] |= range->high > 0;
-  if (array) return limit_by_extent(b, param, range->high, array->extents + axis, box);
+  if (array) return limit_by_extent(param, range->high, array, axis, box);
   box->end[param] = min_i64(box->end[param], size - range->high);
   return box->begin[param] < box->end[param];
 }

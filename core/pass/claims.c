@@ -100,7 +100,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
   bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
                    inst->op == IR_PRINT || inst->op == IR_FAULT || inst->op == IR_REDUCE ||
-                   ir_is_call(inst, RT_OUTSIDE);
+                   ir_is_call(inst, RT_OUTSIDE) || ir_is_call(inst, RT_ARRAY_OUTSIDE);
   if (is_effect) ir_remove(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);

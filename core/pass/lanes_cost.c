@@ -69,7 +69,7 @@ static bool is_gathered(const IrInst *inst) {
 
 static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
-  case RT_OUTSIDE: return 0; /* rare */
+  case RT_OUTSIDE: case RT_ARRAY_OUTSIDE: return 0; /* rare */
   case RT_FETCH: case RT_HASH_FETCH: return 1;
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
   case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;

@@ -3,11 +3,11 @@
 
 #include "pass/address.h"
 
-typedef struct Slot { /* of the frame; `arg`: it is set to this launch argument */
+typedef struct Slot { /* of the frame; `same`: it is set to what this other slot has */
   int sets;
   bool is_constant;
   int64_t value;
-  int arg;
+  int same;
 } Slot;
 
 typedef struct Bounds { /* of a task: its slots, from number `first` on */
@@ -26,7 +26,8 @@ static bool note_slot(void *data, IrInst *inst) {
   while (value->op == IR_CONVERT && type_is_signed(value->type) &&
          type_bits(value->type) >= type_bits(value->operands[0]->type))
     value = value->operands[0];
-  slot->arg = value->op == IR_ARG ? (int)value->imm : -1;
+  bool is_slot = value->op == IR_ARG || value->op == IR_FRAME_LOAD;
+  slot->same = is_slot ? (int)value->imm : -1;
   return true;
 }
 
@@ -40,7 +41,7 @@ static void limit_by_frame(const IrKernel *kernel, const IrTask *task, Limits *l
     if (known && begin->value < end->value)
       limits[axis] = (Limits){true, begin->value, end->value - 1, -1};
     else if (begin->sets == 1 && begin->is_constant && end->sets == 1)
-      limits[axis] = (Limits){false, begin->value, 0, end->arg};
+      limits[axis] = (Limits){false, begin->value, 0, end->same};
   }
 }
 

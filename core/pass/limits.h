@@ -5,7 +5,8 @@
 #include "ir/task.h"
 #include "pass/ranges.h"
 
-/* Of one index, inclusive. `end`: from `low` on, it is below this launch argument; -1: none. */
+/* Of one index, inclusive. `end`: from `low` on, it is below what this slot of the frame
+ * has; -1: none. */
 typedef struct Limits {
   bool known;
   int64_t low, high;

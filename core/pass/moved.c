@@ -3,6 +3,7 @@
  * bits there, for LLVM and lanes to see how addresses follow the parameter. */
 #include "pass/moved.h"
 
+#include "pass/address.h"
 #include "pass/guards.h"
 #include "pass/rewrite.h"
 
@@ -47,7 +48,7 @@ static IrInst *wide(IrBuilder *b, int64_t number) { return ir_const_int(b, TYPE(
 
 static IrInst *size_of(IrBuilder *b, const Moved *moved) {
   if (!moved->array) return wide(b, moved->size - moved->high);
-  IrInst *extent = ir_convert(b, ir_arg(b, moved->array->extents + moved->axis), TYPE(I64));
+  IrInst *extent = ir_convert(b, address_extent(b, false, moved->array, moved->axis), TYPE(I64));
   return ir_binary(b, IR_SUB, extent, wide(b, moved->high));
 }
 

@@ -46,9 +46,9 @@ typedef struct Pass {
  * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
  * last how it was compiled. */
 static const Pass *const order[] = {
-    &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &locks, &race, &stencil, &exits,
-    &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans, &leaf,
-    &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &frames,
+    &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &fixed, &locks, &race, &stencil,
+    &exits, &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans,
+    &leaf, &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &frames,
     &claims, &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,

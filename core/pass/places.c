@@ -145,6 +145,11 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   const IrField *field = &l->kernel->fields.items[place->field];
   IrBuilder b = rewrite_inside(l->kernel, region, inst);
   IrInst *operands[2 + SNODE_MAX_AXES];
+  if (field->array >= 0 && l->kernel->arrays.items[field->array].is_counted) {
+    operands[0] = ir_const_int(&b, TYPE(I32), inst->line > 0 ? inst->line : 0);
+    ir_call(&b, RT_ARRAY_OUTSIDE, 0, 0, 1, operands);
+    return;
+  }
   int axes = place->operand_count;
   operands[0] = ir_const_int(&b, TYPE(I32), ir_add_site(l->kernel, place->field, inst->line));
   operands[1] = ir_const_int(&b, TYPE(I32), axes);

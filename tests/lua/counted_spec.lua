@@ -309,6 +309,121 @@ describe("a list #cpu", function()
   end)
 end)
 
+-- What the pass `fixed` takes for places: on a GPU these arrays are refused.
+describe("an array that no iteration makes grow #cpu", function()
+  it("gives the same where it is two of a loop's arrays #compiled", function()
+    local k = rg.kernel [=[function(a: array(i32), b: array(i32), n: i32)
+      for i in rg.range(n) do a[2 * i] = b[2 * i + 1] + 1 end
+      local s = 0
+      for i in rg.range(#b) do s = s + b[i] * i end
+      return s
+    end]=]
+    local fresh = rg.kernel [=[function(n: i32)
+      local a = rg.zeros(rg.i32, n)
+      for i in rg.range(n) do a[i] = i end
+      return a
+    end]=]
+    local one, other = fresh(8), fresh(8)
+    assert.equal(140, k(one, other, 4)) -- b stays: the sum of i * i
+    assert.same({ 2, 1, 4, 3, 6, 5, 8, 7 }, { one[0], one[1], one[2], one[3], one[4], one[5],
+      one[6], one[7] })
+    assert.equal(1 + 2 * 4 + 3 * 3 + 4 * 6 + 5 * 5 + 6 * 8 + 7 * 7, k(other, other, 4))
+    assert.same({ 2, 4, 6, 8 }, { other[0], other[2], other[4], other[6] })
+  end)
+
+  it("gives the same where a slice of it is written beside it", function()
+    assert.same({ 90, 55, 10, 0 }, { run [=[function()
+      local a = rg.zeros(rg.i32, 20)
+      for i in rg.range(#a) do a[i] = i end
+      local b = a:slice(10, 10)
+      for i in rg.range(10) do b[i] = a[i] * 2 end
+      local s, t = 0, 0
+      for i in rg.range(10) do s = s + a[i + 10] end
+      for i in rg.range(10) do a[i + 10] = a[i] + 1 end
+      for i in rg.range(#b) do t = t + b[i] end
+      return s, t, #b, b[10]
+    end]=] })
+  end)
+
+  it("is swapped with another one between loops", function()
+    local step = [=[function(n: i32, times: i32)
+      local a, b = rg.zeros(rg.f64, n), rg.zeros(rg.f64, n)
+      a[0] = 1
+      for t = 1, times do
+        for i in rg.range(n) do b[i] = 0.5 * (a[i - 1] + a[i + 1]) end
+        a, b = b, a
+      end
+      local s = 0.0
+      for i in rg.range(n) do s = s + a[i] * (i + 1) end
+      return s
+    end]=]
+    local a = {}
+    for i = -1, 16 do a[i] = i == 0 and 1 or 0 end
+    for _ = 1, 5 do
+      local b = { [-1] = 0, [16] = 0 }
+      for i = 0, 15 do b[i] = 0.5 * (a[i - 1] + a[i + 1]) end
+      a = b
+    end
+    local s = 0
+    for i = 0, 15 do s = s + a[i] * (i + 1) end
+    assert.equal(s, run(step, nil, 16, 5))
+  end)
+
+  it("has grown before the next loop", function()
+    assert.same({ 3, 45, 10 }, { run [=[function()
+      local list = rg.list(rg.i32)
+      for i = 0, 2 do list:append(i) end
+      local s, t = 0, 0
+      for i in rg.range(#list) do s = s + list[i] end
+      for i in rg.range(7) do list:append(i + 3) end
+      for i in rg.range(#list + 5) do t = t + list[i - 1] end
+      return s, t, #list
+    end]=] })
+  end)
+
+  it("has several axes and numbers, and counts a write outside once", function()
+    local P = rg.struct { { "x", rg.vec2 }, { "n", rg.i16 } }
+    local before = rg.stats().out_of_range
+    assert.same({ 42, 30, 12, 4 }, { run([=[function()
+      local m = rg.zeros(P, 3, 4)
+      for i, j in rg.range(4, 5) do
+        m[i][j] = P{x = rg.vec2(i, j), n = 1}
+        m[i, j].n = m[i, j].n + i
+      end
+      local s, t, u = 0, 0, 0
+      for i, j in rg.range({-1, 3}, {-1, 4}) do
+        s = s + m[i][j].n * m[i][j + 1].n
+        t = t + rg.i32(m[i][j].x.x + m[i][j].x.y)
+      end
+      for i in rg.range(#m) do u = u + (i < m:extent(1) and 1 or 0) end
+      return s, t, #m, u
+    end]=], { P = P }) })
+    assert.equal(16, rg.stats().out_of_range - before) -- 8 elements, each written twice
+  end)
+
+  it("is told to be outside under debug, with its length #compiled", function()
+    local sane = support.rg.new { debug = true, threads = 1 }
+    local e = support.failure(sane.kernel [=[function()
+      local a = rg.zeros(rg.f32, 5)
+      for i in rg.range(9) do a[i] = 1 end
+    end]=])
+    assert.matches("element 5 is not in an array of length 5", tostring(e), 1, true)
+    sane.reset()
+  end)
+
+  it("is told by explain() #compiled", function()
+    local k = rg.kernel [=[function(a: array(f32))
+      for i in rg.range(#a) do a[i] = 1 end
+    end]=]
+    local a = rg.zeros(rg.f32, 4)
+    k(a)
+    a:release()
+    local text = k:explain()
+    assert.matches("elements of counted arrays are reached as those of fields", text, 1, true)
+    assert.matches("writes 'a': addressed directly", text, 1, true)
+  end)
+end)
+
 describe("a function that calls itself #cpu", function()
   it("takes lists and returns them", function()
     assert.same({ 5, 5, 1 }, { run [=[

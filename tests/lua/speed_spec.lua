@@ -54,6 +54,7 @@ end
 
 local function kernels(rg)
   local cells = n * n
+  local counted, next_one = rg.zeros(rg.f32, cells), rg.zeros(rg.f32, cells)
   local x, y = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
   local a, b = rg.field(rg.f32, cells), rg.field(rg.f32, cells)
   local k = rg.field(rg.i32, cells)
@@ -106,6 +107,17 @@ local function kernels(rg)
   return {
     { "scale", 0.5, rg.kernel(function() for i in rg.range(cells) do b[i] = w * a[i] end end) },
     { "copy", 0.53, rg.kernel(function() for i in rg.range(cells) do b[i] = a[i] end end) },
+    { "scale of counted arrays", 1.65, rg.kernel(function()
+      for i in rg.range(cells) do next_one[i] = w * counted[i] end
+    end) },
+    { "step of counted arrays", 1.8, rg.kernel(function()
+      for i in rg.range(cells) do next_one[i] = counted[i - 1] + counted[i + 1] end
+    end) },
+    { "sum of a counted array", 0.38, rg.kernel(function()
+      local s = 0
+      for i in rg.range(#counted) do s = s + counted[i] end
+      return s
+    end) },
     { "sum", 0.38, rg.kernel(function()
       local s = 0
       for i in rg.range(cells) do s = s + a[i] end

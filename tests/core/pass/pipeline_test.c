@@ -52,10 +52,10 @@ int main(void) {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_all(&ctx, kernel, &err));
     CHECK_TEXT(err.message, "");
-    CHECK_TEXT(dumps.names, "fold periods squares tallies tasks fold counts locks race stencil "
-                            "exits thresholds atomics bounds nodes privatise unroll fold "
+    CHECK_TEXT(dumps.names, "fold periods squares tallies tasks fold counts fixed locks race "
+                            "stencil exits thresholds atomics bounds nodes privatise unroll fold "
                             "tables spans leaf rows apart explain places fold slots arms loads "
-                            "fold serial claims lanes ");
+                            "fold serial frames claims lanes ");
     CHECK(dumps.unchanged >= 2); /* the first two folds at least */
     IrBytes bytes = ir_write(&scratch, kernel, "x86-64-v3");
     const char *target = "";
