@@ -101,10 +101,22 @@ static inline void table_fetch(const RtTree *tree, uint64_t table, uint32_t tag)
 static inline int entry_is_node(uint64_t entry) { return entry >> 32 != 0; }
 static inline int entry_ends_search(uint64_t entry) { return !entry || entry == RT_SEALED; }
 
-/* A node's info, of a tree of another process, too. */
+/* Of another process's tree on a GPU the chunks are known as they were in the last barrier, and the
+ * entries are those of now. */
+static inline int hash_chunk_is_known(const RtTree *tree, const RtManager *manager,
+                                      const uint8_t *address) {
+  if (!tree->foreign) return 1;
+  uint32_t number = tree->segment_owner[(uint64_t)(address - tree->base) / RT_SEGMENT] - 1;
+  if (number >= tree->chunk_count) return 0;
+  const RtChunk *chunk = &tree->chunks[number];
+  return (uint64_t)(address - chunk->nodes) < manager->node_size * chunk->node_count;
+}
+
+/* A node's info, of a tree of another process, too; NULL: there is no such node. */
 static inline const RtNodeInfo *hash_info(const RtTree *tree, const RtManager *manager,
                                           uint32_t handle) {
   const uint8_t *address = node_address(tree, handle);
+  if (RT_SHARED && !hash_chunk_is_known(tree, manager, address)) return 0;
   const RtChunk *chunk = node_chunk(tree, address);
   RtNode node = node_at(manager, chunk, (uint64_t)(address - tree->away - chunk->nodes));
   return (const RtNodeInfo *)((const uint8_t *)node.info + tree->away);
@@ -113,6 +125,7 @@ static inline const RtNodeInfo *hash_info(const RtTree *tree, const RtManager *m
 static inline int hash_is_node(const RtTree *tree, const RtManager *manager, uint32_t handle,
                                const RtKey *key) {
   const RtNodeInfo *info = hash_info(tree, manager, handle);
+  if (RT_SHARED && !info) return 0;
   int differs = info->parent != key->parent;
   for (int32_t a = 0; a < manager->axis_count; a++)
     differs |= info->coordinates[a] != key->coordinates[a];

@@ -81,7 +81,7 @@ bool api_meet(const RgComm *ranks, Error *err) {
   if (!comm_barrier(ranks->comm, err)) return false;
   for (const RgWindow *handle = ranks->hashes; handle; handle = handle->next)
     for (int32_t k = 0; k < ranks->comm->team_size; k++)
-      if (handle->peers[k]) tree_look(handle->peers[k]);
+      if (handle->peers[k] && !tree_look(handle->peers[k], err)) return false;
   return true;
 }
 

@@ -152,9 +152,6 @@ static bool can_be_shared(Field *field, Error *err) {
   char label[100];
   if (!field_prepare(field, DEVICE_WRITES, err)) return false;
   const Tree *tree = field->node->tree;
-  if (field->store->device->table->commons && tree_has_hashes(tree))
-    return error_set(err, RG_ERROR_NOT_YET, "%s lies below a hash: such windows of a GPU's memory "
-                     "are not there yet", field_label(field, label));
   return !tree->is_peer ||
          error_set(err, RG_ERROR_ARGUMENT, "%s is another rank's", field_label(field, label));
 }
@@ -164,29 +161,34 @@ static uint64_t shared_bytes(const Tree *tree) {
   return tree->layout->is_sparse ? tree->rt.reserved : tree->arena.reserved;
 }
 
-static void rest(void *tree) { tree_rest(tree); }
+static bool rest(void *tree, Error *err) { return tree_rest(tree, err); }
 static void end_reading(void *tree) { tree_read_end(tree); }
+
+/* What says where the nodes of its hashes are; it is the host's. */
+static bool open_tables(RgWindow *handle, uint64_t declared, Error *err) {
+  Tree *tree = handle->tree;
+  if (!tree_has_hashes(tree)) return true;
+  handle->tables = window_open_for_team(handle->ranks->comm, tree->tables.base,
+                                        tree->tables.reserved, declared, err);
+  if (!handle->tables) return false;
+  tree_read_begin(tree);
+  handle->tables->rest = (WindowRest){rest, end_reading, tree};
+  handle->next = handle->ranks->hashes;
+  handle->ranks->hashes = handle;
+  return true;
+}
 
 /* NULL, with err: on all ranks. */
 static Window *open_tree_window(RgWindow *handle, uint64_t declared, Error *err) {
   Comm *comm = handle->ranks->comm;
   Tree *tree = handle->tree;
   Device *device = tree->store->device;
-  if (device->table->commons) {
-    Window *window = open_on_gpu(device, comm, &tree->rt, tree->rt.root_size, declared, err);
-    tree->is_window |= window != NULL;
-    return window;
-  }
-  if (tree_has_hashes(tree)) {
-    handle->tables = window_open_for_team(comm, tree->tables.base, tree->tables.reserved, declared,
-                                          err);
-    if (!handle->tables) return NULL;
-    tree_read_begin(tree);
-    handle->tables->rest = (WindowRest){rest, end_reading, tree};
-    handle->next = handle->ranks->hashes;
-    handle->ranks->hashes = handle;
-  }
-  return window_open_for_team(comm, tree->arena.base, shared_bytes(tree), declared, err);
+  if (!open_tables(handle, declared, err)) return NULL;
+  if (!device->table->commons)
+    return window_open_for_team(comm, tree->arena.base, shared_bytes(tree), declared, err);
+  Window *window = open_on_gpu(device, comm, &tree->rt, tree->rt.root_size, declared, err);
+  tree->is_window |= window != NULL;
+  return window;
 }
 
 static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWindow **out,

@@ -347,9 +347,11 @@ bool windows_have_rests(const Comm *comm) {
   return false;
 }
 
-void windows_rest(const Comm *comm) {
+void windows_rest(Comm *comm) {
+  Error why = {0};
   for (const Window *window = comm->windows; window; window = window->next)
-    if (window->rest.rest) window->rest.rest(window->rest.data);
+    if (window->rest.rest && !window->rest.rest(window->rest.data, &why))
+      comm_abort(comm, why.message);
 }
 
 /* -- looking ----------------------------------------------------------------------------------- */

@@ -28,10 +28,10 @@ struct Shared {               /* one memory, as whole pages */
   struct Origin *origins;     /* far.h, of each rank; NULL */
 };
 
-/* What a rank does with a window's memory while nobody reads it, in each barrier; `end` when the
- * window is gone. */
+/* What a rank does with a window's memory while nobody reads it, in each barrier, which a rank that
+ * cannot gives up; `end` when the window is gone. */
 typedef struct WindowRest {
-  void (*rest)(void *data);   /* NULL: nothing, on all ranks */
+  bool (*rest)(void *data, Error *err); /* NULL: nothing, on all ranks */
   void (*end)(void *data);
   void *data;
 } WindowRest;
@@ -86,7 +86,7 @@ bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err);
 void window_dropped(Comm *comm, uint64_t number);
 uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank); /* of a rank's part */
 bool windows_have_rests(const Comm *comm);
-void windows_rest(const Comm *comm);
+void windows_rest(Comm *comm);
 void windows_close(Comm *comm);
 
 #endif

@@ -133,6 +133,7 @@ static const DeviceTable cuda_table = {
     .adopt = cuda_adopt,
     .commons = &cuda_commons,
     .share = cuda_share,
+    .rest = cuda_rest,
     .clear = cuda_clear,
     .visit = cuda_visit,
     .put = cuda_put,

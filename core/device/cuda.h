@@ -80,6 +80,7 @@ typedef struct CudaTree {     /* RtTree.device */
   DeviceMemory mirror;        /* and so is this, if there is one: cuda_external.c */
   bool is_shared;             /* with other processes, which write to it, too: cuda_share.c */
   uint64_t serial;            /* CommonsPart's; 0: it is none of this process's */
+  uint8_t is_read;            /* as the GPU has RtTree.is_read */
   bool is_window;             /* others map its pieces: they stay, and so does what is in them */
   uint8_t **priors;            /* by page; NULL: none, as their members: cuda_prior.c */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
@@ -448,6 +449,7 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
 bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
 /* Both for what is on the GPU alone; they wait. */
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
+bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err);
 bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
 
 bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err); /* queued */

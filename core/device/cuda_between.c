@@ -172,6 +172,38 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
   return true;
 }
 
+/* -- rests ------------------------------------------------------------------------------------- */
+
+/* As after a task that has changed it. */
+static bool run_tidy(void *data, Error *err) {
+  DeviceLaunch *launch = data;
+  CudaDevice *cuda = launch->context.host;
+  uint32_t yes = 1;
+  if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
+  uint64_t image = cuda_tree_address(launch->trees[0]->device);
+  return cuda_write(cuda, image + offsetof(RtTree, changed), &yes, sizeof yes, err) &&
+         cuda_refresh_trees(cuda, launch, false, err);
+}
+
+static void tidy_host(RtContext *context) {
+  CudaDevice *cuda = context->host;
+  guard_run(run_tidy, cuda->launch, cuda->err);
+}
+
+bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err) {
+  static const CudaCode code = {.code = {.host = tidy_host}};
+  CudaDevice *cuda = (CudaDevice *)device;
+  DeviceLaunch launch = {.code = &code.code, .trees = &tree, .tree_count = 1,
+                         .gc_is_stopped = true};
+  tree->is_read = 0;
+  bool ok = !tidies || (cuda_launch(device, &launch, err) && cuda_finish(device, &launch, err));
+  tree->is_read = 1;
+  if (!ok || !cuda_enter(cuda, err)) return false;
+  ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait_all(cuda, err);
+  cuda_leave(cuda);
+  return ok && cuda_reach(device, tree, NULL, 0, DEVICE_TABLES, err);
+}
+
 /* -- visits ------------------------------------------------------------------------------------ */
 
 static bool makes(const RtVisit *visit) {

@@ -68,6 +68,7 @@ bool cuda_external_is_there(CudaDevice *cuda, const CudaTree *own) {
 
 bool cuda_external_sync(CudaDevice *cuda, Error *err) {
   for (CudaTree *own = cuda->trees; own; own = own->next)
-    if ((own->is_shown || own->is_window) && !cuda_push(cuda, own->tree, NULL, 0, err)) return false;
+    if ((own->is_shown || own->is_window) && !cuda_push(cuda, own->tree, NULL, 0, err))
+      return false;
   return true;
 }

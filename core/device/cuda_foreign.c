@@ -80,10 +80,14 @@ static void merge(CudaDevice *cuda, CudaForeign *foreign) {
   }
 }
 
-/* A tree of another process, which has an image of its own. */
+/* A tree of another process, which has an image of its own. Once more: with what the host knows of
+ * its tables by now, which may change again after that. */
 static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
+  CudaTree *own = tree->device;
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = cuda_tree(cuda, tree, err);
+  bool ok = own ? cuda_wait_all(cuda, err) : (own = cuda_tree(cuda, tree, err)) != NULL;
+  if (own) own->image_state = CUDA_HOST_IS_NEWER;
+  if (ok && tree->chunks) ok = cuda_push(cuda, tree, NULL, 0, err) && cuda_wait(cuda, err);
   cuda_leave(cuda);
   return ok;
 }
@@ -91,7 +95,7 @@ static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
 bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = cuda_owner(cuda, tree);
-  if (own) return own->wraps++, true;
+  if (own && !cuda_is_view(tree)) return own->wraps++, true;
   if (cuda_is_common(cuda, tree)) return adopt_peer(cuda, tree, err);
   CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
   if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");

@@ -145,6 +145,7 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
   tree->budget = pointer_to(cuda->budget.at);
   tree->private_copies = NULL;
   tree->device = NULL;
+  tree->away = 0; /* push_chunks has moved them */
   fill_managers(cuda_tree, parts, image);
   fill_masks(cuda_tree, parts, image);
 }
@@ -165,11 +166,12 @@ static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
 
 static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
   const RtTree *tree = cuda_tree->tree;
-  if (cuda_is_view(tree)) return true; /* nothing is activated there */
   uint64_t segments = tree->manager_count ? usable_bytes(cuda_tree) / RT_SEGMENT : 0;
+  if (cuda_is_view(tree) && !tree->chunks) return true; /* nobody looks a node up there */
   if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
       !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
     return false;
+  if (cuda_is_view(tree)) return true; /* nothing is activated there */
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
                       sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
@@ -184,7 +186,7 @@ static bool push_chunks(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   for (uint64_t k = 0; k < tree->chunk_count; k++) {
     RtChunk chunk = tree->chunks[k];
-    move_chunk(&chunk, distance(cuda_tree));
+    move_chunk(&chunk, distance(cuda_tree) + (uint64_t)tree->away);
     if (!cuda_write(cuda, cuda_tree->chunks.at + k * sizeof chunk, &chunk, sizeof chunk, err))
       return false;
   }
@@ -217,8 +219,7 @@ bool cuda_push_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   Parts parts = find_parts(tree);
   if (!cuda_enlarge(cuda, &cuda_tree->image, parts.size_bytes, false, err)) return false;
   if (!have_tables(cuda, cuda_tree, false, err)) return false;
-  if (tree->manager_count && !cuda_is_view(tree) && !push_chunks(cuda, cuda_tree, err))
-    return false;
+  if (tree->manager_count && tree->chunks && !push_chunks(cuda, cuda_tree, err)) return false;
   for (int32_t m = 0; m < tree->manager_count; m++)
     if (!push_list(cuda, cuda_tree, m, err)) return false;
   uint8_t *image = heap_alloc(cuda->device.heap, parts.size_bytes);

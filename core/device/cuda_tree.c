@@ -3,6 +3,7 @@
  * Memory moves by the pages that the host looks at, also that of a sparse tree: whoever follows a
  * path there says so at each slot. Only who walks over tables, or changes what is active, needs all
  * that is in use; then all of it goes back, too. Counts come cheaply. */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -197,12 +198,22 @@ static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
   return own;
 }
 
+/* Others may have begun to look up its hashes, or have stopped. */
+static bool push_is_read(CudaDevice *cuda, CudaTree *own, Error *err) {
+  const RtTree *tree = own->tree;
+  uint64_t at = cuda_tree_address(own) + offsetof(RtTree, is_read);
+  if (own->image_state == CUDA_HOST_IS_NEWER || own->is_read == tree->is_read) return true;
+  own->is_read = tree->is_read;
+  return cuda_write(cuda, at, &tree->is_read, sizeof tree->is_read, err);
+}
+
 /* What the host changed includes pages past those that the tree had. */
 bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err) {
   CudaTree *own = cuda_owner(cuda, tree);
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
+  if (!push_is_read(cuda, own, err)) return false;
   bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* the host changed but elements */
   if (is_newer && !code) return push_pages(cuda, own, err);
   if (!cuda_have_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
@@ -215,6 +226,7 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
   if (own->image_state != CUDA_HOST_IS_NEWER) return true;
   if (!cuda_push_image(cuda, own, err)) return false;
   own->image_state = CUDA_SAME;
+  own->is_read = tree->is_read;
   return true;
 }
 

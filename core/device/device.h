@@ -254,10 +254,14 @@ typedef struct DeviceTable {
    * may. */
   bool (*adopt)(Device *device, RtTree *tree, Error *err);
   /* Windows of memory that is not the host's: what other processes do with it, with the device as
-   * `data`; and a dense tree's memory becomes such. Others may read and write it from then on, as
-   * with DEVICE_SHOWS; the tree is not forgotten before its end. NULL: memory is the host's. */
+   * `data`; and a tree's memory becomes such. Others may read it from then on, and a dense one's
+   * they write, as with DEVICE_SHOWS; it is not forgotten before its end. NULL: memory is the
+   * host's. */
   const CommonsTable *commons;
   bool (*share)(Device *device, RtTree *tree, CommonsPart *part, Error *err);
+  /* Of a tree with hashes that others read: while they do not, its tables are tidied where tasks
+   * work, and come to the host. After `adopt` once more a foreign one's are as on the host. */
+  bool (*rest)(Device *device, RtTree *tree, bool tidies, Error *err);
   /* Loads a kernel's objects, one for each of device->processors, with `task_count` tasks; NULL
    * with err. */
   DeviceCode *(*load)(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],

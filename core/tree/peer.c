@@ -7,9 +7,10 @@
  * table of chunks, which is a window of its own. Which table of entries is the current one its
  * process shows past that table of chunks:
  *
- *     shown: its own base | per manager the current table of a hash, else 0
+ *     shown: its base | bytes in use | chunks | per manager the current table of a hash, else 0
  *
- * It does so while all are in a barrier, and then alone moves entries that others may look for. */
+ * and on a GPU, where the host has a mirror that may change at any time, the chunks again. It does
+ * so while all are in a barrier, and then alone moves entries that others may look for. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -63,10 +64,9 @@ static bool copy_layout(Tree *tree, const Tree *of, Error *err) {
 
 Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
   Tree *tree = tree_begin(of->store, err);
-  if (tree && copy_layout(tree, of, err) && storage_borrow(tree, of, base, tables, err)) {
-    tree_look(tree);
+  if (tree && copy_layout(tree, of, err) && storage_borrow(tree, of, base, tables, err) &&
+      tree_look(tree, err))
     return tree;
-  }
   if (tree) object_release(&tree->object);
   return NULL;
 }
@@ -78,10 +78,14 @@ static _Atomic uint64_t *shown_at(const Tree *tree, int k) {
 }
 
 static void show(const Tree *tree) {
-  atomic_store_explicit(shown_at(tree, 0), (uint64_t)tree->rt.base, memory_order_relaxed);
-  for (int32_t m = 0; m < tree->rt.manager_count; m++)
-    atomic_store_explicit(shown_at(tree, m + 1), tree->rt.managers[m].table.current,
+  const RtTree *rt = &tree->rt;
+  uint64_t head[TREE_SHOWN_HEAD] = {(uint64_t)rt->base, rt->top, rt->chunk_count};
+  for (int k = 0; k < TREE_SHOWN_HEAD; k++)
+    atomic_store_explicit(shown_at(tree, k), head[k], memory_order_relaxed);
+  for (int32_t m = 0; m < rt->manager_count; m++)
+    atomic_store_explicit(shown_at(tree, TREE_SHOWN_HEAD + m), rt->managers[m].table.current,
                           memory_order_relaxed);
+  storage_show_tables(tree);
 }
 
 void tree_read_begin(Tree *tree) {
@@ -94,22 +98,46 @@ void tree_read_end(Tree *tree) {
   object_release(&tree->object);
 }
 
-void tree_rest(Tree *tree) {
-  if (!tree->has_storage) return;
-  tree->rt.is_read = 0;
-  tree->rt.changed = 1; /* a refresh before this one may have put something off */
-  rt_tree_refresh(storage_context(tree), &tree->rt);
-  tree->rt.is_read = 1;
-  show(tree);
+static bool has_tombstones(const RtTree *tree) {
+  for (int32_t m = 0; m < tree->manager_count; m++)
+    if (tree->managers[m].table.tombstones) return true;
+  return false;
 }
 
-void tree_look(Tree *peer) {
-  if (!peer->has_storage || !peer->shown) return;
-  peer->rt.away = (int64_t)peer->rt.base -
-                  (int64_t)atomic_load_explicit(shown_at(peer, 0), memory_order_relaxed);
+static bool rest_there(Tree *tree, Error *err) {
+  if (!tree_reach(tree, DEVICE_COUNTS, err)) return false;
+  Device *device = tree->store->device;
+  return device->table->rest(device, &tree->rt, has_tombstones(&tree->rt), err);
+}
+
+bool tree_rest(Tree *tree, Error *err) {
+  if (!tree->has_storage) return true;
+  if (tree->store->device->table->rest) {
+    if (!rest_there(tree, err)) return false;
+  } else {
+    tree->rt.is_read = 0;
+    tree->rt.changed = 1; /* a refresh before this one may have put something off */
+    rt_tree_refresh(storage_context(tree), &tree->rt);
+    tree->rt.is_read = 1;
+  }
+  show(tree);
+  return true;
+}
+
+static uint64_t shown_by(const Tree *peer, int k) {
+  return atomic_load_explicit(shown_at(peer, k), memory_order_relaxed);
+}
+
+bool tree_look(Tree *peer, Error *err) {
+  Device *device = peer->store->device;
+  if (!peer->has_storage || !peer->shown) return true;
+  peer->rt.away = (int64_t)peer->rt.base - (int64_t)shown_by(peer, 0);
   for (int32_t m = 0; m < peer->rt.manager_count; m++)
-    peer->rt.managers[m].table.current =
-        atomic_load_explicit(shown_at(peer, m + 1), memory_order_relaxed);
+    peer->rt.managers[m].table.current = shown_by(peer, TREE_SHOWN_HEAD + m);
+  if (!device->table->rest) return true;
+  peer->rt.top = shown_by(peer, 1);
+  peer->rt.chunk_count = (uint32_t)shown_by(peer, 2);
+  return device->table->adopt(device, &peer->rt, err);
 }
 
 /* -- handles ----------------------------------------------------------------------------------- */

@@ -135,22 +135,47 @@ static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes
   return true;
 }
 
-/* chunks | owner of each segment | of trees with hashes: what is shown */
-static uint64_t tables_bytes(const Tree *tree) {
+/* chunks | owner of each segment | of trees with hashes: what is shown | where the host has but a
+ * mirror of the rest: chunks and owners once more, which are shown, too */
+static uint64_t table_bytes(const Tree *tree) {
   uint64_t segments = tree->rt.reserved / RT_SEGMENT;
-  return align_up(segments * (sizeof(RtChunk) + sizeof(uint32_t)), sizeof(uint64_t)) +
-         (uint64_t)(tree->layout->manager_count + 1) * sizeof(uint64_t);
+  return align_up(segments * (sizeof(RtChunk) + sizeof(uint32_t)), sizeof(uint64_t));
+}
+
+static uint64_t second_at(const Tree *tree) {
+  return table_bytes(tree) +
+         (uint64_t)(TREE_SHOWN_HEAD + tree->layout->manager_count) * sizeof(uint64_t);
+}
+
+static bool has_hashes(const SNodeTree *layout) {
+  for (int m = 0; m < layout->manager_count; m++)
+    if (!snode_has_slots(layout->managers[m])) return true;
+  return false;
+}
+
+static bool shows_second(const Tree *tree) {
+  return has_hashes(tree->layout) && tree->store->device->table->commons;
+}
+
+static uint64_t tables_bytes(const Tree *tree) {
+  return second_at(tree) + (shows_second(tree) ? table_bytes(tree) : 0);
 }
 
 static void find_tables(Tree *tree, uint8_t *tables) {
-  uint64_t segments = tree->rt.reserved / RT_SEGMENT;
-  uint64_t chunks_bytes = segments * sizeof(RtChunk);
-  tree->rt.chunks = (RtChunk *)(void *)tables;
-  tree->rt.segment_owner = (uint32_t *)(void *)(tables + chunks_bytes);
-  uint64_t at = align_up(chunks_bytes + segments * sizeof(uint32_t), sizeof(uint64_t));
-  for (int m = 0; m < tree->layout->manager_count; m++)
-    if (!snode_has_slots(tree->layout->managers[m]))
-      tree->shown = (uint64_t *)(void *)(tables + at);
+  uint64_t chunks_bytes = tree->rt.reserved / RT_SEGMENT * sizeof(RtChunk);
+  uint8_t *first = tables + (shows_second(tree) && tree->rt.foreign ? second_at(tree) : 0);
+  tree->rt.chunks = (RtChunk *)(void *)first;
+  tree->rt.segment_owner = (uint32_t *)(void *)(first + chunks_bytes);
+  if (has_hashes(tree->layout)) tree->shown = (uint64_t *)(void *)(tables + table_bytes(tree));
+}
+
+void storage_show_tables(const Tree *tree) {
+  const RtTree *rt = &tree->rt;
+  if (!shows_second(tree)) return;
+  uint8_t *second = (uint8_t *)rt->chunks + second_at(tree);
+  memcpy(second, rt->chunks, sizeof(RtChunk) * rt->chunk_count);
+  memcpy(second + rt->reserved / RT_SEGMENT * sizeof(RtChunk), rt->segment_owner,
+         sizeof(uint32_t) * (rt->top / RT_SEGMENT));
 }
 
 static bool reserve_sparse(Tree *tree, Error *err) {

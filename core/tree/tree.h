@@ -48,9 +48,10 @@ Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err);
  * in a barrier; after the barrier `tree_look` at peers finds what their trees had in the rest. */
 static inline bool tree_has_hashes(const Tree *tree) { return tree->shown; }
 void tree_read_begin(Tree *tree);
-void tree_rest(Tree *tree);
+bool tree_rest(Tree *tree, Error *err);
 void tree_read_end(Tree *tree);
-void tree_look(Tree *peer);
+bool tree_look(Tree *peer, Error *err);
+enum { TREE_SHOWN_HEAD = 3 }; /* words of `shown` before those of managers */
 /* Is it a sparse one of another process? */
 static inline bool tree_is_view(const Tree *tree) {
   return tree->is_peer && tree->layout->is_sparse;
@@ -84,6 +85,8 @@ bool storage_create(Tree *tree, Error *err);
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables,
                     Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
+/* To peers, of a tree with hashes: its chunks as the host has them, if it has but a mirror. */
+void storage_show_tables(const Tree *tree);
 /* Returns chunks without a live node to the system and the budget, and logs; so many bytes. */
 uint64_t storage_compact(Tree *tree);
 /* Returns pages of nodes that are neither live nor recycled to the system. */

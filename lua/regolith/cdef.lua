@@ -775,8 +775,8 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
 /* Together: the tree of a field, declared alike on all ranks. Nothing moves, but on a GPU. Of a
  * sparse tree peers read elements and whether cells are active, as they are at the moment (those of
- * a hash: as they were in the last rg_comm_barrier, at least), and do nothing else. On a GPU what it
- * grew by may be seen only after the next rg_comm_barrier; trees with hashes are refused there. */
+ * a hash: as they were in the last rg_comm_barrier, at least), and do nothing else. On a GPU what
+ * it grew by may be seen only after the next rg_comm_barrier. */
 RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window);
 /* Together. The array, or the tree, stays. */
 RgStatus rg_window_free(RgWindow *window);

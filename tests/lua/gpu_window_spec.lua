@@ -496,13 +496,74 @@ describe("windows of a GPU's memory #compiled #cpu", function()
       table.concat(lines, "\n"))
   end)
 
-  it("are refused below a hash, and where one rank's are the host's", function()
+  it("of sparse fields below hashes are looked up in place, as they were in the barrier", function()
     holds(2, [[
-      local x = rg.field(rg.f32)
-      rg.root:hash("i"):place(x)
-      local ok, problem = pcall(comm.window, comm, x)
-      assert(not ok and problem.message:find "below a hash", tostring(problem))
+      local x, z, other = rg.field(rg.i32), rg.field(rg.vec2), 1 - comm.rank
+      local blocks, cells = rg.root:hash("ij"), rg.root:hash("i"):hash("j")
+      blocks:dense("ij", 4):place(x)
+      cells:place(z)
+      local function on(i, j, r) return (i * 7 + j * 3 + r) % 11 == 0 end
+      local put = rg.kernel(function(n, r)
+        for i, j in rg.range(n, n) do
+          if on(i, j, r) then
+            x[i - 20][j * 3 - 100] = 1000 * r + i * n + j + 1
+            z[i * 100000 - 7][j * 1000000 + 3] = rg.vec2(i + 1, j + r)
+          end
+        end
+      end)
+      local check = rg.kernel(function(p, q, n, r)
+        local wrong = 0
+        for i, j in rg.range(n, n) do
+          if on(i, j, r) ~= q:is_active(i * 100000 - 7, j * 1000000 + 3) then wrong = wrong + 1 end
+          if on(i, j, r) and (p[i - 20][j * 3 - 100] ~= 1000 * r + i * n + j + 1 or
+              q[i * 100000 - 7][j * 1000000 + 3] ~= rg.vec2(i + 1, j + r)) then
+            wrong = wrong + 1
+          end
+        end
+        return wrong
+      end)
+      put(24, comm.rank)
+      local win_x, win_z = comm:window(x), comm:window(z)
+      local p, q = win_x:peer(other), win_z:peer(other)
+      assert(check(p, q, 24, other) == 0)
       comm:barrier()
+      for n = 30, 110, 40 do   -- the tables grow, are emptied and filled anew
+        blocks:clear()
+        cells:clear()
+        comm:barrier()
+        assert(check(p, q, 4, other) > 0)
+        comm:barrier()
+        put(n, comm.rank)
+        rg.sync()
+        assert(check(p, q, n, other) >= 0) -- no barrier, and no fault
+        comm:barrier()
+        assert(check(p, q, n, other) == 0)
+        comm:barrier()
+      end
+      local drop = rg.kernel(function(n, r)
+        for i, j in rg.range(n, n) do
+          if on(i, j, r) then cells:deactivate(i * 100000 - 7, j * 1000000 + 3) end
+        end
+      end)
+      for turn = 1, 4 do       -- tombstones, which go in barriers
+        drop(40, comm.rank)
+        comm:barrier()
+        for j = 0, 30 do assert(not q:is_active(-7, j * 1000000 + 3)) end
+        comm:barrier()
+        cells:clear()
+        blocks:clear()
+        put(40, comm.rank)
+        comm:barrier()
+        assert(check(p, q, 40, other) == 0)
+        comm:barrier()
+      end
+      local j = other == 0 and 0 or 7
+      assert(on(0, j, other) and q[-7][j * 1000000 + 3] == rg.vec2(1, j + other))
+      assert(p[-20][3 * j - 100] == 1000 * other + j + 1 and p[5000][-4] == 0)
+      comm:barrier()
+      win_x:free()
+      win_z:free()
+      assert(not pcall(function() return p[0][0] end) and x[5000][-4] == 0)
     ]])
   end)
 end)
