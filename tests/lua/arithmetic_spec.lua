@@ -664,7 +664,8 @@ describe("math", function()
 
   -- Where nothing else wants the integer, none is made.
   it("has floats of floor and ceil as through their integers", function()
-    local a, rounded = { nan, inf, -inf, -0.0, -0.25, 0.25, 2.75, -2.75, 3e9, -3e9, 2 ^ 31, 65536.5 }
+    local a, rounded = {
+      nan, inf, -inf, -0.0, -0.25, 0.25, 2.75, -2.75, 3e9, -3e9, 2 ^ 31, 65536.5 }
     for _, type in ipairs { "f32", "f64" } do
       for _, name in ipairs { "floor", "ceil" } do
         rounded = compute({ a = { type, a } }, {
