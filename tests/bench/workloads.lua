@@ -72,6 +72,10 @@ row("life", "W14 life on sparse blocks, 4096^2", "256", "16", 2897)
 of "histogram"
 row("bins-256", "W14 histogram, 256 bins", "256", "256 1000", 3936)
 row("bins-1Mi", "W14 histogram, 1 Mi bins", "1048576", "4096 1000", 3962)
+of("counted", { steps = 10 })
+row("counted-field", "neighbours in a field, 1 Mi f32", "field", "field 1000", 0.245403915)
+row("counted-zeros", "the same in rg.zeros", "zeros", "zeros 1000", 0.245403915)
+row("counted-list", "the same in a kernel's list", "list", "list 1000", 0.245403915)
 of "launch"
 row("launch", "M1 empty kernel, us", "empty", "empty", 0)
 row("launch-store", "M1 one store, us", "store", "store", 1)
