@@ -267,8 +267,10 @@ static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Erro
   if (rank < 0 || rank >= comm->size)
     return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
                      comm->size - 1);
-  return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d", rank,
-                   comm->rank);
+  error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d, which is of "
+            "another team", rank, comm->rank);
+  return error_hint(err, handle->tree ? "comm:trade sends arrays to any rank, and takes theirs"
+                                      : "win:get(r, a) copies from any rank, win:put(r, a) to it");
 }
 
 RgStatus rg_window_peer(RgWindow *window, int32_t rank, void **pointer) {

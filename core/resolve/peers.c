@@ -83,7 +83,8 @@ Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
     return one_of_peers(r, e, window, &entity);
   }
   sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-            "capture peers themselves: local p = win:peer(r), outside",
+            "capture those of this rank's team: local p = win:peer(r), outside; win:get(r, a) and "
+            "comm:trade copy from all",
             "ranks of '%s' are chosen in kernels only where it is open, and one team has all ranks",
             window->name);
   return (Entity){0};

@@ -7,8 +7,8 @@ local root = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 local run = support.run_ranks
 
 -- All ranks assert what the script says.
-local function holds(ranks, script)
-  local lines, code = run(ranks, script)
+local function holds(ranks, script, options)
+  local lines, code = run(ranks, script, options)
   assert.are.same({}, lines)
   assert.are.equal(0, code)
 end
@@ -121,6 +121,31 @@ describe("ranks #compiled #cpu", function()
       assert(same:peer(last)[3][4].y == 5 and x[0][0] > 0)
       comm:barrier()
     ]])
+  end)
+
+  it("say what reaches a rank of another team, which no pointer does", function()
+    holds(2, [[
+      local a, x = rg.array(rg.i32, 4), rg.field(rg.f32)
+      rg.root:pointer("i", 8):place(x)
+      local win, fields, other = comm:window(a), comm:window(x), 1 - comm.rank
+      local function says(f, ...)
+        local ok, problem = pcall(f, ...)
+        return not ok and tostring(problem) or ""
+      end
+      local problem = says(function() return win:peer(other) end)
+      assert(problem:find("the memory of rank " .. other .. " is not reached from rank "
+        .. comm.rank .. ", which is of another team", 1, true), problem)
+      assert(problem:find("win:get(r, a) copies from any rank", 1, true), problem)
+      problem = says(function() return fields:peer(other) end)
+      assert(problem:find("comm:trade sends arrays to any rank", 1, true), problem)
+      problem = says(rg.kernel(function(r) return win:peer(r)[0] end), other)
+      assert(problem:find("one team has all ranks", 1, true), problem)
+      assert(problem:find("win:get(r, a) and comm:trade copy from all", 1, true), problem)
+      a[2] = 7 + comm.rank
+      comm:barrier()
+      assert(win:get(other, rg.array(rg.i32, 4))[2] == 7 + other)
+      comm:barrier()
+    ]], { environment = "RG_LSA_SIZE=1" })
   end)
 
   it("choose peers in kernels, by a rank known at run time alone", function()
