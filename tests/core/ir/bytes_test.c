@@ -118,6 +118,8 @@ static void test_both_ways(void) {
     CHECK(!same_bytes(ir_write(&scratch, read(STAGE3), "x86-64-v4"), bytes));
     CHECK(!same_bytes(ir_write(&scratch, read(replaced(STAGE3, " fast_math", "")), "x86-64-v3"),
                       bytes));
+    const char *bounded = replaced(STAGE3, " fast_math", " fast_math bounded");
+    CHECK(!same_bytes(ir_write(&scratch, read(bounded), "x86-64-v3"), bytes));
   }
   TEST("a kernel that still has symbolic ops does not cross") {
     const char *target;
