@@ -26,10 +26,16 @@ typedef struct CodegenShare {
   const int *share_of_task; /* by task; NULL: one module has all */
 } CodegenShare;
 
+/* What of the processor matters here. */
+typedef struct CodegenTarget {
+  bool has_fast_gathers; /* of 64 bits a lane: faster than loads of each lane */
+} CodegenTarget;
+
 /* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:
  * out of memory, module and builder are left as they are, to be disposed of. False with
  * codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, CodegenPart part, CodegenShare share, Error *err);
+                    const IrKernel *kernel, CodegenPart part, CodegenShare share,
+                    CodegenTarget target, Error *err);
 
 #endif

@@ -73,6 +73,7 @@ typedef struct Codegen {
   Error *err;
   const IrKernel *kernel;
   CodegenPart part;
+  CodegenTarget target;
   LLVMModuleRef module;
   LLVMContextRef context;
   LLVMBuilderRef builder;

@@ -118,11 +118,13 @@ static bool is_of(CodegenShare share, int task) {
 }
 
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
-                    const IrKernel *kernel, CodegenPart part, CodegenShare share, Error *err) {
+                    const IrKernel *kernel, CodegenPart part, CodegenShare share,
+                    CodegenTarget target, Error *err) {
   Codegen g = {.scratch = scratch,
                .err = err,
                .kernel = kernel,
                .part = part,
+               .target = target,
                .module = module,
                .builder = builder};
   init_types(&g);

@@ -22,6 +22,8 @@ typedef struct JitTarget {
 /* `processor` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */
 bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err);
 void jit_target_destroy(JitTarget *target);
+/* Has the processor fast gathers of 64 bits a lane? Measured ones alone. */
+bool jit_target_gathers(const JitTarget *target);
 /* Sets the module's triple and data layout, before anything is emitted into it. */
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);
 

@@ -78,6 +78,15 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
                         row->cpu, row->features, err);
 }
 
+bool jit_target_gathers(const JitTarget *target) {
+  static const char *const with[] = {"sapphirerapids", "emeraldrapids", "graniterapids"};
+  char *cpu = LLVMGetTargetMachineCPU(target->machine);
+  bool found = false;
+  for (size_t i = 0; i < sizeof with / sizeof *with; i++) found |= !strcmp(cpu, with[i]);
+  LLVMDisposeMessage(cpu);
+  return found;
+}
+
 void jit_target_destroy(JitTarget *target) {
   if (target->machine) LLVMDisposeTargetMachine(target->machine);
   target->machine = NULL;
