@@ -166,7 +166,7 @@ bool lane_is_fetched(Codegen *g, const IrInst *load) {
   return false;
 }
 
-/* -- by gathers of two numbers a lane, where the processor is faster with them ------------------ */
+/* -- by gathers of two numbers a lane, where the processor is faster with them ---------------- */
 
 static LLVMValueRef gather(Codegen *g, LLVMTypeRef type, LLVMValueRef pointers, int64_t offset,
                            int64_t align) {
