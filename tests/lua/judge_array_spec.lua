@@ -1,6 +1,7 @@
 -- Random kernels that make arrays, in runtimes that must agree about them: compiled, with checks,
--- without the pass that drops counts, and as Lua text. RG_SEED chooses them, RG_JUDGE how many; a
--- failure shows the seed and the smallest kernel that still fails.
+-- without the passes that drop counts and that make places of elements, and as Lua text. RG_SEED
+-- chooses them, RG_JUDGE how many; a failure shows the seed and the smallest kernel that still
+-- fails.
 package.path = "tests/support/?.lua;" .. package.path
 local support = require "support"
 local rg = support.rg

@@ -1,5 +1,5 @@
--- counted.lua - arrays that Lua or a kernel made, beside a field: written, read around each element,
--- summed up. usage: counted [zeros|list|field] [elements]
+-- counted.lua - arrays that Lua or a kernel made, beside a field: written, read around each
+-- element, summed up. usage: counted [zeros|list|field] [elements]
 local rg, bench = require "regolith", require "bench"
 local kind, n = bench.arguments("zeros", 1048576)
 
