@@ -1,11 +1,15 @@
 # suite.sh - tests/run --gpu: what needs a GPU, and that is all of it where nothing can be built:
 # the driver's own tests, the Lua suite, the examples' checksums, compute-sanitizer over the sparse
-# specs where it is found, the bench. Sourced after tests/support/suites.sh.
+# specs where it is found, the bench, and what guesses should be. Sourced after
+# tests/support/suites.sh.
 #
 # Where LLVM's packages are, this tree is built; elsewhere, and with RG_BUNDLE=1, the bundle
-# build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. The bench's table goes to GPU_RESULTS, or
-# tests/bench/results. GPU_SPECS: these specs alone ("heat pointer"). To walk through it all without
-# a GPU: RG_CUDA_DRIVER=build/tests/cuda/libcuda.so.1 SMALL=1 RG_BUNDLE=1 tests/run --gpu
+# build-gpu/bundle.tar.gz (tests/gpu/bundle) is unpacked. What it finds goes to GPU_RESULTS, or
+# tests/bench/results, line by line: log.txt, gpu.md, guesses.md; so it is there, too, when a
+# machine is taken away. What would begin later than GPU_SECONDS (540) after the start is left out,
+# and said. Specs and examples run side by side, GPU_JOBS (six) of them. GPU_SPECS, GPU_EXAMPLES:
+# these alone ("heat pointer"). To walk through it all without a GPU:
+# RG_CUDA_DRIVER=build/tests/cuda/libcuda.so.1 SMALL=1 RG_BUNDLE=1 tests/run --gpu
 
 sparse_specs="pointer bitmasked activation list hash collection"
 # What a GPU does first, so that a minute says much; then come all others, by their names.
@@ -30,19 +34,55 @@ use_bundle() {
   export LUA_CPATH="$folder/clua/?.so;;"
 }
 
-# Each spec by itself, so that one that hangs costs its own two minutes. Left out are those that no
-# GPU runs (not_on_cuda), and with a bundle those about what only a build has.
+# Is there time for one more?
+has_time() { # NAME
+  [ $SECONDS -lt "$gpu_end" ] || { say "left out, as time is over: $1"; false; }
+}
+
+# gpu_side_by_side KIND NAME ..: job_KIND of each name, a job of its own; what has no time left ends
+# at once.
+gpu_side_by_side() {
+  local kind="$1" name jobs=""
+  shift
+  for name in "$@"; do
+    eval "job_${kind}_$name() { has_time '$kind $name' && job_$kind $name; }"
+    jobs="$jobs ${kind}_$name"
+  done
+  at_once=${GPU_JOBS:-6} side_by_side $jobs
+}
+
+job_gpu_spec() { # so that one that hangs costs its own two minutes
+  local filter_out="#cpu" busted_seconds=120 specs="tests/lua/$1_spec.lua"
+  run_busted "lua, on the GPU, $1" RG_ARCH=cuda RG_ASYNC=off
+}
+
+# Left out are those that no GPU runs (not_on_cuda), and with a bundle those about what only a build
+# has.
 run_gpu_specs() {
-  local name all left="$not_on_cuda|cuda"
+  local all left="$not_on_cuda|cuda"
   [ "$build" = "$root/build-gpu/bundle" ] && left="$left|abi|cache|console|newcomer|program|readme"
   all=$(cd "$root/tests/lua" && printf '%s\n' *_spec.lua | sed 's/_spec.lua$//' |
     grep -vxE "$left" | grep -vxF "$(printf '%s\n' $first_specs)")
-  for name in ${GPU_SPECS:-$first_specs $all}; do
-    specs="tests/lua/${name}_spec.lua" filter_out="#cpu" busted_seconds=120 \
-      run_busted "lua, on the GPU, $name" RG_ARCH=cuda RG_ASYNC=off
-  done
-  specs="tests/lua/gpu_window_spec.lua" filter_out="#ptx" busted_seconds=300 \
+  gpu_side_by_side gpu_spec ${GPU_SPECS:-$first_specs $all}
+  has_time "ranks" || return
+  specs="tests/lua/gpu_window_spec.lua" filter_out="#ptx" busted_seconds=120 \
     run_busted "lua, ranks on the GPU" RG_GPU_RANKS=device
+}
+
+job_gpu_example() {
+  RG_ARCH=cuda EXAMPLE_SECONDS=120 run_counted "example, on the GPU, $1" \
+    bash "$root/tests/examples/check" "$1"
+}
+
+# As they are they take a processor's time, or a GPU's: the driver that executes PTX runs some of
+# them, very small.
+run_gpu_examples() {
+  if [ "${SMALL:-}" = 1 ]; then
+    busted_seconds=600 specs="tests/lua/gallery_spec.lua" \
+      run_busted "examples, very small" RG_ARCH=cuda
+    return
+  fi
+  gpu_side_by_side gpu_example ${GPU_EXAMPLES:-$(cut -d ' ' -f 1 "$root/tests/examples/checksums")}
 }
 
 find_gpu() { # says why there is none
@@ -73,21 +113,33 @@ run_compute_sanitizer() {
   done
 }
 
-run_gpu_bench() {
-  local folder="${GPU_RESULTS:-$root/tests/bench/results}" name begin=$EPOCHREALTIME
-  name=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
-  mkdir -p "$folder"
-  local file="$folder/gpu.md"
-  { printf '# On one %s\n\n' "${name:-GPU}"
-    printf 'By `tests/run --gpu bench`, %s.\n\n' "$(date -u +%Y-%m-%d)"
-    RG_ARCH=cuda luajit "$root/tests/gpu/bench.lua"; } >"$file"
-  local status=$?
-  cat "$file" >&2
-  if [ $status = 0 ]; then add 1 0 "bench, on the GPU" "$begin"; else
-    add 0 1 "bench, on the GPU" "$begin"; fi
+# gpu_table NAME FILE SCRIPT: what the script says, as it says it.
+gpu_table() {
+  local file="$gpu_results/$2" gpu begin=$EPOCHREALTIME
+  has_time "$1" || return
+  gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+  printf '# On one %s\n\nBy `tests/run --gpu`, %s.\n\n' "${gpu:-GPU}" "$(date -u +%Y-%m-%d)" \
+    >"$file"
+  if RG_ARCH=cuda LAST_SECOND=$((gpu_end - SECONDS)) luajit "$root/tests/gpu/$3" |
+    tee -a "$file" >&2 && [ "${PIPESTATUS[0]}" = 0 ]; then
+    add 1 0 "$1, on the GPU" "$begin"
+  else
+    add 0 1 "$1, on the GPU" "$begin"
+  fi
 }
 
-run_gpu() { # PARTS: cuda lua examples sanitizer bench; all if empty
+# What is said is kept, too, at once, where the results go elsewhere.
+keep_log() {
+  [ -n "${GPU_RESULTS:-}" ] || return
+  : >"$gpu_results/log.txt"
+  say() { printf '%s\n' "$*" | tee -a "$gpu_results/log.txt" >&2; }
+}
+
+run_gpu() { # PARTS: cuda bench guess lua examples sanitizer; all if empty
+  gpu_results="${GPU_RESULTS:-$root/tests/bench/results}"
+  gpu_end=$((SECONDS + ${GPU_SECONDS:-540}))
+  mkdir -p "$gpu_results"
+  keep_log
   if [ -z "${RG_BUNDLE:-}" ] && command -v clang-19 >/dev/null; then
     configure_and_build "$build" || exit 1
     export_paths
@@ -96,8 +148,9 @@ run_gpu() { # PARTS: cuda lua examples sanitizer bench; all if empty
   fi
   wants "$1" cuda && run_c_tests "$build" cuda
   find_gpu || return 0
+  wants "$1" bench && gpu_table bench gpu.md bench.lua
+  wants "$1" guess && gpu_table guesses guesses.md guess.lua
   wants "$1" lua && run_gpu_specs
-  wants "$1" examples && RG_ARCH=cuda job_examples
+  wants "$1" examples && run_gpu_examples
   wants "$1" sanitizer && run_compute_sanitizer
-  wants "$1" bench && run_gpu_bench
 }

@@ -111,12 +111,11 @@ assemble() {
   rm -rf "$2"
 }
 
-# side_by_side NAME ..: as many jobs at once as there are processors, each a function `job_<name>`
+# side_by_side NAME ..: `at_once` jobs, or as many as there are processors, each a function `job_<name>`
 # in a shell of its own. What a job says comes whole, when it ends.
 side_by_side() {
-  local folder name at_once p f
+  local folder name at_once=${at_once:-$(nproc)} p f
   folder=$(mktemp -d)
-  at_once=$(nproc)
   trap 'trap - TERM; kill 0; exit 130' INT TERM # a shell's jobs would go on
   for name in "$@"; do
     while [ "$(jobs -rp | wc -l)" -ge "$at_once" ]; do wait -n; done
