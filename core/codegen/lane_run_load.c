@@ -6,7 +6,12 @@
  * the elements is touched, which takes masks. Lanes whose elements lie otherwise gather them. */
 #include "codegen/emit.h"
 
-enum { SHORTEST = 3, SMALLEST_GAIN = 4, LONGEST_STRETCH = 1000 };
+enum {
+  SHORTEST = 3,
+  SHORTEST_FAST = 5, /* where the processor gathers fast */
+  SMALLEST_GAIN = 4,
+  LONGEST_STRETCH = 1000
+};
 
 /* -- which loads ------------------------------------------------------------------------------- */
 
@@ -48,7 +53,8 @@ static LaneRuns find_runs(Codegen *g, const IrInst *first) {
     if (g->lanes[at->id].thins) break;
     if (can_be_read(g, first, at)) vec_push(g->scratch, &loads, at);
   }
-  return lane_find_runs(g, loads.items, loads.count, SHORTEST);
+  return lane_find_runs(g, loads.items, loads.count,
+                        g->target.has_fast_gathers ? SHORTEST_FAST : SHORTEST);
 }
 
 /* -- reading them ------------------------------------------------------------------------------ */
