@@ -13,6 +13,7 @@ enum {
   PROCESSORS = 16,
   CAPABILITY_MAJOR = 75,
   CAPABILITY_MINOR = 76,
+  SHOWS_HOST = 91, /* registered memory of the host has the host's addresses */
   HAS_RANGES = 102,
   HAS_FILE_DESCRIPTORS = 103
 };
@@ -111,7 +112,7 @@ static bool has_entries(const Driver *driver, int part) {
 }
 
 static int describe(const Driver *driver, DriverDevice *device) {
-  int major = 0, minor = 0, ranges = 0, sharing = 0;
+  int major = 0, minor = 0, ranges = 0, sharing = 0, shows = 0;
   size_t memory_bytes = 0;
   int result = driver->cuDeviceGetName(device->name, sizeof device->name, device->number);
   if (!result) result = driver->cuDeviceGetAttribute(&major, CAPABILITY_MAJOR, device->number);
@@ -124,6 +125,8 @@ static int describe(const Driver *driver, DriverDevice *device) {
     device->has_ranges = ranges && has_entries(driver, RANGES);
   if (!driver->cuDeviceGetAttribute(&sharing, HAS_FILE_DESCRIPTORS, device->number))
     device->has_sharing = sharing && device->has_ranges && has_entries(driver, SHARING);
+  if (!driver->cuDeviceGetAttribute(&shows, SHOWS_HOST, device->number))
+    device->shows_host = shows;
   device->memory_bytes = memory_bytes;
   device->capability = major * 10 + minor;
   return result;

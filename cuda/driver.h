@@ -26,6 +26,7 @@ typedef struct DriverAccess {
 _Static_assert(sizeof(DriverMemoryKind) == 32 && sizeof(DriverAccess) == 12,
                "as the driver has them");
 enum { DRIVER_PINNED = 1, DRIVER_ON_DEVICE = 1, DRIVER_READ_WRITE = 3 };
+enum { DRIVER_PORTABLE = 1, DRIVER_FOR_KERNELS = 2 }; /* CU_MEMHOSTREGISTER_ */
 enum { DRIVER_FILE_DESCRIPTOR = 1 }; /* CUmemAllocationHandleType */
 
 /* CUresult */
@@ -55,6 +56,7 @@ typedef struct DriverDevice {
   int processors;             /* that run blocks: SMs */
   bool has_ranges;            /* memory can be mapped into reserved ranges of addresses */
   bool has_sharing;           /* and given to other processes, by file descriptors */
+  bool shows_host;            /* kernels reach registered memory of the host at its addresses */
   uint64_t memory_bytes;
 } DriverDevice;
 

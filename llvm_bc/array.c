@@ -53,10 +53,10 @@ int32_t rt_array_apart(int64_t a, int64_t b) {
 
 void rt_array_outside(RtWorker *worker, int32_t site) {
   RtOutside *outside = &worker->outside;
-  if (!outside->count++) {
-    outside->site = -1 - site;
-    outside->axis_count = 0;
-  }
+  uint64_t before = RT_SHARED ? rt_add_long(&outside->count, 1) : outside->count++;
+  if (before) return;
+  outside->site = -1 - site;
+  outside->axis_count = 0;
 }
 
 void rt_array_acquire(int64_t array) { rt_acquire(array_of(array)); }

@@ -1,7 +1,7 @@
 /* array_slow.c - how counted arrays are made, grow and end. See array.c.
  *
- * Elements may be arrays, or hold some: `info` then has, past the header's `end`, which words of an
- * element they are, and how long an element is:
+ * Elements may be arrays, or hold some (RT_COUNTED_ITEMS): `info` then has which words of an element
+ * they are, and how long an element is:
  *
  *     bits 0..47 a bit per word of 8 bytes    48..63 words of an element
  *
@@ -40,14 +40,18 @@ void rt_array_unlock(RtContext *context, int64_t array) {
 
 /* -- its end ----------------------------------------------------------------------------------- */
 
-static void end_elements(void *data, uint64_t size_bytes, void *info) {
-  uint64_t words = (uint64_t)(uintptr_t)info, stride = words >> WORD_BITS << 3;
+static void end_elements(const RtCounted *counted, uint64_t size_bytes) {
+  const uint8_t *data = counted->data;
+  uint64_t words = (uint64_t)(uintptr_t)counted->info, stride = words >> WORD_BITS << 3;
   for (uint64_t at = 0; stride && at + stride <= size_bytes; at += stride)
     for (int k = 0; k < WORD_BITS; k++)
-      if (words >> k & 1) rt_array_release(*(int64_t *)(void *)((uint8_t *)data + at + 8 * k));
+      if (words >> k & 1) rt_array_release(*(const int64_t *)(const void *)(data + at + 8 * k));
 }
 
-static void end_slice(void *data, uint64_t size_bytes, void *info) { rt_release(info); }
+void rt_array_end(RtCounted *counted) {
+  if (counted->flags & RT_COUNTED_SLICE) rt_release(counted->info);
+  else end_elements(counted, counted->size_bytes);
+}
 
 /* -- how it is made ---------------------------------------------------------------------------- */
 
@@ -68,7 +72,7 @@ int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t w
   rt_counted_resize(made, bytes);
   if (extents) made->flags |= RT_COUNTED_PINNED;
   if (words) {
-    made->end = end_elements;
+    made->flags |= RT_COUNTED_ITEMS;
     made->info = (void *)(uintptr_t)((uint64_t)words | (uint64_t)(size / 8) << WORD_BITS);
   }
   return array_address(made);
@@ -104,9 +108,10 @@ int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t
   rt_array_lock(context, array); /* it may be about to grow */
   __atomic_fetch_or(&of->flags, RT_COUNTED_PINNED, __ATOMIC_RELAXED);
   RtCounted *made = rt_counted_external(context->allocator, of->data + first * size,
-                                        (uint64_t)(count * size), end_slice, of);
+                                        (uint64_t)(count * size), 0, of);
   rt_array_unlock(context, array);
   if (!made) return fail(context);
+  made->flags |= RT_COUNTED_SLICE;
   rt_acquire(of);
   return array_address(made);
 }
@@ -171,7 +176,7 @@ void rt_array_clear(RtContext *context, int64_t array) {
   if (!array) return;
   rt_array_lock(context, array);
   uint64_t bytes = own_bytes(context, counted);
-  if (counted->end == end_elements) end_elements(counted->data, bytes, counted->info);
+  if (rt_counted_flags(counted) & RT_COUNTED_ITEMS) end_elements(counted, bytes);
   if (bytes) rt_store_release_long(&counted->size_bytes, 0);
   rt_array_unlock(context, array);
 }

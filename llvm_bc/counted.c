@@ -22,15 +22,21 @@ static void note_bytes(RtAllocations *all, uint64_t bytes) {
   while (live > peak && !rt_swap_long(&all->peak, peak, live)) peak = rt_load_long(&all->peak);
 }
 
+/* Atomics of host and GPU do not know of each other. */
+static RtAllocations *statistics_of(RtAllocator *allocator) {
+  return RT_ALONE ? &allocator->on_gpu : &allocator->statistics;
+}
+
 /* An object counts for as long as it exists, or not at all: the switch may be turned meanwhile. */
 static void note_made(RtCounted *counted, uint64_t pieces) {
   RtAllocator *allocator = counted->allocator;
   if (!rt_load(&allocator->counts)) return;
   counted->flags = (counted->flags & RT_COUNTED_FLAGS) | RT_COUNTED_NOTED |
                    allocator->generation << 16;
-  rt_add_long(&allocator->statistics.alloc, pieces);
-  rt_add_long(&allocator->statistics.header_alloc, 1);
-  note_bytes(&allocator->statistics, counted->capacity);
+  RtAllocations *all = statistics_of(allocator);
+  rt_add_long(&all->alloc, pieces);
+  rt_add_long(&all->header_alloc, 1);
+  note_bytes(all, counted->capacity);
 }
 
 int rt_counted_is_noted(const RtCounted *counted) {
@@ -39,7 +45,7 @@ int rt_counted_is_noted(const RtCounted *counted) {
 }
 
 static void note_freed(RtCounted *counted, uint64_t pieces) {
-  RtAllocations *all = &counted->allocator->statistics;
+  RtAllocations *all = statistics_of(counted->allocator);
   if (!rt_counted_is_noted(counted)) return;
   counted->flags &= ~(uint32_t)RT_COUNTED_NOTED;
   rt_add_long(&all->free, pieces);
@@ -87,7 +93,7 @@ const char *rt_counted_ended(const RtCounted *counted) {
 
 /* Where the calling thread is now. By words, as two may note at once where one object ended. */
 static void note_place(RtAllocator *allocator, uint64_t to[8]) {
-  const char *place = allocator->place ? allocator->place(allocator) : 0;
+  const char *place = !RT_ALONE && allocator->place ? allocator->place(allocator) : 0;
   uint64_t words[8] = {0};
   for (int k = 0; place && place[k] && k < 63; k++) ((char *)words)[k] = place[k];
   for (int k = 0; k < 8; k++) rt_store_long(&to[k], words[k]);
@@ -99,13 +105,14 @@ static void begin_check(RtCounted *counted) {
   rt_store_long(&check->ended[0], 0);
 }
 
+/* Functions of the host's are not called by a GPU: there faults go unsaid. */
 static void report(RtCounted *counted, RtCountedFault fault) {
   RtAllocator *allocator = counted->allocator;
-  if (allocator->report) allocator->report(allocator, fault, counted);
+  if (!RT_ALONE && allocator->report) allocator->report(allocator, fault, counted);
 }
 
 static void note_reference(RtAllocator *allocator, int32_t fault) {
-  RtAllocations *all = &allocator->statistics;
+  RtAllocations *all = statistics_of(allocator);
   if (rt_load(&allocator->counts))
     rt_add_long(fault == RT_COUNTED_RELEASED_TWICE ? &all->releases : &all->acquires, 1);
 }
@@ -151,7 +158,7 @@ static void free_header(RtCounted *counted) {
   uint64_t bytes = check_bytes(checked) + sizeof *counted;
   if (counted->flags & RT_COUNTED_WHOLE) bytes += counted->capacity + canary_bytes(checked);
   uint8_t *memory = (uint8_t *)counted - check_bytes(checked);
-  if (checked && allocator->retire) allocator->retire(allocator, memory, bytes);
+  if (!RT_ALONE && checked && allocator->retire) allocator->retire(allocator, memory, bytes);
   else rt_memory_give(allocator, memory, bytes, 0);
 }
 
@@ -270,9 +277,10 @@ int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
   counted->capacity = capacity;
   if (is_checked(counted)) put_canary(counted);
   if (rt_counted_is_noted(counted)) {
-    rt_add_long(&allocator->statistics.alloc, 1);
-    rt_add_long(&allocator->statistics.free, 1);
-    note_bytes(&allocator->statistics, capacity - before);
+    RtAllocations *all = statistics_of(allocator);
+    rt_add_long(&all->alloc, 1);
+    rt_add_long(&all->free, 1);
+    note_bytes(all, capacity - before);
   }
   return 1;
 }
@@ -301,6 +309,8 @@ void rt_counted_end(RtCounted *counted, int64_t before) {
   }
   if (rt_counted_waits(counted)) return;
   uint32_t is_lent = counted->flags & RT_COUNTED_LENT;
-  if (counted->end) counted->end(counted->data, counted->size_bytes, counted->info);
+  if (counted->flags & (RT_COUNTED_ITEMS | RT_COUNTED_SLICE)) rt_array_end(counted);
+  else if (!RT_ALONE && counted->end) /* a GPU's would wait */
+    counted->end(counted->data, counted->size_bytes, counted->info);
   if (!is_lent) free_counted(counted);
 }

@@ -4,6 +4,7 @@
  *     one piece    | header 64 | data ..        |        RT_COUNTED_WHOLE
  *     growable     | header 64 |   | data ..    |        RT_COUNTED_OWN, can be resized
  *     external     | header 64 |   somebody's data       its `end` is told when nobody needs it
+ *     of arrays    RT_COUNTED_ITEMS: elements that are held; RT_COUNTED_SLICE: what it is a part of
  *
  *     held by `count` --last rt_release--> end(data, size, info) --> freed
  *
@@ -36,6 +37,9 @@ enum {
   RT_COUNTED_PINNED = 64,   /* its size stays: slices lie in its data, or extents lie behind it */
   RT_COUNTED_LOCK = 128,    /* it is being appended to */
   RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
+  /* `info` says what ends with it (array_slow.c), as functions differ between host and GPU */
+  RT_COUNTED_ITEMS = 512,
+  RT_COUNTED_SLICE = 1024,
   RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */
   RT_COUNTED_CANARY = 16,   /* bytes */
   RT_COUNTED_NEW = 0xCB,    /* what checked data is filled with */
@@ -79,7 +83,16 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   const char *(*place)(RtAllocator *allocator);
   /* Keeps what a checked object was, so that it is not used again; NULL: it is freed. */
   void (*retire)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
+  /* Before a task of a GPU, which cannot ask for more: so many bytes can be taken. 0: there is no
+   * memory. */
+  int (*have_room)(RtAllocator *allocator, uint64_t size_bytes);
+  /* What tasks of a GPU have taken and given, once all have ended. NULL: nothing. */
+  void (*take_up)(RtAllocator *allocator);
+  void *host;               /* whose functions these are; NULL: a GPU's own memory */
   RtAllocations statistics;
+  RtAllocations on_gpu;     /* what its tasks add to them */
+  /* what its tasks took, less what they gave: bytes, and how many pieces; atomic */
+  uint64_t gpu_bytes, gpu_pieces;
   uint32_t counts;          /* 1: the statistics are kept; atomic */
   uint32_t generation;      /* of the statistics, which begin anew with each */
   uint32_t is_checked;      /* 1: see above; does not change while objects exist */
@@ -103,6 +116,9 @@ typedef struct RtCountedLent {
 } RtCountedLent;
 
 /* -- what kernels have inline ------------------------------------------------------------------ */
+
+/* array_slow.c: it ends, and with it what it holds. */
+void rt_array_end(RtCounted *counted);
 
 /* What is left to do after the count has become zero, or was before. */
 void rt_counted_end(RtCounted *counted, int64_t before);

@@ -6,6 +6,7 @@
  * What iteration 1 has read must exist until it acquires it. So an object whose address has been in
  * memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by then. An
  * object that was in no memory ends at once: nobody can find it.
+ * Nor can a GPU call who is told that something ends: the host does it after the task.
  * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
 #include "atomic.h"
 #include "counted.h"
@@ -34,8 +35,9 @@ static void add(RtAllocator *allocator, RtCounted *counted) {
 int rt_counted_waits(RtCounted *counted) {
   RtAllocator *allocator = counted->allocator;
   uint32_t flags = rt_counted_flags(counted);
+  uint32_t is_shared = flags & RT_COUNTED_SHARED || (RT_ALONE && counted->end);
   if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
-  if (!(flags & RT_COUNTED_SHARED) || !rt_load(&allocator->deferring)) return 0;
+  if (!is_shared || !rt_load(&allocator->deferring)) return 0;
   rt_lock(&allocator->defer_lock);
   add(allocator, counted); /* else it stays, and counts as live: who read its address may need it */
   rt_unlock(&allocator->defer_lock);
@@ -44,6 +46,7 @@ int rt_counted_waits(RtCounted *counted) {
 
 /* What ends releases others, which end at once, or are further on in the list. */
 void rt_counted_settle(RtAllocator *allocator) {
+  if (allocator->take_up) allocator->take_up(allocator);
   for (uint64_t k = 0; k < allocator->pending_count; k++) {
     RtCounted *counted = allocator->pending[k];
     counted->flags &= ~(uint32_t)RT_COUNTED_WAITS;

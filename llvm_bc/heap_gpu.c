@@ -1,11 +1,11 @@
-/* heap_gpu.c - see heap_gpu.h. Natively it is in tests alone. */
+/* heap_gpu.c - see heap_gpu.h. Natively it is for memory that a GPU's threads use, too. */
 #include "heap_gpu.h"
 
 #include "atomic.h"
 #include "group.h"
 
-/* A head: the piece's place, in units from `at` on, plus 1; above it the number of changes. */
-enum { PLACE_BITS = 40 };
+/* A head: the piece's address, in units; above it the number of changes. */
+enum { PLACE_BITS = 42 };
 static const uint64_t place_mask = ((uint64_t)1 << PLACE_BITS) - 1;
 
 static int size_of(uint64_t size_bytes) { /* the power of two */
@@ -13,8 +13,8 @@ static int size_of(uint64_t size_bytes) { /* the power of two */
   return units > 1 ? 64 - __builtin_clzll(units - 1) : 0;
 }
 
-static uint64_t *piece_at(const RtGpuHeap *heap, uint64_t place) {
-  return (uint64_t *)(uintptr_t)(heap->at + (place - 1) * RT_GPU_UNIT);
+static uint64_t *piece_at(uint64_t place) {
+  return (uint64_t *)(uintptr_t)(place * RT_GPU_UNIT);
 }
 
 static uint64_t head_with(uint64_t before, uint64_t place) {
@@ -25,7 +25,7 @@ static uint64_t *pop(RtGpuHeap *heap, uint64_t *head) {
   for (;;) {
     uint64_t before = rt_load_acquire_long(head), place = before & place_mask;
     if (!place) return 0;
-    uint64_t *piece = piece_at(heap, place), next = rt_load_long(piece);
+    uint64_t *piece = piece_at(place), next = rt_load_long(piece);
     if (rt_swap_long(head, before, head_with(before, next & place_mask))) return piece;
   }
 }
@@ -48,7 +48,7 @@ static uint64_t *take_new(RtGpuHeap *heap, int size) {
   if (!group.rank && group.count * units >> 32 == 0)
     first = (uint32_t)extend(heap, group.count * units * RT_GPU_UNIT);
   first = rt_group_share(group, first);
-  return first ? piece_at(heap, first + group.rank * units) : 0;
+  return first ? piece_at(heap->at / RT_GPU_UNIT + first - 1 + group.rank * units) : 0;
 }
 
 /* What others have given back. */
@@ -68,7 +68,7 @@ void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack) {
 }
 
 void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack) {
-  uint64_t place = ((uint64_t)(uintptr_t)memory - heap->at) / RT_GPU_UNIT + 1;
+  uint64_t place = (uint64_t)(uintptr_t)memory / RT_GPU_UNIT;
   uint64_t *head = &heap->free[stack % RT_GPU_STACKS][size_of(size_bytes)], before;
   do {
     before = rt_load_long(head);

@@ -1,13 +1,15 @@
 /* heap_gpu.h - memory that threads of a GPU take and give back while a task runs, for arrays that
- * kernels make. No thread can ask the host for more; what there is lies past this header (rt.h):
+ * kernels make. No thread can ask the host for more; what there is (rt.h):
  *
- *     | RtGpuHeap | pieces of 64 bytes times powers of two, one after the other | unused .. |
- *                 at                                                          top    capacity
+ *     | pieces of 64 bytes times powers of two, one after the other | unused .. |
+ *     at                                                          top    capacity
  *
  *     free[k][s]   stacks of pieces that were given back, by threads whose number ends in k
  *
- * A head has the piece's place and a number that grows with every change, so that a stack which
- * looks like before but is another is not taken for it. A piece is of one size for good. */
+ * A head has the piece's address and a number that grows with every change, so that a stack which
+ * looks like before but is another is not taken for it. A piece is of one size for good. So `at`
+ * may become other memory, whose pieces come beside those of before. Arrays that host and GPU both
+ * use are in such a heap, too, in memory of the host's (core/counted/heap.h). */
 #ifndef RG_RT_HEAP_GPU_H
 #define RG_RT_HEAP_GPU_H
 
@@ -24,11 +26,18 @@ static inline uint32_t rt_thread_here(void) {
   return (uint32_t)(__nvvm_read_ptx_sreg_ctaid_x() * __nvvm_read_ptx_sreg_ntid_x() +
                     __nvvm_read_ptx_sreg_tid_x());
 }
+static inline void rt_memory_note(RtAllocator *allocator, uint64_t bytes, uint64_t pieces) {
+  __atomic_fetch_add(&allocator->gpu_bytes, bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&allocator->gpu_pieces, pieces, __ATOMIC_RELAXED);
+}
 static inline void *rt_memory_take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
-  return rt_gpu_heap_take((RtGpuHeap *)(void *)allocator, size_bytes, rt_thread_here());
+  void *memory = rt_gpu_heap_take((RtGpuHeap *)(void *)allocator, size_bytes, rt_thread_here());
+  if (memory && allocator->host) rt_memory_note(allocator, size_bytes, 1);
+  return memory;
 }
 static inline void rt_memory_give(RtAllocator *allocator, void *memory, uint64_t size_bytes,
                                   int is_data) {
+  if (allocator->host) rt_memory_note(allocator, -size_bytes, (uint64_t)-1);
   rt_gpu_heap_give((RtGpuHeap *)(void *)allocator, memory, size_bytes, rt_thread_here());
 }
 #else

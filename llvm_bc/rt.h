@@ -551,8 +551,8 @@ typedef struct RtVisitPart {
 enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };
 
 typedef struct RtGpuHeap {
-  RtAllocator allocator;    /* that headers name: all zero, nothing is counted or checked */
-  uint64_t at;              /* both are the host's to write */
+  _Alignas(64) RtAllocator allocator;    /* that headers name; all zero: nothing is counted or checked */
+  uint64_t at;              /* of whole units; both are the host's to write */
   uint64_t capacity;        /* bytes; grows between tasks */
   uint64_t top;             /* bytes; atomic */
   uint64_t free[RT_GPU_STACKS][RT_GPU_SIZES]; /* atomic; 0: there are none */

@@ -23,8 +23,17 @@ static bool begin(Item *item, Store *store, const char *type, Error *err) {
 }
 
 static bool check_own(const Item *item, const RtCounted *counted, Error *err) {
-  return counted->allocator == &item->store->counted.rt ||
+  return counted->allocator == item->store->counted.rt ||
          error_set(err, RG_ERROR_RUNTIME_MIX, "an array belongs to another runtime");
+}
+
+/* What holds it may be given to a kernel. */
+static bool check_reached(const Item *item, const RtCounted *counted, Error *err) {
+  if (counted_is_reached(&item->store->counted, counted)) return true;
+  error_set(err, RG_ERROR_NOT_YET,
+            "an rg.array, or memory that an extension manages, does not go into other arrays with "
+            "arch = \"cuda\" yet");
+  return error_hint(err, "copy it into an rg.zeros, which does");
 }
 
 /* -- making and growing ------------------------------------------------------------------------ */
@@ -56,7 +65,7 @@ RtCounted *item_create(Store *store, const char *type, const int64_t *extents, i
   Item item;
   int64_t count;
   if (!begin(&item, store, type, err) || !count_elements(extents, rank, &count, err)) return NULL;
-  RtContext context = {.allocator = &store->counted.rt};
+  RtContext context = {.allocator = store->counted.rt};
   int64_t made = rt_array_new(&context, count, (int32_t)item.size, (int64_t)item.words,
                               rank > 1 ? rank : 0);
   if (!made) {
@@ -71,7 +80,7 @@ RtCounted *item_slice(Store *store, RtCounted *counted, const char *type, int64_
                       int64_t count, Error *err) {
   Item item;
   if (!begin(&item, store, type, err) || !check_own(&item, counted, err)) return NULL;
-  RtContext context = {.allocator = &store->counted.rt};
+  RtContext context = {.allocator = store->counted.rt};
   int64_t made = rt_array_slice(&context, (int64_t)(uintptr_t)counted, first, count,
                                 (int32_t)item.size);
   if (!made) no_memory(&item, 0, err);
@@ -157,7 +166,8 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
     return false;
   for (int k = 0; k < parts(&item); k++) {
     const RtCounted *given = (const RtCounted *)(uintptr_t)bits[k];
-    if (is_array(&item, k) && given && !check_own(&item, given, err)) return false;
+    if (!is_array(&item, k) || !given) continue;
+    if (!check_own(&item, given, err) || !check_reached(&item, given, err)) return false;
   }
   for (int k = 0; k < parts(&item); k++) {
     size_t size;

@@ -1,5 +1,6 @@
 /* access.c - address ops and memory: where an element is, loads and stores. */
 #include "codegen/emit.h"
+#include "codegen/gpu.h"
 
 static LLVMTypeRef address_type(Codegen *g, LLVMValueRef like) {
   return value_lanes(g->i64, value_width(like));
@@ -81,12 +82,12 @@ static void emit_store(Codegen *g, const IrInst *inst) {
 }
 
 /* A word of an array's element can be another array's address, which iterations put there
- * (rt_array_exchange): what they had made of that array is seen through it. Not on a GPU, where no
- * other iteration has it. */
-static bool may_be_shared_array(const Codegen *g, const IrInst *load) {
+ * (rt_array_exchange): what they had made of that array is seen through it. For a GPU LLVM 19 has no
+ * loads that acquire (llvm_bc/target.h). */
+static bool may_be_shared_array(const IrInst *load) {
   const IrInst *at = load->operands[0];
   while (at->op == IR_OFFSET) at = at->operands[0];
-  return g->part != CODEGEN_GPU_TASKS && type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&
+  return type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&
          (ir_is_call(at, RT_ARRAY_READ) || ir_is_call(at, RT_ARRAY_AT));
 }
 
@@ -94,8 +95,11 @@ static void emit_load(Codegen *g, const IrInst *inst) {
   if (!fits_lanes(g, inst)) return;
   LLVMValueRef pointer = value_operand(g, inst, 0);
   LLVMValueRef value = access_load(g, inst->type, pointer, inst->lanes);
-  if (may_be_shared_array(g, inst) && LLVMIsALoadInst(value))
-    LLVMSetOrdering(value, LLVMAtomicOrderingAcquire);
+  if (may_be_shared_array(inst) && LLVMIsALoadInst(value)) {
+    bool is_gpu = g->part == CODEGEN_GPU_TASKS;
+    LLVMSetOrdering(value, is_gpu ? LLVMAtomicOrderingMonotonic : LLVMAtomicOrderingAcquire);
+    if (is_gpu) gpu_order_after(g);
+  }
   value_set(g, inst, value);
 }
 

@@ -36,6 +36,8 @@ void gpu_wait(Codegen *g, LLVMValueRef lanes) {
   call_plain(g, "llvm.nvvm.bar.warp.sync", &lanes, 1);
 }
 
+void gpu_order_after(Codegen *g) { call_plain(g, "llvm.nvvm.membar.gl", NULL, 0); }
+
 void gpu_wait_for_block(Codegen *g) { call_plain(g, "llvm.nvvm.barrier0", NULL, 0); }
 
 LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name) {

@@ -2,7 +2,7 @@
  *
  *     | .. | origin 8 | memory, aligned to 64 ..
  *
- * `origin` is what to give back: the heap's block, or the manager's. */
+ * `origin` is what to give back: the heap's block, or the manager's. Pieces of chunks have none. */
 #include "counted/heap.h"
 
 #include <stdio.h>
@@ -10,11 +10,13 @@
 
 #include "base/bits.h"
 #include "base/log.h"
+#include "heap_gpu.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 20, MOST_DOUBLED = 6 };
 static const uint64_t extra = ALIGNMENT + sizeof(uintptr_t);
 
-static CountedHeap *heap_of(RtAllocator *allocator) { return (CountedHeap *)(void *)allocator; }
+static CountedHeap *heap_of(const RtAllocator *allocator) { return allocator->host; }
+static RtGpuHeap *shared_of(const CountedHeap *heap) { return (RtGpuHeap *)(void *)heap->rt; }
 static uintptr_t *origin_of(void *memory) { return (uintptr_t *)memory - 1; }
 
 static void lock(CountedHeap *heap) {
@@ -38,9 +40,162 @@ static void *take_small(CountedHeap *heap, uint64_t size_bytes) {
   return block ? place((uintptr_t)block, (uintptr_t)block) : NULL;
 }
 
-static void give_back(CountedHeap *heap, uint64_t size_bytes) {
+/* -- memory that tasks of a GPU reach ---------------------------------------------------------- */
+
+static bool show_control(CountedHeap *heap, Device *device) {
+  if (heap->control_is_shown) return true;
+  uint64_t size_bytes = align_up(sizeof(RtGpuHeap), COUNTED_PAGE);
+  return heap->control_is_shown = device->table->pin(device, heap->rt, size_bytes, NULL);
+}
+
+static bool have_place(CountedHeap *heap) {
+  if (heap->chunk_count < heap->chunk_capacity) return true;
+  uint32_t more = heap->chunk_capacity ? 2 * heap->chunk_capacity : 8;
+  void *chunks = heap_resize(&heap->owner->heap, heap->chunks, more * sizeof *heap->chunks);
+  if (!chunks) return false;
+  heap->chunks = chunks;
+  heap->chunk_capacity = more;
+  return true;
+}
+
+/* The caller has the lock; NULL: there is no memory. */
+static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
+  Device *device = heap->server ? server_device(heap->server) : NULL;
+  Arena memory = {0};
+  if (!device || !have_place(heap) || !show_control(heap, device) ||
+      !arena_reserve(&memory, size_bytes, size_bytes, NULL))
+    return NULL;
+  if (!device->table->pin(device, memory.base, size_bytes, NULL)) {
+    arena_release(&memory);
+    return NULL;
+  }
+  struct CountedChunk *chunk = &heap->chunks[heap->chunk_count++];
+  *chunk = (struct CountedChunk){.memory = memory};
+  return chunk;
+}
+
+/* Pieces are taken from it from now on; what is left of the one before stays unused. */
+static bool add_chunk(CountedHeap *heap, uint64_t least_bytes) {
+  uint32_t doubled = heap->chunk_count < MOST_DOUBLED ? heap->chunk_count : MOST_DOUBLED;
+  uint64_t size_bytes = (uint64_t)FIRST_CHUNK << doubled;
+  if (size_bytes < least_bytes) size_bytes = align_up(least_bytes, FIRST_CHUNK);
+  const struct CountedChunk *chunk = new_chunk(heap, size_bytes);
+  RtGpuHeap *shared = shared_of(heap);
+  if (!chunk) return false;
+  shared->capacity = shared->top = 0;
+  shared->at = (uint64_t)(uintptr_t)chunk->memory.base;
+  shared->capacity = size_bytes;
+  return true;
+}
+
+static uint64_t piece_bytes(uint64_t size_bytes) {
+  uint64_t bytes = RT_GPU_UNIT;
+  while (bytes < size_bytes) bytes *= 2;
+  return bytes;
+}
+
+static void *take_new(CountedHeap *heap, uint64_t size_bytes) {
+  uint64_t bytes = piece_bytes(size_bytes);
+  if (bytes < FIRST_CHUNK)
+    return add_chunk(heap, bytes) ? rt_gpu_heap_take(shared_of(heap), size_bytes, 0) : NULL;
+  struct CountedChunk *chunk = new_chunk(heap, bytes);
+  if (!chunk) return NULL;
+  chunk->is_one = true;
+  return chunk->memory.base;
+}
+
+static void *take_shared(CountedHeap *heap, uint64_t size_bytes) {
+  if (size_bytes >> 46) return NULL;
+  lock(heap);
+  void *memory = rt_gpu_heap_take(shared_of(heap), size_bytes, 0);
+  if (!memory) memory = take_new(heap, size_bytes);
+  unlock(heap);
+  return memory;
+}
+
+/* A piece that is a chunk goes back to the system, unless the runtime has ended. */
+static bool give_chunk(CountedHeap *heap, const void *memory) {
+  struct CountedChunk *chunk = heap->chunks, *end = chunk + heap->chunk_count;
+  while (chunk < end && chunk->memory.base != memory) chunk++;
+  if (!heap->server || chunk == end || !chunk->is_one) return false;
+  Device *device = server_device(heap->server);
+  device->table->unpin(device, chunk->memory.base);
+  arena_release(&chunk->memory);
+  *chunk = end[-1];
+  heap->chunk_count--;
+  return true;
+}
+
+static void give_shared(CountedHeap *heap, void *memory, uint64_t size_bytes) {
+  lock(heap);
+  if (piece_bytes(size_bytes) < FIRST_CHUNK || !give_chunk(heap, memory))
+    rt_gpu_heap_give(shared_of(heap), memory, size_bytes, 0);
+  unlock(heap);
+}
+
+static void free_chunks(CountedHeap *heap) {
+  while (heap->chunk_count) arena_release(&heap->chunks[--heap->chunk_count].memory);
+  heap_free(&heap->owner->heap, heap->chunks);
+  heap->chunks = NULL;
+  heap->chunk_capacity = 0;
+}
+
+static int have_room(RtAllocator *allocator, uint64_t size_bytes) {
+  CountedHeap *heap = heap_of(allocator);
+  const RtGpuHeap *shared = shared_of(heap);
+  lock(heap);
+  bool ok = show_control(heap, server_device(heap->server)) &&
+            (shared->capacity - shared->top >= size_bytes || add_chunk(heap, size_bytes));
+  unlock(heap);
+  return ok;
+}
+
+static void add_up(RtAllocations *all, RtAllocations *more) {
+  uint64_t peak = all->bytes + more->peak;
+  if (all->peak < peak) all->peak = peak;
+  all->alloc += more->alloc;
+  all->free += more->free;
+  all->header_alloc += more->header_alloc;
+  all->header_free += more->header_free;
+  all->bytes += more->bytes;
+  all->acquires += more->acquires;
+  all->releases += more->releases;
+  *more = (RtAllocations){0};
+}
+
+/* Each piece keeps the owner. */
+static void take_up(RtAllocator *allocator) {
+  CountedHeap *heap = heap_of(allocator);
+  int64_t pieces = (int64_t)allocator->gpu_pieces;
+  add_up(&allocator->statistics, &allocator->on_gpu);
+  __atomic_fetch_add(&heap->budget->used, allocator->gpu_bytes, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&heap->live, allocator->gpu_bytes, __ATOMIC_RELAXED);
+  allocator->gpu_bytes = allocator->gpu_pieces = 0;
+  for (; pieces > 0; pieces--) owner_retain(heap->owner);
+  for (; pieces < 0; pieces++) owner_release(heap->owner);
+}
+
+static void begin_sharing(CountedHeap *heap, Device *device) {
+  heap->is_shared = device->shows_host;
+  if (!heap->is_shared) return;
+  heap->rt->have_room = have_room;
+  heap->rt->take_up = take_up;
+}
+
+/* Objects that are still held stay where they are. */
+static void end_sharing(CountedHeap *heap) {
+  Device *device = server_device(heap->server);
+  for (uint32_t k = 0; k < heap->chunk_count; k++)
+    device->table->unpin(device, heap->chunks[k].memory.base);
+  if (heap->control_is_shown) device->table->unpin(device, heap->rt);
+}
+
+/* -- any memory -------------------------------------------------------------------------------- */
+
+/* Is nothing left? */
+static bool give_back(CountedHeap *heap, uint64_t size_bytes) {
   __atomic_fetch_sub(&heap->budget->used, size_bytes, __ATOMIC_RELAXED);
-  __atomic_fetch_sub(&heap->live, size_bytes, __ATOMIC_RELAXED);
+  return __atomic_sub_fetch(&heap->live, size_bytes, __ATOMIC_ACQ_REL) == 0;
 }
 
 static bool is_large(uint64_t size_bytes, int is_data) {
@@ -51,19 +206,26 @@ static void *take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
   if (!rt_budget_take(heap->budget, size_bytes)) return NULL;
   __atomic_fetch_add(&heap->live, size_bytes, __ATOMIC_RELAXED);
-  void *memory = is_large(size_bytes, is_data) ? take_large(heap, size_bytes)
-                                               : take_small(heap, size_bytes);
+  void *memory = heap->is_shared                 ? take_shared(heap, size_bytes)
+                 : is_large(size_bytes, is_data) ? take_large(heap, size_bytes)
+                                                 : take_small(heap, size_bytes);
   if (memory) owner_retain(heap->owner);
   else give_back(heap, size_bytes);
   return memory;
 }
 
 /* Large memory has gone with the runtime. */
+static void give_own(CountedHeap *heap, void *memory, bool is_large) {
+  if (!is_large) heap_free(&heap->owner->heap, (void *)*origin_of(memory));
+  else if (heap->server) server_drop(heap->server, (MemoryBlock *)*origin_of(memory));
+}
+
 static void give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data) {
   CountedHeap *heap = heap_of(allocator);
-  give_back(heap, size_bytes);
-  if (!is_large(size_bytes, is_data)) heap_free(&heap->owner->heap, (void *)*origin_of(memory));
-  else if (heap->server) server_drop(heap->server, (MemoryBlock *)*origin_of(memory));
+  if (heap->is_shared) give_shared(heap, memory, size_bytes);
+  bool is_last = give_back(heap, size_bytes);
+  if (heap->is_shared && is_last && !heap->server) free_chunks(heap);
+  if (!heap->is_shared) give_own(heap, memory, is_large(size_bytes, is_data));
   owner_release(heap->owner); /* perhaps the last one, and then the heap is gone */
 }
 
@@ -134,28 +296,40 @@ void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *bud
   heap->owner = owner;
   heap->server = server;
   heap->budget = budget;
-  heap->rt = (RtAllocator){.take = take,
-                           .give = give,
-                           .report = report,
-                           .retire = retire,
-                           .place = find_place,
-                           .counts = mode != COUNTED_OFF,
-                           .is_checked = mode == COUNTED_CHECKS};
+  heap->rt = (RtAllocator *)align_up((uintptr_t)heap->control, COUNTED_PAGE);
+  *heap->rt = (RtAllocator){.take = take,
+                            .give = give,
+                            .report = report,
+                            .retire = retire,
+                            .place = find_place,
+                            .host = heap,
+                            .counts = mode != COUNTED_OFF,
+                            .is_checked = mode == COUNTED_CHECKS};
+  begin_sharing(heap, server_device(server));
+}
+
+bool counted_is_reached(const CountedHeap *heap, const RtCounted *counted) {
+  if (!heap->is_shared) return true;
+  while (rt_counted_flags(counted) & RT_COUNTED_SLICE) counted = counted->info;
+  uint32_t flags = rt_counted_flags(counted);
+  return flags & (RT_COUNTED_OWN | RT_COUNTED_WHOLE) && !(flags & RT_COUNTED_LENT);
 }
 
 void counted_switch(CountedHeap *heap, bool counts) {
-  heap->rt.generation++;
-  heap->rt.statistics = (RtAllocations){0};
-  __atomic_store_n(&heap->rt.counts, counts, __ATOMIC_RELAXED);
+  heap->rt->generation++;
+  heap->rt->statistics = (RtAllocations){0};
+  __atomic_store_n(&heap->rt->counts, counts, __ATOMIC_RELAXED);
 }
 
 void counted_deinit(CountedHeap *heap) {
   if (!heap->owner) return; /* never began */
+  if (heap->is_shared) end_sharing(heap);
   heap->server = NULL;
-  heap->rt.has_ended = 1;
+  heap->rt->has_ended = 1;
   for (uint32_t k = 0; k < COUNTED_KEPT; k++) {
     struct CountedKept old = heap->kept[k];
     heap->kept[k] = (struct CountedKept){0};
-    if (old.memory) give(&heap->rt, old.memory, old.size_bytes, 0);
+    if (old.memory) give(heap->rt, old.memory, old.size_bytes, 0);
   }
+  if (heap->is_shared && !__atomic_load_n(&heap->live, __ATOMIC_ACQUIRE)) free_chunks(heap);
 }

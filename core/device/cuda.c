@@ -130,6 +130,8 @@ static const DeviceTable cuda_table = {
     .reach = cuda_reach,
     .locate = cuda_locate,
     .host_at = cuda_host_at,
+    .pin = cuda_pin,
+    .unpin = cuda_unpin,
     .adopt = cuda_adopt,
     .commons = &cuda_commons,
     .share = cuda_share,
@@ -185,6 +187,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
   device->processors[RG_TARGET_PTX] = cuda->processor;
   device->memory_bytes = cuda->about.memory_bytes;
   device->name = cuda->about.name;
+  device->shows_host = cuda->about.shows_host;
   device->native = (RtContext){.workers = &cuda->worker,
                                .worker_count = 1,
                                .task = -1,

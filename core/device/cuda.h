@@ -155,7 +155,8 @@ typedef struct CudaPlace {
   bool is_taken, is_read;     /* its block has been read into `reports` */
   int32_t stream;
   uint64_t number;            /* the launch's, on its stream */
-  RtError host_error;         /* of its host region */
+  RtError host_error;         /* of its host region; */
+  RtOutside host_outside;     /* and what that wrote outside */
   uint64_t work;              /* DeviceLaunch.work */
 } CudaPlace;
 
@@ -199,6 +200,7 @@ typedef struct CudaDevice {
   uint64_t heap_shown;        /* bytes of it that the GPU knows of */
   uint64_t bytes_per_thread;  /* of a task, that the heap has */
   bool heap_grows;
+  uint64_t shared_per_thread; /* of a task, that arrays of the host's have: cuda_arrays.c */
   struct MemoryPool *plain;   /* of cuMemAlloc: cuda_plain.c; NULL: nothing was needed yet */
   struct MemoryPool *arena;   /* for what is large; NULL: likewise, or the driver cannot */
   CudaRange arena_range;      /* its addresses */
@@ -349,6 +351,15 @@ bool cuda_have_heap(CudaDevice *cuda, uint64_t threads, Error *err);
 void cuda_heap_ran_short(CudaDevice *cuda);
 /* Takes all of it back, between tasks; false: there was none. All streams are idle. */
 bool cuda_trim_heap(CudaDevice *cuda);
+
+/* cuda_arrays.c: arrays that the host has, too */
+bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err);
+void cuda_unpin(Device *device, void *memory);
+/* Around a task of a launch that shares arrays; at the end of the launch. */
+bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err);
+bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+void cuda_arrays_ran_short(CudaDevice *cuda);
 
 /* cuda_foreign.c */
 uint8_t *cuda_host_at(Device *device, void *address);

@@ -15,6 +15,15 @@
 
 enum { MEMORY_TYPE = 2, ON_DEVICE = 2 }; /* CUpointer_attribute, CUmemorytype */
 
+/* A copy for tasks: what it is of is what is meant. */
+static uint8_t *find_original(const CudaDevice *cuda, uint64_t at) {
+  for (const CudaForeign *foreign = cuda->foreign; foreign; foreign = foreign->next) {
+    uint64_t copy = foreign->memory.at + (uint64_t)foreign->first % RT_GRANULE;
+    if (foreign->memory.at && at - copy < foreign->size_bytes) return foreign->first + (at - copy);
+  }
+  return NULL;
+}
+
 uint8_t *cuda_host_at(Device *device, void *address) {
   CudaDevice *cuda = (CudaDevice *)device;
   uint64_t at = (uint64_t)(uintptr_t)address;
@@ -29,6 +38,8 @@ uint8_t *cuda_host_at(Device *device, void *address) {
     cuda_forget(device, tree->tree);
   }
   if (cuda_commons_host(cuda, at)) return cuda_external_at(cuda, at);
+  uint8_t *original = find_original(cuda, at);
+  if (original) return original;
   if (!cuda_enter(cuda, NULL)) return address;
   int result = cuda->driver.cuPointerGetAttribute(&type, MEMORY_TYPE, at);
   cuda_leave(cuda);

@@ -1,8 +1,8 @@
 /* cuda_heap.c - memory for the arrays that kernels make on the GPU: llvm_bc/heap_gpu.h. It grows
  * before a task, by what its threads may need; none of them can ask for more while it runs. How
  * much that is nobody knows: a launch that ran short has failed, and the next one has four times as
- * much, as far as half of what the budget leaves goes. No array outlives its iteration, so between
- * tasks all of it can be taken back.
+ * much, as far as half of what the budget leaves goes. No array outlives its iteration here
+ * (others: cuda_arrays.c), so between tasks all of it can be taken back.
  * Invariant: what is mapped is taken from the budget. */
 #include <stddef.h>
 

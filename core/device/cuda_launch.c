@@ -104,6 +104,12 @@ static uint64_t number_of(uint64_t ticket) { return ticket / CUDA_MOST_QUEUED; }
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
+/* The host's has its address on both sides. */
+static RtAllocator *allocator_of(const CudaDevice *cuda, const DeviceLaunch *launch) {
+  if (launch->shares_arrays) return launch->context.allocator;
+  return launch->makes_arrays ? pointer_to(cuda->heap.at) : NULL;
+}
+
 static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        uint8_t *bytes) {
   uint64_t at = cuda->block_now, *trees = (uint64_t *)(void *)(bytes + places->trees);
@@ -114,9 +120,7 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
                                             .worker_count = 1,
                                             .tree_count = launch->tree_count,
                                             .task = launch->context.task,
-                                            .allocator = launch->makes_arrays
-                                                             ? pointer_to(cuda->heap.at)
-                                                             : NULL,
+                                            .allocator = allocator_of(cuda, launch),
                                             .races = cuda->races_shown.capacity
                                                          ? pointer_to(cuda->races.at)
                                                          : NULL};
@@ -301,8 +305,13 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int3
   const RtContext *context = (const RtContext *)(const void *)bytes;
   const RtWorker *worker = (const RtWorker *)(const void *)(bytes + places.worker);
   launch->context.error = context->error;
-  if (launch->makes_arrays && context->error.kind == RT_ERROR_BUDGET) cuda_heap_ran_short(cuda);
+  if (launch->makes_arrays && context->error.kind == RT_ERROR_BUDGET) {
+    if (launch->shares_arrays) cuda_arrays_ran_short(cuda);
+    else cuda_heap_ran_short(cuda);
+  }
   launch->outside = worker->outside;
+  if (!launch->outside.count) launch->outside = cuda->places[k].host_outside;
+  else launch->outside.count += cuda->places[k].host_outside.count;
   memcpy(&launch->collections, bytes + places.collections, sizeof launch->collections);
   return pull_messages(cuda, said, launch, worker->messages, err);
 }
@@ -426,9 +435,11 @@ static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_
 
 static bool have_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t number, int64_t total,
                       Error *err) {
-  if (!launch->makes_arrays) return true;
+  if (!launch->makes_arrays && !launch->shares_arrays) return true;
   Grid grid = find_grid(cuda, launch, number, total);
-  return cuda_have_heap(cuda, (uint64_t)(grid.blocks * grid.threads), err);
+  uint64_t threads = (uint64_t)(grid.blocks * grid.threads);
+  return launch->shares_arrays ? cuda_arrays_begin(cuda, launch, threads, err)
+                               : cuda_have_heap(cuda, threads, err);
 }
 
 static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
@@ -492,7 +503,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
   return ok && (!launch->says || pull_said(cuda, launch, err)) &&
-         (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err));
+         (!(task->writes_frame || launch->says) || pull_frame(cuda, launch, err)) &&
+         cuda_arrays_pause(cuda, launch, err);
 }
 
 static bool run_guarded(void *data, Error *err) {
@@ -533,7 +545,9 @@ static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
                        .stream = cuda->number,
                        .number = stream->launched,
                        .work = launch->work,
-                       .host_error = launch->context.error};
+                       .host_error = launch->context.error,
+                       .host_outside = cuda->worker.outside};
+  cuda->worker.outside = (RtOutside){0};
   if (rt_stopped(&launch->context) && launch->context.error.kind == RT_OK)
     place->host_error.kind = RT_ERROR_STOPPED;
   launch->ticket = ticket_of(stream->launched, cuda->place);
@@ -590,6 +604,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
     cuda_repeat_begin(cuda);
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
     cuda_repeat_end(cuda, &failed);
+    cuda_arrays_end(cuda, launch, &failed);
     cuda_pull_foreign(cuda, &failed);
     cuda_time_end(cuda);
     mark_used(launch, false);

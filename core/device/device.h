@@ -141,6 +141,9 @@ typedef struct DeviceLaunch {
   bool gc_is_stopped;         /* the caller collects freed nodes itself */
   bool says;                  /* it may print; then nothing is queued before it */
   bool makes_arrays;          /* counted ones; or may use some */
+  /* that the host has, too (context.allocator); its host region does something with them; tasks may
+   * need memory for them */
+  bool shares_arrays, host_has_arrays, grows_arrays;
   int32_t stream;             /* where order is that of launches; 0: the default */
   DeviceSwitches switches;
   bool is_timed;              /* `ticks` are wanted, also where they cost something */
@@ -250,6 +253,10 @@ typedef struct DeviceTable {
   /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No
    * such function: there. */
   uint8_t *(*host_at)(Device *device, void *address);
+  /* Of a device that shows_host: tasks reach whole pages of the host's memory at its addresses,
+   * from now on until they are unpinned, or the device ends. */
+  bool (*pin)(Device *device, void *memory, uint64_t size_bytes, Error *err);
+  void (*unpin)(Device *device, void *memory);
   /* Tasks may use a foreign tree (RtTree.foreign) from now on, until it is forgotten; NULL: they
    * may. */
   bool (*adopt)(Device *device, RtTree *tree, Error *err);
@@ -305,6 +312,7 @@ struct Device {
   const char *name;           /* as its driver calls it; NULL: it is the host */
   uint64_t memory_bytes;      /* that it has of its own; 0: the host's */
   RtBudget *budget;           /* of the runtime */
+  bool shows_host;            /* tasks reach memory of the host that is pinned: `pin` */
   int32_t vector_bytes;       /* the widest vectors of what runs its tasks */
   /* the context of native calls into the runtime, without trees: workers and callbacks */
   RtContext native;

@@ -134,7 +134,7 @@ static void describe(const NativeFunction *of, char text[300]) {
 /* What it makes and releases is noted by its name. */
 static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
                        RgExtensionValue *values) {
-  if (!extensions->store->counted.rt.is_checked) return function->call(&extensions->api, values);
+  if (!extensions->store->counted.rt->is_checked) return function->call(&extensions->api, values);
   const char *before = counted_here(function->name);
   int32_t failed = function->call(&extensions->api, values);
   counted_here(before);

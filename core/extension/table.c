@@ -26,7 +26,7 @@ static RgCounted *made(const RgExtensionApi *api, RtCounted *counted) {
 }
 
 static RgCounted *allocate(const RgExtensionApi *api, uint64_t size_bytes) {
-  RtAllocator *allocator = &own(api)->store->counted.rt;
+  RtAllocator *allocator = own(api)->store->counted.rt;
   if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
   RtCounted *counted = rt_counted_grow_new(allocator, size_bytes);
   if (counted) rt_counted_resize(counted, size_bytes);
@@ -37,7 +37,7 @@ static RgCounted *manage(const RgExtensionApi *api, void *data, uint64_t size_by
                          void (*destroy)(void *data, uint64_t size_bytes, void *context),
                          void *context) {
   if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
-  return made(api, rt_counted_external(&own(api)->store->counted.rt, data, size_bytes, destroy,
+  return made(api, rt_counted_external(own(api)->store->counted.rt, data, size_bytes, destroy,
                                        context));
 }
 
@@ -87,7 +87,7 @@ static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size
 }
 
 static int32_t statistics(const RgExtensionApi *api, RgAllocations *allocations) {
-  const RtAllocator *allocator = &own(api)->store->counted.rt;
+  const RtAllocator *allocator = own(api)->store->counted.rt;
   const RtAllocations *all = &allocator->statistics;
   if (!allocator->counts || !allocations) return 0;
   RgAllocations now = {.alloc = all->alloc,

@@ -138,11 +138,23 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, uint64
   }
 }
 
-static bool no_reach(const VariantArg *arg, Error *err) {
+/* Tasks reach the host's memory, where it has what both use; if the device can do that. */
+static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err) {
+  const Device *device = kernel->engine->store->device;
+  if (!variant->shares_arrays || !device->memory_bytes || device->shows_host) return true;
+  error_set(err, RG_ERROR_DEVICE,
+            "kernel '%.100s' uses counted arrays outside parallel loops, and the driver of this "
+            "GPU does not let it reach memory of the host at the host's addresses", kernel->name);
+  return error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
+}
+
+static bool check_array(const Kernel *kernel, const VariantArg *arg, uint64_t address, Error *err) {
+  const RtCounted *counted = (const RtCounted *)(uintptr_t)address;
+  if (!counted || counted_is_reached(&kernel->engine->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
-            "'%.80s' is a counted array that Lua made, which kernels do not reach with "
-            "arch = \"cuda\" yet", arg->name);
-  error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
+            "'%.80s' is an rg.array, or memory that an extension manages, which kernels do not "
+            "take as a counted array with arch = \"cuda\" yet", arg->name);
+  error_hint(err, "copy it into an rg.zeros, which they take");
   return place_error(arg, err);
 }
 
@@ -156,9 +168,11 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
       if (!number_of_object(arg, &values[arg->value], &variant->frame[k], err)) return false;
       continue;
     }
-    if (arg->is_array && kernel->engine->store->device->memory_bytes) return no_reach(arg, err);
     RgValue value = argument_of(arg, &values[arg->value]);
-    if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) continue;
+    if (value_convert(arg->type, &value, &variant->frame[k], NULL, NULL)) {
+      if (arg->is_array && !check_array(kernel, arg, variant->frame[k], err)) return false;
+      continue;
+    }
     bool is_captured = arg->value < kernel->paths.count;
     const char *why = arg->why.clause;
     snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument",
@@ -199,6 +213,9 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->gc_is_stopped = store->gc_is_stopped;
   launch->says = variant->says;
   launch->makes_arrays = variant->makes_arrays;
+  launch->shares_arrays = variant->shares_arrays;
+  launch->host_has_arrays = variant->host_has_arrays;
+  launch->grows_arrays = variant->grows_arrays;
 }
 
 /* The variant for these values, which is compiled if need be; NULL with err. */
@@ -229,7 +246,8 @@ bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, 
 /* The same, with its arguments in the frame. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Variant *variant = choose(kernel, values, value_count, false, err);
-  bool is_ready = variant && fill_frame(kernel, variant, values, err) &&
+  bool is_ready = variant && check_reach(kernel, variant, err) &&
+                  fill_frame(kernel, variant, values, err) &&
                   (!variant->limit_count || check_limits(kernel, variant, err));
   return is_ready ? variant : NULL;
 }

@@ -35,6 +35,7 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
                          .message_axes = variant->message_axes,
                          .says = variant->says,
                          .makes_arrays = variant->makes_arrays,
+                         .shares_arrays = variant->shares_arrays,
                          .messages_lost = engine->launch.messages_lost,
                          .touches_lost = engine->launch.touches_lost,
                          .ticket = queued->ticket};

@@ -96,7 +96,17 @@ static bool uses_counted(const IrInst *inst) {
 }
 
 static bool note_arrays(void *data, IrInst *inst) {
-  ((Variant *)data)->makes_arrays |= uses_counted(inst);
+  Variant *variant = data;
+  bool is_call = uses_counted(inst);
+  variant->makes_arrays |= is_call;
+  variant->grows_arrays |= is_call && (inst->entry == RT_ARRAY_NEW || inst->entry > RT_ARRAY_READ);
+  return true;
+}
+
+static bool note_host_arrays(void *data, IrInst *inst) {
+  Variant *variant = data;
+  bool calls = inst->op == IR_INVOKE && variant->makes_arrays; /* perhaps one that has some */
+  variant->host_has_arrays |= uses_counted(inst) || ir_is_count(inst->op) || calls;
   return true;
 }
 
@@ -165,6 +175,8 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   ir_walk(ir->body, note_writes, &writing);
   for (int k = 0; k < ir->functions.count; k++)
     ir_walk(ir->functions.items[k]->body, note_arrays, variant);
+  ir_walk(ir->body, note_host_arrays, variant);
+  variant->shares_arrays |= variant->host_has_arrays;
   for (int32_t k = 0; k < ir->tasks.count; k++) {
     note_task_writes(&writing, ir->tasks.items[k]);
     if (!fill_task(compile, variant, k, heap, err)) return false;
@@ -204,7 +216,8 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->part = from.part;
     out->kind = from.kind;
     note_given(compile, out);
-    if (out->is_array) variant->is_awaited = true; /* who launches holds it until then */
+    if (out->is_array) variant->is_awaited = variant->shares_arrays = true; /* who launches holds
+                                                                             * it until then */
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");

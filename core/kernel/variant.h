@@ -56,6 +56,9 @@ struct Variant {
   bool says;                /* it may print */
   bool is_awaited;          /* the caller needs its outcome: it has results, or says something */
   bool makes_arrays;        /* counted ones; or may use some */
+  /* that the host has, too; its host region does something with them; tasks may need memory for
+   * them */
+  bool shares_arrays, host_has_arrays, grows_arrays;
   bool returns_arrays;      /* counted ones, whose references are in the frame, until read: */
   uint64_t handed_over[4];  /* by result: its arrays' are the host's */
   VariantArg *args;

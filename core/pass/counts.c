@@ -457,19 +457,8 @@ static void note(const Counts *c) {
           removed, c->before, of[0], of[1], of[2], of[3], of[4], of[5]);
 }
 
-static bool has_no_array(void *data, IrInst *inst) {
-  (void)data;
-  return !ir_is_count(inst->op) &&
-         !(inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE);
-}
-
 bool pass_counts(PassContext *ctx, IrKernel *kernel, Error *err) {
   Counts c = {.kernel = kernel, .scratch = ctx->scratch};
-  if (ctx->for_cuda && !ir_walk(kernel->body, has_no_array, NULL)) {
-    error_set(err, RG_ERROR_NOT_YET,
-              "counted arrays outside parallel loops do not run with arch = \"cuda\" yet");
-    return error_hint(err, "use an rg.array, which the kernel captures");
-  }
   find_keepers(&c);
   c.is_parallel = counts_find_parallel(ctx->scratch, kernel);
   prune_function(&c, kernel->body, false, true);

@@ -1,17 +1,37 @@
 /* serial_groups.c - which insts of the host region go together to a task of one thread: a run of
  * insts of one region, from one that touches a tree or an array to the last such before something
- * that only the host can do: run a task, return, leave a loop, begin a random stream. A loop or
+ * that the host does: run a task, return, leave a loop, begin a random stream, use counted arrays,
+ * which it has, too, and say who holds them. A loop or
  * condition without these goes as a whole. Between them, values that need nothing of the group
  * stay; those of it that others use leave it. */
 #include "pass/serial.h"
 
 /* -- what only the device can do, and what only the host --------------------------------------- */
 
+static const IrInst *base_of(const IrInst *address) {
+  while (address->op == IR_OFFSET) address = address->operands[0];
+  return address;
+}
+
+static bool is_array_call(const IrInst *inst) {
+  return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
+}
+
 bool serial_is_address(const IrInst *inst) {
-  return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT || inst->op == IR_OFFSET;
+  return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT ||
+         (inst->op == IR_OFFSET && !is_array_call(base_of(inst)));
+}
+
+static bool is_of_array(const IrInst *inst) {
+  switch (inst->op) {
+  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
+    return is_array_call(base_of(inst->operands[0]));
+  default: return is_array_call(inst) || ir_is_count(inst->op);
+  }
 }
 
 static bool is_device(const Serial *s, const IrInst *inst) {
+  if (is_of_array(inst)) return false;
   switch (inst->op) {
   case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
     return true;
@@ -32,6 +52,7 @@ typedef struct Contents {
 /* `loops`: how many of them, in the inst that would move, an exit may leave. */
 static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
   found->device |= is_device(s, inst);
+  found->host |= is_of_array(inst);
   switch (inst->op) {
   case IR_RUN: case IR_RETURN: case IR_RANDOM_STREAM: found->host = true; break;
   case IR_BREAK: found->host |= inst->imm >= loops; break;

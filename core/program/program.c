@@ -147,8 +147,9 @@ static bool free_parts(void *data, Error *err) {
   engine_deinit(&program->engine);
   extensions_deinit(&program->extensions);
   store_deinit(&program->store);
-  const RtAllocations *all = &program->store.counted.rt.statistics;
-  if (all->header_alloc != all->header_free)
+  const RtAllocator *counted = program->store.counted.rt; /* NULL: it never began */
+  const RtAllocations *all = counted ? &counted->statistics : NULL;
+  if (all && all->header_alloc != all->header_free)
     log_warning("%llu counted objects were still held when their runtime ended",
                 (unsigned long long)(all->header_alloc - all->header_free));
   if (device) device->table->destroy(device);

@@ -7,6 +7,8 @@ Server *server_of(const Device *device) {
   return device->table->destroy == destroy ? (Server *)(void *)device->table : NULL;
 }
 
+Device *server_device(const Server *server) { return server->device; }
+
 static void destroy(Device *device) {
   Server *server = server_of(device);
   const DeviceTable *inner = server->inner;

@@ -25,6 +25,7 @@ typedef struct ServerOptions {
 bool server_attach(Device *device, const ServerOptions *options, Error *err);
 /* That of a device; NULL: none stands before it. */
 Server *server_of(const Device *device);
+Device *server_device(const Server *server);
 
 /* -- memory ------------------------------------------------------------------------------------ */
 

@@ -66,7 +66,7 @@ static void link(Block *block, bool is_own) {
   block->next = store->blocks;
   if (store->blocks) store->blocks->previous = block;
   store->blocks = block;
-  rt_counted_lend(&block->lent, &store->counted.rt, block->memory, block->size_bytes, is_own,
+  rt_counted_lend(&block->lent, store->counted.rt, block->memory, block->size_bytes, is_own,
                   header_end, block);
 }
 

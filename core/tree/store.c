@@ -16,7 +16,7 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
   store->budget.limit = options->memory_bytes;
   store->tiny_chunks = options->tiny_chunks;
   counted_init(&store->counted, owner, server_of(device), &store->budget, options->allocations);
-  device->native.allocator = &store->counted.rt;
+  device->native.allocator = store->counted.rt;
   device->budget = &store->budget;
   scratch_init(&store->text, store->heap);
   type_table_init(&store->types, store->heap);

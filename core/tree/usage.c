@@ -48,8 +48,8 @@ static uint64_t held_headers(const Store *store) {
 }
 
 bool store_allocations(Store *store, RgAllocations *allocations, Error *err) {
-  const RtAllocations *all = &store->counted.rt.statistics;
-  if (!store->counted.rt.counts) {
+  const RtAllocations *all = &store->counted.rt->statistics;
+  if (!store->counted.rt->counts) {
     error_set(err, RG_ERROR_ARGUMENT, "allocations are not counted");
     return error_hint(err, "rg.allocations(true) begins, or RG_ALLOCATIONS=on");
   }

@@ -57,6 +57,22 @@ static void accesses(void) {
     CHECK_INT(touch("store", odd + 4), 700);
     begin_again();
   }
+  TEST("the host's own memory is reached where it is registered for kernels, and nowhere else") {
+    static uint32_t own[1024] __attribute__((aligned(4096)));
+    uint64_t at = (uint64_t)(uintptr_t)own;
+    CHECK_INT(gpu.cuMemHostRegister_v2(own, 64, 3), 0);
+    CHECK_INT(gpu.cuMemHostRegister_v2(own + 8, 64, 3), 712);
+    CHECK_INT(touch("store", at + 60), 0);
+    CHECK_INT(own[15], 7);
+    CHECK_INT(touch("load", at), 0);
+    CHECK_INT(touch("store", at + 64), 700);
+    begin_again();
+    CHECK_INT(gpu.cuMemHostUnregister(own), 713); /* it has gone with the context */
+    CHECK_INT(gpu.cuMemHostRegister_v2(own, 64, 3), 0);
+    CHECK_INT(gpu.cuMemHostUnregister(own), 0);
+    CHECK_INT(touch("store", at), 700);
+    begin_again();
+  }
   TEST("an address that is not aligned is an error of its own") {
     CHECK_INT(touch("store", place + 2), 716);
     begin_again();

@@ -40,6 +40,8 @@
   CALL(cuMemFree_v2, (uint64_t))                                                              \
   CALL(cuMemHostAlloc, (void **, size_t, unsigned))                                           \
   CALL(cuMemFreeHost, (void *))                                                               \
+  CALL(cuMemHostRegister_v2, (void *, size_t, unsigned))                                      \
+  CALL(cuMemHostUnregister, (void *))                                                         \
   CALL(cuMemcpyHtoD_v2, (uint64_t, const void *, size_t))                                     \
   CALL(cuMemcpyDtoH_v2, (void *, uint64_t, size_t))                                           \
   CALL(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                        \

@@ -16,7 +16,7 @@ local sum = rg.kernel [=[function(a: array(f32)): f32
   return s
 end]=]
 
-describe("an array that a kernel returns #cpu #compiled", function()
+describe("an array that a kernel returns #compiled", function()
   it("has its elements where the kernel put them", function()
     local a = ramp(5)
     assert.equal(5, #a)
@@ -160,7 +160,7 @@ describe("an array that a kernel returns #cpu #compiled", function()
   end)
 end)
 
-describe("an array of arrays #cpu #compiled", function()
+describe("an array of arrays #compiled", function()
   it("has elements that are held by one more handle each", function()
     local all = rg.kernel [=[function()
       local all = rg.list(rg.array_type(rg.i32))
@@ -182,7 +182,7 @@ describe("an array of arrays #cpu #compiled", function()
   end)
 end)
 
-describe("a struct that holds arrays #cpu #compiled", function()
+describe("a struct that holds arrays #compiled", function()
   local Node = rg.struct { { "mass", rg.f32 }, { "near", rg.array_type(rg.i32) },
     { "pos", rg.vec2 } }
   local Two = rg.struct { { "a", Node }, { "b", rg.array_type(rg.f32) }, { "n", rg.i32 } }
@@ -277,7 +277,7 @@ local makers = {
   ["a kernel, with a number"] = "two()",
 }
 
-describe("memory that the collector does not see #cpu #compiled", function()
+describe("memory that the collector does not see #compiled", function()
   local many = tonumber(os.getenv "RG_MANY") or 60 -- 20000: minutes
   for name, make in pairs(makers) do
     it(("stays below half a GiB over %d arrays of 16 MiB by %s"):format(many, name), function()
@@ -295,7 +295,7 @@ describe("memory that the collector does not see #cpu #compiled", function()
   end
 end)
 
-describe("rg.zeros and rg.list #cpu #compiled", function()
+describe("rg.zeros and rg.list #compiled", function()
   it("hold arrays", function()
     local lists, one = rg.list(rg.array_type(rg.i32)), rg.list(rg.i32)
     one:append(7)

@@ -28,7 +28,7 @@ local function made(f)
   return rg.allocations().header_alloc - before
 end
 
-describe("an array made in a kernel #cpu", function()
+describe("an array made in a kernel", function()
   it("is zero, and has as many elements as were asked for", function()
     assert.same({ 0, 10, 0, 0 }, { run([=[function(n: i32)
       local a = rg.zeros(rg.f32, n)
@@ -193,7 +193,7 @@ describe("an array made in a kernel #cpu", function()
   end)
 end)
 
-describe("a list #cpu", function()
+describe("a list", function()
   it("grows and shrinks", function()
     assert.same({ 99, 49.5, 1.5, 0, 0 }, { run([=[function(n: i32)
       local l = rg.list(rg.f32)
@@ -309,8 +309,8 @@ describe("a list #cpu", function()
   end)
 end)
 
--- What the pass `fixed` takes for places: on a GPU these arrays are refused.
-describe("an array that no iteration makes grow #cpu", function()
+-- What the pass `fixed` takes for places, but for a GPU.
+describe("an array that no iteration makes grow", function()
   it("gives the same where it is two of a loop's arrays #compiled", function()
     local k = rg.kernel [=[function(a: array(i32), b: array(i32), n: i32)
       for i in rg.range(n) do a[2 * i] = b[2 * i + 1] + 1 end
@@ -411,7 +411,7 @@ describe("an array that no iteration makes grow #cpu", function()
     sane.reset()
   end)
 
-  it("is told by explain() #compiled", function()
+  it("is told by explain() #compiled #cpu", function()
     local k = rg.kernel [=[function(a: array(f32))
       for i in rg.range(#a) do a[i] = 1 end
     end]=]
@@ -424,7 +424,7 @@ describe("an array that no iteration makes grow #cpu", function()
   end)
 end)
 
-describe("a function that calls itself #cpu", function()
+describe("a function that calls itself", function()
   it("takes lists and returns them", function()
     assert.same({ 5, 5, 1 }, { run [=[
       local function build(n: i32, into: array(i32)): array(i32)
@@ -489,7 +489,7 @@ describe("an iteration", function()
   end)
 end)
 
-describe("an error #cpu", function()
+describe("an error", function()
   local deep = [=[
     local function deep(n: i32, a: array(i32)): i32
       local b = rg.zeros(rg.i32, n + 1)
@@ -539,7 +539,7 @@ describe("an error #cpu", function()
   end)
 end)
 
-describe("what is wrong with arrays #cpu", function()
+describe("what is wrong with arrays", function()
   local function message(text, env)
     return support.failure(function() rg.kernel(text, env or {})() end).message
   end
@@ -635,7 +635,7 @@ describe("what is wrong with arrays #cpu", function()
   end)
 end)
 
-describe("an array that a kernel returns #compiled #cpu", function()
+describe("an array that a kernel returns #compiled", function()
   local make = rg.kernel [=[function(n: i32)
     local a = rg.list(rg.i32)
     for i = 0, n - 1 do a:append(i * i) end
@@ -713,7 +713,7 @@ describe("an array that a kernel returns #compiled #cpu", function()
   end)
 end)
 
-describe("statistics #cpu", function()
+describe("statistics", function()
   it("are the same on every arch when a launch has ended", function()
     local own = rg.new { arch = is_lua and "lua" or "cpu", allocations = true }
     local k = own.kernel([=[function(n: i32)
@@ -748,7 +748,7 @@ describe("statistics #cpu", function()
   end)
 end)
 
-describe("kernel:compile #compiled #cpu", function()
+describe("kernel:compile #compiled", function()
   it("takes the types of arrays, and of structs that hold some", function()
     local Node = rg.struct { { "near", rg.array_type(rg.i32) }, { "at", rg.vec2 } }
     local k = rg.kernel([=[function(a: array(i32), p: Node) return #a + #p.near end]=],
@@ -770,7 +770,7 @@ describe("an array that a kernel would return", function()
   end)
 end)
 
-describe("counting #compiled #cpu", function()
+describe("counting #compiled", function()
   it("is left out where something else holds the array, as explain says", function()
     local k = rg.kernel [=[
     local function sum(a: array(i32), n: i32): i32

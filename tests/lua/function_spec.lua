@@ -542,7 +542,7 @@ describe("a function made inside a kernel", function()
     assert.equal(12, rows[3][3])
   end)
 
-  it("sets elements of arrays that the kernel makes #cpu", function() -- none in a GPU's host region
+  it("sets elements of arrays that the kernel makes", function()
     assert.equal(3, rg.kernel(function()
       local made = rg.zeros(rg.vec2, 4)
       for i in rg.range(4) do

@@ -588,7 +588,7 @@ end]=] }), 3)
     assert.equal("return n + nobody", err.source:match "^%s*(.-)%s*$")
   end)
 
-  it("take and return arrays #cpu", function()
+  it("take and return arrays", function()
     local env = {}
     env.split = kernel([=[function(n: i32, into: array(i32)): array(i32)
       if n > 0 then into:append(n); return join(n - 1, into) end

@@ -51,8 +51,22 @@ static __attribute__((noinline)) void count_sectors(Warp *warp, uint64_t address
   warp->grid->sectors++;
 }
 
+static __attribute__((noinline)) char *access_shown(Warp *warp, const Inst *inst, uint32_t lane,
+                                                    uint64_t address, uint32_t size, bool write) {
+  Range range = memory_shown(address);
+  if (!range.size || range.size - (address - range.base) < size)
+    return fault(warp, inst, lane, address, size, write, CUDA_ERROR_ILLEGAL_ADDRESS,
+                 range.size ? "they go past the end of what is registered" : "nothing is there");
+  if (options.count) count_sectors(warp, address);
+  if (write) warp->grid->bytes_written += size;
+  else warp->grid->bytes_read += size;
+  return (char *)(uintptr_t)address; /* NOLINT: it is the host's */
+}
+
 static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
                            uint32_t size, bool write) {
+  if (address - DEVICE_BASE >= DEVICE_SIZE)
+    return access_shown(warp, inst, lane, address, size, write);
   if (address - warp->near_base >= warp->near_size ||
       warp->near_size - (address - warp->near_base) < size) {
     Range range = memory_range(address);

@@ -80,6 +80,7 @@ void event_time_passes(uint64_t instructions);
 
 /* api_memory.c */
 bool api_is_pinned(const void *host, uint64_t size);
+void api_forget_shown(void); /* what hosts have registered goes with the context */
 bool api_memory_fails(void); /* this call asks for memory and is to get none */
 
 /* api_module.c */

@@ -49,6 +49,7 @@ static void end(Context *context) {
   if (!context->result) stream_drain_all();
   stream_end_all();
   memory_free_all();
+  api_forget_shown();
   context->is_live = false;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 static struct { Range *at; uint32_t count, room; } pinned;
+static struct { Range *at; uint32_t count, room; } shown; /* to kernels, at the host's addresses */
 
 bool api_is_pinned(const void *host, uint64_t size) {
   for (uint32_t i = 0; i < pinned.count; i++)
@@ -57,6 +58,51 @@ EXPORT int cuMemHostAlloc(void **host, size_t size, unsigned flags) {
   PUSH(pinned, (Range){(uintptr_t)*host, size});
   return CUDA_SUCCESS;
 }
+/* The host's own memory; CU_MEMHOSTREGISTER_PORTABLE 1, _DEVICEMAP 2. */
+EXPORT int cuMemHostRegister_v2(void *host, size_t size, unsigned flags) {
+  ENTER("register %zu bytes of the host's at %p", size, host);
+  READY();
+  if (!host || !size || flags & ~3u) return CUDA_ERROR_INVALID_VALUE;
+  for (uint32_t i = 0; i < shown.count; i++)
+    if ((uintptr_t)host < shown.at[i].base + shown.at[i].size &&
+        shown.at[i].base < (uintptr_t)host + size)
+      return CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
+  if (api_memory_fails()) return CUDA_ERROR_OUT_OF_MEMORY;
+  Range range = {(uintptr_t)host, size};
+  PUSH(pinned, range);
+  if (flags & 2) PUSH(shown, range);
+  return CUDA_SUCCESS;
+}
+static bool forget(Range *at, uint32_t *count, const void *host) {
+  for (uint32_t i = 0; i < *count; i++) {
+    if (at[i].base != (uintptr_t)host) continue;
+    at[i] = at[--*count];
+    return true;
+  }
+  return false;
+}
+EXPORT int cuMemHostUnregister(void *host) {
+  ENTER("forget what is registered at %p", host);
+  READY();
+  int result = stream_drain_all();
+  if (result) return result;
+  forget(shown.at, &shown.count, host);
+  return forget(pinned.at, &pinned.count, host) ? CUDA_SUCCESS
+                                                : CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
+}
+void api_forget_shown(void) {
+  while (shown.count) {
+    Range range = shown.at[--shown.count];
+    forget(pinned.at, &pinned.count, (void *)(uintptr_t)range.base); /* NOLINT */
+  }
+}
+
+Range memory_shown(uint64_t address) {
+  for (uint32_t i = 0; i < shown.count; i++)
+    if (address - shown.at[i].base < shown.at[i].size) return shown.at[i];
+  return (Range){0, 0};
+}
+
 EXPORT int cuMemAllocHost_v2(void **host, size_t size) { return cuMemHostAlloc(host, size, 0); }
 EXPORT int cuMemFreeHost(void *host) {
   ENTER("free pinned memory");

@@ -64,6 +64,10 @@ Range memory_range(uint64_t address);
 /* Are all of these bytes live? */
 bool memory_is_live(uint64_t address, uint64_t size);
 
+/* The host's own memory that kernels reach, at its addresses, with the byte at `address`; size 0:
+ * there is none. What was written there nobody knows: all of it counts as written. */
+Range memory_shown(uint64_t address);
+
 static inline char *memory_host(uint64_t address) { return memory.host + (address - DEVICE_BASE); }
 /* From here on, until memory goes, the shadow bits of these bytes say what is written. */
 void memory_settle(uint64_t address, uint64_t size);
