@@ -111,8 +111,8 @@ assemble() {
   rm -rf "$2"
 }
 
-# side_by_side NAME ..: `at_once` jobs, or as many as there are processors, each a function `job_<name>`
-# in a shell of its own. What a job says comes whole, when it ends.
+# side_by_side NAME ..: `at_once` jobs, or as many as there are processors, each a function
+# `job_<name>` in a shell of its own. What a job says comes whole, when it ends.
 side_by_side() {
   local folder name at_once=${at_once:-$(nproc)} p f
   folder=$(mktemp -d)
