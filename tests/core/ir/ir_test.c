@@ -141,7 +141,8 @@ static void test_read(void) {
   }
   TEST("names, comments and spaces are free, and names need not be words") {
     CHECK_TEXT(read_and_print("# two\n\nkernel \"a \\\"b\\\" \\xe9\"   fast_math unchecked bounded "
-                              "# here\narg 0: i32 self.n @3:4\nhost {\n\n  %n : i32=arg 0\n  # nothing\n}"),
+                              "# here\narg 0: i32 self.n @3:4\nhost {\n\n  %n : i32=arg 0\n"
+                              "  # nothing\n}"),
                "kernel \"a \\\"b\\\" \\xe9\" fast_math unchecked bounded\narg 0: i32 self.n @3:4\n"
                "host {\n  %0: i32 = arg 0\n}\n");
   }
