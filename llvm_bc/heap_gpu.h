@@ -15,10 +15,6 @@
 
 #include "target.h"
 
-/* `stack`: any number, at best another for each thread. NULL: there is no memory left. */
-void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack);
-void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack);
-
 /* -- memory of an allocator, on every target --------------------------------------------------- */
 
 #if RT_ALONE

@@ -557,6 +557,9 @@ typedef struct RtGpuHeap {
   uint64_t top;             /* bytes; atomic */
   uint64_t free[RT_GPU_STACKS][RT_GPU_SIZES]; /* atomic; 0: there are none */
 } RtGpuHeap;
+/* `stack`: any number, at best another for each thread. NULL: there is no memory left. */
+void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack);
+void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack);
 
 #include "entry.h" /* what compiled code calls */
 

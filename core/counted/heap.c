@@ -10,7 +10,6 @@
 
 #include "base/bits.h"
 #include "base/log.h"
-#include "heap_gpu.h"
 
 enum { ALIGNMENT = 64, FIRST_CHUNK = 1 << 20, MOST_DOUBLED = 6 };
 static const uint64_t extra = ALIGNMENT + sizeof(uintptr_t);

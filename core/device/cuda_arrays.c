@@ -5,7 +5,6 @@
  * before its region goes on with arrays, and for the launch before it returns. Then, too, what
  * nobody holds any more ends.
  * Not managed memory: it is gone with a context that a fault has ended, and handles may live on. */
-#include "counted.h"
 #include "device/cuda.h"
 
 #define LEAST_BYTES ((uint64_t)1 << 20)
