@@ -1,7 +1,7 @@
 /* array_slow.c - how counted arrays are made, grow and end. See array.c.
  *
- * Elements may be arrays, or hold some (RT_COUNTED_ITEMS): `info` then has which words of an element
- * they are, and how long an element is:
+ * Elements may be arrays, or hold some (RT_COUNTED_ITEMS): `info` then has which words of an
+ * element they are, and how long an element is:
  *
  *     bits 0..47 a bit per word of 8 bytes    48..63 words of an element
  *

@@ -551,7 +551,8 @@ typedef struct RtVisitPart {
 enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };
 
 typedef struct RtGpuHeap {
-  _Alignas(64) RtAllocator allocator;    /* that headers name; all zero: nothing is counted or checked */
+  /* that headers name; all zero: nothing is counted or checked */
+  _Alignas(64) RtAllocator allocator;
   uint64_t at;              /* of whole units; both are the host's to write */
   uint64_t capacity;        /* bytes; grows between tasks */
   uint64_t top;             /* bytes; atomic */

@@ -82,8 +82,8 @@ static void emit_store(Codegen *g, const IrInst *inst) {
 }
 
 /* A word of an array's element can be another array's address, which iterations put there
- * (rt_array_exchange): what they had made of that array is seen through it. For a GPU LLVM 19 has no
- * loads that acquire (llvm_bc/target.h). */
+ * (rt_array_exchange): what they had made of that array is seen through it. For a GPU LLVM 19 has
+ * no loads that acquire (llvm_bc/target.h). */
 static bool may_be_shared_array(const IrInst *load) {
   const IrInst *at = load->operands[0];
   while (at->op == IR_OFFSET) at = at->operands[0];
