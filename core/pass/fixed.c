@@ -516,10 +516,43 @@ static bool is_handle(const Fixed *f, const Known *known, const IrInst *array) {
   return set && set->operands[0] == array;
 }
 
-/* The slot of the extent that the value is; -1: it is none. */
-static int extent_slot(const Fixed *f, const IrInst *value) {
+/* What may make an array grow or shrink. */
+static bool resizes(const IrInst *inst) {
+  return ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
+         ir_is_call(inst, RT_ARRAY_CLEAR) || ir_is_call(inst, RT_NATIVE);
+}
+
+static bool resizes_none(void *data, IrInst *inst) {
+  (void)data;
+  return !resizes(inst);
+}
+
+static bool resizes_nowhere(const IrKernel *kernel) {
+  bool is_so = ir_walk(kernel->body, resizes_none, NULL);
+  for (int i = 0; i < kernel->tasks.count; i++)
+    is_so = is_so && ir_walk(kernel->tasks.items[i]->body, resizes_none, NULL);
+  for (int i = 0; i < kernel->functions.count; i++)
+    is_so = is_so && ir_walk(kernel->functions.items[i]->body, resizes_none, NULL);
+  return is_so;
+}
+
+/* Is a length that was asked for there still that of its array where the loop begins? */
+static bool is_length_now(const Fixed *f, const IrInst *length, const IrInst *run) {
+  if (resizes_nowhere(f->kernel)) return true;
+  if (length->region != run->region) return false;
+  for (; length && length != run; length = length->next)
+    if (resizes(length) || length->op == IR_RUN || length->op == IR_INVOKE || length->regions[0])
+      return false;
+  return length == run;
+}
+
+/* The slot of the extent that the value is, an i64 of an i32; -1: it is none. */
+static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
   int64_t axis = 0;
-  while (value->op == IR_CONVERT && type_is_signed(value->type)) value = value->operands[0];
+  for (int i = 0; i < 2; i++) {
+    if (value->op != IR_CONVERT || !type_is(value->type, i ? TYPE_I32 : TYPE_I64)) return -1;
+    value = value->operands[0];
+  }
   bool is_length = ir_is_call(value, RT_ARRAY_LENGTH), is_axis = ir_is_call(value, RT_ARRAY_AXIS);
   for (int i = 0; i < f->count && (is_length || is_axis); i++) {
     const Known *known = &f->known[i];
@@ -527,6 +560,7 @@ static int extent_slot(const Fixed *f, const IrInst *value) {
         !is_handle(f, known, value->operands[0]))
       continue;
     if (is_axis && (!ir_is_const(value->operands[1], &axis) || axis >= known->axes)) continue;
+    if (is_length && !is_length_now(f, value, run)) continue;
     return f->kernel->arrays.items[known->array].extents + (int)axis;
   }
   return -1;
@@ -536,7 +570,7 @@ static int extent_slot(const Fixed *f, const IrInst *value) {
 static void name_ends(Fixed *f, IrBuilder *b) {
   for (int k = 0; k < f->task->axis_count && f->task->kind == TASK_RANGE; k++) {
     IrInst *set = setting_of(f, f->task->bounds + 2 * k + 1);
-    int slot = set ? extent_slot(f, set->operands[0]) : -1;
+    int slot = set ? extent_slot(f, set->operands[0], b->before) : -1;
     if (slot < 0) continue;
     IrInst *end = ir_convert(b, from_slot(b, TYPE(I32), slot), TYPE(I64));
     ir_remove(set);

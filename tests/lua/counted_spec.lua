@@ -381,6 +381,23 @@ describe("an array that no iteration makes grow", function()
     end]=] })
   end)
 
+  it("ends a loop where its length was when it was asked for", function()
+    assert.same({ 3, 9, 0 }, { run [=[function()
+      local list, s, t, u = rg.list(rg.i32), 0, 0, 0
+      for i = 0, 2 do list:append(1) end
+      local n = #list
+      list:append(100)
+      for i in rg.range(n) do s = s + list[i] end
+      for k = 1, 3 do
+        for i in rg.range(n) do t = t + list[i] end
+        list:append(100)
+      end
+      local a = rg.zeros(rg.i32, 200)
+      for i in rg.range(rg.i8(#a)) do u = u + a[i] + 1 end
+      return s, t, u
+    end]=] })
+  end)
+
   it("has several axes and numbers, and counts a write outside once", function()
     local P = rg.struct { { "x", rg.vec2 }, { "n", rg.i16 } }
     local before = rg.stats().out_of_range
