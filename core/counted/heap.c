@@ -139,12 +139,13 @@ static void free_chunks(CountedHeap *heap) {
   heap->chunk_capacity = 0;
 }
 
+/* A new chunk has twice as much, so that most of it is used before the next one. */
 static int have_room(RtAllocator *allocator, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   const RtGpuHeap *shared = shared_of(heap);
   lock(heap);
   bool ok = show_control(heap, server_device(heap->server)) &&
-            (shared->capacity - shared->top >= size_bytes || add_chunk(heap, size_bytes));
+            (shared->capacity - shared->top >= size_bytes || add_chunk(heap, 2 * size_bytes));
   unlock(heap);
   return ok;
 }
@@ -312,6 +313,18 @@ bool counted_is_reached(const CountedHeap *heap, const RtCounted *counted) {
   while (rt_counted_flags(counted) & RT_COUNTED_SLICE) counted = counted->info;
   uint32_t flags = rt_counted_flags(counted);
   return flags & (RT_COUNTED_OWN | RT_COUNTED_WHOLE) && !(flags & RT_COUNTED_LENT);
+}
+
+bool counted_holds(CountedHeap *heap, const void *at) {
+  bool holds = false;
+  if (!heap->is_shared) return false;
+  lock(heap);
+  for (uint32_t k = 0; k < heap->chunk_count && !holds; k++) {
+    const Arena *memory = &heap->chunks[k].memory;
+    holds = (uint64_t)((const uint8_t *)at - memory->base) < memory->reserved;
+  }
+  unlock(heap);
+  return holds;
 }
 
 void counted_switch(CountedHeap *heap, bool counts) {

@@ -4,7 +4,7 @@
  * Beside a GPU all of it comes from memory of the host that tasks reach at the host's addresses
  * (llvm_bc/heap_gpu.h), in chunks: tasks take and give there, too, but never while the host does.
  *
- *     control   | RtGpuHeap |        chunk   | pieces .. | unused .. |   1 MiB, 2 MiB, 4 MiB ..
+ *     control   | RtGpuHeap |        chunk   | pieces .. | unused .. |   1 MiB, 2 MiB ..; or more
  *                                    chunk   | one large piece |
  *
  * Every header keeps the owner: it may be released after the runtime has ended, when the memory of
@@ -55,6 +55,8 @@ static inline void counted_note(CountedHeap *heap, const char *place) {
 const char *counted_here(const char *place);
 /* Do tasks reach it, with its data? On a GPU: what is made here, not what is lent or external. */
 bool counted_is_reached(const CountedHeap *heap, const RtCounted *counted);
+/* Is that in memory which tasks of a GPU reach? */
+bool counted_holds(CountedHeap *heap, const void *at);
 /* From now on, or no longer; the statistics begin anew. Those of objects that exist stay out. */
 void counted_switch(CountedHeap *heap, bool counts);
 /* How many faults there were; the last one in `text`. */

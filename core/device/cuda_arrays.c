@@ -53,16 +53,23 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
                    "shares with it");
 }
 
+/* What a task left that a fault has ended may be half written: nothing of it ends. */
 static bool settle(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   bool ok = cuda_wait(cuda, err);
   allocator->deferring = 0;
+  if (!ok) {
+    allocator->pending = NULL;
+    allocator->pending_count = allocator->pending_capacity = 0;
+  }
   rt_counted_settle(allocator);
   return ok;
 }
 
+/* Nor can the next one be given room while this one takes some. */
 bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  return !launch->shares_arrays || !launch->host_has_arrays || settle(cuda, launch, err);
+  bool is_due = launch->host_has_arrays || launch->grows_arrays;
+  return !launch->shares_arrays || !is_due || settle(cuda, launch, err);
 }
 
 bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {

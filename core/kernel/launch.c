@@ -126,10 +126,18 @@ static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
   return vector_number(value->vector, arg->given, arg->part);
 }
 
+/* Is it an rg.array in the memory of a counted array, where the launch may use that one, too? Then
+ * both are used where they are; else tasks of a GPU would have a copy. */
+static bool is_in_place(Engine *engine, const Variant *variant, const RgValue *value) {
+  return variant->shares_arrays && value->kind == RG_VALUE_ARRAY &&
+         counted_holds(&engine->store->counted, ((Array *)value->array)->data);
+}
+
 /* What a launch passes of a field or an array: where its elements are, and of which shape. */
-static bool number_of_object(const VariantArg *arg, const RgValue *value, uint64_t *number,
-                             Error *err) {
+static bool number_of_object(const VariantArg *arg, const RgValue *value, bool in_place,
+                             uint64_t *number, Error *err) {
   Array *array = (Array *)value->array;
+  if (arg->kind == ARG_ADDRESS && in_place) return *number = (uint64_t)(uintptr_t)array->data, true;
   switch (arg->kind) {
   case ARG_PLACE: *number = pattern_place(value); return true;
   case ARG_EXTENT: *number = (uint64_t)array->shape[arg->part]; return true;
@@ -165,7 +173,9 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
   for (int32_t k = 0; k < variant->arg_count; k++) {
     const VariantArg *arg = &variant->args[k];
     if (arg->kind != ARG_NUMBER) {
-      if (!number_of_object(arg, &values[arg->value], &variant->frame[k], err)) return false;
+      bool in_place = is_in_place(kernel->engine, variant, &values[arg->value]);
+      if (!number_of_object(arg, &values[arg->value], in_place, &variant->frame[k], err))
+        return false;
       continue;
     }
     RgValue value = argument_of(arg, &values[arg->value]);
@@ -192,6 +202,18 @@ int32_t launch_list_arrays(const Variant *variant, const RgValue *values) {
   return count;
 }
 
+/* Those that the device has to see to. */
+static int32_t list_moved(Engine *engine, const Variant *variant, const RgValue *values) {
+  RtTree **arrays = variant->trees + variant->tree_count;
+  int32_t count = launch_list_arrays(variant, values), moved = 0;
+  for (int32_t k = 0, n = 0; n < count; k++) {
+    if (variant->args[k].kind != ARG_ADDRESS) continue;
+    RtTree *array = arrays[n++];
+    if (!is_in_place(engine, variant, &values[variant->args[k].value])) arrays[moved++] = array;
+  }
+  return moved;
+}
+
 /* Its context stays as it is: the device fills that in. */
 void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   const Store *store = engine->store;
@@ -204,7 +226,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->frame_slots = variant->frame_slots;
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
-  launch->array_count = store->device->table->reach ? launch_list_arrays(variant, values) : 0;
+  launch->array_count = store->device->table->reach ? list_moved(engine, variant, values) : 0;
   launch->ambient = store->zeros;
   launch->random = &engine->random;
   launch->stream = engine->stream;

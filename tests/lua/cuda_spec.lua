@@ -1180,6 +1180,54 @@ describe("arch cuda #compiled #cpu", function()
     ]]):gsub("device:[^\n]*\n", "", 1))
   end)
 
+  it("has room for them in each task, be there another just before it", function()
+    assert.equal("true 6 6", run("", [==[
+      rg.init { arch = "cuda" }
+      local l, m = rg.list(rg.array_type(rg.f32)), rg.list(rg.array_type(rg.f32))
+      local k = rg.kernel [=[function(l, m)
+        for i in rg.range(6) do l:append(rg.zeros(rg.f32, 50000)) end
+        for i in rg.range(6) do m:append(rg.zeros(rg.f32, 50000)) end
+      end]=]
+      print(pcall(k, l, m), #l, #m)
+    ]==]))
+  end)
+
+  it("uses most of the memory that they lie in, however many threads there are", function()
+    local said = run("PTX_PROCESSORS=132 PTX_TRACE=1", [==[
+      rg.init { arch = "cuda" }
+      local k, lists = rg.kernel [=[function(l: array(i32))
+        for i in rg.range(65536) do if i < 3 then l:append(i) end end
+      end]=], {}
+      for t = 1, 8 do
+        lists[t] = rg.list(rg.i32)
+        k(lists[t])
+      end
+      print(#lists[8])
+    ]==])
+    assert.equal(1, select(2, said:gsub("register 134217728 bytes", "")))
+    assert.matches("\n3$", said)
+  end)
+
+  it("has them and an rg.array in their memory in one place", function()
+    assert.equal("1 8 36\n11 12 13 14 25 26 27 28\n16", run("", [==[
+      rg.init { arch = "cuda" }
+      local a, x = rg.zeros(rg.i32, 8), rg.field(rg.i32, 2)
+      local w = a:array()
+      rg.kernel [=[function(a: array(i32), w, x)
+        for i in rg.range(8) do a[i] = i + 1 end
+        for i in rg.range(8) do x[0] += w[i] end
+      end]=](a, w, x)
+      print(a[0], w[7], x[0])
+      rg.kernel [=[function(a: array(i32), w)
+        for i in rg.range(4) do a[i] += 10 end
+        for i in rg.range(4) do w[i + 4] += 20 end
+      end]=](a, w)
+      print(a[0], w[1], a[2], w[3], a[4], w[5], a[6], w[7])
+      rg.kernel [=[function(w) for i in rg.range(8) do w[i] = 2 * i end end]=](w)
+      print(a[7] + w[1])
+    ]==]))
+  end)
+
   it("refuses them by name where the driver shows none of the host's memory", function()
     local said = run("PTX_NO_REGISTER=1", shared .. [[
       local ok, e = pcall(add, list, x)
