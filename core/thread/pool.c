@@ -251,7 +251,8 @@ static void *worker_main(void *argument) {
     if (pool->stopping) return NULL;
     if (worker->index >= atomic_load_explicit(&pool->most, memory_order_relaxed)) continue;
     if (!enter(pool)) continue;
-    run_guarded(pool, worker->index);
+    /* what was asked before may have been of another loop */
+    if (worker->index < pool->span_count) run_guarded(pool, worker->index);
     leave(pool);
   }
 }
