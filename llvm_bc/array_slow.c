@@ -27,6 +27,7 @@ static void lock(RtCounted *counted) {
   uint32_t round = 0;
   while (__atomic_fetch_or(&counted->flags, RT_COUNTED_LOCK, RT_ACQ_REL) & RT_COUNTED_LOCK)
     rt_target_wait(round++);
+  rt_order_after();
 }
 
 void rt_array_lock(RtContext *context, int64_t array) {
@@ -35,6 +36,7 @@ void rt_array_lock(RtContext *context, int64_t array) {
 
 void rt_array_unlock(RtContext *context, int64_t array) {
   if (!array || !is_shared_now(context)) return;
+  rt_order_before();
   __atomic_fetch_and(&array_of(array)->flags, ~(uint32_t)RT_COUNTED_LOCK, RT_ACQ_REL);
 }
 

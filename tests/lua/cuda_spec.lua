@@ -1208,6 +1208,29 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("\n3$", said)
   end)
 
+  it("orders what a thread does with one of them, while it holds its lock", function()
+    local said = run("", [==[
+      rg.init { arch = "cuda" }
+      local k = rg.kernel [=[function(l: array(i32))
+        for i in rg.range(3) do l:append(i) end
+      end]=]
+      k(rg.list(rg.i32))
+      local before, pairs_of = "", {}
+      for line in k:ptx("sm_80"):gmatch "[^\n]+" do
+        local op = line:match "^%s*atom%.or%.b32.*, 128;" and "lock"
+          or line:match "^%s*atom%.and%.b32.*, %-129;" and "unlock"
+          or line:match "^%s*(membar)" or line:match "^%s*(%l+)%.[%w.]*%s+%S*%s*%[" -- ld, st, atom
+        if op and (op == "unlock" or before == "lock") then pairs_of[before .. " " .. op] = true end
+        before = op or before
+      end
+      local found = {}
+      for pair in pairs(pairs_of) do found[#found + 1] = pair end
+      table.sort(found)
+      print(table.concat(found, ", "))
+    ]==])
+    assert.equal("lock lock, lock membar, membar unlock", said)
+  end)
+
   it("has them and an rg.array in their memory in one place", function()
     assert.equal("1 8 36\n11 12 13 14 25 26 27 28\n16", run("", [==[
       rg.init { arch = "cuda" }
