@@ -247,12 +247,16 @@ void rt_counted_unlend(RtCountedLent *lent) {
 
 /* -- how it grows ------------------------------------------------------------------------------ */
 
-/* While a task runs others may be about to read there: then the old data waits, as an object of
- * its own that nobody holds. */
-static void drop_data(RtCounted *counted, uint8_t *old, uint64_t capacity) {
-  RtCounted *rest = rt_load(&counted->allocator->deferring)
-                        ? make_header(counted->allocator, 0, RT_COUNTED_OWN | RT_COUNTED_SHARED)
-                        : 0;
+/* While a task runs others may be about to read the old data: then it waits, as an object of its
+ * own that nobody holds. 0: it would, and there is no memory for that. */
+static int make_rest(const RtCounted *counted, RtCounted **rest) {
+  *rest = 0;
+  if (!rt_load(&counted->allocator->deferring)) return 1;
+  *rest = make_header(counted->allocator, 0, RT_COUNTED_OWN | RT_COUNTED_SHARED);
+  return *rest != 0;
+}
+
+static void drop_data(RtCounted *counted, RtCounted *rest, uint8_t *old, uint64_t capacity) {
   if (!rest) {
     give_data(counted, old, capacity);
     return;
@@ -268,11 +272,16 @@ int rt_counted_reserve(RtCounted *counted, uint64_t capacity) {
   uint64_t before = counted->capacity;
   if (capacity <= before) return 1;
   if ((rt_counted_flags(counted) & (RT_COUNTED_OWN | RT_COUNTED_LENT)) != RT_COUNTED_OWN) return 0;
+  RtCounted *rest;
+  if (!make_rest(counted, &rest)) return 0;
   uint8_t *data = take_data(counted, capacity), *old = counted->data;
-  if (!data) return 0;
+  if (!data) {
+    if (rest) free_header(rest);
+    return 0;
+  }
   if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
   rt_memory_copy(data, old, counted->size_bytes);
-  drop_data(counted, old, before);
+  drop_data(counted, rest, old, before);
   rt_store_release_long((uint64_t *)(void *)&counted->data, (uint64_t)(uintptr_t)data);
   counted->capacity = capacity;
   if (is_checked(counted)) put_canary(counted);

@@ -294,6 +294,26 @@ int main(void) {
     check_zero();
   }
 
+  TEST("while a task runs data grows where what it was can wait, or stays") {
+    begin(1, 0);
+    RtCounted *counted = rt_counted_grow_new(&allocator, 8);
+    uint8_t *data = counted->data;
+    allocator.deferring = 1;
+    for (int k = 1; k <= 2; k++) {
+      refuse_at = k;
+      CHECK(!rt_counted_reserve(counted, 100));
+      CHECK(counted->data == data && counted->capacity == 8);
+    }
+    int before = given;
+    CHECK(rt_counted_reserve(counted, 100));
+    CHECK(counted->data != data);
+    CHECK_INT(given, before);
+    allocator.deferring = 0;
+    rt_counted_settle(&allocator);
+    rt_release(counted);
+    check_zero();
+  }
+
   TEST("what should wait while no memory is left for the list of it stays, and ends another time") {
     begin(1, 0);
     RtCounted *counted = rt_counted_new(&allocator, 8);
