@@ -5,6 +5,7 @@ local support = require "support"
 
 -- One thread and 256-bit vectors on every machine; without what RG_STRESS and RG_CHECKS add.
 local is_plain = not os.getenv "RG_STRESS" and not os.getenv "RG_CHECKS"
+local is_compiled = os.getenv "RG_ARCH" ~= "lua"
 local cpuinfo = io.open "/proc/cpuinfo"
 local features = cpuinfo and cpuinfo:read "*a" or ""
 local has_avx2 = features:find " avx2 " ~= nil
@@ -254,7 +255,7 @@ end
 describe("a loop that is fast", function()
   local rg, rows
   setup(function()
-    if not is_plain or not has_avx2 then return end
+    if not is_plain or not is_compiled or not has_avx2 then return end
     rg = support.rg.new { threads = 1, cpu = "x86-64-v3", cache = false }
     rows = kernels(rg)
     for _, row in ipairs(rows) do row[3]() end
