@@ -363,6 +363,9 @@ local function c_struct(t)
 end
 
 local type_count = 0
+-- LuaJIT 2.1's traces take cdata of up to 16 bytes for constants, and then lose the address of a
+-- union in one: values are larger.
+local least_numbers = 3
 local value_text = "struct { static const int rg_struct = %d; "
   .. "union { double f64; int64_t i64; uint64_t u64; } rg_n[%d]; }"
 
@@ -370,7 +373,8 @@ local function finish(t)
   type_count = type_count + 1
   t.ctype = c_struct(t)
   t.size = ffi.sizeof(t.ctype)
-  t.ctype_value = ffi.metatype(ffi.typeof(value_text:format(type_count, t.count)), meta)
+  t.ctype_value = ffi.metatype(ffi.typeof(value_text:format(type_count,
+    math.max(t.count, least_numbers))), meta)
   t.construct = fail.border(construct)
   t.from_numbers, t.from_array = from_numbers, from_array
   t.number_of = function(_, v, k) return struct.number(v, t, k) end

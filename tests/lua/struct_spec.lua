@@ -35,6 +35,15 @@ describe("a struct", function()
     assert.equal(P(), run "return P()")
   end)
 
+  it("of few numbers is read right where LuaJIT takes it for a constant", function()
+    local struct = require "regolith.struct"
+    local two = rg.struct { { "x", rg.vec2 } }
+    local value, t, sum = two { x = { 5, 7 } }, two, 0
+    local function number(k) return struct.number(value, t, k) end
+    for i = 1, 300 do sum = sum + number(i % 2) end
+    assert.equal(1800, sum)
+  end)
+
   it("is read in Lua by name and in order, and does not change", function()
     local p, names = P { mass = 2, id = 2LL ^ 60 }, {}
     for name in pairs(p) do names[#names + 1] = name end
