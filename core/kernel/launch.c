@@ -127,9 +127,10 @@ static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
 }
 
 /* Is it an rg.array in the memory of a counted array, where the launch may use that one, too? Then
- * both are used where they are; else tasks of a GPU would have a copy. */
+ * both are used where they are; else tasks of a GPU would have a copy. One answer for all code that
+ * the launch may run. */
 static bool is_in_place(Engine *engine, const Variant *variant, const RgValue *value) {
-  return variant->shares_arrays && value->kind == RG_VALUE_ARRAY &&
+  return variant->takes_arrays && value->kind == RG_VALUE_ARRAY &&
          counted_holds(&engine->store->counted, ((Array *)value->array)->data);
 }
 

@@ -216,8 +216,8 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->part = from.part;
     out->kind = from.kind;
     note_given(compile, out);
-    if (out->is_array) variant->is_awaited = variant->shares_arrays = true; /* who launches holds
-                                                                             * it until then */
+    if (out->is_array) /* who launches holds it until then */
+      variant->is_awaited = variant->shares_arrays = variant->takes_arrays = true;
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");
