@@ -63,6 +63,7 @@ void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack) {
   int size = size_of(size_bytes);
   if (size >= RT_GPU_SIZES) return 0;
   uint64_t *piece = pop(heap, &heap->free[stack % RT_GPU_STACKS][size]);
+  if (!piece && heap->allocator.host) piece = pop(heap, &heap->free[0][size]); /* the host's */
   if (!piece) piece = take_new(heap, size);
   return piece ? piece : take_anywhere(heap, size, stack);
 }

@@ -4,7 +4,8 @@
  *     | pieces of 64 bytes times powers of two, one after the other | unused .. |
  *     at                                                          top    capacity
  *
- *     free[k][s]   stacks of pieces that were given back, by threads whose number ends in k
+ *     free[k][s]   stacks of pieces that were given back, by threads whose number ends in k;
+ *                  free[0][s] by the host, too, if it has the heap as well
  *
  * A head has the piece's address and a number that grows with every change, so that a stack which
  * looks like before but is another is not taken for it. A piece is of one size for good. So `at`

@@ -1208,6 +1208,23 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("\n3$", said)
   end)
 
+  it("takes memory for them that the host gave back", function()
+    local said = run("PTX_TRACE=1", [==[
+      rg.init { arch = "cuda" }
+      local list = rg.list(rg.array_type(rg.f32))
+      local fill = rg.kernel [=[function(l: array(array(f32)))
+        for i in rg.range(64) do l:append(rg.zeros(rg.f32, 3000)) end
+      end]=]
+      for _ = 1, 12 do
+        fill(list)
+        list:clear()
+      end
+      print(#list)
+    ]==])
+    assert.is_nil(said:find("register 8388608 bytes", 1, true))
+    assert.matches("\n0$", said)
+  end)
+
   it("orders what a thread does with one of them, while it holds its lock", function()
     local said = run("", [==[
       rg.init { arch = "cuda" }
