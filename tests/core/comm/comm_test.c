@@ -255,8 +255,11 @@ static int go_before_a_call(Comm *comm, Error *err) {
   return 0;
 }
 
+/* The others wait for a second: on a busy machine one of them may not run for a while. */
+enum { PATIENCE_MS = 1000, AWAY_US = 3000000 };
+
 static int stay_away(Comm *comm, Error *err) {
-  if (comm->rank == 1) usleep(600000);
+  if (comm->rank == 1) usleep(AWAY_US);
   bool ok = comm_gather(comm, NULL, 0, NULL, err);
   RANK_CHECK(comm, !ok && says(err, "rank 1 did not come"));
   return 0;
@@ -264,7 +267,7 @@ static int stay_away(Comm *comm, Error *err) {
 
 static int stay_away_from_a_barrier(Comm *comm, Error *err) {
   if (comm->rank == 1) {
-    usleep(600000);
+    usleep(AWAY_US);
     comm_barrier(comm, err); /* all have been there; and then nobody goes on */
   }
   RANK_CHECK(comm, !comm_barrier(comm, err) && says(err, "rank 1 did not come"));
@@ -366,8 +369,8 @@ int main(int argc, char **argv) {
     unsetenv("RG_LSA_SIZE");
   }
   TEST("a rank that is late is named") {
-    run(3, stay_away, 200);
-    run(3, stay_away_from_a_barrier, 200);
+    run(3, stay_away, PATIENCE_MS);
+    run(3, stay_away_from_a_barrier, PATIENCE_MS);
   }
   TEST("a rank that gives up tells the others why") run(3, give_up, 0);
   return check_report();
