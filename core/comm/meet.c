@@ -15,7 +15,8 @@
 #include "comm/near.h"
 #include "comm/window.h"
 
-enum { SPINS = 50, LOOK_EVERY = 10000 };
+/* On a busy machine one yield may take as long as others' turns do: so time says when to look. */
+enum { SPINS = 50, TIME_EVERY = 16, LOOK_NS = 5000000 };
 
 static uint64_t came_of(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,
@@ -85,11 +86,14 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
 }
 
 static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
-  int64_t began = 0;
+  int64_t began = 0, looked = 0;
   for (uint64_t k = 1; !has_come(comm, rank); k++) {
     if (k > SPINS) sched_yield();
-    if (k % LOOK_EVERY) continue;
-    if (!began) began = clock_ns();
+    if (k % TIME_EVERY) continue;
+    int64_t now = clock_ns();
+    if (!began) began = looked = now;
+    if (now - looked < LOOK_NS) continue;
+    looked = now;
     if (is_hopeless(comm, call, rank, began, err)) return false;
   }
   return came_for_this(comm, call, rank, err);
