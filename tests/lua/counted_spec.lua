@@ -8,7 +8,9 @@ local counts = pcall(function() return rg.allocations() end)
 
 -- What the kernel returns; it frees what it makes, error or not.
 local function run(text, env, ...)
-  collectgarbage "stop" -- what others left is freed before this or after it
+  collectgarbage() -- what others left is freed before; a call may begin the collector again
+  collectgarbage()
+  collectgarbage "stop"
   local before = counts and rg.allocations()
   local results = { pcall(rg.kernel(text, env or {}), ...) }
   local after = before and rg.allocations()
