@@ -85,8 +85,7 @@ static void emit_store(Codegen *g, const IrInst *inst) {
  * (rt_array_exchange): what they had made of that array is seen through it. For a GPU LLVM 19 has
  * no loads that acquire (llvm_bc/target.h). */
 static bool may_be_shared_array(const IrInst *load) {
-  const IrInst *at = load->operands[0];
-  while (at->op == IR_OFFSET) at = at->operands[0];
+  const IrInst *at = ir_before_offsets(load->operands[0]);
   return type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&
          (ir_is_call(at, RT_ARRAY_READ) || ir_is_call(at, RT_ARRAY_AT));
 }

@@ -328,6 +328,15 @@ static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }
+/* A call about a counted array, whose memory is in no tree? */
+static inline bool ir_is_array_call(const IrInst *inst) {
+  return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
+}
+/* What an address was before anything was added to it. */
+static inline const IrInst *ir_before_offsets(const IrInst *address) {
+  while (address->op == IR_OFFSET) address = address->operands[0];
+  return address;
+}
 /* entry.c: of its op, or the name of its entry */
 const char *ir_inst_text(const IrInst *inst);
 /* What is wrong with a CALL of an existing entry, in a body or in the host region; NULL:

@@ -90,14 +90,9 @@ static uint64_t tree_of(const IrKernel *kernel, const IrInst *inst) {
   return tree >= 0 && tree < 64 ? (uint64_t)1 << tree : UINT64_MAX;
 }
 
-/* Has it to do with an array that is counted, whose memory is in no tree? */
-static bool uses_counted(const IrInst *inst) {
-  return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
-}
-
 static bool note_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
-  bool is_call = uses_counted(inst);
+  bool is_call = ir_is_array_call(inst);
   variant->makes_arrays |= is_call;
   variant->grows_arrays |= is_call && (inst->entry == RT_ARRAY_NEW || inst->entry > RT_ARRAY_READ);
   return true;
@@ -106,7 +101,7 @@ static bool note_arrays(void *data, IrInst *inst) {
 static bool note_host_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
   bool calls = inst->op == IR_INVOKE && variant->makes_arrays; /* perhaps one that has some */
-  variant->host_has_arrays |= uses_counted(inst) || ir_is_count(inst->op) || calls;
+  variant->host_has_arrays |= ir_is_array_call(inst) || ir_is_count(inst->op) || calls;
   return true;
 }
 
@@ -115,7 +110,7 @@ static bool note_writes(void *data, IrInst *inst) {
   int effects = ir_effects(inst);
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
   bool reshapes =
-      (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL) || uses_counted(inst);
+      (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL) || ir_is_array_call(inst);
   if (writes || reshapes) writing->variant->written |= tree_of(writing->kernel, inst);
   writing->variant->reshapes |= reshapes;
   note_arrays(writing->variant, inst);

@@ -71,6 +71,8 @@ IrInst *address_list_inside(IrBuilder *b, const SNode *dynamic, IrInst *const *i
  * or in the host region. is_private: in the running worker's private copy. */
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices);
+/* A launch argument, or what the host region has set: of a counted one address and extents. */
+IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type);
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis); /* i32, i64 */
 Type address_extent_type(const IrArray *array);
 int64_t address_most(const IrArray *array); /* what no extent of it exceeds */

@@ -9,8 +9,7 @@
 #include "pass/address.h"
 #include "pass/ranges.h"
 
-/* Of a counted array these are no arguments, but slots that the host region has set. */
-static IrInst *argument(IrBuilder *b, bool in_task, int slot, Type type) {
+IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type) {
   bool is_arg = slot < b->kernel->args.count;
   IrOp op = in_task ? IR_FRAME_GET : is_arg ? IR_ARG : IR_FRAME_LOAD;
   IrInst *inst = ir_emit(b, op, type, 0, NULL);
@@ -21,7 +20,7 @@ static IrInst *argument(IrBuilder *b, bool in_task, int slot, Type type) {
 Type address_extent_type(const IrArray *array) { return array->is_wide ? TYPE(I64) : TYPE(I32); }
 
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
-  return argument(b, in_task, array->extents + axis, address_extent_type(array));
+  return address_slot(b, in_task, array->extents + axis, address_extent_type(array));
 }
 
 int64_t address_most(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
@@ -70,7 +69,7 @@ static IrInst *pitched(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
                        const AddressIndex *index, int64_t bytes) {
   IrInst *own = value_of(b, index[0]);
   if (own) {
-    IrInst *stride = argument(b, in_task, array->strides, TYPE(I64));
+    IrInst *stride = address_slot(b, in_task, array->strides, TYPE(I64));
     own = ir_binary(b, IR_MUL, ir_convert(b, own, TYPE(I64)), stride);
     address = address_offset(b, address, own, 1, 0);
   }
@@ -82,7 +81,7 @@ static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
   for (int k = 0; k < array->axis_count; k++) {
     IrInst *own = value_of(b, index[k]);
     if (!own) continue;
-    IrInst *stride = argument(b, in_task, array->strides + k, TYPE(I64));
+    IrInst *stride = address_slot(b, in_task, array->strides + k, TYPE(I64));
     address = address_offset(b, address, ir_binary(b, IR_MUL, own, stride), 1, 0);
   }
   return address_offset(b, address, NULL, 1, bytes);
@@ -91,7 +90,7 @@ static IrInst *strided(IrBuilder *b, bool in_task, const IrArray *array, IrInst 
 IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool is_private,
                          IrInst *const *indices) {
   const IrArray *array = &b->kernel->arrays.items[field->array];
-  IrInst *address = argument(b, in_task, array->address, TYPE(PTR));
+  IrInst *address = address_slot(b, in_task, array->address, TYPE(PTR));
   if (is_private) {
     address = ir_emit(b, IR_PRIVATE_COPY, TYPE(PTR), 1, &address);
     address->imm = array->tree;

@@ -257,8 +257,7 @@ bool counts_is_private(const IrInst *array) {
 
 static bool is_of_private(const IrInst *array) {
   if (array->op != IR_MEM_LOAD) return false;
-  const IrInst *at = array->operands[0];
-  while (at->op == IR_OFFSET) at = at->operands[0];
+  const IrInst *at = ir_before_offsets(array->operands[0]);
   return ir_is_call(at, RT_ARRAY_READ) && counts_is_private(at->operands[0]);
 }
 

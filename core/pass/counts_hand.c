@@ -52,7 +52,7 @@ static bool fits_guard(Hand *h, const IrInst *inst) {
 
 /* What is done through the address of an element is done with the array. */
 static const IrInst *array_of(const IrInst *operand) {
-  while (operand->op == IR_OFFSET) operand = operand->operands[0];
+  operand = ir_before_offsets(operand);
   bool is_place = ir_is_call(operand, RT_ARRAY_AT) || ir_is_call(operand, RT_ARRAY_READ) ||
                   ir_is_call(operand, RT_ARRAY_POP);
   return is_place ? operand->operands[0] : operand;

@@ -213,19 +213,8 @@ static IrInst *call(IrBuilder *b, RtEntry entry, int count, IrInst *const *opera
   return ir_call(b, entry, 0, 0, count, operands);
 }
 
-static IrInst *both(IrBuilder *b, IrInst *a, IrInst *c) {
-  return a ? ir_binary(b, IR_BAND, a, c) : c;
-}
-
-static IrInst *from_slot(IrBuilder *b, Type type, int64_t slot) {
-  bool is_arg = slot < b->kernel->args.count;
-  IrInst *inst = ir_emit(b, is_arg ? IR_ARG : IR_FRAME_LOAD, type, 0, NULL);
-  inst->imm = slot;
-  return inst;
-}
-
 static IrInst *handle(IrBuilder *b, const Known *known) {
-  return from_slot(b, TYPE(I64), known->slot);
+  return address_slot(b, false, (int)known->slot, TYPE(I64));
 }
 
 static IrInst *fits(IrBuilder *b, IrInst *extent) {
@@ -292,7 +281,7 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
     IrInst *extent = known->axes == 1
         ? length
         : call(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(b, k)});
-    if (known->axes > 1) fit = both(b, fit, fits(b, extent));
+    if (known->axes > 1) fit = rewrite_both(b, fit, fits(b, extent));
     set_slot(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
   }
   return fit;
@@ -331,8 +320,8 @@ static IrInst *is_beside(Fixed *f, IrBuilder *b, const Known *known, int number)
     IrInst *extent = address_extent(b, false, array, k);
     bytes = ir_binary(b, IR_MUL, bytes, ir_convert(b, extent, TYPE(I64)));
   }
-  return call(b, RT_ARRAY_BESIDE, 3,
-              (IrInst *[]){handle(b, known), from_slot(b, TYPE(PTR), array->address), bytes});
+  IrInst *address = address_slot(b, false, array->address, TYPE(PTR));
+  return call(b, RT_ARRAY_BESIDE, 3, (IrInst *[]){handle(b, known), address, bytes});
 }
 
 /* What makes the loop right. */
@@ -342,16 +331,16 @@ static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
   for (int i = 0; i < f->count; i++) {
     Known *known = &f->known[i];
     if (!known->is_reached) continue;
-    fit = both(b, fit, take(f, b, known));
+    fit = rewrite_both(b, fit, take(f, b, known));
     for (int k = 0; k < i; k++) {
       const Known *other = &f->known[k];
       if (!other->is_reached || !(known->is_written || other->is_written)) continue;
       IrInst *apart = call(b, RT_ARRAY_APART, 2, (IrInst *[]){handle(b, known), handle(b, other)});
-      fit = both(b, fit, apart);
+      fit = rewrite_both(b, fit, apart);
     }
     for (int k = 0; k < arrays; k++)
       if (blocks->has[k] && (known->is_written || blocks->is_written[k]))
-        fit = both(b, fit, is_beside(f, b, known, k));
+        fit = rewrite_both(b, fit, is_beside(f, b, known, k));
   }
   return fit;
 }
@@ -572,7 +561,7 @@ static void name_ends(Fixed *f, IrBuilder *b) {
     IrInst *set = setting_of(f, f->task->bounds + 2 * k + 1);
     int slot = set ? extent_slot(f, set->operands[0], b->before) : -1;
     if (slot < 0) continue;
-    IrInst *end = ir_convert(b, from_slot(b, TYPE(I32), slot), TYPE(I64));
+    IrInst *end = ir_convert(b, address_slot(b, false, slot, TYPE(I32)), TYPE(I64));
     ir_remove(set);
     set_slot(b, f->task->bounds + 2 * k + 1, end);
   }

@@ -48,11 +48,8 @@ static bool note_place(void *data, IrInst *inst) {
 }
 
 static bool is_through(const IrInst *inst, const IrInst *place) {
-  for (int i = 0; i < inst->operand_count; i++) {
-    const IrInst *at = inst->operands[i];
-    while (at->op == IR_OFFSET) at = at->operands[0];
-    if (at == place) return true;
-  }
+  for (int i = 0; i < inst->operand_count; i++)
+    if (ir_before_offsets(inst->operands[i]) == place) return true;
   return false;
 }
 

@@ -18,6 +18,11 @@ IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands)
   return again;
 }
 
+IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second) {
+  if (!first || !second) return first ? first : second;
+  return ir_binary(b, IR_BAND, first, second);
+}
+
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;

@@ -16,6 +16,8 @@ IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
 /* The value of `inst` once more, of these operands, which have the same values as its own. */
 IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands);
+/* Of two conditions; NULL: always. */
+IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second);
 /* Turns `inst` in place into this op without attributes; it keeps its type and its users. */
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands);

@@ -8,25 +8,16 @@
 
 /* -- what only the device can do, and what only the host --------------------------------------- */
 
-static const IrInst *base_of(const IrInst *address) {
-  while (address->op == IR_OFFSET) address = address->operands[0];
-  return address;
-}
-
-static bool is_array_call(const IrInst *inst) {
-  return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
-}
-
 bool serial_is_address(const IrInst *inst) {
   return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT ||
-         (inst->op == IR_OFFSET && !is_array_call(base_of(inst)));
+         (inst->op == IR_OFFSET && !ir_is_array_call(ir_before_offsets(inst)));
 }
 
 static bool is_of_array(const IrInst *inst) {
   switch (inst->op) {
   case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
-    return is_array_call(base_of(inst->operands[0]));
-  default: return is_array_call(inst) || ir_is_count(inst->op);
+    return ir_is_array_call(ir_before_offsets(inst->operands[0]));
+  default: return ir_is_array_call(inst) || ir_is_count(inst->op);
   }
 }
 

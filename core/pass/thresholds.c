@@ -75,10 +75,6 @@ static IrInst *holds(Compare *c, IrOp op, double number) {
   return ir_binary(&c->b, op, c->with, real(c, number));
 }
 
-static IrInst *both(Compare *c, IrInst *a, IrInst *b) {
-  return !a || !b ? a ? a : b : ir_binary(&c->b, IR_BAND, a, b);
-}
-
 /* The number rounded up or down, plus `more`, as an integer; `otherwise` if it is NaN. */
 static IrInst *rounded(Compare *c, IrOp round, int more, int64_t otherwise) {
   IrInst *whole = ir_unary(&c->b, round, c->with);
@@ -105,21 +101,22 @@ static IrInst *order(Compare *c) {
   }
   IrInst *threshold = rounded(c, round, or_equal ? 0 : -step, never);
   IrInst *result = ir_binary(&c->b, is_below ? IR_LE : IR_GE, c->number, threshold);
-  return never_found ? result : both(c, result, holds(c, rewrite_mirrored(c->op), (double)never));
+  if (never_found) return result;
+  return rewrite_both(&c->b, result, holds(c, rewrite_mirrored(c->op), (double)never));
 }
 
 static IrInst *equality(Compare *c) {
   Type type = c->number->type;
   IrInst *is_whole = ir_binary(&c->b, IR_EQ, ir_unary(&c->b, IR_FLOOR, c->with), c->with);
-  is_whole = both(c, is_whole, holds(c, IR_GE, (double)least_of(type)));
-  is_whole = both(c, is_whole, holds(c, IR_LT, (double)most_of(type) + 1));
+  is_whole = rewrite_both(&c->b, is_whole, holds(c, IR_GE, (double)least_of(type)));
+  is_whole = rewrite_both(&c->b, is_whole, holds(c, IR_LT, (double)most_of(type) + 1));
   IrInst *threshold = ir_convert(&c->b, c->with, type), *result;
   if (!c->least || !c->most) {
     IrInst *never = ir_const_int(&c->b, type, c->least ? most_of(type) : least_of(type));
     threshold = ir_select(&c->b, is_whole, threshold, never);
     is_whole = NULL;
   }
-  result = both(c, ir_binary(&c->b, IR_EQ, c->number, threshold), is_whole);
+  result = rewrite_both(&c->b, ir_binary(&c->b, IR_EQ, c->number, threshold), is_whole);
   return c->op == IR_EQ ? result : ir_unary(&c->b, IR_BNOT, result);
 }
 

@@ -166,10 +166,6 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
-static IrInst *both(IrBuilder *b, IrInst *a, IrInst *c) {
-  return a ? ir_binary(b, IR_BAND, a, c) : c;
-}
-
 /* Of all windows but those of the nest's index; with_own: of those too. NULL: there are none. */
 static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   IrInst *inside = NULL;
@@ -177,9 +173,9 @@ static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
     const Window *window = &w->items[i];
     bool is_own = window->base == w->own;
     if (is_own && !with_own) continue;
-    if (!is_own) inside = both(b, inside, is_in_window(w, b, window, window->base));
+    if (!is_own) inside = rewrite_both(b, inside, is_in_window(w, b, window, window->base));
     for (int end = 0; is_own && end < 2; end++)
-      inside = both(b, inside, is_in_window(w, b, window, w->nest->operands[end]));
+      inside = rewrite_both(b, inside, is_in_window(w, b, window, w->nest->operands[end]));
   }
   return inside;
 }
