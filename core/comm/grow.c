@@ -94,9 +94,7 @@ static bool take(Comm *comm, int32_t rank, const Passed *passed, int file, Error
   return true;
 }
 
-static bool take_all(Comm *comm, int file, const uint8_t *all, Error *err) {
-  int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
-  if (!files) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
+static bool take_all(Comm *comm, int file, const uint8_t *all, int *files, Error *err) {
   bool ok = courier_pass(comm, file, all, files, err);
   for (int32_t k = 0; k < comm->team_size; k++) {
     int32_t rank = comm->team_first + k;
@@ -105,7 +103,6 @@ static bool take_all(Comm *comm, int file, const uint8_t *all, Error *err) {
       ok = ok && take(comm, rank, &passed, rank == comm->rank ? file : files[k], err);
     if (files[k] >= 0) close(files[k]);
   }
-  heap_free(comm->heap, files);
   return ok;
 }
 
@@ -114,9 +111,9 @@ static void note_passed(const Comm *comm, const Passed *passed) {
   if (shared) shared->growth->passed = passed->number + 1;
 }
 
-/* One more round; what failed in the one before is told. */
-static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, bool *is_done,
-                      Error *err) {
+/* One more round; what failed in the one before is told. all, files: room for what others pass on. */
+static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
+                      bool *is_done, Error *err) {
   Passed next = {0};
   int file = error_is_set(failed) ? -1 : choose(comm, mine, &next, failed);
   courier_sender(comm, file, &next.sender, failed);
@@ -125,7 +122,7 @@ static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, boo
   bool ok = comm_call(comm, &call, all, err);
   if (ok) note_passed(comm, mine);
   *is_done = !ok || !is_any(comm, all);
-  if (!*is_done) take_all(comm, file, all, failed);
+  if (!*is_done) take_all(comm, file, all, files, failed);
   if (file >= 0) close(file);
   *mine = next;
   return ok;
@@ -133,14 +130,16 @@ static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, boo
 
 bool windows_grow(Comm *comm, Error *err) {
   uint8_t *all = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
+  int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
   Passed mine = {0};
   Error failed = {0};
-  bool is_done = false, ok = true;
-  if (!all) {
+  bool is_done = !all || !files, ok = true;
+  if (is_done) {
     comm_abort(comm, "the host has no memory left for a window");
-    return comm_lose(comm, &comm->lost, err);
+    ok = comm_lose(comm, &comm->lost, err);
   }
-  while (!is_done) ok = meet_once(comm, &mine, &failed, all, &is_done, err);
+  while (!is_done) ok = meet_once(comm, &mine, &failed, all, files, &is_done, err);
+  heap_free(comm->heap, files);
   heap_free(comm->heap, all);
   return ok;
 }

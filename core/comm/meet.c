@@ -3,7 +3,6 @@
  * A barrier is NCCL's: each rank writes the epoch into its slot of every peer, and waits until all
  * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns:
  * who writes one again has been through the barrier after which all had read it. */
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,10 +12,8 @@
 #include "comm/grow.h"
 #include "comm/header.h"
 #include "comm/near.h"
+#include "comm/wait.h"
 #include "comm/window.h"
-
-/* On a busy machine one yield may take as long as others' turns do: so time says when to look. */
-enum { SPINS = 50, TIME_EVERY = 16, LOOK_NS = 5000000 };
 
 static uint64_t came_of(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm->own->slots[rank - comm->team_first].came,
@@ -86,16 +83,9 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
 }
 
 static bool await(Comm *comm, CommCall call, int32_t rank, Error *err) {
-  int64_t began = 0, looked = 0;
-  for (uint64_t k = 1; !has_come(comm, rank); k++) {
-    if (k > SPINS) sched_yield();
-    if (k % TIME_EVERY) continue;
-    int64_t now = clock_ns();
-    if (!began) began = looked = now;
-    if (now - looked < LOOK_NS) continue;
-    looked = now;
-    if (is_hopeless(comm, call, rank, began, err)) return false;
-  }
+  Wait wait = {0};
+  while (!has_come(comm, rank))
+    if (wait_turn(&wait) && is_hopeless(comm, call, rank, wait.began_ns, err)) return false;
   return came_for_this(comm, call, rank, err);
 }
 

@@ -8,7 +8,6 @@
  * goes well. */
 #include <dlfcn.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +19,10 @@
 #include "comm/header.h"
 #include "comm/mpi.h"
 #include "comm/share.h"
+#include "comm/wait.h"
 #include "thread/job.h"
 
-enum { SPINS = 50, LOOK_EVERY = 200, ASK_MS = 1000, GRACE_MS = 300,
-       BEGIN_MS = 20000 };
+enum { ASK_MS = 1000, GRACE_MS = 300, BEGIN_MS = 20000 };
 
 static bool lost(const Mpi *mpi, Error *err) {
   return error_set(err, RG_ERROR_RANK, "%s", mpi->why);
@@ -155,14 +154,14 @@ static bool is_time_over(Mpi *mpi) {
 bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err) {
   char problem[MPI_WHY];
   bool is_done = false, ok = true;
+  Wait wait = {0};
   if (!work) return lose(mpi, why, true, err);
   mpi->has_asked = false;
-  for (uint64_t k = 1; ok; k++) {
+  while (ok) {
     if (!mpi->plugin->test(work, &is_done, problem)) return lose(mpi, problem, true, err);
     if (is_done) break;
-    if (k > SPINS) sched_yield();
-    if (k % LOOK_EVERY) continue;
-    if (!mpi->began_ms) mpi->began_ms = clock_ns() / 1000000;
+    if (!wait_turn(&wait)) continue;
+    mpi->began_ms = wait.began_ns / 1000000;
     ok = look(mpi) && !is_time_over(mpi);
   }
   mpi->began_ms = 0;

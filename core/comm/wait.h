@@ -1,0 +1,30 @@
+/* wait.h - Turns of a loop that waits for other ranks. On a busy machine one yield may take as long
+ * as others' turns do: so time, not turns, says when to look whether they may still come. */
+#ifndef RG_COMM_WAIT_H
+#define RG_COMM_WAIT_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+
+enum { WAIT_SPINS = 50, WAIT_TIME_EVERY = 16, WAIT_LOOK_NS = 5000000 };
+
+typedef struct Wait {
+  uint64_t turns;
+  int64_t began_ns, looked_ns; /* 0: the clock has not been asked yet */
+} Wait;
+
+/* After a turn in which what is waited for had not come. Is it time to look? */
+static inline bool wait_turn(Wait *wait) {
+  if (++wait->turns > WAIT_SPINS) sched_yield();
+  if (wait->turns % WAIT_TIME_EVERY) return false;
+  int64_t now = clock_ns();
+  if (!wait->began_ns) wait->began_ns = wait->looked_ns = now;
+  if (now - wait->looked_ns < WAIT_LOOK_NS) return false;
+  wait->looked_ns = now;
+  return true;
+}
+
+#endif
