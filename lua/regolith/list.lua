@@ -44,14 +44,19 @@ local function call(node, runtime, action, count)
   return tonumber(result[0])
 end
 
+-- Of the list that the first `count` indices in the buffer name.
+local function length_at(node, runtime, count)
+  local own = lib.oracle_of(runtime)
+  if own then return own:length(node, count) end
+  return call(node, runtime, "length", count)
+end
+
 --- The length of the list that the first `count` indices name, which are in the buffer; nil: they
 --- name none.
 function list.length_here(node, runtime, count)
   local rank, own = describe(node, runtime)
   if ffi.string(level.kind) ~= "dynamic" or count ~= rank or own ~= rank then return end
-  local oracle = lib.oracle_of(runtime)
-  if oracle then return oracle:length(node, count) end
-  return call(node, runtime, "length", count)
+  return length_at(node, runtime, count)
 end
 
 -- The type of field number `k` of the node; nil past the last.
@@ -92,9 +97,7 @@ function list.append(node, runtime, ...)
 end
 
 function list.length(node, runtime, ...)
-  local own = lib.oracle_of(runtime)
-  if own then return own:length(node, index.fill(...)) end
-  return call(node, runtime, "length", index.fill(...))
+  return length_at(node, runtime, index.fill(...))
 end
 
 -- A reader of what the element at `indices` holds: of `field` alone, or of all fields of the node.
