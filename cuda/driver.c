@@ -24,8 +24,15 @@ const char *driver_text(const Driver *driver, int result) {
   return text;
 }
 
-/* From the first fault of a kernel on, a context answers every call with it. */
-bool driver_is_lost(int result) { return result >= DRIVER_ILLEGAL_ADDRESS && result < 730; }
+/* From the first fault of a kernel on, a context answers every call with it. Between these numbers
+ * are some that only refuse one call: 701, a launch that needs too much; 712, memory of the host
+ * that is registered already. */
+bool driver_is_lost(int result) {
+  static const int lost[] = {214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721};
+  for (size_t i = 0; i < sizeof lost / sizeof *lost; i++)
+    if (result == lost[i]) return true;
+  return false;
+}
 
 bool driver_check(const Driver *driver, int result, const char *what, Error *err) {
   if (result == DRIVER_OK) return true;
@@ -86,7 +93,7 @@ bool driver_open(Driver *driver, Error *err) {
   const char *given = option_text("RG_CUDA_DRIVER");
   const char *path = given[0] ? given : "libcuda.so.1";
   memset(driver, 0, sizeof *driver);
-  driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (!driver->library)
     return error_set(err, RG_ERROR_DEVICE,
                      "there is no CUDA driver on this machine: %.200s cannot be opened", path);

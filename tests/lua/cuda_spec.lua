@@ -768,6 +768,20 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("false device.lost kernel 'add'\nfalse\n0$", said)
   end)
 
+  it("goes on after a launch that the driver refused", function()
+    local said = run("PTX_REFUSE_LAUNCH=4", [[
+      rg.init { arch = "cuda", async = false }
+      local x = rg.field(rg.i32, 10)
+      local add = rg.kernel(function() for i in rg.range(10) do x[i] = x[i] + 1 end end)
+      add()
+      local ok, e = pcall(add)
+      print(ok, e.code)
+      add()
+      print(x[3])
+    ]])
+    assert.equal("false device.failed\n2", said)
+  end)
+
   it("wraps memory of the GPU that somebody else has allocated, which both see after a sync",
     function()
     assert.equal("true\n3 2\n32 45 5 true\n7", run("", [[

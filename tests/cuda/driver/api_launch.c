@@ -40,6 +40,8 @@ static int check(const Function *function, const Grid *grid) {
 
 static int launch(Function *function, Grid grid, void *stream, void **params, void **extra) {
   READY();
+  static long asked;
+  if (++asked == options.refuse_launch) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
   uint32_t dynamic = grid.dynamic_bytes;
   if (function) grid.shared_bytes = dynamic + ((function->module->shared_bytes + 15) & ~15u);
   grid.function = function;
