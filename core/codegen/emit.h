@@ -308,6 +308,7 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
 void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
+enum { LANE_FEW_UPDATES = 8 }; /* plain ones of a region, repeated per lane where all run */
 /* Several in their order in each lane; only the last may have a result that others use. */
 void lane_walk(Codegen *g, const IrInst *const *insts, int count);
 void lane_if(Codegen *g, const IrInst *inst);

@@ -122,7 +122,7 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
   return LLVMBuildAdd(g->builder, operand->value, arith_convert(g, TYPE(I64), type, far), "");
 }
 
-enum { SHORT_RUN = 8, FEW_UPDATES = 8 };
+enum { SHORT_RUN = 8 };
 
 typedef struct LaneWalk { /* insts that every lane does in their order */
   const IrInst *const *insts;
@@ -189,7 +189,7 @@ static bool is_short(const IrInst *const *insts, int count) {
   int updates = 0;
   for (const IrInst *at = insts[0]->region->first; at; at = at->next)
     updates += at->op == IR_MEM_UPDATE;
-  if (updates > FEW_UPDATES) return false;
+  if (updates > LANE_FEW_UPDATES) return false;
   for (int i = 0; i < count; i++)
     if (insts[i]->op != IR_OFFSET && !(insts[i]->op == IR_MEM_UPDATE && insts[i]->plain))
       return false;

@@ -361,6 +361,27 @@ describe("particles", function()
   end)
 end)
 
+describe("keys", function()
+  -- By way of memory, one by one under a mask, it would be 7.4.
+  it("are counted from registers #compiled #cpu", function()
+    if not is_plain or not has_masks then return pending "no vectors of 512 bits" end
+    local rg = support.rg.new { threads = 1, cpu = "x86-64-v4", cache = false, specialise = false }
+    local keys, bins = n * n, 4096
+    local key, count = rg.field(rg.u32, keys), rg.field(rg.i32, bins)
+    local run = rg.kernel(function()
+      for i in rg.range(keys) do
+        local b = key[i] % bins
+        count[b] = count[b] + 1
+      end
+    end)
+    run()
+    assert.truthy(run:asm():find "vpextr")
+    if not instructions.can_count() then return end
+    local each = instructions.of(run) / keys
+    assert.is_true(each <= 5.7, ("%.1f instructions a key"):format(each))
+  end)
+end)
+
 describe("a compile", function()
   -- Particles onto a grid of nodes: what each of the 3 x 3 nodes around one gets.
   local function make(rg)
