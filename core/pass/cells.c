@@ -71,6 +71,12 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
 }
 
+/* Has `level` a node at each coordinate of `own`? */
+static bool is_within(const SNode *own, const SNode *level, int k) {
+  return snode_is_unbounded(level, k) ||
+         (!snode_is_unbounded(own, k) && own->shape[k] <= level->shape[k]);
+}
+
 /* It, moved, and whether it is inside; coordinates outside become 0, so that the walk stays
  * inside. */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
@@ -78,10 +84,11 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   IrInst *node = node_coordinate(l, b, near, k), *offset = NULL;
   if (nears) offset = shared_offset(b, nears, k);
   else if (near->offset[k]) offset = ir_const_int(b, TYPE(I64), near->offset[k]);
-  if (!offset) return node;
-  node = ir_binary(b, IR_ADD, node, offset);
-  if (snode_is_unbounded(l->shape.node_level, k)) return node;
-  IrInst *size = ir_const_int(b, TYPE(U64), l->shape.node_level->shape[k]);
+  const SNode *own = l->shape.node_level, *level = l->kernel->levels.items[near->level].node;
+  if (!offset && is_within(own, level, k)) return node;
+  if (offset) node = ir_binary(b, IR_ADD, node, offset);
+  if (snode_is_unbounded(level, k)) return node;
+  IrInst *size = ir_const_int(b, TYPE(U64), level->shape[k]);
   IrInst *within = ir_binary(b, IR_LT, ir_convert(b, node, TYPE(U64)), size);
   *inside = *inside ? ir_binary(b, IR_BAND, *inside, within) : within;
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
@@ -224,7 +231,7 @@ static void locate_grid_axis(Lower *l, Cell *c, IrBuilder *b, int axis) {
 static IrInst *address_in_leaf(Lower *l, const Cell *c, IrBuilder *b, IrInst *cursor,
                                AddressIndex along) {
   const SNode *node = c->field->node;
-  Address a = address_in_node(b, c->field->tree, l->shape.node_level, cursor, node);
+  Address a = address_in_node(b, c->field->tree, snode_node_level(node), cursor, node);
   for (int axis = 0; axis < c->axis_count - 1; axis++)
     a.index[l->shape.index[axis]].value = ir_convert(b, c->local[axis], TYPE(I64));
   if (along.value) along.value = ir_convert(b, along.value, TYPE(I64));

@@ -13,7 +13,7 @@ typedef struct Row {
   int32_t line;
   const char *name;
   EffectVerb verb;
-  bool own, near, walked, direct;     /* where the elements are found */
+  bool own, twin, near, walked, direct; /* where the elements are found */
   bool checked, unchecked;
   bool atomic, plain, apart;          /* apart: in each worker's private copy */
   int levels;                         /* slots on the way from the root */
@@ -46,7 +46,7 @@ static int count_levels(const SNode *node) {
   return count;
 }
 
-static void note_place(Row *row, const IrInst *place, const SNode *node) {
+static void note_place(const Explain *x, Row *row, const IrInst *place, const SNode *node) {
   int levels = count_levels(node);
   if (place->here) {
     row->own = true;
@@ -61,6 +61,7 @@ static void note_place(Row *row, const IrInst *place, const SNode *node) {
   bool is_own = true;
   for (int axis = 0; axis < place->axis_count; axis++) is_own &= place->offset[axis] == 0;
   *(is_own ? &row->own : &row->near) = true;
+  row->twin |= snode_node_level(node) != x->kernel->levels.items[x->task->level].node;
 }
 
 static const char *append_text(ListWay way) {
@@ -102,7 +103,7 @@ static void note_access(Explain *x, const EffectAccess *access) {
   if (inst->line <= 0) return;
   const IrField *field = &x->kernel->fields.items[access->field];
   Row *row = row_for(x, access, field->name && field->name[0] ? field->name : "a field");
-  note_place(row, inst->operands[0], field->node);
+  note_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
     *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
 }
@@ -113,6 +114,7 @@ static const char *place_text(Scratch *scratch, const Row *row) {
   const char *leaf = row->own && row->near
                          ? "cells of the leaf and of its neighbours, each found once per leaf"
                      : row->near ? "cells of neighbouring leaves, each found once per leaf"
+                     : row->twin ? "cells of the leaf at the same place, found once per leaf"
                      : row->own  ? "cells of the visited leaf"
                                  : NULL;
   const char *walk = row->direct ? "addressed directly"

@@ -10,10 +10,13 @@
  * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of
  * the leaf, is a CELL: at the loop's own position any access is allowed, since a visited leaf is
  * active until the loop ends; elsewhere it can only be read, through one cursor per (coordinates,
- * leaf offset) that all fields share. The following stay PLACEs, which are looked up from the root:
+ * leaf offset) that all fields share. So are cells below another level whose leaves are of the same
+ * shape (a second buffer): its leaf at the same coordinates, if it is there, has a cursor, too.
+ * The following stay PLACEs, which are looked up from the root:
  *   - writes to other cells, and data-dependent places: they may activate;
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
+ *   - all of a field below another level that the body writes;
  *   - everything in a tree in which the body deactivates.
  * Questions whether cells at such offsets are active: leaf_active.c.
  * Keeps the order of insts; sets task->factors. */
@@ -31,18 +34,39 @@ static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   return true;
 }
 
-bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
-  if (!node || !leaf_shape_holds(&l->shape, node)) return false;
+/* Is the sum of the loop's index and an offset as plain integers have it? */
+static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, int k) {
+  int64_t cells = snode_extent(l->shape.cells, k);
+  bool never_wraps = range->bits == 32 && cells <= INT32_MAX - max_i64(range->low, 0);
+  return never_wraps || ranges_hold_below(range, snode_extent(node, k));
+}
+
+static bool find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
+                        int32_t *offset) {
   for (int a = 0; a < l->shape.axis_count; a++) {
     int k = l->shape.index[a];
     const IndexRange *range = &index[k];
     bool near = range->low >= -l->shape.extent[a] && range->low <= l->shape.extent[a];
-    if (ranges_exact_param(l->body, range) != k || !near ||
-        !ranges_hold_below(range, snode_extent(node, k)))
+    if (ranges_exact_param(l->body, range) != k || !near || !is_exact(l, node, range, k))
       return false;
     offset[a] = (int32_t)range->low;
   }
   return true;
+}
+
+bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index, int32_t *offset) {
+  return node && leaf_shape_holds(&l->shape, node) && find_offset(l, node, index, offset);
+}
+
+enum { TAKES_NODES = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
+
+/* Is the place below another level, whose leaves are like these and stay where they are? */
+static bool is_in_twin(const Leaf *l, const IrInst *place) {
+  const IrField *field = &l->kernel->fields.items[place->field];
+  for (int k = 0; k < place->operand_count; k++)
+    if (!type_is_signed(place->operands[k]->type)) return false; /* less than 0 it is elsewhere */
+  return field->node && leaf_shape_has_twin(&l->shape, field->node) &&
+         !(l->effects->trees[field->tree] & TAKES_NODES);
 }
 
 static void add_place(Leaf *l, const EffectPlace *at) {
@@ -55,15 +79,18 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   }
   /* with the element */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
-  access.is_relative = !sets_bit && leaf_find_offset(l, node, at->index, access.offset);
-  if (writes && !(access.is_relative && is_at_origin(access.offset)))
+  access.in_twin = is_in_twin(l, at->inst);
+  access.is_relative = !sets_bit && (access.in_twin
+                                         ? find_offset(l, node, at->index, access.offset)
+                                         : leaf_find_offset(l, node, at->index, access.offset));
+  if (writes && !(access.is_relative && is_at_origin(access.offset) && !access.in_twin))
     l->written_afar[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
 }
 
 static void survey(Leaf *l) {
   unsigned changes = l->effects->trees[l->kernel->levels.items[l->task->level].tree];
-  l->deactivates = changes & (EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS);
+  l->deactivates = changes & TAKES_NODES;
   for (int i = 0; i < l->effects->places.count; i++) add_place(l, l->effects->places.items[i]);
 }
 
@@ -85,15 +112,18 @@ static bool may_read_near(const Leaf *l, const LeafAccess *access) {
   return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
 }
 
-IrInst *leaf_cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
-  if (is_at_origin(nodes)) return l->cursor;
+static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+  return near->level == level && !memcmp(near->offset, nodes, sizeof near->offset);
+}
+
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) {
+  if (level == l->task->level && is_at_origin(nodes)) return l->cursor;
   for (int i = 0; i < l->nears.count; i++)
-    if (!memcmp(l->nears.items[i]->offset, nodes, sizeof l->nears.items[i]->offset))
-      return l->nears.items[i];
+    if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
   IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
   IrInst *near =
       ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
-  near->level = l->task->level;
+  near->level = level;
   near->axis_count = (int8_t)near->operand_count;
   memcpy(near->offset, nodes, sizeof near->offset);
   vec_push(l->kernel->scratch, &l->nears, near);
@@ -101,7 +131,8 @@ IrInst *leaf_cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]) {
 }
 
 /* Two leaves per axis with an offset, the lower one first; the last axis varies fastest. */
-static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **operands) {
+static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
+                       IrInst **operands) {
   int axes[SNODE_MAX_AXES], crossed = 0;
   for (int a = 0; a < l->shape.axis_count; a++)
     if (offset[a]) axes[crossed++] = a;
@@ -112,7 +143,7 @@ static int add_cursors(Leaf *l, const int32_t offset[SNODE_MAX_AXES], IrInst **o
       int32_t lower = offset[axes[k]] < 0 ? -1 : 0;
       nodes[l->shape.coordinate[axes[k]]] = lower + second;
     }
-    operands[combination] = leaf_cursor_at(l, nodes);
+    operands[combination] = leaf_cursor_at(l, level, nodes);
   }
   return 1 << crossed;
 }
@@ -127,9 +158,13 @@ IrInst *leaf_position(const Leaf *l, int leaf_axis) {
 
 static IrInst *make_cell(Leaf *l, const LeafAccess *access) {
   IrInst *operands[SNODE_MAX_AXES + (1 << LEAF_CROSSED_AXES)];
-  int count = l->shape.axis_count;
+  int count = l->shape.axis_count, level = l->task->level;
+  if (access->in_twin) {
+    const SNode *twin = snode_node_level(l->kernel->fields.items[access->place->field].node);
+    level = ir_add_level(l->kernel, twin, twin->name);
+  }
   for (int a = 0; a < count; a++) operands[a] = leaf_position(l, a);
-  count += add_cursors(l, access->offset, operands + count);
+  count += add_cursors(l, level, access->offset, operands + count);
   IrBuilder b = rewrite_before(l->kernel, access->place);
   IrInst *cell = ir_emit(&b, IR_CELL, TYPE(PLACE), count, operands);
   cell->field = access->place->field;
@@ -153,10 +188,13 @@ static bool redirect(void *data, IrInst *inst) {
 static void note_lookup(const Leaf *l, const LeafAccess *access) {
   const IrField *field = &l->kernel->fields.items[access->place->field];
   if (!field->node) return;
-  const char *why = l->deactivates ? "the loop deactivates in this tree"
-                    : !leaf_shape_holds(&l->shape, field->node)
+  bool deactivates = l->effects->trees[field->tree] & TAKES_NODES;
+  const char *why = deactivates ? "the loop deactivates in this tree"
+                    : !access->in_twin && !leaf_shape_holds(&l->shape, field->node)
                         ? "it has no cell for each cell of the loop's leaf"
                     : !access->is_relative ? "an index is not the loop's own plus a small constant"
+                    : access->in_twin && l->written_afar[access->place->field]
+                        ? "the loop writes it, and its leaves are not the visited ones"
                     : !access->reads       ? "it is written at another cell than the loop's own"
                     : l->written_afar[access->place->field]
                         ? "the loop writes it at other cells than its own"
@@ -169,9 +207,10 @@ static void note_lookup(const Leaf *l, const LeafAccess *access) {
 static void make_cells(Leaf *l) {
   for (int i = 0; i < l->accesses.count; i++) {
     const LeafAccess *access = &l->accesses.items[i];
-    bool is_own = access->is_relative && is_at_origin(access->offset);
-    bool is_near = access->is_relative && access->reads && may_read_near(l, access);
-    bool has_cell = l->caches && !l->deactivates && (is_own || is_near);
+    bool is_own = access->is_relative && is_at_origin(access->offset) && !access->in_twin;
+    bool is_read = access->is_relative && access->reads && may_read_near(l, access);
+    bool stays = access->in_twin || !l->deactivates;
+    bool has_cell = l->caches && stays && (is_own || is_read);
     if (has_cell) l->with[access->place->id] = make_cell(l, access);
     else note_lookup(l, access);
   }

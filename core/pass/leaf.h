@@ -13,6 +13,7 @@ typedef struct LeafAccess { /* a PLACE of the body */
   IrInst *place;        /* its inst */
   bool is_relative;     /* the loop's indices plus `offset`, by leaf axis */
   bool reads;
+  bool in_twin;         /* below another level, whose leaves are as these */
   int32_t offset[SNODE_MAX_AXES];
 } LeafAccess;
 
@@ -43,8 +44,9 @@ bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
 /* Can what lies at that offset be found through cursors: few leaves, each in a direction that the
  * node level divides? */
 bool leaf_may_look_near(const Leaf *l, const int32_t *offset);
-/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. */
-IrInst *leaf_cursor_at(Leaf *l, const int32_t nodes[SNODE_MAX_AXES]);
+/* The cursor of the leaf at this distance in nodes along each of the node's coordinates. `level`:
+ * the task's, or one whose nodes are twins of the leaves. */
+IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]);
 /* The visited cell's position in its leaf. */
 IrInst *leaf_position(const Leaf *l, int leaf_axis);
 

@@ -192,7 +192,8 @@ static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
 static IrInst *choose(Asker *a, IrBuilder *b, const int32_t *offset, int32_t *nodes, int axis) {
   const Leaf *l = a->l;
   if (axis == l->shape.axis_count - 1)
-    return snode_has_bits(a->sparse) ? leaf_cursor_at(a->l, nodes) : word_of_leaf(a, nodes);
+    return snode_has_bits(a->sparse) ? leaf_cursor_at(a->l, l->task->level, nodes)
+                                     : word_of_leaf(a, nodes);
   IrInst *same = choose(a, b, offset, nodes, axis + 1);
   if (!offset[axis]) return same;
   int32_t *node = &nodes[l->shape.coordinate[axis]];

@@ -27,17 +27,31 @@ bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *s
                        kernel->levels.items[task->cells_level].node, shape);
 }
 
-bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
-  if (node == shape->cells) return true;
-  if (snode_node_level(node) != shape->node_level || node->rank != shape->cells->rank) return false;
+/* Do nodes of `level` have cells of `node` where a leaf has its cells? */
+static bool divides_alike(const LeafShape *shape, const SNode *level, const SNode *node) {
+  if (node->rank != shape->cells->rank) return false;
   for (int k = 0; k < node->rank; k++) {
     int axis = node->level_axes[k];
     if (axis != shape->cells->level_axes[k]) return false;
-    if (snode_divisor(shape->node_level, node, axis) !=
-        snode_divisor(shape->node_level, shape->cells, axis))
+    if (snode_divisor(level, node, axis) != snode_divisor(shape->node_level, shape->cells, axis))
       return false;
   }
   return true;
+}
+
+bool leaf_shape_holds(const LeafShape *shape, const SNode *node) {
+  if (node == shape->cells) return true;
+  return snode_node_level(node) == shape->node_level &&
+         divides_alike(shape, shape->node_level, node);
+}
+
+bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node) {
+  const SNode *level = snode_node_level(node);
+  if (!level || level == shape->node_level || snode_has_lists(level)) return false;
+  if (level->rank != shape->node_level->rank) return false;
+  for (int k = 0; k < level->rank; k++)
+    if (level->level_axes[k] != shape->node_level->level_axes[k]) return false;
+  return divides_alike(shape, level, node);
 }
 
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
@@ -61,8 +75,8 @@ int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component
   int axis = shape->cells->level_axes[shape->index[leaf_axis]], levels = 0;
   uint64_t stride = node->components[component].stride;
   int64_t bytes = 0;
-  for (const SNodeStep *step = snode_last_step(node); step > snode_step(shape->node_level, node);
-       step--) {
+  const SNodeStep *level = snode_step(snode_node_level(node), node);
+  for (const SNodeStep *step = snode_last_step(node); step > level; step--) {
     int64_t here = step_within(step, stride, axis);
     stride = step->stride;
     if (!here) continue;

@@ -24,6 +24,9 @@ bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
+/* The same of another node level: has it a twin of each leaf, with cells of `node` at the indices
+ * of the leaf's? */
+bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
 /* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they

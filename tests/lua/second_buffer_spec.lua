@@ -1,0 +1,152 @@
+-- Loops over active cells that read fields of another tree, whose leaves are of the same shape or
+-- not, and may be absent where a leaf is visited: beside plain Lua.
+local support = require "support"
+local rg = support.rg
+
+local function pointer(root, n) return root:pointer("ij", n):dense("ij", 4) end
+local function hash(root) return root:hash("ij"):dense("ij", 4) end
+local function two(root) return root:pointer("ij", 2):pointer("ij", 3):dense("ij", 4) end
+local function masked(root) return root:pointer("ij", 6):bitmasked("ij", 4) end
+local function rows(root) return root:pointer("ij", 6):dense("ij", 2):dense("ij", 2) end
+local function other(root) return root:pointer("ij", 3):dense("ij", 8) end
+
+local twin = "reads 'y': cells of the leaf and of its neighbours, each found once per leaf"
+local walk = "reads 'y': looked up through"
+
+-- Each pair: the tree that is visited, the one that is read, what explain says of that.
+local pairs_of_trees = {
+  { "pointer, pointer", pointer, pointer, twin },
+  { "pointer, hash", pointer, hash, twin },
+  { "hash, pointer", hash, pointer, twin },
+  { "hash, hash", hash, hash, twin },
+  { "pointer, two levels of them", pointer, two, twin },
+  { "masked, pointer", masked, pointer, twin },
+  { "pointer, masked", pointer, masked, twin },
+  { "pointer, cells divided twice", pointer, rows, twin },
+  { "cells divided twice, pointer", rows, pointer, twin },
+  { "pointer, larger leaves", pointer, other, walk },
+}
+
+local function place(T, make, n)
+  local x = rg.field(T)
+  make(rg.root, n):place(x)
+  return x
+end
+
+-- About a third of all cells of 24 x 24, whole leaves left out; past `n` leaves nothing.
+local function scatter(x, seed, n)
+  for i = 0, 4 * n - 1 do
+    for j = 0, 4 * n - 1 do
+      local leaf = math.floor(i / 4) * 5 + math.floor(j / 4) * 3 + seed
+      if leaf % 3 > 0 and (i * 7 + j * 5 + seed) % 3 == 0 then x[i][j] = i * 100 + j + seed end
+    end
+  end
+end
+
+local function around(value, i, j)
+  local sum = 0
+  for a = -1, 1 do
+    for b = -1, 1 do sum = sum + (a * 3 + b + 5) * value(i + a, j + b) end
+  end
+  return sum
+end
+
+local function read(y)
+  local values = {}
+  for i, j, v in pairs(y) do values[i * 1000 + j] = v end
+  return function(i, j) return values[i * 1000 + j] or 0 end
+end
+
+local function expect_same(x, value)
+  local cells = 0
+  for i, j, v in pairs(x) do
+    assert.equal(around(value, i, j), v, ("at %d, %d"):format(i, j))
+    cells = cells + 1
+  end
+  assert.is_true(cells > 100)
+end
+
+local function stencil(x, y)
+  return rg.kernel(function()
+    for i, j in x:active() do
+      local sum = 0
+      for a = -1, 1 do
+        for b = -1, 1 do sum = sum + (a * 3 + b + 5) * y[i + a][j + b] end
+      end
+      x[i][j] = sum
+    end
+  end)
+end
+
+describe("a loop over active cells that reads another tree", function()
+  for _, case in ipairs(pairs_of_trees) do
+    local name, visited, other_tree, says = unpack(case)
+    it("finds what is there: " .. name, function()
+      local x, y = place(rg.i32, visited, 6), place(rg.i32, other_tree, 6)
+      scatter(x, 0, 6)
+      scatter(y, 1, 6)
+      local step = stencil(x, y)
+      step()
+      expect_same(x, read(y))
+      if os.getenv "RG_ARCH" ~= "lua" then assert.matches(says, step:explain(), 1, true) end
+    end)
+  end
+
+  it("reads zero where the other tree ends", function()
+    for _, visited in ipairs { pointer, hash } do
+      local x, y = place(rg.i32, visited, 6), place(rg.i32, pointer, 4)
+      scatter(x, 0, 6)
+      scatter(y, 1, 4)
+      if visited == hash then
+        for k = 1, 9 do x[-k][-k] = k end
+        y[0][0] = 7
+      end
+      stencil(x, y)()
+      expect_same(x, read(y))
+    end
+  end)
+
+  it("sees its own writes into leaves that were not there", function()
+    local x, y = place(rg.i32, pointer, 6), place(rg.i32, pointer, 6)
+    scatter(x, 0, 6)
+    local before = read(x)
+    rg.kernel(function()
+      for i, j in x:active() do
+        y[i][j] = x[i][j] + 1
+        x[i][j] = y[i][j] * 2
+      end
+    end)()
+    for i, j, v in pairs(x) do assert.equal((before(i, j) + 1) * 2, v) end
+    for i, j, v in pairs(y) do assert.equal(before(i, j) + 1, v) end
+  end)
+
+  it("sees what it deactivates there", function()
+    local x, y = place(rg.i32, pointer, 6), place(rg.i32, masked, 6)
+    scatter(x, 0, 6)
+    y:copy_from(x)
+    rg.kernel(function()
+      for i, j in x:active() do
+        y:deactivate(i, j)
+        x[i][j] = y[i][j]
+      end
+    end)()
+    for _, _, v in pairs(x) do assert.equal(0, v) end
+  end)
+
+  it("reads, in vector lanes, floats of leaves that come and go", function()
+    local x, y = place(rg.f32, pointer, 6), rg.field(rg.f32)
+    local block = rg.root:pointer("ij", 6)
+    block:dense("ij", 4):place(y)
+    for turn = 0, 3 do
+      x:clear()
+      scatter(x, turn, 6)
+      scatter(y, turn + 1, 6)
+      stencil(x, y)()
+      expect_same(x, read(y))
+      for b = 0, 5 do block:deactivate(b, (b + turn) % 6) end
+      scatter(x, 1, 6)
+      stencil(x, y)()
+      expect_same(x, read(y))
+    end
+  end)
+end)
