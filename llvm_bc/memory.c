@@ -3,7 +3,11 @@
  * calls).
  * A node is whole cache lines: stores that fill a line at once need not read it first. The
  * library's memset uses string instructions from 2 KiB on, which take twice as long (nodes of 2
- * KiB, in ascending order: 125 ns each instead of 60). */
+ * KiB, in ascending order: 125 ns each instead of 60). Where no cache holds a level's nodes, stores
+ * past the caches neither read a line first nor put another out (50 and 90 ns, in any order). */
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 #include "node.h"
 
 enum { WORTH_STRINGS = 1 << 18 }; /* bytes */
@@ -29,6 +33,21 @@ void rt_node_zero(uint8_t *node, uint64_t bytes) {
   }
 #endif
   rt_memory_zero(node, bytes);
+}
+
+void rt_node_zero_past(uint8_t *node, uint64_t bytes) {
+#if defined(__x86_64__)
+  __m128i *at = (__m128i *)(void *)node, *end = (__m128i *)(void *)(node + bytes);
+  while (at < end) _mm_stream_si128(at++, _mm_setzero_si128());
+#else
+  rt_node_zero(node, bytes);
+#endif
+}
+
+void rt_node_zero_end(void) {
+#if defined(__x86_64__)
+  _mm_sfence();
+#endif
 }
 
 void rt_memory_zero(void *memory, uint64_t bytes) {

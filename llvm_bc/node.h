@@ -310,6 +310,9 @@ static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);
 void rt_node_zero(uint8_t *node, uint64_t bytes);  /* whole granules */
+/* the same, past the caches; when several are done, what follows is ordered after them */
+void rt_node_zero_past(uint8_t *node, uint64_t bytes);
+void rt_node_zero_end(void);
 void rt_memory_copy(void *to, const void *from, uint64_t bytes);
 
 /* Tells the next refresh that there is work; written only once, so that workers can share the cache

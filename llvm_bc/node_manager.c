@@ -10,7 +10,7 @@
  * states, so that workers who take neighbouring batches do not write to one line. Chunks grow
  * geometrically from one segment to LARGEST_CHUNK, and are smaller if budget or arena run short.
  * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread
- * that will write it next. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
+ * that will write it next: alone, as it is taken, while caches hold it; else with its batch. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
  * The same work done again may reserve more, but not for ever: a chunk is added when the shared
  * list is empty and no chunk has fresh nodes, while every other worker keeps a batch at most. So
  * none is added once there is room for the most that is live, and a batch per worker.
@@ -22,7 +22,8 @@
 enum {
   LARGEST_CHUNK = 4 << 20,
   BATCH_BYTES = 128 << 10,
-  LINE = 64, /* bytes */
+  WORTH_PAST = 32 << 20, /* bytes */
+  LINE = 64,
   LARGEST_BATCH = LINE,
   TINY_CHUNK_NODES = 3
 };
@@ -182,6 +183,22 @@ static void link_run(const RtTree *tree, const RtManager *manager, Run run, uint
   *end = 0;
 }
 
+static int is_past_caches(const RtTree *tree, const RtManager *manager) {
+  return manager->chunk_bytes >= WORTH_PAST || tree->tiny_chunks;
+}
+
+/* Of a level that no cache holds, a batch is zeroed past the caches, when it comes to the worker:
+ * its stores need not be waited for before a node is shown to others. */
+static void zero_batch(const RtTree *tree, const RtManager *manager, const RtLocal *local) {
+  for (uint32_t handle = local->free; handle;) {
+    RtNode node = node_get(tree, manager, handle);
+    if (*node.state == RT_NODE_USED) rt_node_zero_past(node.memory, manager->node_size);
+    *node.state = RT_NODE_FRESH;
+    handle = node.info->next;
+  }
+  rt_node_zero_end();
+}
+
 /* A run's entries in the tables are cold: they are written after the lock. */
 static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
   uint32_t left = batch_size(tree, manager);
@@ -191,13 +208,14 @@ static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
   if (left) run = next_run(tree, manager, left);
   if (end == &local->free && !run.chunk && rt_chunk_add(tree, manager))
     run = next_run(tree, manager, left);
-  int ok = end != &local->free || run.chunk;
+  int ok = end != &local->free || run.chunk, is_large = is_past_caches(tree, manager);
   if (!ok) {
     manager->starved = 1;
     rt_tree_touch(tree);
   }
   rt_unlock(&manager->lock);
   link_run(tree, manager, run, end);
+  if (is_large) zero_batch(tree, manager, local);
   return ok;
 }
 

@@ -317,6 +317,34 @@ static void check_reuse(void) {
   end();
 }
 
+/* Fills cells first .. end - 1 of row 1, each of which must be new; removes them. */
+static void fill_and_drop(int64_t first, int64_t end, int round) {
+  for (int64_t c = first; c < end; c++) {
+    uint32_t *slot = forest_slot(context, trees, 0, 0, 1, c, false);
+    uint8_t *node = rt_slot_ensure(context, &context->workers[c % 2], 0, 0, slot);
+    CHECK(holds_zeros(node, manager(0)->node_size));
+    memset(node, round, manager(0)->node_size);
+  }
+  for (int64_t c = first; c < end; c++)
+    rt_slot_clear(context, &context->workers[c % 3 % 2], 0, 0,
+                  forest_slot(context, trees, 0, 0, 1, c, false));
+  CHECK(rt_tree_collect(context, &trees->rt));
+  CHECK_TEXT(forest_check(context, trees, 0), "");
+}
+
+static void check_large(void) {
+  static const ForestRow rows[] = {{FOREST_ROOT, 0, "", {0}, 0},
+                                   {FOREST_POINTER, 0, "i", {640}, 0},
+                                   {FOREST_DENSE, 1, "i", {16384}, 4}};
+  begin(rows, 3, UINT64_MAX, false);
+  TEST("nodes of a level that no cache holds come back zeroed, with batches or what is left") {
+    for (int round = 1; round < 4; round++) fill_and_drop(0, 640, round);
+    CHECK(manager(0)->chunk_bytes > 32 << 20);
+    for (int round = 1; round < 4; round++) fill_and_drop(100, 101 + 10 * round, round);
+  }
+  end();
+}
+
 static void check_compact(void) {
   begin(KIND_ROWS(kind_block), UINT64_MAX, false);
   TEST("chunks without a live node give their memory back, and take it again") {
@@ -492,6 +520,7 @@ int main(void) {
   check_orphans(false);
   check_orphans(true);
   check_reuse();
+  check_large();
   check_compact();
   check_orders();
   check_huge_root();
