@@ -38,7 +38,8 @@ static bool stays_in_node(const Nodes *n, const SNode *node, int axis, const Ind
   int64_t cells = k >= 0 ? snode_divisor(n->node_level, node, axis) : node->shape[position];
   if (!range->known || range->low < 0 || range->high >= cells) return false;
   if (k < 0 || !range->base) return k < 0 && !range->base;
-  return ranges_hold_below(range, node->shape[position]) && is_multiple(n, range->base, k, cells);
+  return ranges_hold_below(range, snode_extent(node, position)) &&
+         is_multiple(n, range->base, k, cells);
 }
 
 static void mark_place(const Nodes *n, const EffectPlace *place) {
@@ -55,7 +56,6 @@ bool pass_nodes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind != TASK_NODES) continue;
     Nodes n = {
         .kernel = kernel, .task = task, .node_level = kernel->levels.items[task->level].node};
-    if (snode_has(n.node_level, SNODE_UNBOUNDED)) continue; /* indices may be negative */
     const Effects *effects = effects_of(ctx, kernel, task);
     if (effects->trees[kernel->levels.items[task->level].tree] & EFFECT_DEACTIVATES) continue;
     for (int p = 0; p < effects->places.count; p++) mark_place(&n, effects->places.items[p]);

@@ -52,6 +52,38 @@ describe("a loop over nodes", function()
     assert.equal(3, block:count())
   end)
 
+  it("reads and writes cells of a hash's node, also below zero", function()
+    local x, most = rg.field(rg.i32), rg.field(rg.i32)
+    local block = rg.root:hash("ij")
+    block:dense("ij", 4, 3):place(x)
+    block:place(most)
+    for n, at in ipairs { { -7, 2 }, { 3, -1 }, { 0, 0 }, { -2 ^ 31, 2 ^ 40 } } do
+      for a = 0, 3 do
+        for b = 0, 2 do x[4 * at[1] + a][3 * at[2] + b] = 100 * n + 10 * a + b end
+      end
+    end
+    local k = rg.kernel([=[function()
+      for i, j in block:active() do
+        local largest = 0
+        for a, b in rg.range({4 * i, 4 * i + 4}, {3 * j, 3 * j + 3}) do
+          largest = math.max(largest, x[a][b])
+        end
+        most[i][j] = largest
+        x[4 * i + 3][3 * j + 1] += x[4 * i][3 * j + 2]
+        x[4 * i + 1][3 * j] = x[rg.i32(4 * i)][3 * j] -- past 2^31 another cell
+      end
+    end]=], { x = x, most = most, block = block })
+    k()
+    local far = most[-2 ^ 31][2 ^ 40]
+    assert.same({ 132, 232, 332, 432 }, { most[-7][2], most[3][-1], most[0][0], far })
+    assert.same({ 233, 433, 633 }, { x[-25][7], x[15][-2], x[3][1] })
+    far = x[-2 ^ 33 + 1][3 * 2 ^ 40]
+    assert.same({ 100, 200, 300, 0 }, { x[-27][6], x[13][-3], x[1][0], far })
+    if os.getenv "RG_ARCH" ~= "lua" then
+      assert.matches("reads 'x': cells of the visited leaf\n", k:explain(), 1, true)
+    end
+  end)
+
   it("adds to cells of its node and of others", function()
     local x, _, _, block = tree()
     for i = 0, 5 do
