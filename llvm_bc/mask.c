@@ -14,20 +14,27 @@
 
 typedef void RunVisit(void *data, uint8_t *place);
 
-/* Visits every address of a run below `start`, for cell `cell`. */
-static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit *visit,
-                      void *data) {
+static uint64_t count_places(const RtRun *run) {
   uint64_t places = 1;
   for (int32_t k = 0; k < run->depth; k++) places *= run->counts[k];
-  for (uint64_t number = 0; number < places; number++) {
-    uint8_t *place = start + run->offset + cell * run->stride;
-    uint64_t rest = number;
-    for (int32_t k = run->depth - 1; k >= 0; k--) {
-      place += rest % run->counts[k] * run->steps[k];
-      rest /= run->counts[k];
-    }
-    visit(data, place);
+  return places;
+}
+
+/* Of a run below `start`, for cell `cell`: the place of a number below count_places. */
+static uint8_t *place_at(const RtRun *run, uint8_t *start, uint64_t cell, uint64_t number) {
+  uint8_t *place = start + run->offset + cell * run->stride;
+  for (int32_t k = run->depth - 1; k >= 0; k--) {
+    place += number % run->counts[k] * run->steps[k];
+    number /= run->counts[k];
   }
+  return place;
+}
+
+static void visit_run(const RtRun *run, uint8_t *start, uint64_t cell, RunVisit *visit,
+                      void *data) {
+  uint64_t places = count_places(run);
+  for (uint64_t number = 0; number < places; number++)
+    visit(data, place_at(run, start, cell, number));
 }
 
 /* -- one cell ---------------------------------------------------------------------------------- */
@@ -121,6 +128,32 @@ void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
     rt_tree_clear(context, tree_index, mask->hashes[h].manager);
   visit_containers(tree, mask, zero_container, mask);
 }
+
+#if RT_ALONE
+/* Pieces of containers are dealt out one after the other, those of a chunk's nodes together. */
+static void zero_piece(const RtMask *mask, uint8_t *start, uint64_t number) {
+  const RtRun *containers = &mask->containers;
+  uint64_t pieces = (containers->size + sizeof(uint64_t) - 1) / sizeof(uint64_t),
+           from = number % pieces * sizeof(uint64_t), left = containers->size - from;
+  rt_memory_zero(place_at(containers, start, 0, number / pieces) + from,
+                 left < sizeof(uint64_t) ? left : sizeof(uint64_t));
+}
+
+void rt_mask_zero(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads) {
+  const RtMask *mask = &tree->masks[number];
+  uint64_t pieces = count_places(&mask->containers) *
+                    ((mask->containers.size + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  if (mask->holder < 0) {
+    for (uint64_t k = thread; k < pieces; k += threads) zero_piece(mask, tree->root, k);
+    return;
+  }
+  const RtManager *manager = &tree->managers[mask->holder];
+  for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk))
+    for (uint64_t k = thread; k < chunk->handed * pieces; k += threads)
+      if (chunk->states[k / pieces] == RT_NODE_LIVE)
+        zero_piece(mask, chunk->nodes + k / pieces * manager->node_size, k % pieces);
+}
+#endif
 
 /* -- snapshots --------------------------------------------------------------------------------- */
 

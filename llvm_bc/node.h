@@ -267,6 +267,15 @@ void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threa
                   uint64_t *counts);
 void rt_list_enter(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads,
                    const uint64_t *counts);
+/* order_make.c, on a GPU: the order that rt_list_order then finds. By one thread, after the list;
+ * then by all, each with its number: see rg_service_order. */
+void rt_order_begin(RtContext *context, RtTree *tree, int32_t manager, int32_t depth);
+void rt_order_look(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread,
+                   uint64_t threads);
+void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread,
+                   uint64_t threads);
+void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t turn, uint64_t thread,
+                    uint64_t threads);
 /* visit_gpu.c: what it asks of tree 0. */
 void rt_visit(RtContext *context, RtVisit *visit);
 /* gc.c: rt_tree_refresh, by all threads of a block, which come to it together. */
@@ -275,6 +284,8 @@ void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread,
  * of which comes the rest. */
 void rt_clear_nodes(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
 void rt_clear_end(RtContext *context, RtTree *tree, int32_t manager);
+/* mask.c, on a GPU: the rest of rt_mask_clear_all, after all below the cells is gone. */
+void rt_mask_zero(RtTree *tree, int32_t mask, uint64_t thread, uint64_t threads);
 /* no node is live, and chunks hand out all theirs again. */
 void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count);
 

@@ -3,11 +3,18 @@
  * reorder during a walk, and sorted by merging runs, of which there are few if memory order is
  * close to coordinate order. A nested walk has its own order, by depth, so that the outer one's
  * does not change.
+ * A GPU's threads make it together, before the task that asks for it: each finds the place of a row
+ * by counting what is before it in the other runs. What asks in between is answered by one thread.
  * Sizes: 16 bytes per node and axis. */
 #include "atomic.h"
 #include "node.h"
 
 enum { LEAST_ROWS = 64 };
+
+static void *say_no_memory(RtContext *context, const RtTree *tree, const RtManager *manager) {
+  rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
+  return 0;
+}
 
 #if RT_ALONE
 static uint64_t in_segments(uint64_t bytes) {
@@ -15,31 +22,53 @@ static uint64_t in_segments(uint64_t bytes) {
 }
 
 /* Without a host to ask: segments of the tree's own arena. */
-static void *grow(RtContext *context, RtTree *tree, void *memory, uint64_t old_bytes,
-                  uint64_t new_bytes) {
-  uint8_t *grown = rt_segments_take(tree, in_segments(new_bytes));
-  if (!grown) return 0;
-  rt_memory_copy(grown, memory, old_bytes);
-  if (memory) {
-    rt_memory_zero(memory, in_segments(old_bytes));
-    rt_segments_give(tree, memory, in_segments(old_bytes));
-  }
+static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *manager,
+                            uint64_t old_bytes, uint64_t new_bytes) {
+  RtOrder **grown = (RtOrder **)(void *)rt_segments_take(tree, in_segments(new_bytes));
+  if (!grown) return say_no_memory(context, tree, manager);
+  if (!manager->orders) return grown;
+  rt_memory_copy(grown, manager->orders, old_bytes);
+  rt_memory_zero(manager->orders, in_segments(old_bytes));
+  rt_segments_give(tree, (uint8_t *)manager->orders, in_segments(old_bytes));
   return grown;
+}
+
+/* What it had is zeroed before anything else is taken. */
+static RtOrder *grow_order(RtContext *context, RtTree *tree, const RtManager *manager,
+                           RtOrder *order, uint64_t old_bytes, uint64_t new_bytes) {
+  RtOrder *grown = (RtOrder *)(void *)rt_segments_take(tree, in_segments(new_bytes));
+  if (!grown) return say_no_memory(context, tree, manager);
+  if (!order) return grown;
+  rt_segments_give(tree, (uint8_t *)order, in_segments(old_bytes));
+  grown->stale = (uint64_t *)(void *)order;
+  grown->stale_bytes = in_segments(old_bytes);
+  return grown;
+}
+
+static void zero_stale(const RtOrder *order, uint64_t thread, uint64_t threads) {
+  for (uint64_t k = thread; k < order->stale_bytes / sizeof *order->stale; k += threads)
+    order->stale[k] = 0;
+}
+
+static void drop_stale(RtOrder *order) {
+  zero_stale(order, 0, 1);
+  order->stale_bytes = 0;
 }
 #else
-static void *grow(RtContext *context, RtTree *tree, void *memory, uint64_t old_bytes,
-                  uint64_t new_bytes) {
-  return context->grow(context, memory, old_bytes, new_bytes);
+static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *manager,
+                            uint64_t old_bytes, uint64_t new_bytes) {
+  RtOrder **grown = context->grow(context, manager->orders, old_bytes, new_bytes);
+  return grown ? grown : say_no_memory(context, tree, manager);
 }
-#endif
 
-static void *order_grow(RtContext *context, RtTree *tree, const RtManager *manager, void *memory,
-                        uint64_t old_bytes, uint64_t new_bytes) {
-  void *grown = grow(context, tree, memory, old_bytes, new_bytes);
-  if (!grown)
-    rt_error_set(context, RT_ERROR_MEMORY, tree->number, (int32_t)(manager - tree->managers));
-  return grown;
+static RtOrder *grow_order(RtContext *context, RtTree *tree, const RtManager *manager,
+                           RtOrder *order, uint64_t old_bytes, uint64_t new_bytes) {
+  RtOrder *grown = context->grow(context, order, old_bytes, new_bytes);
+  return grown ? grown : say_no_memory(context, tree, manager);
 }
+
+static void drop_stale(RtOrder *order) { (void)order; }
+#endif
 
 /* -- sorting ----------------------------------------------------------------------------------- */
 
@@ -95,7 +124,7 @@ static RtOrder **find_place(RtContext *context, RtTree *tree, RtManager *manager
                             uint64_t depth) {
   uint64_t count = manager->order_count;
   if (depth >= count) {
-    RtOrder **orders = order_grow(context, tree, manager, manager->orders, count * sizeof *orders,
+    RtOrder **orders = grow_table(context, tree, manager, count * sizeof *orders,
                                   (depth + 1) * sizeof *orders);
     if (!orders) return 0;
     for (uint64_t k = count; k <= depth; k++) orders[k] = 0;
@@ -116,7 +145,7 @@ static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager,
   if (*place && capacity == old) return *place;
   uint64_t old_bytes = *place ? order_bytes(manager, old) : 0;
   RtOrder *order =
-      order_grow(context, tree, manager, *place, old_bytes, order_bytes(manager, capacity));
+      grow_order(context, tree, manager, *place, old_bytes, order_bytes(manager, capacity));
   if (!order) return 0;
   *place = order;
   order->version = 0;
@@ -125,13 +154,19 @@ static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager,
   return order;
 }
 
+/* Of a list that is that of now. */
+static RtOrder *get(RtContext *context, RtTree *tree, RtManager *manager, int32_t depth) {
+  RtOrder **place = find_place(context, tree, manager, (uint64_t)depth);
+  return place ? reserve(context, tree, manager, place) : 0;
+}
+
 uint64_t rt_list_order(RtContext *context, int32_t tree_index, int32_t number, int32_t depth) {
   RtTree *tree = context->trees[tree_index];
   RtManager *manager = &tree->managers[number];
   if (!rt_list_update(context, tree, number)) return 0;
-  RtOrder **place = find_place(context, tree, manager, (uint64_t)depth);
-  RtOrder *order = place ? reserve(context, tree, manager, place) : 0;
+  RtOrder *order = get(context, tree, manager, depth);
   if (!order || order->version == manager->version) return (uint64_t)(uintptr_t)order;
+  drop_stale(order);
   order->count = (int64_t)manager->list_count;
   for (int64_t row = 0; row < order->count; row++)
     copy_rows(order->rows + row * order->axis_count, manager->list[row].coordinates,
@@ -140,3 +175,116 @@ uint64_t rt_list_order(RtContext *context, int32_t tree_index, int32_t number, i
   order->version = manager->version;
   return (uint64_t)(uintptr_t)order;
 }
+
+/* -- by all threads of a GPU ------------------------------------------------------------------- */
+
+#if RT_ALONE
+static RtOrder *find(const RtManager *manager, int32_t depth) {
+  return (uint64_t)depth < manager->order_count ? manager->orders[depth] : 0;
+}
+
+void rt_order_begin(RtContext *context, RtTree *tree, int32_t number, int32_t depth) {
+  RtManager *manager = &tree->managers[number];
+  RtOrder *order = find(manager, depth);
+  if (order) order->is_due = 0;
+  if (manager->list_version != manager->version) return;
+  order = get(context, tree, manager, depth);
+  if (!order || order->version == manager->version) return;
+  order->count = (int64_t)manager->list_count;
+  order->version = manager->version;
+  order->is_due = 1;
+  order->is_disordered = 0;
+}
+
+/* The order that is to be made; 0: there is none. */
+static RtOrder *find_due(const RtTree *tree, int32_t number, int32_t depth) {
+  RtOrder *order = find(&tree->managers[number], depth);
+  return order && order->is_due ? order : 0;
+}
+
+void rt_order_look(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
+                   uint64_t threads) {
+  const RtListEntry *list = tree->managers[number].list;
+  RtOrder *order = find_due(tree, number, depth);
+  if (!order) return;
+  zero_stale(order, thread, threads);
+  for (uint64_t row = thread + 1; row < (uint64_t)order->count; row += threads)
+    if (is_before(list[row].coordinates, list[row - 1].coordinates, order->axis_count))
+      order->is_disordered = 1;
+}
+
+/* Merging takes so many turns from runs of so many rows on; the last one's are in `rows`. */
+static int turns_left(const RtOrder *order, uint64_t run) {
+  int turns = 0;
+  for (; run < (uint64_t)order->count; run *= RT_ORDER_RUNS) turns++;
+  return turns;
+}
+
+static int64_t *half(RtOrder *order, int turns) {
+  return order->rows + (turns % 2 ? order->capacity * order->axis_count : 0);
+}
+
+static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* How many of the run's rows in the list are before one of them. */
+static uint64_t count_before(const RtManager *manager, uint64_t begin, uint64_t end,
+                             const int64_t *coordinates) {
+  uint64_t count = 0;
+  for (uint64_t row = begin; row < end; row++)
+    count += (uint64_t)is_before(manager->list[row].coordinates, coordinates, manager->axis_count);
+  return count;
+}
+
+void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
+                   uint64_t threads) {
+  const RtManager *manager = &tree->managers[number];
+  RtOrder *order = find_due(tree, number, depth);
+  if (!order) return;
+  if (!thread) order->stale_bytes = 0;
+  int32_t axes = order->axis_count;
+  uint64_t count = (uint64_t)order->count;
+  int sorts = order->is_disordered;
+  int64_t *to = half(order, sorts ? turns_left(order, RT_ORDER_RUN) : 0);
+  for (uint64_t row = thread; row < count; row += threads) {
+    const int64_t *from = manager->list[row].coordinates;
+    uint64_t begin = row / RT_ORDER_RUN * RT_ORDER_RUN, place = row;
+    if (sorts)
+      place = begin + count_before(manager, begin, least_of(begin + RT_ORDER_RUN, count), from);
+    copy_rows(to + place * (uint64_t)axes, from, axes);
+  }
+}
+
+/* Of sorted rows begin..end, the number of those before another. */
+static uint64_t search(const int64_t *rows, uint64_t begin, uint64_t end, const int64_t *row,
+                       int32_t axes) {
+  uint64_t low = begin;
+  while (low < end) {
+    uint64_t middle = low + (end - low) / 2;
+    if (is_before(rows + middle * (uint64_t)axes, row, axes)) low = middle + 1;
+    else end = middle;
+  }
+  return low - begin;
+}
+
+void rt_order_merge(RtTree *tree, int32_t number, int32_t depth, int32_t turn, uint64_t thread,
+                    uint64_t threads) {
+  RtOrder *order = find_due(tree, number, depth);
+  if (!order || !order->is_disordered) return;
+  uint64_t run = RT_ORDER_RUN, count = (uint64_t)order->count;
+  while (turn--) run *= RT_ORDER_RUNS;
+  int turns = turns_left(order, run);
+  if (!turns) return;
+  int32_t axes = order->axis_count;
+  const int64_t *from = half(order, turns);
+  int64_t *to = half(order, turns - 1);
+  for (uint64_t row = thread; row < count; row += threads) {
+    const int64_t *own = from + row * (uint64_t)axes;
+    uint64_t first = row / (run * RT_ORDER_RUNS) * (run * RT_ORDER_RUNS), place = first + row % run;
+    uint64_t end = least_of(first + run * RT_ORDER_RUNS, count);
+    for (uint64_t begin = first; begin < end; begin += run)
+      if (row / run != begin / run)
+        place += search(from, begin, least_of(begin + run, count), own, axes);
+    copy_rows(to + place * (uint64_t)axes, own, axes);
+  }
+}
+#endif

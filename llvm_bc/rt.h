@@ -203,7 +203,11 @@ typedef struct RtOrder {
   uint64_t version;         /* the manager's version that it reflects */
   int64_t count, capacity;  /* rows; twice the capacity is allocated */
   int32_t axis_count;
-  uint32_t pad;
+  /* of a GPU, for the entries that follow: all threads make it, and have to sort it; and what it
+   * had before it grew, which they zero */
+  uint16_t is_due, is_disordered;
+  uint64_t *stale;
+  uint64_t stale_bytes;
   int64_t rows[];           /* count rows of axis_count coordinates */
 } RtOrder;
 
@@ -474,16 +478,25 @@ typedef struct RtGpuLaunch {
  *     rg_service_clear, rg_service_clear_end
  *                        manager `number` of tree `tree`, after a refresh, loses all its nodes: the
  *                        first of the two is for any number of threads
+ *     rg_service_clear_cells    so do all cells of mask `number` what they hold, after those; by
+ *                        any number of threads
  *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then unless
  *                        the way was CLEAR; by one thread
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
  *     rg_service_fill    or it is made here, in any order; if `in_order`, whole warps count here
- *     rg_service_enter   and enter nodes here; result: a number for each of the warps */
+ *     rg_service_enter   and enter nodes here; result: a number for each of the warps
+ *     rg_service_order   its order `depth`, of that list, has memory; then, by any number of threads:
+ *     rg_service_order_look    is the list sorted already?
+ *     rg_service_order_copy    rows of the list, runs of which are sorted,
+ *     rg_service_order_merge   by merging runs, RT_ORDER_RUNS at once: `turn` 0, 1 .. until
+ *                        RT_ORDER_RUN * RT_ORDER_RUNS^turn is as much as all rows */
+enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
   RtContext *context;
   uint64_t *result;
   int32_t tree, number;
-  int32_t in_order, nodes_per_change; /* rt_list_begin */
+  union { int32_t in_order, depth; }; /* rt_list_begin; of an order */
+  union { int32_t nodes_per_change, turn; };
 } RtGpuService;
 
 /* What rg_begin_block takes, by value: `words`, `count` of them, go to `to`, a launch's block; but

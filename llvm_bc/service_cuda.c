@@ -79,15 +79,24 @@ SERVICE rg_service_zero(RtGpuService service) {
 
 /* -- clear ------------------------------------------------------------------------------------- */
 
-/* Every node of manager `number` of tree `tree`, which is refreshed, and below it. */
+/* Every node of manager `number` of tree `tree`, which is refreshed, and below it; but not after a
+ * failure, as with any task. */
 SERVICE rg_service_clear(RtGpuService service) {
+  if (rt_stopped(service.context)) return;
   rt_clear_nodes(service.context->trees[service.tree], service.number, thread_number(),
                  thread_count());
 }
 
 SERVICE rg_service_clear_end(RtGpuService service) {
-  if (thread_number()) return;
+  if (thread_number() || rt_stopped(service.context)) return;
   rt_clear_end(service.context, service.context->trees[service.tree], service.number);
+}
+
+/* All cells of mask `number`, below which no node is left. */
+SERVICE rg_service_clear_cells(RtGpuService service) {
+  if (rt_stopped(service.context)) return;
+  rt_mask_zero(service.context->trees[service.tree], service.number, thread_number(),
+               thread_count());
 }
 
 /* -- a cell that the host asks about ----------------------------------------------------------- */
@@ -155,4 +164,26 @@ SERVICE rg_service_fill(RtGpuService service) {
 SERVICE rg_service_enter(RtGpuService service) {
   rt_list_enter(service.context->trees[service.tree], service.number, thread_number(),
                 thread_count(), service.result);
+}
+
+/* -- orders ------------------------------------------------------------------------------------ */
+
+static RtTree *tree_of(RtGpuService service) { return service.context->trees[service.tree]; }
+
+SERVICE rg_service_order(RtGpuService service) {
+  if (thread_number()) return;
+  rt_order_begin(service.context, tree_of(service), service.number, service.depth);
+}
+
+SERVICE rg_service_order_look(RtGpuService service) {
+  rt_order_look(tree_of(service), service.number, service.depth, thread_number(), thread_count());
+}
+
+SERVICE rg_service_order_copy(RtGpuService service) {
+  rt_order_copy(tree_of(service), service.number, service.depth, thread_number(), thread_count());
+}
+
+SERVICE rg_service_order_merge(RtGpuService service) {
+  rt_order_merge(tree_of(service), service.number, service.depth, service.turn, thread_number(),
+                 thread_count());
 }

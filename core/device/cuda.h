@@ -40,6 +40,7 @@ typedef enum CudaPage {
 typedef struct CudaList {     /* what a manager has on the GPU alone */
   CudaRange memory;           /* of its list: room for all nodes that the tree's memory can hold */
   bool is_current;            /* the list is that of now */
+  uint32_t orders_are_current; /* a bit for each of the first */
   RtOrder **orders;           /* the GPU's address, as of the last pull */
   uint64_t order_count;
 } CudaList;
@@ -225,7 +226,9 @@ typedef struct CudaDevice {
   void *begin, *begin_block;  /* a module, and its entry: cuda_launch.c, likewise */
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill, *service_enter;
-  void *service_clear, *service_clear_end, *service_visit, *service_set;
+  void *service_clear, *service_clear_end, *service_clear_cells;
+  void *service_visit, *service_set;
+  void *service_order, *service_order_look, *service_order_copy, *service_order_merge;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
   Said reported;              /* and by one before it, while that is reported */
@@ -322,6 +325,8 @@ bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positi
 bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 /* After a task that may have written to it, or changed its topology, too. */
 void cuda_note_task(CudaTree *tree, bool changes_topology);
+/* Its tables alone have changed: no cell has come or gone. */
+void cuda_note_tables(CudaTree *tree);
 /* Of a dense one: these bytes are newer on the GPU. */
 void cuda_note_bytes(CudaTree *tree, const uint8_t *from, uint64_t size_bytes);
 void cuda_forget(Device *device, RtTree *tree);
@@ -456,8 +461,11 @@ enum { CUDA_BLOCK_THREADS = 128 };
 int64_t cuda_most_blocks(const CudaDevice *cuda); /* that fill the GPU */
 /* After a task that may have changed them: they are refreshed, and what was freed is collected. */
 bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Error *err);
-/* Of active nodes, before a task over them. */
+/* Of active nodes, before a task over them; and in order, where it asks for that. */
 bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
+bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
+/* A task of kind CLEAR or CLEAR_CELLS, in place of its code. */
+bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err);
 /* Both for what is on the GPU alone; they wait. */
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err);
 bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err);

@@ -34,8 +34,13 @@ static bool have_service(CudaDevice *cuda, Error *err) {
          find_service(cuda, "rg_service_enter", &cuda->service_enter, err) &&
          find_service(cuda, "rg_service_clear", &cuda->service_clear, err) &&
          find_service(cuda, "rg_service_clear_end", &cuda->service_clear_end, err) &&
+         find_service(cuda, "rg_service_clear_cells", &cuda->service_clear_cells, err) &&
          find_service(cuda, "rg_service_visit", &cuda->service_visit, err) &&
-         find_service(cuda, "rg_service_set", &cuda->service_set, err);
+         find_service(cuda, "rg_service_set", &cuda->service_set, err) &&
+         find_service(cuda, "rg_service_order", &cuda->service_order, err) &&
+         find_service(cuda, "rg_service_order_look", &cuda->service_order_look, err) &&
+         find_service(cuda, "rg_service_order_copy", &cuda->service_order_copy, err) &&
+         find_service(cuda, "rg_service_order_merge", &cuda->service_order_merge, err);
 }
 
 int64_t cuda_most_blocks(const CudaDevice *cuda) {
@@ -94,21 +99,71 @@ static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
          start_all(cuda, cuda->service_enter, service, err);
 }
 
-bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
-  CudaTree *own = launch->trees[task->tree]->device;
-  CudaList *list = &own->lists[task->manager];
+static bool have_list(CudaDevice *cuda, CudaTree *own, RtGpuService service, Error *err) {
+  CudaList *list = &own->lists[service.number];
   if (list->is_current) return true;
-  RtGpuService service = {
-      .context = pointer_to(cuda->block_now),
-      .tree = task->tree,
-      .number = task->manager,
-      .in_order = task->lists_are_ordered,
-      .nodes_per_change = (int32_t)cuda->guesses[CUDA_GUESS_nodes_per_change]};
-  if (!have_service(cuda, err) || !make_list(cuda, service, err)) return false;
-  own->image_state = CUDA_GPU_IS_NEWER;
-  own->counts_are_read = own->chunks_are_read = false;
+  if (!make_list(cuda, service, err)) return false;
+  cuda_note_tables(own);
   cuda_note_task(own, false);
   list->is_current = true;
+  return true;
+}
+
+static RtGpuService list_service(const CudaDevice *cuda, const DeviceTask *task, int32_t tree,
+                                 int32_t manager) {
+  return (RtGpuService){.context = pointer_to(cuda->block_now),
+                        .tree = tree,
+                        .number = manager,
+                        .in_order = task->lists_are_ordered,
+                        .nodes_per_change = (int32_t)cuda->guesses[CUDA_GUESS_nodes_per_change]};
+}
+
+bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+  CudaTree *own = launch->trees[task->tree]->device;
+  RtGpuService service = list_service(cuda, task, task->tree, task->manager);
+  return own->lists[task->manager].is_current ||
+         (have_service(cuda, err) && have_list(cuda, own, service, err));
+}
+
+/* Of as many rows as its memory has room for. */
+static int32_t count_turns(const CudaTree *own, int32_t manager) {
+  uint64_t most = own->memory.mapped / own->tree->managers[manager].node_size;
+  int32_t turns = 0;
+  for (uint64_t run = RT_ORDER_RUN; run < most; run *= RT_ORDER_RUNS) turns++;
+  return turns;
+}
+
+static bool make_order(CudaDevice *cuda, const CudaTree *own, RtGpuService service, Error *err) {
+  if (!start_one(cuda, cuda->service_order, service, err) ||
+      !start_all(cuda, cuda->service_order_look, service, err) ||
+      !start_all(cuda, cuda->service_order_copy, service, err))
+    return false;
+  int32_t turns = count_turns(own, service.number);
+  for (service.turn = 0; service.turn < turns; service.turn++)
+    if (!start_all(cuda, cuda->service_order_merge, service, err)) return false;
+  return true;
+}
+
+static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task,
+                       const DeviceOrder *order, Error *err) {
+  CudaTree *own = launch->trees[order->tree]->device;
+  CudaList *list = &own->lists[order->manager];
+  uint32_t bit = order->depth < 32 ? 1u << order->depth : 0;
+  if (!bit || cuda_is_view(own->tree)) return true; /* the task makes it */
+  if (list->is_current && list->orders_are_current & bit) return true;
+  RtGpuService service = list_service(cuda, task, order->tree, order->manager);
+  if (!have_service(cuda, err) || !have_list(cuda, own, service, err)) return false;
+  service.depth = order->depth;
+  if (!make_order(cuda, own, service, err)) return false;
+  cuda_note_tables(own);
+  cuda_note_task(own, false);
+  list->orders_are_current |= bit;
+  return true;
+}
+
+bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+  for (int32_t k = 0; k < task->order_count; k++)
+    if (!have_order(cuda, launch, task, &task->orders[k], err)) return false;
   return true;
 }
 
@@ -133,6 +188,34 @@ static bool push_tree(CudaDevice *cuda, DeviceLaunch *launch, const void *code, 
          cuda_push_block(cuda, launch, err);
 }
 
+/* -- clear ------------------------------------------------------------------------------------- */
+
+static bool clear_nodes(CudaDevice *cuda, RtGpuService service, int32_t manager, Error *err) {
+  service.number = manager;
+  return start_all(cuda, cuda->service_clear, service, err) &&
+         start_one(cuda, cuda->service_clear_end, service, err);
+}
+
+/* As rt_mask_clear_all. */
+static bool clear_cells(CudaDevice *cuda, RtGpuService service, const RtMask *mask, int32_t number,
+                        Error *err) {
+  for (int32_t r = 0; r < mask->run_count; r++)
+    if (mask->runs[r].manager >= 0 && !clear_nodes(cuda, service, mask->runs[r].manager, err))
+      return false;
+  for (int32_t h = 0; h < mask->hash_count; h++)
+    if (!clear_nodes(cuda, service, mask->hashes[h].manager, err)) return false;
+  service.number = number;
+  return start_all(cuda, cuda->service_clear_cells, service, err);
+}
+
+bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *task, Error *err) {
+  RtGpuService service = {.context = pointer_to(cuda->block_now), .tree = task->tree, .number = 1};
+  if (!have_service(cuda, err) || !start_trees(cuda, service, err)) return false;
+  if (task->kind == DEVICE_CLEAR) return clear_nodes(cuda, service, task->manager, err);
+  const RtMask *mask = &launch->trees[task->tree]->masks[task->manager];
+  return clear_cells(cuda, service, mask, task->manager, err);
+}
+
 /* Slot 0: the manager. */
 static bool run_clear(void *data, Error *err) {
   DeviceLaunch *launch = data;
@@ -140,9 +223,7 @@ static bool run_clear(void *data, Error *err) {
   if (!have_service(cuda, err) || !push_tree(cuda, launch, NULL, err)) return false;
   RtGpuService service = {.context = pointer_to(cuda->block_now), .number = 1};
   if (!start_trees(cuda, service, err)) return false;
-  service.number = (int32_t)launch->frame[0];
-  return start_all(cuda, cuda->service_clear, service, err) &&
-         start_one(cuda, cuda->service_clear_end, service, err) &&
+  return clear_nodes(cuda, service, (int32_t)launch->frame[0], err) &&
          cuda_refresh_trees(cuda, launch, !launch->gc_is_stopped, err);
 }
 

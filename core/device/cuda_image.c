@@ -200,6 +200,7 @@ static bool push_list(CudaDevice *cuda, CudaTree *cuda_tree, int32_t m, Error *e
   enum { AT_ONCE = 256 };
   RtListEntry entries[AT_ONCE];
   cuda_tree->lists[m].is_current = manager->list_version == manager->version;
+  cuda_tree->lists[m].orders_are_current = 0;
   for (uint64_t done = 0, count; done < manager->list_count; done += count) {
     count = manager->list_count - done;
     if (count > AT_ONCE) count = AT_ONCE;

@@ -413,8 +413,12 @@ typedef struct Grid {
   int64_t blocks, threads;    /* threads of a block */
 } Grid;
 
+static bool is_clear(const DeviceTask *task) {
+  return task->kind == DEVICE_CLEAR || task->kind == DEVICE_CLEAR_CELLS;
+}
+
 static bool has_one_thread(const DeviceTask *task) {
-  return task->is_ordered || task->kind == DEVICE_SERIAL;
+  return task->is_ordered || task->kind == DEVICE_SERIAL || is_clear(task);
 }
 
 int32_t cuda_block_threads(const DeviceTask *task) {
@@ -453,6 +457,14 @@ static bool start(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_
   return cuda_queue(cuda, &step, NULL, err);
 }
 
+static bool start_task(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
+                       Error *err) {
+  const DeviceTask *task = &launch->tasks[number];
+  if (is_clear(task)) return cuda_start_clear(cuda, launch, task, err);
+  return cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
+         cuda_races_end(cuda, launch, err);
+}
+
 static void mark_used(const DeviceLaunch *launch, bool is_used) {
   for (int32_t k = 0; k < launch->tree_count; k++) {
     CudaTree *own = launch->trees[k]->device;
@@ -462,7 +474,8 @@ static void mark_used(const DeviceLaunch *launch, bool is_used) {
 
 static bool push_trees(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, int64_t total,
                        Error *err) {
-  bool may_grow = launch->tasks[number].may_change_topology;
+  const DeviceTask *task = &launch->tasks[number];
+  bool may_grow = task->may_change_topology || task->order_count;
   const void *code = may_grow ? launch->code->tasks[number] : NULL;
   uint64_t positions = total == RT_ALL_NODES ? 0 : (uint64_t)total;
   mark_used(launch, true);
@@ -478,11 +491,13 @@ static int64_t count_positions(const DeviceLaunch *launch, const DeviceTask *tas
 }
 
 static void note_trees(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task) {
-  bool changes_tables = task->may_change_topology || task->kind == DEVICE_SERIAL;
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     CudaTree *own = launch->trees[k]->device;
     if (!own) own = cuda_owner(cuda, launch->trees[k]);
-    if (own) cuda_note_task(own, changes_tables);
+    if (!own) continue;
+    cuda_note_task(own, task->may_change_topology);
+    if (task->kind == DEVICE_SERIAL && own->tree->manager_count && !cuda_is_view(own->tree))
+      cuda_note_tables(own);
   }
 }
 
@@ -496,8 +511,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   bool ok = push_trees(cuda, launch, number, total, err) &&
             have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
-            cuda_races_begin(cuda, err) && start(cuda, launch, number, total, err) &&
-            cuda_races_end(cuda, launch, err);
+            cuda_have_orders(cuda, launch, task, err) &&
+            start_task(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)

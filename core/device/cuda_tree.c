@@ -235,9 +235,16 @@ void cuda_note_task(CudaTree *tree, bool changes_topology) {
   tree->is_current = false;
   tree->visits = 0;
   if (!is_sparse(tree->tree) || !changes_topology || cuda_is_view(tree->tree)) return;
+  cuda_note_tables(tree);
+  for (int32_t m = 0; m < tree->tree->manager_count; m++) {
+    tree->lists[m].is_current = false;
+    tree->lists[m].orders_are_current = 0;
+  }
+}
+
+void cuda_note_tables(CudaTree *tree) {
   tree->image_state = CUDA_GPU_IS_NEWER;
   tree->counts_are_read = tree->chunks_are_read = false;
-  for (int32_t m = 0; m < tree->tree->manager_count; m++) tree->lists[m].is_current = false;
 }
 
 /* -- before the host looks --------------------------------------------------------------------- */

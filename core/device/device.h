@@ -66,8 +66,15 @@ typedef struct DeviceTaskCode {
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* SERIAL: once, by one thread; of kernels that a GPU runs */
-typedef enum DeviceTaskKind { DEVICE_RANGE, DEVICE_NODES, DEVICE_SERIAL } DeviceTaskKind;
+/* Of kernels that a GPU runs: SERIAL: once, by one thread; CLEAR: all nodes of a manager go, or all
+ * cells of a mask, for which code by one thread is there, too */
+typedef enum DeviceTaskKind {
+  DEVICE_RANGE,
+  DEVICE_NODES,
+  DEVICE_SERIAL,
+  DEVICE_CLEAR,
+  DEVICE_CLEAR_CELLS
+} DeviceTaskKind;
 
 typedef enum DeviceScalar {
   DEVICE_I8,
@@ -91,11 +98,18 @@ typedef struct DeviceSum {
   bool is_whole;              /* all of the root's container; counts[0] is what it holds */
 } DeviceSum;
 
+/* The order of a manager's nodes that a serial task asks for (rt_list_order). */
+enum { DEVICE_MOST_ORDERS = 4 };
+typedef struct DeviceOrder {
+  int32_t tree, manager, depth;
+} DeviceOrder;
+
 typedef struct DeviceTask {   /* what running a task needs; filled from IrTask by kernel */
   DeviceTaskKind kind;
   int32_t axis_count;
   int32_t bounds;             /* RANGE: frame slot of the (begin, end) pairs */
-  int32_t tree, manager;      /* NODES: number in launch->trees */
+  /* NODES, CLEAR: number in launch->trees; CLEAR_CELLS: `manager` is the mask */
+  int32_t tree, manager;
   int32_t block;              /* positions per chunk requested by the user; 0: choose */
   /* estimated ns per position, at least 1: small loops stay on the caller */
   int64_t cost;
@@ -109,6 +123,10 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   bool lists_are_ordered;     /* the order of active nodes may not depend on threads */
   bool writes_frame;          /* the host region or the host reads slots that it writes */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
+  /* of a SERIAL one: some of the orders it asks for, if any; a device makes them faster before it,
+   * by many threads. Those it makes take memory of the tree */
+  int32_t order_count;
+  DeviceOrder orders[DEVICE_MOST_ORDERS];
 } DeviceTask;
 
 /* How a launch is run, where its results leave a choice (order of iterations); 0: the device

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/guard.h"
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 #include "kernel/message.h"
@@ -19,9 +20,20 @@ static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
   return copy;
 }
 
-/* A visit: false once found. An order of nodes takes memory of the tree where a task makes it. */
-static bool changes_topology(void *data, IrInst *inst) {
-  return !(ir_effects(inst) & IR_TOPOLOGY) && !ir_is_call(inst, RT_LIST_ORDER);
+static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
+  return !(ir_effects(inst) & IR_TOPOLOGY);
+}
+
+static bool note_order(void *data, IrInst *inst) {
+  DeviceTask *task = data;
+  if (!ir_is_call(inst, RT_LIST_ORDER) || task->order_count == DEVICE_MOST_ORDERS) return true;
+  const IrInst *depth = inst->operands[0];
+  ASSERT(depth->op == IR_CONST, "how deep a walk is says who makes it");
+  DeviceOrder order = {inst->tree, (int32_t)inst->imm, (int32_t)depth->imm};
+  for (int32_t k = 0; k < task->order_count; k++)
+    if (!memcmp(&task->orders[k], &order, sizeof order)) return true;
+  task->orders[task->order_count++] = order;
+  return true;
 }
 
 /* Nanoseconds per position, from tasks_cost's additions: about three per nanosecond, rows eight at
@@ -39,6 +51,22 @@ static bool has_no_order(void *data, IrInst *inst) {
   if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return false;
   bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
   return !adds || !type_is_float(inst->operands[1]->type);
+}
+
+/* The call that clears a level; NULL: the task does anything else. */
+static const IrInst *find_clear(const IrTask *task) {
+  const IrInst *inst = task->body->first;
+  bool is_clear = inst && !inst->next && (ir_is_call(inst, RT_TREE_CLEAR) ||
+                                          ir_is_call(inst, RT_MASK_CLEAR_ALL));
+  return task->kind == TASK_SERIAL && is_clear ? inst : NULL;
+}
+
+static void note_clear(const IrTask *task, DeviceTask *out) {
+  const IrInst *clear = find_clear(task);
+  if (!clear) return;
+  out->kind = ir_is_call(clear, RT_TREE_CLEAR) ? DEVICE_CLEAR : DEVICE_CLEAR_CELLS;
+  out->tree = clear->tree;
+  out->manager = (int32_t)clear->imm;
 }
 
 static DeviceTaskKind device_kind(const IrTask *task) {
@@ -150,6 +178,8 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                                        !ir_walk(task->interior, writes_frame, NULL)),
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
+  ir_walk(task->body, note_order, out);
+  note_clear(task, out);
   if (!task->private_fields.count) return true;
   DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->private_fields.count);
   if (!sums) return no_memory(err);

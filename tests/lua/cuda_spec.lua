@@ -523,6 +523,77 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
+  it("sorts and clears by all threads what a kernel walks in index order and empties", function()
+    local text = [[
+      local x, y, z = rg.field(rg.i32), rg.field(rg.i32), rg.field(rg.i8)
+      local out = rg.array(rg.i32, 4000)
+      local cell = rg.root:hash "ij"
+      cell:dense("ij", 4, 3):place(x)
+      local block = rg.tree():pointer("i", 64)
+      local bits = block:bitmasked("i", 50)
+      bits:dense("i", 3):place(y, z)
+      bits:pointer("i", 2):dense("i", 4):place(rg.field(rg.f32))
+      local fill = rg.kernel(function(n, m)
+        for k in rg.range(n) do
+          x[k * 7919 % 3001 * 4 - 500][k * 13 % 97] = k + m
+          y[k * 7 % 9600], z[k * 11 % 9600] = k, 1
+        end
+      end)
+      local walk = rg.kernel(function()
+        local n = 0
+        for i, j in cell:active():serial() do
+          out[n] = i * 1000 + j
+          n = n + 1
+        end
+        return n
+      end)
+      local turns = rg.kernel(function(n)
+        for t = 1, n do
+          if t ~= 2 then bits:clear() end
+          for i in rg.range(100 * t) do y[i * 3] = y[i * 3] + t end
+        end
+        block:clear()
+        cell:clear()
+        for i in rg.range(50) do y[i * 31] = y[i * 31] + i end
+        bits:clear()
+        y[7] = 5
+        return cell:count() + bits:count() * 1000
+      end)
+      for _, n in ipairs { 20, 70, 2000 } do
+        fill(n, n)
+        local m, sum = walk(), 0
+        for k = 0, m - 1 do sum = (sum * 31 + out[k]) % 2 ^ 40 end
+        print(m, sum, walk(), bits:count(), turns(3), y[6], y[7], z[11], block:count())
+      end
+    ]]
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)
+    for _, seed in ipairs { 1, 2, 3 } do
+      local said = run("RG_STRESS= PTX_COUNT=1 PTX_SEED=" .. seed,
+        'rg.init { arch = "cuda" }' .. text)
+      assert.equal(expected, (said:gsub("device: [^\n]*\n?", ""):gsub("%s+$", "")))
+      local function cost(entry)
+        return tonumber(said:match("rg_service_" .. entry .. ": %d+ launches, (%d+)"))
+      end
+      assert.truthy(cost "order" < 2000, said)       -- one thread alone: two millions
+      assert.truthy(cost "clear_end" < 20000, said)
+      assert.truthy(cost "clear_cells" > 1000, said)
+    end
+  end)
+
+  it("clears nothing in a kernel that was queued behind one that failed", function()
+    assert.equal("false 3", run("RG_STRESS=", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32)
+      local block = rg.tree():pointer("i", 8)
+      block:dense("i", 8):place(x)
+      rg.kernel(function() for i in rg.range(3) do x[i * 8] = i end end)()
+      local fail = rg.kernel(function() for i in rg.range(3) do assert(x[i * 8] < 2, "two") end end)
+      local empty = rg.kernel(function() block:clear() end)
+      fail() empty()
+      print(pcall(rg.sync) == true, block:count())
+    ]]))
+  end)
+
   it("reads no count back where a steady loop frees and activates", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
