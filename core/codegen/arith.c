@@ -53,12 +53,17 @@ static LLVMValueRef float_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, 
   return arith_convert(g, TYPE(F64), type, whole);
 }
 
+static LLVMValueRef divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
+  LLVMValueRef by_root = root_divide(g, type, a, b);
+  return by_root ? by_root : arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
+}
+
 static LLVMValueRef float_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
   switch (op) {
   case IR_ADD: return arith_fast(g, LLVMBuildFAdd(g->builder, a, b, ""));
   case IR_SUB: return arith_fast(g, LLVMBuildFSub(g->builder, a, b, ""));
   case IR_MUL: return arith_fast(g, LLVMBuildFMul(g->builder, a, b, ""));
-  case IR_DIV: return arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
+  case IR_DIV: return divide(g, type, a, b);
   case IR_FLOORDIV: case IR_MOD: return float_floor(g, op, type, a, b);
   case IR_MIN: case IR_MAX: return extreme(g, op, type, a, b);
   default: break;

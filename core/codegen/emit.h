@@ -178,7 +178,7 @@ void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
 /* an alloca of the entry block */
 LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name);
 
-/* -- arith.c, integer.c, math.c, saturate.c: operators of values ------------------------------- */
+/* -- arith.c, integer.c, math.c, root.c, saturate.c: operators of values ------------------------------- */
 /* `type`: of the operands */
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
@@ -191,6 +191,9 @@ LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, L
 /* saturate.c: a float to an integer of that LLVM type, or lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
 bool saturate_again(Codegen *g, const IrInst *inst); /* a CONVERT back to a float */
+/* root.c: a / b, where b is a power of a root and the machine does better than to divide; NULL:
+ * it does not */
+LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
 /* marks it when the kernel is fast_math; returns it */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);

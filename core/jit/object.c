@@ -87,6 +87,15 @@ bool jit_target_gathers(const JitTarget *target) {
   return found;
 }
 
+bool jit_target_estimates(const JitTarget *target) {
+  char *cpu = LLVMGetTargetMachineCPU(target->machine),
+       *features = LLVMGetTargetMachineFeatureString(target->machine);
+  bool found = !target->is_ptx && (!strcmp(cpu, "x86-64-v4") || strstr(features, "+avx512f"));
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  return found;
+}
+
 void jit_target_destroy(JitTarget *target) {
   if (target->machine) LLVMDisposeTargetMachine(target->machine);
   target->machine = NULL;

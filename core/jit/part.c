@@ -54,7 +54,8 @@ static bool make_module(Part *part, Error *err) {
   double mark = clock_ms();
   bool ok = codegen_kernel(&part->scratch, part->module, part->builder, part->kernel, part->wanted,
                            part->share,
-                           (CodegenTarget){jit_target_gathers(&part->target)}, err) &&
+                           (CodegenTarget){jit_target_gathers(&part->target),
+                                           jit_target_estimates(&part->target)}, err) &&
             jit_verify(part->module, err);
   charge(&part->emit_ms, &mark);
   return ok;

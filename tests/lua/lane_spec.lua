@@ -390,3 +390,50 @@ describe("lanes that store whole vectors past the caches", function()
     end
   end)
 end)
+
+describe("quotients by roots under fast_math", function()
+  local n = 1024
+  local cpuinfo = io.open "/proc/cpuinfo"
+  local estimates = cpuinfo and cpuinfo:read("*a"):find " avx512f " ~= nil
+  if cpuinfo then cpuinfo:close() end
+
+  for _, type in ipairs { "f32", "f64" } do
+    it("are near the exact ones: " .. type .. " #compiled", function()
+      local T = rg[type]
+      local x, exact, fast = rg.field(T, n), {}, {}
+      for k = 1, 3 do exact[k], fast[k] = rg.field(T, n), rg.field(T, n) end
+      for i = 0, n - 1 do x[i] = 1.37 ^ (i % 150 - 75) * (1 + i / n) end
+      local function of(y, options)
+        local a, b, c = y[1], y[2], y[3]
+        rg.kernel(function()
+          for i in rg.range(n) do
+            local r = math.sqrt(x[i])
+            a[i] = 1 / r
+            b[i] = 3 * x[i] / r ^ 3
+            c[i] = 2 / (x[i] * math.sqrt(x[i]))
+          end
+        end, options)()
+      end
+      of(exact)
+      with_stress("force_lanes", function() of(fast, { fast_math = true }) end)
+      local most = type == "f32" and 8e-7 or 1.2e-15 -- some machines have LLVM's own estimates
+      for k = 1, 3 do
+        for i = 0, n - 1 do
+          local far = math.abs(fast[k][i] / exact[k][i] - 1)
+          assert.is_true(far <= most, ("%d of %g: off by %g"):format(k, x[i], far))
+        end
+      end
+    end)
+  end
+
+  it("are infinite by 0, and 0 by what is infinite #compiled #cpu", function()
+    if not estimates then return pending "no vectors of 512 bits: LLVM's own estimates" end
+    local x, y = rg.field(rg.f32, n), rg.field(rg.f32, n)
+    for i = 0, n - 1 do x[i] = i % 2 == 0 and 0 or math.huge end
+    local invert = rg.kernel(function()
+      for i in rg.range(n) do y[i] = 1 / math.sqrt(x[i]) end
+    end, { fast_math = true })
+    with_stress("force_lanes", invert)
+    for i = 0, n - 1 do assert.equal(i % 2 == 0 and math.huge or 0, y[i]) end
+  end)
+end)

@@ -382,6 +382,34 @@ describe("keys", function()
   end)
 end)
 
+describe("attraction of bodies", function()
+  it("neither divides nor takes roots under fast_math #compiled #cpu", function()
+    if not is_plain or not has_masks then return pending "no vectors of 512 bits" end
+    local rg = support.rg.new { threads = 1, cpu = "x86-64-v4", cache = false }
+    local count, soft = 512, 0.05
+    local x, v = rg.field(rg.vec3, count), rg.field(rg.vec3, count)
+    local mass = rg.field(rg.f32, count)
+    local run = rg.kernel(function()
+      for i in rg.range(count) do
+        local a = rg.vec3(0)
+        for j = 0, count - 1 do
+          local d = x[j] - x[i]
+          local r = math.sqrt(rg.dot(d, d) + soft * soft)
+          a = a + mass[j] * d / r ^ 3
+        end
+        v[i] = v[i] + a
+      end
+    end, { fast_math = true })
+    run()
+    local asm = run:asm()
+    assert.truthy(asm:find "vrsqrt14ps")
+    assert.falsy(asm:find "vdivps" or asm:find "vsqrtps")
+    if not instructions.can_count() then return end
+    local each = instructions.of(run) / (count * count)
+    assert.is_true(each <= 2.05, ("%.2f instructions a pair"):format(each))
+  end)
+end)
+
 describe("a compile", function()
   -- Particles onto a grid of nodes: what each of the 3 x 3 nodes around one gets.
   local function make(rg)

@@ -1,0 +1,112 @@
+/* root.c - quotients by roots, of fast_math kernels where a machine estimates 1 / sqrt(x) to 14 bits
+ * in vectors of 512 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
+ *
+ *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n + n/2 * y^n * e  + ..
+ *
+ * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
+ * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
+ * and infinity y is right at once, and e no number. */
+#include <string.h>
+
+#include "codegen/emit.h"
+
+enum { MOST_FACTORS = 6, VECTOR_BITS = 512 };
+
+typedef struct Roots { /* of a divisor that is sqrt(x)^power */
+  LLVMValueRef x;
+  int power, others;
+  LLVMValueRef factors[MOST_FACTORS];
+} Roots;
+
+/* The argument of a square root; NULL: it is none. */
+static LLVMValueRef under_root(LLVMValueRef value) {
+  if (!LLVMIsACallInst(value)) return NULL;
+  LLVMValueRef function = LLVMGetCalledValue(value);
+  bool is_known = function && LLVMIsAFunction(function);
+  unsigned id = LLVMLookupIntrinsicID("llvm.sqrt", strlen("llvm.sqrt"));
+  return is_known && LLVMGetIntrinsicID(function) == id ? LLVMGetOperand(value, 0) : NULL;
+}
+
+static bool is_product(LLVMValueRef value) {
+  return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMFMul;
+}
+
+/* The factors of a product; false: they are too many, or roots of several numbers. */
+static bool collect(Roots *roots, LLVMValueRef value) {
+  if (is_product(value))
+    return collect(roots, LLVMGetOperand(value, 0)) && collect(roots, LLVMGetOperand(value, 1));
+  LLVMValueRef x = under_root(value);
+  if (x && roots->x && x != roots->x) return false;
+  if (!x && roots->others == MOST_FACTORS) return false;
+  if (x) roots->x = x, roots->power++;
+  else roots->factors[roots->others++] = value;
+  return roots->power <= MOST_FACTORS;
+}
+
+/* x itself, which may be a product, is its root twice. */
+static bool is_power(Roots *roots, LLVMValueRef divisor) {
+  if (!collect(roots, divisor) || !roots->x) return false;
+  for (int i = 0; i < roots->others; i++) {
+    if (roots->factors[i] != roots->x) return false;
+    roots->power += 2;
+  }
+  return roots->power % 2 == 1 && roots->power <= 3;
+}
+
+static LLVMValueRef number(LLVMValueRef like, double number) {
+  return value_real(LLVMTypeOf(like), number);
+}
+
+static LLVMValueRef multiply_add(Codegen *g, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c) {
+  LLVMValueRef args[] = {a, b, c};
+  return call_intrinsic(g, "llvm.fma", LLVMTypeOf(a), args, 3);
+}
+
+static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
+  const char *name = is_double ? "llvm.x86.avx512.rsqrt14.pd.512" : "llvm.x86.avx512.rsqrt14.ps.512";
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
+  LLVMTypeRef mask = is_double ? g->i8 : LLVMInt16TypeInContext(g->context);
+  LLVMValueRef args[] = {x, LLVMConstNull(LLVMTypeOf(x)), LLVMConstAllOnes(mask)};
+  return LLVMBuildCall2(g->builder, type, LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0), args,
+                        3, "");
+}
+
+/* y^power, and what makes it better: n/2 * y^power * (1 - x * y^2) */
+static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power) {
+  LLVMValueRef square = LLVMBuildFMul(g->builder, y, y, "");
+  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, x, ""), square, number(x, 1));
+  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, square, y, "");
+  LLVMValueRef part = LLVMBuildFMul(g->builder, first, number(x, 0.5 * power), "");
+  LLVMValueRef better = multiply_add(g, part, far, first);
+  LLVMValueRef is_finite = LLVMBuildFCmp(g->builder, LLVMRealORD, far, far, "");
+  return LLVMBuildSelect(g->builder, is_finite, better, first, "");
+}
+
+static bool is_spread(LLVMValueRef value) {
+  return LLVMIsAShuffleVectorInst(value) != NULL || LLVMIsConstant(value);
+}
+
+static LLVMValueRef multiply(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
+  return arith_fast(g, LLVMBuildFMul(g->builder, a, b, ""));
+}
+
+/* Of m * d / r^3 for several d, m / r^3 is computed once, where m is the same in all lanes. */
+static LLVMValueRef times(Codegen *g, LLVMValueRef a, LLVMValueRef power) {
+  if (!is_product(a)) return multiply(g, a, power);
+  LLVMValueRef left = LLVMGetOperand(a, 0), right = LLVMGetOperand(a, 1);
+  if (is_spread(right)) return multiply(g, left, multiply(g, right, power));
+  if (is_spread(left)) return multiply(g, right, multiply(g, left, power));
+  return multiply(g, a, power);
+}
+
+LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
+  Roots roots = {0};
+  if (!g->kernel->fast_math || !g->target.estimates_roots) return NULL;
+  bool is_double = type_is(type, TYPE_F64);
+  if (!is_double && !type_is(type, TYPE_F32)) return NULL;
+  if (value_width(b) * type_bits(type) != VECTOR_BITS || !is_power(&roots, b)) return NULL;
+  LLVMValueRef y = estimate(g, roots.x, is_double);
+  if (is_double) y = corrected(g, roots.x, y, 1);
+  return times(g, a, corrected(g, roots.x, y, roots.power));
+}
