@@ -1,26 +1,19 @@
 /* bitcode.c - links the runtime into a kernel's module: read lazily, and only the functions that
  * are called. The linker copies linkonce and available_externally definitions on demand, so the
- * linkage set here keeps the other hundred functions out of every compile. Clang's target
- * attributes are removed, or each function would stay at the baseline's instructions; without any,
- * the target machine's apply to all functions. */
+ * linkage set here keeps the other hundred functions out of every compile. The build has removed
+ * clang's target attributes (llvm_bc/CMakeLists.txt). */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stddef.h>
 
 #include "jit/jit.h"
 #include "jit/maths.h"
-#include "llvm/function_attribute.h"
 
 extern const char jit_bitcode_host[], jit_bitcode_host_end[], jit_bitcode_nvptx[],
     jit_bitcode_nvptx_end[], jit_bitcode_maths[], jit_bitcode_maths_end[];
 
 static void prepare(LLVMModuleRef runtime, LLVMLinkage linkage) {
-  static const char *const clang_attributes[] = {
-      "target-cpu",  "target-features",       "tune-cpu", "frame-pointer", "no-builtins",
-      "stack-protector-buffer-size", "min-legal-vector-width"};
   for (LLVMValueRef f = LLVMGetFirstFunction(runtime); f; f = LLVMGetNextFunction(f)) {
-    for (size_t i = 0; i < sizeof clang_attributes / sizeof *clang_attributes; i++)
-      llvm_function_drop(f, clang_attributes[i]);
     if (!LLVMIsDeclaration(f) && LLVMGetLinkage(f) == LLVMExternalLinkage) {
       LLVMSetLinkage(f, linkage);
       LLVMSetVisibility(f, LLVMDefaultVisibility);

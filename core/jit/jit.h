@@ -14,9 +14,11 @@
 #include "jit/codegen_border.h"
 #include "llvm/context.h"
 
+typedef struct JitKept JitKept;
 typedef struct JitTarget {
   LLVMTargetMachineRef machine; /* NULL: not available */
   bool is_ptx;
+  JitKept *kept;                /* by which it is kept for the next module; NULL: it is not */
 } JitTarget;
 
 /* `processor` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */

@@ -2,11 +2,22 @@
  * Position-independent code in the small model: the loader places it within reach of the core.
  * Processor names are checked here, since for an unknown one LLVM prints to standard error and uses
  * a useless default. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "jit/jit.h"
+
+/* A machine takes 3 M instructions to make: it and what LLVM makes with it for its first function,
+ * a tenth of a small kernel. So those not in use wait here for the next module. */
+enum { MOST_KEPT = 16, PROCESSOR_BYTES = 64 };
+struct JitKept {
+  LLVMTargetMachineRef machine;
+  bool is_ptx;
+  char processor[PROCESSOR_BYTES];
+};
+static _Atomic(JitKept *) kept[MOST_KEPT];
 
 typedef struct TargetRow {
   const char *cpu;
@@ -65,10 +76,27 @@ static bool create_native(JitTarget *target, Error *err) {
   return ok;
 }
 
-bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err) {
-  memset(target, 0, sizeof *target);
-  llvm_initialize();
-  target->is_ptx = kind == RG_TARGET_PTX;
+/* Into an empty place; where there is none, it ends. */
+static void keep(JitKept *one) {
+  for (int i = 0; one && i < MOST_KEPT; i++) {
+    JitKept *none = NULL;
+    if (atomic_compare_exchange_strong(&kept[i], &none, one)) one = NULL;
+  }
+  if (one) LLVMDisposeTargetMachine(one->machine);
+  free(one);
+}
+
+/* One for this processor, or NULL. */
+static JitKept *take(bool is_ptx, const char *processor) {
+  for (int i = 0; i < MOST_KEPT; i++) {
+    JitKept *one = atomic_exchange(&kept[i], NULL);
+    if (one && one->is_ptx == is_ptx && !strcmp(one->processor, processor)) return one;
+    keep(one);
+  }
+  return NULL;
+}
+
+static bool create(JitTarget *target, const char *processor, Error *err) {
   if (!target->is_ptx && !strcmp(processor, "native")) return create_native(target, err);
   const TargetRow *row = target->is_ptx
                              ? find_row(ptx_rows, sizeof ptx_rows / sizeof *ptx_rows, processor)
@@ -76,6 +104,21 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
   if (!row) return error_set(err, RG_ERROR_CODEGEN, "'%s' is not a supported processor", processor);
   return create_machine(target, target->is_ptx ? "nvptx64-nvidia-cuda" : "x86_64-unknown-linux-gnu",
                         row->cpu, row->features, err);
+}
+
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err) {
+  memset(target, 0, sizeof *target);
+  llvm_initialize();
+  target->is_ptx = kind == RG_TARGET_PTX;
+  target->kept = take(target->is_ptx, processor);
+  if (target->kept) target->machine = target->kept->machine;
+  if (target->kept) return true;
+  if (!create(target, processor, err)) return false;
+  target->kept = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->kept) : NULL;
+  if (!target->kept) return true;
+  *target->kept = (JitKept){.machine = target->machine, .is_ptx = target->is_ptx};
+  snprintf(target->kept->processor, PROCESSOR_BYTES, "%s", processor);
+  return true;
 }
 
 bool jit_target_gathers(const JitTarget *target) {
@@ -97,8 +140,10 @@ bool jit_target_estimates(const JitTarget *target) {
 }
 
 void jit_target_destroy(JitTarget *target) {
-  if (target->machine) LLVMDisposeTargetMachine(target->machine);
+  if (target->kept) keep(target->kept);
+  else if (target->machine) LLVMDisposeTargetMachine(target->machine);
   target->machine = NULL;
+  target->kept = NULL;
 }
 
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module) {

@@ -16,7 +16,7 @@
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #define SCALARS "cgscc(inline),function(sroa,early-cse<memssa>," COMBINE ",simplifycfg," \
                 "loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," \
-                "sroa,gvn," COMBINE ",dse,adce,"
+                "sroa,gvn," COMBINE ",adce,"
 #define LAST "loop-mssa(licm)," COMBINE ",simplifycfg)"
 
 /* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */

@@ -26,11 +26,6 @@ void llvm_function_text(LLVMValueRef function, const char *name, const char *val
   LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
-void llvm_function_drop(LLVMValueRef function, const char *text_name) {
-  LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                   text_name, (unsigned)strlen(text_name));
-}
-
 void llvm_parameter_by_value(LLVMValueRef function, unsigned number, LLVMTypeRef type,
                              uint64_t alignment) {
   unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5),

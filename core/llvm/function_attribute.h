@@ -9,7 +9,6 @@ void llvm_function_attribute(LLVMValueRef function, const char *name, uint64_t v
 /* Of one call. */
 void llvm_call_attribute(LLVMValueRef call, const char *name);
 void llvm_function_text(LLVMValueRef function, const char *name, const char *value);
-void llvm_function_drop(LLVMValueRef function, const char *text_name);
 /* Parameter `number`, from 1 on, is passed as a copy of what it points to. */
 void llvm_parameter_by_value(LLVMValueRef function, unsigned number, LLVMTypeRef type,
                              uint64_t alignment);

@@ -19,8 +19,6 @@ local called = require "regolith.called"
 local snode = require "regolith.snode"
 local field = require "regolith.field"
 local suggest = require "regolith.suggest"
-local tune = require "regolith.tune"
-local say = require "regolith.oracle_say"
 
 local debug, getfenv, loadstring = debug, getfenv, loadstring
 
@@ -289,7 +287,7 @@ function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
 --- What was tried to run its launches fast, and what is kept.
 function methods.tuned(self)
-  return lib.quiet(tune.rows, C.rg_kernel_tuned, self.pointer, self.runtime)
+  return lib.quiet(require("regolith.tune").rows, C.rg_kernel_tuned, self.pointer, self.runtime)
 end
 
 local function add_metatable(self, launcher)
@@ -400,7 +398,7 @@ end
 -- -- what was printed -----------------------------------------------------------------------------
 
 local function print_lines(self)
-  local lines = lib.quiet(say.lines, self.runtime)
+  local lines = lib.quiet(require("regolith.oracle_say").lines, self.runtime)
   for _, line in ipairs(lines) do self.environment.print(line) end
 end
 

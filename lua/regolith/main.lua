@@ -8,7 +8,6 @@ local snode = require "regolith.snode"
 local field = require "regolith.field"
 local array = require "regolith.array"
 local kernel = require "regolith.kernel"
-local image = require "regolith.image"
 
 -- rg:field(..) would pass the module as the first argument.
 local function with_dot(rg, name, inside)
@@ -25,9 +24,9 @@ local function open(own)
   local rg = builtin.members()
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
-  rg.image = {
-    write = fail.border(function(...) return image.write(own, ...) end),
-    read = fail.border(function(...) return image.read(own, ...) end),
+  rg.image = { -- loaded when it is used, as most of what follows
+    write = fail.border(function(...) return require("regolith.image").write(own, ...) end),
+    read = fail.border(function(...) return require("regolith.image").read(own, ...) end),
   }
 
   rg.cache = {
