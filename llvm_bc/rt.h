@@ -485,7 +485,7 @@ typedef struct RtGpuLaunch {
  *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
  *     rg_service_fill    or it is made here, in any order; if `in_order`, whole warps count here
  *     rg_service_enter   and enter nodes here; result: a number for each of the warps
- *     rg_service_order   its order `depth`, of that list, has memory; then, by any number of threads:
+ *     rg_service_order   its order `depth`, of that list, has memory; then, by many threads,
  *     rg_service_order_look    is the list sorted already?
  *     rg_service_order_copy    rows of the list, runs of which are sorted,
  *     rg_service_order_merge   by merging runs, RT_ORDER_RUNS at once: `turn` 0, 1 .. until

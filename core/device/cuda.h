@@ -120,10 +120,14 @@ typedef struct CudaCommons {
 
 enum { CUDA_MOST_QUEUED = 64, CUDA_STREAMS = 8 };
 
-/* A ring of pinned memory, through which every copy goes. */
+/* A ring of pinned memory, through which every copy goes; and those that were too small, of which
+ * copies may still be queued. */
+enum { CUDA_OLD_RINGS = 8 };
 typedef struct CudaStaging {
   uint8_t *memory;
   uint64_t used, size_bytes;
+  void *old[CUDA_OLD_RINGS];
+  int32_t old_count;
 } CudaStaging;
 
 /* Work that a host region asks for: a kernel, or the frame for those that follow. Zero where it
@@ -296,6 +300,10 @@ bool cuda_write(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_b
 bool cuda_copy_in(CudaDevice *cuda, uint64_t to, const void *from, uint64_t size_bytes, Error *err);
 /* Waits for what is queued. */
 bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, Error *err);
+/* So that copies of so many bytes need not wait, as far as there is memory for that. */
+void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes);
+/* All copies have been done. */
+void cuda_staging_rest(CudaDevice *cuda, CudaStaging *staging);
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging);
 
 /* cuda_plain.c: memory that is there as a whole */

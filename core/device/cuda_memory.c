@@ -7,7 +7,8 @@
  * each as large as all before it, so that most of what is not used can be given back. Where the
  * driver cannot map, all of a range is there from the beginning: plain memory (cuda_plain.c).
  * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
- * ring is used again when the stream has been waited for; each stream has one. */
+ * ring is used again when the stream has been waited for; each stream has one, which becomes larger
+ * where what is to be queued does not fit (cuda_have_staging). */
 #include <string.h>
 
 #include "base/bits.h"
@@ -175,6 +176,30 @@ void cuda_free(CudaDevice *cuda, CudaRange *range) {
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
+void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes) {
+  CudaStaging *staging = &cuda->now->staging;
+  uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_staging] << 20, size = STAGING;
+  if (staging->size_bytes >= most || staging->old_count == CUDA_OLD_RINGS) return;
+  if (align_up(size_bytes, RT_GRANULE) <= staging->size_bytes - staging->used) return;
+  while (size < most && (size < 2 * staging->size_bytes || size < size_bytes)) size *= 2;
+  if (size > most) size = most;
+  void *memory = NULL;
+  if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* then they wait */
+  if (staging->memory) staging->old[staging->old_count++] = staging->memory;
+  staging->memory = memory;
+  staging->size_bytes = size;
+  staging->used = 0;
+}
+
+static void free_old(CudaDevice *cuda, CudaStaging *staging) {
+  while (staging->old_count) cuda->driver.cuMemFreeHost(staging->old[--staging->old_count]);
+}
+
+void cuda_staging_rest(CudaDevice *cuda, CudaStaging *staging) {
+  if (!cuda_is_lost(cuda)) free_old(cuda, staging);
+  staging->used = 0;
+}
+
 /* Up to `size_bytes` of the ring, at least one; *size_bytes says how many. */
 static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
   CudaStaging *staging = &cuda->now->staging;
@@ -182,7 +207,8 @@ static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
     void *memory = NULL;
     int result = cuda->driver.cuMemHostAlloc(&memory, STAGING, 0);
     if (!cuda_check(cuda, result, "pin memory of the host", err)) return NULL;
-    *staging = (CudaStaging){.memory = memory, .size_bytes = STAGING};
+    staging->memory = memory;
+    staging->size_bytes = STAGING;
   }
   uint64_t left = staging->size_bytes - staging->used;
   if (*size_bytes > left && left < staging->size_bytes / 2) {
@@ -230,6 +256,7 @@ bool cuda_read(CudaDevice *cuda, void *to, uint64_t from, uint64_t size_bytes, E
 }
 
 void cuda_staging_free(CudaDevice *cuda, CudaStaging *staging) {
+  cuda_staging_rest(cuda, staging);
   if (staging->memory && !cuda_is_lost(cuda)) cuda->driver.cuMemFreeHost(staging->memory);
   *staging = (CudaStaging){0};
 }

@@ -62,7 +62,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
 static bool wait(CudaDevice *cuda, CudaStream *stream, Error *err) {
   if (stream == cuda->now && !cuda_repeat_pause(cuda, err)) return false;
   int result = cuda->driver.cuStreamSynchronize(stream->handle);
-  stream->staging.used = 0;
+  cuda_staging_rest(cuda, &stream->staging);
   stream->finished = stream->launched;
   return cuda_check(cuda, result, "finish its work", err);
 }
@@ -81,6 +81,7 @@ bool cuda_is_idle(CudaDevice *cuda, int32_t number) {
   if (stream->finished == stream->launched || cuda_is_lost(cuda)) return true;
   if (cuda->driver.cuStreamQuery(stream->handle) == DRIVER_NOT_READY) return false;
   stream->finished = stream->launched; /* what went wrong is told by who waits */
+  cuda_staging_rest(cuda, &stream->staging);
   return true;
 }
 

@@ -447,6 +447,41 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(lines(expected), lines(said))
   end)
 
+  it("queues large writes of a client without waiting, also behind a launch that fails", function()
+    local said = run("RG_STRESS= PTX_TRACE=1", [[
+      rg.init { arch = "cuda" }
+      local c, n = rg.client(), 1310720 -- 5 MiB
+      local x, y = c:empty(rg.i32, n), c:empty(rg.i32, n)
+      local add = rg.kernel(function(x, a)
+        for i in rg.range(64) do
+          assert(a < 500, "much")
+          x[i * 20000] = x[i * 20000] + a
+        end
+      end)
+      c:execute(add, { x, 1 })
+      c:sync()
+      local bytes = {}
+      for k = 1, 3 do bytes[k] = string.char(k, 0, 0, 0):rep(n) end
+      io.stderr:write "begin\n"
+      for k = 1, 3 do
+        c:execute(add, { x, 1 })
+        c:write(x, bytes[k])
+        c:execute(add, { x, 100 * k })
+      end
+      io.stderr:write "over\n"
+      local a = c:read(x)
+      print(a[1], a[2], a[20001], a[n])
+      c:execute(add, { x, 500 })
+      c:write(y, bytes[2])
+      print(pcall(c.sync, c))
+      print(c:read(y)[n], c:read(x)[1])
+    ]])
+    assert.is_nil(said:match("begin\n(.-)over\n"):find("wait", 1, true), said)
+    said = said:gsub("device: [^\n]*\n?", "")
+    assert.matches("303 3 303 3\nfalse [^\n]*much", said)
+    assert.matches("2 303$", said)
+  end)
+
   it("shares what hangs below freed nodes, and tables that lost many, among a block's threads",
     function()
     local text = [[
