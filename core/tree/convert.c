@@ -69,7 +69,10 @@ static const char *quoted(const char *what, const char *text, char buffer[48]) {
 
 const char *value_text(const RgValue *value, char buffer[48]) {
   switch (value->kind) {
-  case RG_VALUE_NUMBER: snprintf(buffer, 48, "%.14g", value->number); return buffer;
+  case RG_VALUE_NUMBER:
+    if (isnan(value->number)) return "nan"; /* whatever its sign, as Lua says it */
+    snprintf(buffer, 48, "%.14g", value->number);
+    return buffer;
   case RG_VALUE_I64: snprintf(buffer, 48, "%" PRId64 "LL", value->i64); return buffer;
   case RG_VALUE_U64: snprintf(buffer, 48, "%" PRIu64 "ULL", value->u64); return buffer;
   case RG_VALUE_BOOL: return value->i64 ? "true" : "false";
@@ -112,7 +115,8 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
   if (value->kind == RG_VALUE_BOOL)
     return error_hint(err, "pass a number: 1 for true, 0 for false");
   if (!is_numeric(value)) return error_hint(err, "pass a number");
-  if (value->kind == RG_VALUE_NUMBER && value->number != floor(value->number))
+  if (value->kind == RG_VALUE_NUMBER && !isnan(value->number) &&
+      value->number != floor(value->number))
     return error_hint(err, "math.floor makes a whole number");
   if (type_is_integer(type)) return hint_range(type, err);
   return false;

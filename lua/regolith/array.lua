@@ -336,10 +336,11 @@ local function check_extents(extents, what)
       "rg.array(rg.f32, n, m)")
   end
   for _, size in ipairs(extents) do
-    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
       return fail.argument(
         "an extent of an array is a positive whole number, not " .. fail.describe(size))
     end
+    index.check_magnitude("an extent", size)
   end
   return extents
 end

@@ -251,13 +251,6 @@ end)
 
 function field.is(what) return type(what) == "cdata" and ffi.istype(Field, what) end
 
--- Lua's numbers count by ones up to here.
-local function check_magnitude(what, n)
-  if math.abs(n) < 2 ^ 53 then return end
-  return fail.argument(("%s of %.0f is too large: it must be less than 2^53 (%.0f)"):format(what, n,
-    2 ^ 53))
-end
-
 local function check_extents(extents)
   if #extents > 8 then
     return fail.argument(("a field has at most 8 axes, not %d"):format(#extents))
@@ -267,7 +260,7 @@ local function check_extents(extents)
       return fail.argument(
         "an extent of a field is a positive whole number, not " .. fail.describe(size))
     end
-    check_magnitude("an extent", size)
+    index.check_magnitude("an extent", size)
   end
 end
 
@@ -288,7 +281,7 @@ local function check_offset(offset, extents)
     if type(start) ~= "number" or start % 1 ~= 0 then
       return fail.argument("an offset is a whole number, not " .. fail.describe(start))
     end
-    check_magnitude("an offset", start)
+    index.check_magnitude("an offset", start)
   end
 end
 

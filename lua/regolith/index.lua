@@ -17,10 +17,21 @@ end
 
 local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64_t", i) end
 
---- A whole number as a Lua number.
+--- Lua's numbers count by ones up to here.
+function index.check_magnitude(what, n)
+  if math.abs(n) < 2 ^ 53 then return end
+  return fail.argument(("%s of %.0f is too large: it must be less than 2^53 (%.0f)"):format(what, n,
+    2 ^ 53))
+end
+
+--- A whole number as a Lua number. A 64-bit integer that none is equal to would be another index.
 function index.check(i)
-  if type(i) == "number" and i % 1 == 0 then return i end
-  if is_int64(i) then return tonumber(i) end
+  if type(i) == "number" and i % 1 == 0 and math.abs(i) < 2 ^ 63 then return i end
+  if is_int64(i) and math.abs(tonumber(i)) < 2 ^ 53 then return tonumber(i) end
+  if is_int64(i) or type(i) == "number" and i % 1 == 0 then
+    return fail.argument(("an index of %s is too large: Lua's reach to 2^53"):format(
+      (tostring(i):gsub("U?LL$", ""))), "a kernel takes every 64-bit index", "index.range")
+  end
   refuse(i)
 end
 local check = index.check

@@ -467,7 +467,8 @@ function session:gc(word)
   local known
   for _, other in ipairs(gc_words) do known = known or word == other end
   if not known then
-    return fail.argument(("rg.gc has no command %s"):format(fail.describe(word)),
+    local given = type(word) == "string" and ("'%s'"):format(word) or fail.describe(word)
+    return fail.argument("rg.gc has no command " .. given,
       fail.nearest(word, gc_words) or "its commands: " .. table.concat(gc_words, ", "))
   end
   local number, c = self:get()

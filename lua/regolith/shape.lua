@@ -15,9 +15,8 @@ function meta.__index(self, key)
     return fail.argument(("a shape has no '%s'"):format(tostring(key)))
   end
   if not (at >= 0 and at < self.rg_count and at % 1 == 0) then
-    return fail.argument(("axis %s of a shape with %d axes; the first is 0"):format(tostring(key),
-      self.rg_count), nil,
-      "index.range")
+    return fail.argument(("axis %s of a shape with %d %s; the first is 0"):format(tostring(key),
+      self.rg_count, self.rg_count == 1 and "axis" or "axes"), nil, "index.range")
   end
   return self.rg_values[at]
 end

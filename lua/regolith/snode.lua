@@ -66,11 +66,12 @@ end
 local node_options = { "name", "layout" }
 local list_options = { "name", "layout", "chunk" }
 
-local function check_size(size, kind)
-  if type(size) ~= "number" or size % 1 ~= 0 or size < 1 or size >= 2 ^ 53 then
-    return fail.argument(("a size of :%s is a positive whole number, not %s"):format(
-      kind, fail.describe(size)))
+local function check_size(size, what, kind)
+  if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
+    return fail.argument(("%s of :%s is a positive whole number, not %s"):format(what, kind,
+      fail.describe(size)))
   end
+  index.check_magnitude(what, size)
   return size
 end
 
@@ -105,7 +106,7 @@ local function read_arguments(kind, axes, ...)
     fail.check_options(options, kind == "dynamic" and list_options or node_options, ":" .. kind)
     check_name(options.name)
     snode.check_layout(options.layout)
-    if options.chunk ~= nil then check_size(options.chunk, kind) end
+    if options.chunk ~= nil then check_size(options.chunk, "a chunk", kind) end
   end
   if kind == "hash" then
     if count > 0 then
@@ -119,7 +120,7 @@ local function read_arguments(kind, axes, ...)
     return fail.argument((":%s takes at most 8 sizes, not %d"):format(kind, count))
   end
   local sizes = ffi.new "int64_t[8]"
-  for k = 1, count do sizes[k - 1] = check_size(values[k], kind) end
+  for k = 1, count do sizes[k - 1] = check_size(values[k], "a size", kind) end
   return sizes, count, options
 end
 

@@ -213,6 +213,9 @@ describe("a note", function()
       "function(n)\n  local k = n + 1\n  y[^k] = 1\nend", {}, 1.5)
     assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit",
       failed.message)
+    failed = expect_note("it is used here", "function(n)\n  y[^n] = 1\nend", {}, 0 / 0)
+    assert.matches("of type i32, nan does not fit", failed.message)
+    assert.equal("i32 holds -2147483648 to 2147483647", failed.hint)
     local function said(text, captures, ...) return compile(text, captures, ...).message end
     assert.matches("'n', which bounds a range,",
       said("function() for i in rg.range(n) do x[i] = 1 end end", { n = 1.5 }))

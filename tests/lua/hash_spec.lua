@@ -16,6 +16,20 @@ local visits = rg.kernel(function(x)
 end)
 
 describe("a hash field", function()
+  it("refuses from Lua what Lua's numbers cannot tell apart", function()
+    local x = rg.field(rg.i32)
+    rg.root:hash("i"):dense("i", 4):place(x)
+    x[2 ^ 53 - 1] = 1
+    x[-2LL ^ 52] = 2
+    assert.same({ 1, 2 }, { x[2LL ^ 53 - 1], x[-2 ^ 52] })
+    for _, i in ipairs { 2LL ^ 53 + 1, -2LL ^ 62, 0xffffffffffffffffULL } do
+      assert.equal("index.range", failure(function() return x[i] end).code)
+      assert.equal("index.range", failure(function() x[i] = 1 end).code)
+    end
+    assert.matches("an index of 9007199254740993 is too large",
+      failure(x.get, x, 2LL ^ 53 + 1).message, 1, true)
+  end)
+
   it("has cells at any coordinates, negative ones too", function()
     local x, block = endless(rg.i32)
     assert.equal(0, x[-5][7])
