@@ -88,7 +88,8 @@ typedef struct Codegen {
   bool is_host, is_serial;         /* a serial task may call what the host region may */
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
-  LLVMBasicBlockRef finish;        /* where a stopped function returns */
+  LLVMBasicBlockRef finish;        /* where a stopped function returns; */
+  LLVMBasicBlockRef done;          /* and one that has done all, if that is elsewhere */
   LLVMValueRef cursor;             /* of a task that counts; else NULL */
   LLVMValueRef found;              /* a variable: the lanes that counted; NULL: they sum up */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */

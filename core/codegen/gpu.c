@@ -78,7 +78,7 @@ static Turn turn_begin(Codegen *g, const GpuPositions *positions) {
   LLVMAddIncoming(turn.position, (LLVMValueRef *)&positions->first, &before, 1);
   LLVMValueRef more =
       LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
-  block_branch(g, more, work, g->finish);
+  block_branch(g, more, work, g->done);
   block_enter(g, work);
   return turn;
 }
@@ -99,7 +99,7 @@ static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions) {
   LLVMBasicBlockRef work = block_new(g, "serial");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, positions.thread, value_index(g, 0), ""),
-               work, g->finish);
+               work, g->done);
   block_enter(g, work);
   emit_region(g, task->body);
 }
@@ -171,7 +171,7 @@ void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_index(g, 0), ""), shared, alone);
   block_enter(g, shared);
   emit_shared(g, task, positions, spread);
-  block_jump(g, g->finish);
+  block_jump(g, g->done);
   block_enter(g, alone);
   g->is_alone = true;
   g->mate = value_integer(g->i32, 0);

@@ -1,8 +1,8 @@
 /* gpu_reduce.c - the end of a GPU's task that reduces: each thread has a partial. Those of a warp
  * are exchanged, halving their number five times; those of a block's warps meet in memory that its
  * threads share; and one thread combines what they come to with the frame's slot. All threads of a
- * block come here. A block that is not whole warps (an ordered task's: one thread) combines each
- * thread's own.
+ * block come here, but for those that a stop has ended. A block that is not whole warps (an ordered
+ * task's: one thread) combines each thread's own.
  *
  *     end:       whole warps?  yes: together   no: one
  *     together:  for d = 16, 8, 4, 2, 1:  sum = sum op (sum of lane ^ d)
@@ -81,6 +81,14 @@ static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *parti
   block_enter(g, all);
 }
 
+/* Where lanes that a stop has ended are gone (module.c), some partials are missing. */
+static void leave_if_stopped(Codegen *g, LLVMBasicBlockRef out) {
+  if (g->finish == g->done) return;
+  LLVMBasicBlockRef on = block_new(g, "on");
+  block_branch(g, call_runtime(g, RT_STOPPED, (Callee){0}, NULL, 0), out, on);
+  block_enter(g, on);
+}
+
 void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   int count = g->shares.count;
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), together = block_new(g, "together"),
@@ -100,6 +108,7 @@ void gpu_reduce(Codegen *g, const LLVMValueRef *own) {
   LLVMValueRef thread = gpu_special(g, "tid.x"), zero = value_integer(g->i32, 0);
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, thread, zero, ""), first, out);
   block_enter(g, first);
+  leave_if_stopped(g, out);
   add_others(g, sums, partials);
   LLVMBasicBlockRef all = LLVMGetInsertBlock(g->builder);
   block_jump(g, one);

@@ -20,7 +20,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->function = function;
   llvm_function_attribute(g->function, "nounwind", 0);
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
-  g->finish = block_new(g, "finish");
+  g->finish = g->done = block_new(g, "finish");
   block_enter(g, entry);
   g->entry_end = LLVMBuildBr(g->builder, start);
   block_enter(g, start);
@@ -57,9 +57,19 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   block_hoist_end(g, back);
 }
 
-void function_end(Codegen *g) {
-  block_jump(g, g->finish);
+/* Lanes that share what they find wait for each other: one that a stop ends must not wait for its
+ * block meanwhile, but be gone. */
+static void end_stopped(Codegen *g) {
+  if (g->finish == g->done) return;
   block_enter(g, g->finish);
+  guards_release(g);
+  LLVMBuildRetVoid(g->builder);
+}
+
+void function_end(Codegen *g) {
+  block_jump(g, g->done);
+  end_stopped(g);
+  block_enter(g, g->done);
   guards_release(g);
   if (g->gpu_task) gpu_sums_close(g, g->gpu_task);
   reduce_finish(g);
@@ -70,6 +80,7 @@ void function_end(Codegen *g) {
 static void emit_gpu_task(Codegen *g, const IrTask *task, const char *name) {
   GpuPositions positions = gpu_begin(g, name);
   g->gpu_task = task;
+  if (ir_spread(task) > 1) g->finish = block_new(g, "stopped");
   gpu_sums_open(g, task);
   context_poll_stop(g); /* an earlier task of the launch may have failed */
   g->is_serial = task->kind == TASK_SERIAL;

@@ -447,6 +447,31 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal(lines(expected), lines(said))
   end)
 
+  it("ends where an iteration fails while others share look-ups, and a sum is made", function()
+    for _, seed in ipairs { 1, 2, 3 } do
+      local said = run("RG_STRESS= RG_GUESS=blocks:1 PTX_SEED=" .. seed, [[
+        rg.init { arch = "cuda" }
+        local x, all = rg.field(rg.f32), rg.field(rg.i32, 4)
+        local block = rg.tree():pointer("ij", 16)
+        block:dense("ij", 8):place(x)
+        rg.kernel(function() for i, j in rg.range(128, 128) do x[i][j] = i + j end end)()
+        local total = rg.kernel(function(at)
+          local sum = rg.f64(0)
+          for i, j in x:active() do
+            assert(i ~= at or j % 8 ~= 3, "met")
+            sum = sum + x[i - 1][j] + x[i + 1][j] + x[i][j - 1] + x[i][j + 1]
+            all[j % 4] = all[j % 4] + 1
+          end
+          return sum
+        end)
+        print(total(-1), all[3], select(2, pcall(total, 37)).message:match "met")
+        all:fill(0)
+        print(total(-1), all[3])
+      ]])
+      assert.matches("^(%d+) 4096 met\n%1 4096$", said)
+    end
+  end)
+
   it("queues large writes of a client without waiting, also behind a launch that fails", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }
