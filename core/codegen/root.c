@@ -1,5 +1,5 @@
-/* root.c - quotients by roots, of fast_math kernels where a machine estimates 1 / sqrt(x) to 14 bits
- * in vectors of 512 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
+/* root.c - quotients by roots, of fast_math kernels where a machine estimates 1 / sqrt(x) to 14
+ * bits in vectors of 512 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
  *
  *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n + n/2 * y^n * e  + ..
  *
@@ -63,7 +63,8 @@ static LLVMValueRef multiply_add(Codegen *g, LLVMValueRef a, LLVMValueRef b, LLV
 }
 
 static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
-  const char *name = is_double ? "llvm.x86.avx512.rsqrt14.pd.512" : "llvm.x86.avx512.rsqrt14.ps.512";
+  const char *name =
+      is_double ? "llvm.x86.avx512.rsqrt14.pd.512" : "llvm.x86.avx512.rsqrt14.ps.512";
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
   LLVMTypeRef mask = is_double ? g->i8 : LLVMInt16TypeInContext(g->context);
