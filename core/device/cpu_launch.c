@@ -92,9 +92,12 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   const DeviceTask *task = &launch->tasks[number];
   int64_t chunk = task->is_ordered ? total : choose_chunk(cpu, launch, task, total);
   DeviceCopies copies = launch->switches.copies;
+  if (task->privatised && copies != COPIES_NEVER &&
+      copies_want_one(context, &launch->tasks[task->privatised]))
+    chunk = total;
   if (task->privatised && !task->is_ordered && copies != COPIES_NEVER &&
       copies_pay(context, &launch->tasks[task->privatised], total,
-                 chunk >= total || copies == COPIES_ALWAYS)) {
+                 chunk >= total, copies == COPIES_ALWAYS)) {
     number = task->privatised;
     task = &launch->tasks[number];
   }
@@ -157,8 +160,10 @@ void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data) {
 
 static void prepare_copies(Device *device, const DeviceLaunch *launch) {
   for (int32_t k = 0; k < launch->task_count; k++)
-    for (int32_t i = 0; i < launch->tasks[k].sum_count; i++)
-      copies_prepare(device, launch->trees[launch->tasks[k].sums[i].tree]);
+    for (int32_t i = 0; i < launch->tasks[k].sum_count; i++) {
+      int32_t tree = launch->tasks[k].sums[i].tree;
+      if (tree >= 0) copies_prepare(device, launch->trees[tree]);
+    }
 }
 
 static RtOutside take_outside(CpuDevice *cpu) {

@@ -88,7 +88,9 @@ typedef enum DeviceScalar {
 /* Elements that a task adds to in each worker's private copy: a nest of runs per node of
  * `manager`. */
 typedef struct DeviceSum {
-  int32_t tree, manager;      /* in launch->trees; manager -1: the root's container */
+  /* in launch->trees, -1: in none, and there are no copies: the task runs in one chunk; manager -1:
+   * the root's container */
+  int32_t tree, manager;
   DeviceScalar scalar;
   uint64_t offset;            /* bytes in the node */
   int32_t place;              /* k: plus those in frame slot k - 1; 0: no more */

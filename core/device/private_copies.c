@@ -196,6 +196,7 @@ typedef struct Part {
 
 static Part part_at(const Adding *adding, int32_t begin) {
   const DeviceSum *sums = adding->task->sums;
+  if (sums[begin].tree < 0) return (Part){.begin = begin, .end = begin + 1};
   const RtTree *tree = adding->context->trees[sums[begin].tree];
   DeviceSum first = counted(&sums[begin], tree);
   bool is_root = first.manager < 0;
@@ -263,6 +264,7 @@ void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
   if (!any) return;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
     const DeviceSum *sum = &privatised->sums[i];
+    if (sum->tree < 0) continue;
     RtTree *tree = context->trees[sum->tree];
     if (tree->private_copies && sum->manager >= 0 && !rt_list_update(context, tree, sum->manager))
       tree->private_copies = NULL; /* they hold partial sums: copies_prepare zeroes all of them */
@@ -287,14 +289,25 @@ static double count_nodes(const RtTree *tree, int32_t manager) {
 
 /* An element takes about a nanosecond to sum, split among the workers like the loop. */
 bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                bool is_sure) {
+                bool is_one_chunk, bool is_sure) {
   double elements = 0;
   for (int32_t i = 0; i < privatised->sum_count; i++) {
+    if (privatised->sums[i].tree < 0 && !is_one_chunk) return false;
+    if (privatised->sums[i].tree < 0) continue;
     const RtTree *tree = context->trees[privatised->sums[i].tree];
     DeviceSum sum = counted(&privatised->sums[i], tree);
     if (!tree->private_copies) return false;
     elements += count_nodes(tree, sum.manager) * (double)elements_below(&sum, 0);
   }
-  return is_sure || context->worker_count == 1 ||
+  return is_one_chunk || is_sure || context->worker_count == 1 ||
          elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
+}
+
+enum { ATOMIC_NS = 20 }; /* an atomic update, where no two meet */
+
+bool copies_want_one(const RtContext *context, const DeviceTask *privatised) {
+  int64_t atomic = 0, others = context->worker_count - 1;
+  for (int32_t i = 0; i < privatised->sum_count; i++)
+    atomic += privatised->sums[i].tree < 0 ? ATOMIC_NS : 0;
+  return atomic && others * privatised->cost <= atomic;
 }

@@ -12,9 +12,13 @@
 void copies_prepare(Device *device, RtTree *tree);
 void copies_free(Device *device, RtTree *tree);
 /* Is running the privatised version over `total` positions, for sure or perhaps, cheaper than
- * atomic updates? In one chunk it is. False if a tree has no private copies. */
+ * atomic updates? In one chunk it is. False if a tree has no private copies, and where there are
+ * none for several chunks. */
 bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
-                bool is_sure);
+                bool is_one_chunk, bool is_sure);
+/* Elements without copies: is one chunk, with plain updates, cheaper than several with atomic
+ * ones? */
+bool copies_want_one(const RtContext *context, const DeviceTask *privatised);
 /* Adds the copies of the workers that took part to the trees and leaves them zero. No task is
  * running. */
 void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,

@@ -36,6 +36,10 @@ static void describe(const IrField *field, DeviceSum *sum) {
 static bool describe_array(const IrKernel *kernel, const IrField *field, DeviceSum *out,
                            int32_t count) {
   int32_t tree = kernel->arrays.items[field->array].tree;
+  if (tree < 0) { /* counted */
+    out[count] = (DeviceSum){.tree = -1, .manager = -1, .scalar = scalar_of(field->type)};
+    return true;
+  }
   for (int32_t k = 0; k < count; k++)
     if (out[k].tree == tree) return false;
   out[count] = (DeviceSum){.tree = tree, .manager = -1, .scalar = scalar_of(field->type),

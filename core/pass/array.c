@@ -91,7 +91,7 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
                          IrInst *const *indices) {
   const IrArray *array = &b->kernel->arrays.items[field->array];
   IrInst *address = address_slot(b, in_task, array->address, TYPE(PTR));
-  if (is_private) {
+  if (is_private && array->tree >= 0) {
     address = ir_emit(b, IR_PRIVATE_COPY, TYPE(PTR), 1, &address);
     address->imm = array->tree;
   }

@@ -15,7 +15,8 @@ typedef struct Row {
   EffectVerb verb;
   bool own, twin, near, walked, direct; /* where the elements are found */
   bool checked, unchecked;
-  bool atomic, plain, apart;          /* apart: in each worker's private copy */
+  bool atomic, plain, apart;          /* apart: in each worker's private copy, */
+  bool alone;                         /* of what has none */
   int levels;                         /* slots on the way from the root */
 } Row;
 
@@ -106,6 +107,7 @@ static void note_access(Explain *x, const EffectAccess *access) {
   note_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
     *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
+  row->alone = field->array >= 0 && x->kernel->arrays.items[field->array].is_counted;
 }
 
 /* -- notes ------------------------------------------------------------------------------------- */
@@ -141,6 +143,7 @@ static void tell(Explain *x, const Row *row) {
   const char *how = row->verb == EFFECT_EXCHANGES             ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
                     : row->apart && x->is_for_gpu ? "in each block's copy, atomic; "
+                    : row->apart && row->alone ? "plain where one worker runs all, else atomic; "
                     : row->apart ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "

@@ -9,7 +9,8 @@
  * the loop ends. Worker 0 adds to the tree itself, so one worker alone pays nothing; nodes are
  * activated in the tree by whoever meets them first, and a private copy lies a constant distance
  * away. The device chooses between the two at each run.
- * An array's private copy is its memory as a whole, which so becomes one of the kernel's trees.
+ * An array's private copy is its memory as a whole, which so becomes one of the kernel's trees. A
+ * counted array has no copies: its privatised version adds to it, plainly, and runs in one chunk.
  * The task itself goes on without its interior.
  *
  * On a GPU the threads of a block have a copy together, in the memory that they share
@@ -39,10 +40,10 @@ static bool has_plain_nodes(const SNode *node) {
   return true;
 }
 
-/* A copy of an array is its memory as a whole. */
+/* A copy of an array is its memory as a whole; a counted one has none, so all is as well. */
 static bool is_block(const Effects *effects, const IrField *field) {
   const IrArray *array = &effects->kernel->arrays.items[field->array];
-  return array->strides < 0 && !array->is_shared && !array->is_counted &&
+  return array->strides < 0 && !array->is_shared &&
          array->size % type_size(field->type) == 0;
 }
 
@@ -100,7 +101,7 @@ static bool agrees(const IrKernel *kernel, const bool *is_private, int number) {
 static void give_tree(IrKernel *kernel, int number) {
   const IrField *field = &kernel->fields.items[number];
   IrArray *array = field->array >= 0 ? &kernel->arrays.items[field->array] : NULL;
-  if (!array || array->tree >= 0) return;
+  if (!array || array->is_counted || array->tree >= 0) return;
   vec_push(kernel->scratch, &kernel->trees, (IrTree){NULL});
   array->tree = kernel->trees.count - 1;
 }

@@ -445,6 +445,48 @@ describe("an array that no iteration makes grow", function()
     assert.matches("elements of counted arrays are reached as those of fields", text, 1, true)
     assert.matches("writes 'a': addressed directly", text, 1, true)
   end)
+
+  it("is added to from everywhere, whoever runs the loop", function()
+    local n, bins = 20000, 7
+    for threads = 1, 3 do
+      local own = support.rg.new { threads = threads }
+      local count = own.kernel [=[function(n: i32, bins: i32)
+        local many, sums = rg.zeros(rg.i32, bins), rg.zeros(rg.vec(2, rg.i64), bins)
+        for i in rg.range(n) do
+          local b = i * 5 % bins
+          many[b] = many[b] + 1
+          sums[b].y = sums[b].y + i
+          sums[(b + 1) % bins].x = sums[(b + 1) % bins].x - 2
+        end
+        local differs = 0
+        for b = 0, bins - 1 do
+          local m, s = 0, rg.i64(0)
+          for i = 0, n - 1 do if i * 5 % bins == b then m = m + 1; s = s + i end end
+          if many[b] ~= m or sums[b].y ~= s or sums[(b + 1) % bins].x ~= -2 * m then
+            differs = differs + 1
+          end
+        end
+        return differs
+      end]=]
+      assert.equal(0, count(n, bins))
+      own.reset()
+    end
+  end)
+
+  it("is added to plainly where one worker runs all #compiled #cpu", function()
+    local own = support.rg.new { threads = 2 }
+    local k = own.kernel [=[function(a: array(i32), n: i32)
+      for i in rg.range(n) do local b = i * 7 % 16; a[b] = a[b] + 1 end
+    end]=]
+    local a = own.zeros(own.i32, 16)
+    k(a, 32000)
+    for b = 0, 15 do assert.equal(2000, a[b]) end
+    assert.matches("updates 'a': plain where one worker runs all, else atomic; ", k:explain(), 1,
+      true)
+    assert.matches("lock", k:asm())
+    a:release()
+    own.reset()
+  end)
 end)
 
 describe("a function that calls itself", function()
