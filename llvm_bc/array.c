@@ -27,6 +27,25 @@ const uint8_t *rt_array_read(RtContext *context, int64_t array, int64_t index, i
   return rt_array_has(array, index, size) ? rt_array_at(array, index, size) : context->ambient;
 }
 
+/* On a GPU the host region is elsewhere, and so is who moves elements. */
+const uint8_t *rt_array_to_tasks(RtContext *context, int64_t array, int32_t use) {
+  if (RT_ALONE || !array) return context->ambient;
+  RtCounted *counted = array_of(array);
+  uint8_t *data = array_data(counted);
+  return context->move ? context->move(context, counted, data, array_bytes(counted), use) : data;
+}
+
+void rt_array_to_host(RtContext *context, int64_t array, int64_t index, int32_t size,
+                      int32_t use) {
+  if (RT_ALONE || !array || !context->move) return;
+  const RtCounted *of = array_of(array);
+  while (rt_counted_flags(of) & RT_COUNTED_SLICE) of = of->info;
+  if (!(rt_counted_flags(of) & RT_COUNTED_COPIED)) return;
+  if (use != RT_ARRAY_HOST_RESIZES && !rt_array_has(array, index, size)) return;
+  const uint8_t *from = rt_array_at(array, index, size);
+  context->move(context, array_of(array), from, (uint64_t)size, use);
+}
+
 /* Row-major; -1: outside. */
 int64_t rt_array_index(int64_t array, int32_t axes, const int64_t *coordinates) {
   int64_t at = 0;

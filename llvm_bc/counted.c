@@ -301,6 +301,9 @@ void rt_counted_resize(RtCounted *counted, uint64_t size_bytes) {
 /* -- how it ends ------------------------------------------------------------------------------- */
 
 static void free_counted(RtCounted *counted) {
+  RtAllocator *allocator = counted->allocator;
+  if (!RT_ALONE && counted->flags & RT_COUNTED_COPIED && allocator->forget)
+    allocator->forget(allocator, counted);
   if (!rt_counted_is_intact(counted)) report(counted, RT_COUNTED_OVERRUN);
   note_freed(counted, pieces_of(counted));
   counted->magic = RT_COUNTED_DEAD;

@@ -40,6 +40,7 @@ enum {
   /* `info` says what ends with it (array_slow.c), as functions differ between host and GPU */
   RT_COUNTED_ITEMS = 512,
   RT_COUNTED_SLICE = 1024,
+  RT_COUNTED_COPIED = 2048, /* atomic: a device has a copy of its data, perhaps a newer one */
   RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */
   RT_COUNTED_CANARY = 16,   /* bytes */
   RT_COUNTED_NEW = 0xCB,    /* what checked data is filled with */
@@ -88,6 +89,8 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   int (*have_room)(RtAllocator *allocator, uint64_t size_bytes);
   /* What tasks of a GPU have taken and given, once all have ended. NULL: nothing. */
   void (*take_up)(RtAllocator *allocator);
+  /* A copied object is about to end, on whichever thread. NULL: there are no copies. */
+  void (*forget)(RtAllocator *allocator, RtCounted *counted);
   void *host;               /* whose functions these are; NULL: a GPU's own memory */
   RtAllocations statistics;
   RtAllocations on_gpu;     /* what its tasks add to them */

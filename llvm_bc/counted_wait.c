@@ -6,7 +6,8 @@
  * What iteration 1 has read must exist until it acquires it. So an object whose address has been in
  * memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by then. An
  * object that was in no memory ends at once: nobody can find it.
- * Nor can a GPU call who is told that something ends: the host does it after the task.
+ * Nor can a GPU call who is told that something ends, or forget a copy: the host does it after the
+ * task.
  * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
 #include "atomic.h"
 #include "counted.h"
@@ -35,7 +36,8 @@ static void add(RtAllocator *allocator, RtCounted *counted) {
 int rt_counted_waits(RtCounted *counted) {
   RtAllocator *allocator = counted->allocator;
   uint32_t flags = rt_counted_flags(counted);
-  uint32_t is_shared = flags & RT_COUNTED_SHARED || (RT_ALONE && counted->end);
+  uint32_t has_host = flags & RT_COUNTED_COPIED || counted->end;
+  uint32_t is_shared = flags & RT_COUNTED_SHARED || (RT_ALONE && has_host);
   if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
   if (!is_shared || !rt_load(&allocator->deferring)) return 0;
   rt_lock(&allocator->defer_lock);

@@ -359,6 +359,16 @@ typedef struct RtTree {
   uint32_t foreign;         /* RtForeign: given by the caller */
 } RtTree;
 
+/* Of a counted array: how it is used next (RtContext.move). */
+typedef enum RtArrayUse {
+  RT_ARRAY_TASKS_READ,
+  RT_ARRAY_TASKS_WRITE,
+  RT_ARRAY_TASKS_FOLLOW,    /* and reach arrays through their headers, too */
+  RT_ARRAY_HOST_READS,
+  RT_ARRAY_HOST_WRITES,
+  RT_ARRAY_HOST_RESIZES     /* its elements may move */
+} RtArrayUse;
+
 struct RtContext;
 /* Writes outside a shape, which do nothing. */
 typedef struct RtOutside {
@@ -454,6 +464,10 @@ typedef struct RtContext {
    * 0: it failed. NULL: there are none */
   int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
   void *extensions;         /* for `native` */
+  /* A counted array is used next, by the host region, so many bytes at `from`, or by the tasks that
+   * follow, from `from` on: returns where these find it. NULL: both find it in one place. */
+  const uint8_t *(*move)(struct RtContext *context, RtCounted *counted, const uint8_t *from,
+                         uint64_t size_bytes, int32_t use);
   RtAllocator *allocator;   /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
   /* loops that read and write so many bytes may store past the caches */
   uint64_t stream_bytes;

@@ -113,6 +113,12 @@ void rg_counted_release(RgCounted *counted, const char *where) {
   counted_here(before);
 }
 
+const void *rg_counted_place(RgRuntime *runtime, RgCounted *counted) {
+  const Program *program = (const Program *)runtime;
+  if (!program || !counted || counted_has_ended(&program->store.counted)) return NULL;
+  return header(counted)->data;
+}
+
 RgStatus rg_counted_get(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t index,
                         RgValue *value) {
   Program *program = (Program *)runtime;

@@ -107,6 +107,7 @@ bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t cou
     return error_set(err, RG_ERROR_LIST_FULL,
                      "an array of several axes or of which a slice was taken cannot grow or "
                      "shrink, nor can a slice");
+  if (!counted_reach(&store->counted, counted, NULL, 0, DEVICE_WRITES, err)) return false;
   uint64_t twice = 2 * counted->capacity, room = bytes > twice ? bytes : twice;
   if (bytes > counted->capacity && !rt_counted_reserve(counted, room) &&
       !rt_counted_reserve(counted, bytes))
@@ -145,6 +146,7 @@ bool item_get(Store *store, RtCounted *counted, const char *type, int64_t index,
   if (!begin(&item, store, type, err) || !check_own(&item, counted, err) ||
       !(at = find(&item, counted, index, err)))
     return false;
+  if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_READS, err)) return false;
   for (int k = 0; k < parts(&item); k++) {
     size_t size;
     const uint8_t *from = part_at(&item, at, k, &size);
@@ -169,6 +171,7 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
     if (!is_array(&item, k) || !given) continue;
     if (!check_own(&item, given, err) || !check_reached(&item, given, err)) return false;
   }
+  if (!counted_reach(&store->counted, counted, at, item.size, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < parts(&item); k++) {
     size_t size;
     uint8_t *to = part_at(&item, at, k, &size);

@@ -175,16 +175,23 @@ static void take_up(RtAllocator *allocator) {
   for (; pieces < 0; pieces++) owner_release(heap->owner);
 }
 
+static void forget(RtAllocator *allocator, RtCounted *counted) {
+  Device *device = server_device(heap_of(allocator)->server);
+  device->table->forget_array(device, counted);
+}
+
 static void begin_sharing(CountedHeap *heap, Device *device) {
   heap->is_shared = device->shows_host;
   if (!heap->is_shared) return;
   heap->rt->have_room = have_room;
   heap->rt->take_up = take_up;
+  heap->rt->forget = forget;
 }
 
 /* Objects that are still held stay where they are. */
 static void end_sharing(CountedHeap *heap) {
   Device *device = server_device(heap->server);
+  device->table->reach_arrays(device, true, NULL);
   for (uint32_t k = 0; k < heap->chunk_count; k++)
     device->table->unpin(device, heap->chunks[k].memory.base);
   if (heap->control_is_shown) device->table->unpin(device, heap->rt);
@@ -325,6 +332,19 @@ bool counted_holds(CountedHeap *heap, const void *at) {
   }
   unlock(heap);
   return holds;
+}
+
+bool counted_reach(CountedHeap *heap, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
+                   DeviceUse use, Error *err) {
+  if (!heap->is_shared || !heap->server) return true;
+  Device *device = server_device(heap->server);
+  return device->table->reach_array(device, counted, from, size_bytes, use, err);
+}
+
+bool counted_give_out(CountedHeap *heap, Error *err) {
+  if (!heap->is_shared || !heap->server) return true;
+  Device *device = server_device(heap->server);
+  return device->table->reach_arrays(device, true, err);
 }
 
 void counted_switch(CountedHeap *heap, bool counts) {

@@ -57,6 +57,12 @@ const char *counted_here(const char *place);
 bool counted_is_reached(const CountedHeap *heap, const RtCounted *counted);
 /* Is that in memory which tasks of a GPU reach? */
 bool counted_holds(CountedHeap *heap, const void *at);
+/* Before the host uses `size_bytes` at `from` of its elements; NULL: all, and they may move. */
+bool counted_reach(CountedHeap *heap, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
+                   DeviceUse use, Error *err);
+/* Somebody gets addresses of elements, which he uses whenever he likes: devices have no copies from
+ * now on. */
+bool counted_give_out(CountedHeap *heap, Error *err);
 /* From now on, or no longer; the statistics begin anew. Those of objects that exist stay out. */
 void counted_switch(CountedHeap *heap, bool counts);
 /* How many faults there were; the last one in `text`. */

@@ -85,6 +85,7 @@ static void free_all(CudaDevice *cuda) {
     cuda_free(cuda, &at->memory);
     heap_free(cuda->device.heap, at);
   }
+  cuda_copies_free(cuda);
   while (cuda->trees) cuda_forget(&cuda->device, cuda->trees->tree);
   cuda_commons_free(cuda);
   CudaRange *ranges[] = {&cuda->heap,  &cuda->budget, &cuda->ambient, &cuda->counts,
@@ -132,6 +133,9 @@ static const DeviceTable cuda_table = {
     .host_at = cuda_host_at,
     .pin = cuda_pin,
     .unpin = cuda_unpin,
+    .reach_array = cuda_reach_array,
+    .forget_array = cuda_forget_array,
+    .reach_arrays = cuda_reach_arrays,
     .adopt = cuda_adopt,
     .commons = &cuda_commons,
     .share = cuda_share,
@@ -193,6 +197,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
                                .task = -1,
                                .host = cuda,
                                .grow = host_grow,
+                               .move = cuda_array_move,
                                .discard = host_discard_nodes};
 }
 

@@ -82,6 +82,8 @@ typedef struct CudaTree {     /* RtTree.device */
   bool is_shared;             /* with other processes, which write to it, too: cuda_share.c */
   uint64_t serial;            /* CommonsPart's; 0: it is none of this process's */
   uint8_t is_read;            /* as the GPU has RtTree.is_read */
+  bool is_copy;               /* of a counted array's elements: cuda_copies.c */
+  _Atomic bool has_ended;     /* that array: its memory may be another's */
   bool is_window;             /* others map its pieces: they stay, and so does what is in them */
   uint8_t **priors;            /* by page; NULL: none, as their members: cuda_prior.c */
   CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
@@ -103,6 +105,8 @@ typedef struct CudaForeign {
   CudaUse use;
   CudaRange memory;
 } CudaForeign;
+
+typedef struct CudaCopy CudaCopy; /* cuda_copies.c */
 
 /* What is mapped of a commons, and where: cuda_share.c. */
 typedef struct CudaPart {
@@ -206,6 +210,12 @@ typedef struct CudaDevice {
   uint64_t bytes_per_thread;  /* of a task, that the heap has */
   bool heap_grows;
   uint64_t shared_per_thread; /* of a task, that arrays of the host's have: cuda_arrays.c */
+  CudaCopy *copies;           /* of such arrays: cuda_copies.c */
+  _Atomic uint32_t copies_lock; /* of the list, and of what says that one has ended */
+  bool is_in_launch;          /* its host region runs */
+  bool has_no_copies;         /* nor gets any */
+  bool copies_are_of_before;  /* those that are shown are for a task that has run */
+  bool arrays_are_used;       /* by tasks of the running launch, in memory of the host */
   struct MemoryPool *plain;   /* of cuMemAlloc: cuda_plain.c; NULL: nothing was needed yet */
   struct MemoryPool *arena;   /* for what is large; NULL: likewise, or the driver cannot */
   CudaRange arena_range;      /* its addresses */
@@ -335,6 +345,9 @@ bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 void cuda_note_task(CudaTree *tree, bool changes_topology);
 /* Its tables alone have changed: no cell has come or gone. */
 void cuda_note_tables(CudaTree *tree);
+/* cuda_reach in the middle of a launch, on whose stream it happens. */
+bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
+                DeviceUse use, Error *err);
 /* Of a dense one: these bytes are newer on the GPU. */
 void cuda_note_bytes(CudaTree *tree, const uint8_t *from, uint64_t size_bytes);
 void cuda_forget(Device *device, RtTree *tree);
@@ -373,6 +386,25 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
 bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
 void cuda_arrays_ran_short(CudaDevice *cuda);
+
+/* cuda_copies.c: what tasks have of such arrays while they stay as large as they are */
+/* RtContext.move */
+const uint8_t *cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
+                               uint64_t size_bytes, int32_t use);
+/* Before a task that may reach arrays in memory of the host: all are there, also those that were
+ * shown to its other version. */
+bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+/* After a task. */
+void cuda_copies_note(CudaDevice *cuda);
+/* At the beginning and the end of a launch. */
+void cuda_copies_hide(CudaDevice *cuda);
+/* Gives back what the running launch does not use; false: nothing. All streams are idle. */
+bool cuda_copies_relieve(CudaDevice *cuda);
+bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
+                      DeviceUse use, Error *err);
+void cuda_forget_array(Device *device, RtCounted *counted);
+bool cuda_reach_arrays(Device *device, bool for_good, Error *err);
+void cuda_copies_free(CudaDevice *cuda);
 
 /* cuda_foreign.c */
 uint8_t *cuda_host_at(Device *device, void *address);

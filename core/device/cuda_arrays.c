@@ -3,7 +3,8 @@
  * (core/counted/heap.h), so an array that holds arrays means the same on both sides. Host and tasks
  * never use them at once, as atomics of one side are none for the other: the host waits for a task
  * before its region goes on with arrays, and for the launch before it returns. Then, too, what
- * nobody holds any more ends.
+ * nobody holds any more ends. Tasks that leave arrays as large as they are have copies of their
+ * elements instead (cuda_copies.c), and nobody waits.
  * Not managed memory: it is gone with a context that a fault has ended, and handles may live on. */
 #include "device/cuda.h"
 
@@ -44,7 +45,6 @@ static uint64_t wish_for(CudaDevice *cuda, uint64_t threads) {
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads,
                        Error *err) {
   RtAllocator *allocator = launch->context.allocator;
-  if (!launch->shares_arrays) return true;
   allocator->deferring = 1;
   uint64_t wish = launch->grows_arrays ? wish_for(cuda, threads) : 0;
   return allocator->have_room(allocator, wish) ||
@@ -57,6 +57,7 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 static bool settle(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   bool ok = cuda_wait(cuda, err);
+  cuda->arrays_are_used = false;
   allocator->deferring = 0;
   if (!ok) {
     allocator->pending = NULL;
@@ -69,11 +70,11 @@ static bool settle(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
 /* Nor can the next one be given room while this one takes some. */
 bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   bool is_due = launch->host_has_arrays || launch->grows_arrays;
-  return !launch->shares_arrays || !is_due || settle(cuda, launch, err);
+  return !cuda->arrays_are_used || !is_due || settle(cuda, launch, err);
 }
 
 bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  return !launch->shares_arrays || settle(cuda, launch, err);
+  return !cuda->arrays_are_used || settle(cuda, launch, err);
 }
 
 void cuda_arrays_ran_short(CudaDevice *cuda) {

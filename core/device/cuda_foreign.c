@@ -2,6 +2,7 @@
  * is:
  *
  *     of a tree or array of this runtime, by its pointer     that one's mirror is used for both
+ *     of a counted array that has a copy (cuda_copies.c)     likewise, while it has one
  *     of somebody else on the GPU                            likewise: cuda_external.c
  *     of a window, another process's                         likewise: cuda_share.c
  *     of the host                                            copied to the GPU for each launch, and
@@ -50,7 +51,9 @@ CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
   if (!tree->foreign) return NULL;
   if (cuda_is_view(tree)) return tree->device;
   for (CudaTree *own = cuda->trees; own; own = own->next)
-    if (tree->root >= own->first && tree->root < own->first + own->memory.mapped) return own;
+    if (tree->root >= own->first && tree->root < own->first + own->memory.mapped &&
+        !own->has_ended)
+      return own;
   return NULL;
 }
 
@@ -106,7 +109,7 @@ static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
 bool cuda_adopt(Device *device, RtTree *tree, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = cuda_owner(cuda, tree);
-  if (own && !cuda_is_view(tree)) return own->wraps++, true;
+  if (own && !own->is_copy && !cuda_is_view(tree)) return own->wraps++, true;
   if (cuda_is_common(cuda, tree)) return adopt_peer(cuda, tree, err);
   CudaForeign *foreign = heap_alloc(device->heap, sizeof *foreign);
   if (!foreign) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");

@@ -439,7 +439,8 @@ static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_
 
 static bool have_heap(CudaDevice *cuda, const DeviceLaunch *launch, int32_t number, int64_t total,
                       Error *err) {
-  if (!launch->makes_arrays && !launch->shares_arrays) return true;
+  bool uses = launch->shares_arrays ? launch->tasks[number].uses_arrays : launch->makes_arrays;
+  if (!uses) return true;
   Grid grid = find_grid(cuda, launch, number, total);
   uint64_t threads = (uint64_t)(grid.blocks * grid.threads);
   return launch->shares_arrays ? cuda_arrays_begin(cuda, launch, threads, err)
@@ -501,6 +502,15 @@ static void note_trees(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
   }
 }
 
+/* Elements that it reaches in memory of the host are there. */
+static bool have_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
+                        Error *err) {
+  if (!launch->shares_arrays) return true;
+  cuda->arrays_are_used |= task->uses_arrays || launch->has_arrays_in_place;
+  bool reaches = task->reaches_arrays || launch->has_arrays_in_place;
+  return !reaches || cuda_copies_yield(cuda, launch, err);
+}
+
 static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
   const DeviceTask *task = &launch->tasks[number];
   int64_t total = count_positions(launch, task);
@@ -509,11 +519,13 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, number, total, err) &&
+            have_arrays(cuda, launch, task, err) &&
             have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
             cuda_have_orders(cuda, launch, task, err) &&
             start_task(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
+  if (ok) cuda_copies_note(cuda);
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
@@ -608,6 +620,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   Error failed;
   error_clear(&failed);
   launch_begin(device, launch, run_task);
+  cuda->arrays_are_used = false;
   messages_begin(&cuda->said);
   cuda->launch = launch;
   cuda->err = &failed;
@@ -617,7 +630,10 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
       cuda_enlarge(cuda, &cuda->ambient, largest_node(launch), false, &failed)) {
     cuda_time_begin(cuda, launch);
     cuda_repeat_begin(cuda);
+    cuda->is_in_launch = true;
     if (cuda_push_foreign(cuda, launch, &failed)) launch->code->host(&launch->context);
+    cuda->is_in_launch = false;
+    cuda_copies_hide(cuda);
     cuda_repeat_end(cuda, &failed);
     cuda_arrays_end(cuda, launch, &failed);
     cuda_pull_foreign(cuda, &failed);

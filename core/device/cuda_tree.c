@@ -146,8 +146,8 @@ void cuda_forget(Device *device, RtTree *tree) {
   CudaTree *own = tree->device;
   void *context;
   CudaTree *owner = cuda_owner(cuda, tree);
-  if (tree->foreign && !owner) cuda_abandon(cuda, tree);
-  if (owner && owner != own && !--owner->wraps && owner->memory.is_external)
+  if (tree->foreign && (!owner || owner->is_copy)) cuda_abandon(cuda, tree);
+  if (owner && !owner->is_copy && owner != own && !--owner->wraps && owner->memory.is_external)
     cuda_forget(device, owner->tree);
   if (!own) return;
   bool owns_tree = own->owns_tree;
@@ -332,6 +332,14 @@ static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uin
   for (uint64_t k = pages.begin; k < pages.end && k < tree->page_count; k++)
     tree->pages[k] = CUDA_HOST_IS_NEWER;
   return true;
+}
+
+bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
+                DeviceUse use, Error *err) {
+  Pages pages = pages_of(tree, from, size_bytes);
+  bool ok = tree->is_current || host_has(tree, pages) ||
+            (cuda_join(cuda, tree->use, err) && pull_pages(cuda, tree, pages, err));
+  return ok && (use != DEVICE_WRITES || note_host(cuda, tree, from, size_bytes, err));
 }
 
 static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {

@@ -124,6 +124,8 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   bool is_ordered;            /* one worker runs it, in order */
   bool lists_are_ordered;     /* the order of active nodes may not depend on threads */
   bool writes_frame;          /* the host region or the host reads slots that it writes */
+  bool uses_arrays;           /* that the host has, too: counts references, or */
+  bool reaches_arrays;        /* reaches their elements by their headers */
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
   /* of a SERIAL one: some of the orders it asks for, if any; a device makes them faster before it,
    * by many threads. Those it makes take memory of the tree */
@@ -164,6 +166,7 @@ typedef struct DeviceLaunch {
   /* that the host has, too (context.allocator); its host region does something with them; tasks may
    * need memory for them */
   bool shares_arrays, host_has_arrays, grows_arrays;
+  bool has_arrays_in_place;   /* rg.arrays in the memory of such are used there */
   int32_t stream;             /* where order is that of launches; 0: the default */
   DeviceSwitches switches;
   bool is_timed;              /* `ticks` are wanted, also where they cost something */
@@ -277,6 +280,15 @@ typedef struct DeviceTable {
    * from now on until they are unpinned, or the device ends. */
   bool (*pin)(Device *device, void *memory, uint64_t size_bytes, Error *err);
   void (*unpin)(Device *device, void *memory);
+  /* Tasks may have copies of the elements of counted arrays (RT_COUNTED_COPIED). Before the host
+   * uses `size_bytes` at `from` of them between launches, as device_reach; NULL: all, and they may
+   * move. NULL in the table: there are no copies. */
+  bool (*reach_array)(Device *device, RtCounted *counted, const uint8_t *from,
+                      uint64_t size_bytes, DeviceUse use, Error *err);
+  /* It is about to end; any thread. */
+  void (*forget_array)(Device *device, RtCounted *counted);
+  /* All elements are the host's alone from now on, and, `for_good`, until the device ends. */
+  bool (*reach_arrays)(Device *device, bool for_good, Error *err);
   /* Tasks may use a foreign tree (RtTree.foreign) from now on, until it is forgotten; NULL: they
    * may. */
   bool (*adopt)(Device *device, RtTree *tree, Error *err);

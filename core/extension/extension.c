@@ -78,6 +78,7 @@ static void forget(Extensions *extensions, Opened *opened) {
 const RgExtension *extension_open(Extensions *extensions, const char *path, Error *err) {
   for (Opened *opened = extensions->opened; opened; opened = opened->next)
     if (!strcmp(opened->path, path)) return opened->told;
+  if (!counted_give_out(&extensions->store->counted, err)) return NULL;
   void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     refuse_missing(path, dlerror(), err);

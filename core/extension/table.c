@@ -56,6 +56,7 @@ static void *data_of(const RgExtensionApi *api, RgCounted *given) {
   RtCounted *counted = header(given);
   if (!counted) return NULL;
   bool is_ours = counted->flags & RT_COUNTED_OWN;
+  (void)counted_give_out(&own(api)->store->counted, NULL);
   return is_ours && counted_has_ended(&own(api)->store->counted) ? NULL : counted->data;
 }
 
@@ -72,6 +73,7 @@ static int64_t count_of(const RgExtensionApi *api, RgCounted *counted) {
 static int32_t resize(const RgExtensionApi *api, RgCounted *given, uint64_t size_bytes) {
   RtCounted *counted = header(given);
   if (!counted) return 0;
+  (void)counted_give_out(&own(api)->store->counted, NULL);
   uint64_t twice = 2 * counted->capacity, wanted = size_bytes > twice ? size_bytes : twice;
   bool has_room = size_bytes <= counted->capacity;
   if (counted->flags & RT_COUNTED_PINNED && size_bytes != counted->size_bytes) {

@@ -215,6 +215,14 @@ static int32_t list_moved(Engine *engine, const Variant *variant, const RgValue 
   return moved;
 }
 
+static bool has_any_in_place(Engine *engine, const Variant *variant, const RgValue *values) {
+  bool any = false;
+  for (int32_t k = 0; k < variant->arg_count && variant->takes_arrays; k++)
+    any |= variant->args[k].kind == ARG_ADDRESS &&
+           is_in_place(engine, variant, &values[variant->args[k].value]);
+  return any;
+}
+
 /* Its context stays as it is: the device fills that in. */
 void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   const Store *store = engine->store;
@@ -228,6 +236,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->trees = variant->trees;
   launch->tree_count = variant->tree_count;
   launch->array_count = store->device->table->reach ? list_moved(engine, variant, values) : 0;
+  launch->has_arrays_in_place = has_any_in_place(engine, variant, values);
   launch->ambient = store->zeros;
   launch->random = &engine->random;
   launch->stream = engine->stream;

@@ -9,6 +9,7 @@
 #include "kernel/compile.h"
 #include "kernel/message.h"
 #include "kernel/tuning.h"
+#include "pass/counts.h"
 
 static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a compiled kernel");
@@ -118,11 +119,17 @@ static uint64_t tree_of(const IrKernel *kernel, const IrInst *inst) {
   return tree >= 0 && tree < 64 ? (uint64_t)1 << tree : UINT64_MAX;
 }
 
+/* May a task that calls it need memory for arrays? */
+static bool may_take(RtEntry entry) {
+  return entry == RT_ARRAY_NEW || entry == RT_ARRAY_EXCHANGE || entry == RT_ARRAY_APPEND ||
+         entry == RT_ARRAY_POP || entry == RT_ARRAY_CLEAR || entry == RT_ARRAY_SLICE;
+}
+
 static bool note_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
   bool is_call = ir_is_array_call(inst);
   variant->makes_arrays |= is_call;
-  variant->grows_arrays |= is_call && (inst->entry == RT_ARRAY_NEW || inst->entry > RT_ARRAY_READ);
+  variant->grows_arrays |= is_call && may_take(inst->entry);
   return true;
 }
 
@@ -151,6 +158,18 @@ static void note_task_writes(Writing *writing, const IrTask *task) {
   if (task->claim) ir_walk(task->claim, note_writes, writing);
 }
 
+static CountsUse arrays_of(const IrKernel *kernel, const IrTask *task) {
+  IrRegion *const parts[] = {task->body, task->interior, task->claim};
+  CountsUse all = {0};
+  for (int k = 0; k < 3; k++) {
+    if (!parts[k]) continue;
+    CountsUse use = counts_use(kernel, parts[k]);
+    all.any |= use.any;
+    all.elements |= use.elements;
+  }
+  return all;
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
@@ -158,6 +177,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
   bool changes = !ir_walk(task->body, changes_topology, NULL) ||
                  (task->interior && !ir_walk(task->interior, changes_topology, NULL));
   bool has_order = !ir_walk(task->body, has_no_order, NULL);
+  CountsUse arrays = arrays_of(kernel, task);
   variant->order_shows |= has_order;
   variant->extents |= extents_of(kernel, task);
   DeviceTask *out = &variant->tasks[number];
@@ -176,6 +196,8 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
                                       (task->interior &&
                                        !ir_walk(task->interior, writes_frame, NULL)),
+                      .uses_arrays = arrays.any,
+                      .reaches_arrays = arrays.elements,
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   ir_walk(task->body, note_order, out);

@@ -255,6 +255,32 @@ bool counts_is_private(const IrInst *array) {
   return ir_walk((IrRegion *)region, is_kept, &(Use){array});
 }
 
+static bool note_use(void *data, IrInst *inst) {
+  CountsUse *use = data;
+  bool is_array = ir_is_array_call(inst);
+  use->any |= is_array || ir_is_count(inst->op);
+  switch (is_array ? inst->entry : RT_ARRAY_NEW) {
+  case RT_ARRAY_READ: case RT_ARRAY_AT: case RT_ARRAY_APPEND: case RT_ARRAY_POP:
+  case RT_ARRAY_CLEAR: use->elements |= !counts_is_private(inst->operands[0]); break;
+  default: break;
+  }
+  return true;
+}
+
+static bool calls_none(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_INVOKE;
+}
+
+CountsUse counts_use(const IrKernel *kernel, IrRegion *body) {
+  CountsUse use = {0};
+  ir_walk(body, note_use, &use);
+  if (ir_walk(body, calls_none, NULL)) return use;
+  for (int i = 0; i < kernel->functions.count; i++)
+    ir_walk(kernel->functions.items[i]->body, note_use, &use);
+  return use;
+}
+
 static bool is_of_private(const IrInst *array) {
   if (array->op != IR_MEM_LOAD) return false;
   const IrInst *at = ir_before_offsets(array->operands[0]);

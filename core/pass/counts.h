@@ -8,6 +8,10 @@
 bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
 /* A fresh array that only the function around it knows, and no other iteration. */
 bool counts_is_private(const IrInst *array);
+/* What a body does with arrays that others have, too: something; and something with elements, by
+ * headers rather than by places. */
+typedef struct CountsUse { bool any, elements; } CountsUse;
+CountsUse counts_use(const IrKernel *kernel, IrRegion *body);
 /* Of each function: do tasks call it? */
 bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel);
 /* Returns how many references memory takes over from guards of the function. */

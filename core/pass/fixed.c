@@ -17,6 +17,8 @@
  * the size of its elements says that it is none of them, as in the pass `locks`. Two such arrays
  * may be one, or a slice of the other, if one of them is written: that is asked before the loop,
  * and so is whether indices fit into 32 bits. What else the loop reads makes an array `shared`.
+ * Tasks of a GPU may have copies of such arrays: so the host region asks for the address by
+ * rt_array_to_tasks, and says by rt_array_to_host what it is about to do with elements itself.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
@@ -39,6 +41,7 @@ typedef struct Known {    /* a counted array in a slot of the frame */
   int axes;               /* indices of an element */
   bool is_reached, is_written, is_odd;
   int array;              /* kernel->arrays, where it has become one; -1 */
+  IrInst *use;            /* for a GPU: what is said of it, an RtArrayUse */
 } Known;
 
 /* Loops of one kernel share what an array has become. */
@@ -51,6 +54,7 @@ typedef struct Fixed {
   AllTaken *taken;
   int number;             /* of the task */
   IrTask *task;
+  bool for_cuda;
   bool is_called;         /* in a function */
   bool *walked;           /* by function */
   bool gives_up;
@@ -264,6 +268,13 @@ static void set_slot(IrBuilder *b, int64_t slot, IrInst *value) {
   ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
 }
 
+/* A GPU's tasks have elements elsewhere: the host region asks where, and says what for. */
+static IrInst *begin_of(Fixed *f, IrBuilder *b, Known *known, IrInst *array, IrInst *size) {
+  if (!f->for_cuda) return call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size});
+  known->use = number(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
+  return call(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
+}
+
 /* Its address and extents, as slots of the frame; returns whether the extents fit. */
 static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
   IrInst *array = handle(b, known);
@@ -276,7 +287,7 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
                               has(f->seen.items, f->seen.count, known->size),
                  .name = is_arg ? f->kernel->args.items[known->slot].name : ""};
   known->array = add_array(f, known, &out);
-  set_slot(b, out.address, call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size}));
+  set_slot(b, out.address, begin_of(f, b, known, array, size));
   for (int k = 0; k < known->axes; k++) {
     IrInst *extent = known->axes == 1
         ? length
@@ -583,13 +594,17 @@ static void fix(Fixed *f, const Blocks *blocks) {
     if (!is_element(f->calls.items[i]) && f->calls.items[i]->operand_count)
       become_number(f, f->calls.items[i]);
   drop_calls(f);
+  bool has_others = counts_use(f->kernel, f->task->body).elements;
+  for (int i = 0; has_others && i < f->count; i++)
+    if (f->known[i].use) f->known[i].use->imm = RT_ARRAY_TASKS_FOLLOW;
   f->task->cost = tasks_cost(f->task->body);
   ir_note(f->kernel, f->task->line, "elements of counted arrays are reached as those of fields, "
           "unless two of the arrays share memory");
 }
 
 static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int number) {
-  Fixed f = {.kernel = kernel, .scratch = ctx->scratch, .taken = taken, .number = number,
+  Fixed f = {.kernel = kernel, .scratch = ctx->scratch, .for_cuda = ctx->for_cuda,
+             .taken = taken, .number = number,
              .task = kernel->tasks.items[number],
              .walked = scratch_array(ctx->scratch, bool, kernel->functions.count + 1)};
   if (!guards_is_run(kernel, number)) return;
@@ -599,9 +614,45 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int 
   if (!blocks.has_strides) fix(&f, &blocks);
 }
 
+/* -- the host region beside a GPU -------------------------------------------------------------- */
+
+static int host_use(const IrInst *inst) {
+  switch (inst->op == IR_CALL ? inst->entry : RT_ARRAY_NEW) {
+  case RT_ARRAY_READ: return RT_ARRAY_HOST_READS;
+  case RT_ARRAY_AT: return RT_ARRAY_HOST_WRITES;
+  case RT_ARRAY_APPEND: case RT_ARRAY_POP: case RT_ARRAY_CLEAR: return RT_ARRAY_HOST_RESIZES;
+  default: return -1;
+  }
+}
+
+static bool show_to_host(void *data, IrInst *inst) {
+  int use = host_use(inst);
+  if (use < 0) return true;
+  IrBuilder b = rewrite_before(data, inst);
+  bool is_one = use != RT_ARRAY_HOST_RESIZES;
+  IrInst *index = is_one ? inst->operands[1] : wide(&b, 0);
+  IrInst *size = is_one ? inst->operands[2] : number(&b, 1);
+  call(&b, RT_ARRAY_TO_HOST, 4, (IrInst *[]){inst->operands[0], index, size, number(&b, use)});
+  return true;
+}
+
+static bool calls_none(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_INVOKE;
+}
+
+/* Functions are those of tasks, too, where the call does nothing. */
+static void show_all(IrKernel *kernel) {
+  ir_walk(kernel->body, show_to_host, kernel);
+  if (ir_walk(kernel->body, calls_none, NULL)) return;
+  for (int i = 0; i < kernel->functions.count; i++)
+    ir_walk(kernel->functions.items[i]->body, show_to_host, kernel);
+}
+
 bool pass_fixed(PassContext *ctx, IrKernel *kernel, Error *err) {
   AllTaken taken = {0};
   int count = kernel->tasks.count;
-  for (int i = 0; i < count && !ctx->for_cuda; i++) visit_task(ctx, kernel, &taken, i);
+  for (int i = 0; i < count; i++) visit_task(ctx, kernel, &taken, i);
+  if (ctx->for_cuda) show_all(kernel);
   return true;
 }

@@ -519,6 +519,11 @@ RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type
 /* Releases it. `where` ("script.lua:40"; NULL: nobody knows) is what is said, with allocations =
  * "check", when somebody releases it once more. */
 void rg_counted_release(RgCounted *counted, const char *where);
+/* Where its elements are in memory of the host; those of one with several axes are followed, at the
+ * next multiple of 8 bytes, by an int64_t for each extent. For comparing: a GPU may have newer
+ * elements, which rg_counted_get brings here, and an array of rg_array_adopt. NULL: its runtime has
+ * ended. RgExtensionApi.data is for use, and ends such copies for the whole runtime. */
+const void *rg_counted_place(RgRuntime *runtime, RgCounted *counted);
 /* An array as kernels make them: zeros, so many along each axis; with one axis it can grow. The
  * caller holds it once; `where` is as above. A launch takes it as a VECTOR of the type "array(f32)"
  * ("array(f32,2)" with its axes), whose one number, `u64`, is its address, and returns it so, with

@@ -34,10 +34,10 @@ local function check_held(self)
 end
 
 -- Extents follow the elements where there are several axes.
-local function extents_of(self, api)
+local function extents_of(self, api, c)
   local record, bytes = records[self.rg_number], tonumber(api.size(api, self.rg_counted))
   if record.rank == 1 then return { bytes / record.type.size } end
-  local data = ffi.cast("const uint8_t *", api.data(api, self.rg_counted))
+  local data = ffi.cast("const uint8_t *", C.rg_counted_place(c, self.rg_counted))
   local from, extents = ffi.cast("const int64_t *", data + math.ceil(bytes / 8) * 8), {}
   for k = 1, record.rank do extents[k] = tonumber(from[k - 1]) end
   return extents
@@ -56,11 +56,12 @@ end)
 -- Its elements as they are now.
 local function view(self)
   check_held(self)
-  local api, record = api_of(self), records[self.rg_number]
-  local data, size = api.data(api, self.rg_counted), api.size(api, self.rg_counted)
+  local api, c = api_of(self)
+  local record = records[self.rg_number]
+  local data, size = C.rg_counted_place(c, self.rg_counted), api.size(api, self.rg_counted)
   if record.view and record.data == data and record.size == size then return record.view end
   drop_view(record)
-  record.view = adopt_quietly(api, self, record, extents_of(self, api))
+  record.view = adopt_quietly(api, self, record, extents_of(self, api, c))
   record.data, record.size = data, size
   return record.view
 end
@@ -71,7 +72,7 @@ local function place(self)
   local api, c = api_of(self)
   local record = records[self.rg_number]
   return { runtime = self.rg_runtime, c = c, held = self.rg_counted, type = record.type,
-    name = record.name, extents = extents_of(self, api) }
+    name = record.name, extents = extents_of(self, api, c) }
 end
 
 local new_handle
@@ -98,8 +99,8 @@ end
 --- The elements as a `rg.array` that shares the memory; it does not grow with it.
 function methods.array(self)
   check_held(self)
-  local api = api_of(self)
-  return adopt_quietly(api, self, records[self.rg_number], extents_of(self, api))
+  local api, c = api_of(self)
+  return adopt_quietly(api, self, records[self.rg_number], extents_of(self, api, c))
 end
 
 local function list_of(self, what)
@@ -214,7 +215,7 @@ meta.__newindex = fail.border(function(self, key, v)
 end)
 meta.__len = fail.border(function(self)
   check_held(self)
-  return extents_of(self, (api_of(self)))[1]
+  return extents_of(self, api_of(self))[1]
 end)
 -- The elements that there are now; it may grow and shrink meanwhile.
 function meta.__pairs(self)
@@ -236,7 +237,7 @@ function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 function meta.__tostring(self)
   local name = records[self.rg_number].name
   if self.rg_counted == nil then return name .. ", released" end
-  return ("%s [%s]"):format(name, table.concat(extents_of(self, (api_of(self))), " x "))
+  return ("%s [%s]"):format(name, table.concat(extents_of(self, api_of(self)), " x "))
 end
 meta.__gc = lib.finalizer(function(self)
   let_go(self, "the collector")

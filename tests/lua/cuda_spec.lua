@@ -882,6 +882,68 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("lets tasks reach counted arrays in memory of the host where it has none for a copy",
+    function()
+    local text = [[
+      rg.init { arch = "cuda", memory = "1GiB" }
+      local step = rg.kernel [=[function(a: array(i32))
+        for i in rg.range(100) do a[i] = a[i] + i end
+      end]=]
+      local large, small = rg.zeros(rg.i32, 30000000), rg.zeros(rg.i32, 100)
+      for turn = 1, 3 do step(large) step(small) end
+      large[7] = large[7] + small[9]
+      step(large)
+      print(large[7], small[9], large[29999999])
+    ]]
+    assert.equal("55 27 0", run("PTX_MEMORY=64", text))
+    assert.equal("55 27 0", run("", text))
+  end)
+
+  it("gives copies of counted arrays back when others need the memory, and when arrays end",
+    function()
+    assert.equal("1 2 1 3", run("PTX_MEMORY=96", [[
+      rg.init { arch = "cuda", memory = "1GiB" }
+      local step = rg.kernel [=[function(a: array(i32))
+        for i in rg.range(100) do a[i] = a[i] + 1 end
+      end]=]
+      local temporary = rg.kernel [=[function(n: i32)
+        local a = rg.zeros(rg.i32, n)
+        for i in rg.range(9) do a[i] = i end
+        local s = 0
+        for i in rg.range(9) do s = s + a[i] end
+        return s
+      end]=]
+      local a = rg.zeros(rg.i32, 10000000)
+      step(a)
+      local b = rg.zeros(rg.i32, 10000000)
+      step(b) step(b)
+      local x = rg.field(rg.f32, 12000000)
+      rg.kernel(function() x[5] = 3 end)()
+      for turn = 1, 5 do assert(temporary(10000000) == 36) end
+      print(a[99], b[99], b[0] - a[0], x[5])
+    ]]))
+  end)
+
+  it("that is lost takes along what it alone has of counted arrays, and says so", function()
+    local said = run("PTX_FAIL_LAUNCH=4", [[
+      rg.init { arch = "cuda" }
+      local step = rg.kernel [=[function(a: array(i32))
+        for i in rg.range(100) do a[i] = a[i] + 1 end
+      end]=]
+      local a, b = rg.zeros(rg.i32, 100), rg.zeros(rg.i32, 100)
+      b[3] = 5
+      step(a)
+      print(pcall(function() for turn = 1, 9 do step(a) end end))
+      local ok, e = pcall(function() return a[0] end)
+      print(ok, e.code)
+      a = nil
+      collectgarbage()
+      rg.reset()
+    ]])
+    assert.matches("false device.lost", said, 1, true)
+    assert.matches("\nfalse device.lost$", said)
+  end)
+
   it("is lost by a fault of the driver, and the process goes on", function()
     local said = run("PTX_FAIL_LAUNCH=2", [[
       rg.init { arch = "cuda" }

@@ -211,7 +211,7 @@ job_cuda_ways() { # trees that grow and shrink, under three schedules
   remember_compiles
   specs=$(spec_files pointer budget) on_cuda ", memory as it is" PTX_NO_VMM=1
   specs=$(spec_files sum list tune) on_cuda ", launches as trials" RG_TUNE=always
-  specs=$(spec_files activation bitmasked collection list pointer)
+  specs=$(spec_files activation bitmasked collection counted_copies list pointer)
   for seed in 2 3; do on_cuda ", schedule $seed" PTX_SEED=$seed; done
 }
 

@@ -1,0 +1,139 @@
+-- counted_copies_spec.lua - counted arrays that tasks of a GPU have copies of: what is seen is what
+-- was written last, by whomever.
+local rg = require "regolith"
+
+local N = 1000
+
+local make = rg.kernel [=[function(n: i32)
+  local a = rg.zeros(rg.i32, n)
+  for i in rg.range(n) do a[i] = i end
+  return a
+end]=]
+local add = rg.kernel [=[function(a: array(i32), k: i32)
+  for i in rg.range(#a) do a[i] = a[i] + k end
+end]=]
+local sum = rg.kernel [=[function(a: array(i32))
+  local s = 0
+  for i in rg.range(#a) do s = s + a[i] end
+  return s
+end]=]
+local total = N * (N - 1) / 2
+
+describe("a counted array #compiled", function()
+  it("is as Lua and kernels have written it, in turn", function()
+    local a = make(N)
+    add(a, 1)
+    assert.equal(total + N, sum(a))
+    assert.same({ 1, 501, 1000 }, { a[0], a[500], a[N - 1] })
+    a[500] = 0
+    assert.equal(total + N - 501, sum(a))
+    add(a, 1)
+    assert.equal(1, a[500])
+    a:fill(3)
+    add(a, 1)
+    assert.equal(4 * N, sum(a))
+  end)
+
+  it("shares what is written with its slices, and with rg.arrays in its memory", function()
+    local a = make(N)
+    local part, view = a:slice(100, 10), a:array()
+    add(a, 1)
+    add(part, 1000)
+    assert.equal(total + N + 10000, sum(a))
+    assert.equal(1101, view[100])
+    view[101] = 0
+    assert.same({ 1101, 0, 1103 }, { part[0], part[1], part[2] })
+    local twice = rg.kernel(function(x) for i in rg.range(10) do x[i] = x[i] * 2 end end)
+    twice(view)
+    assert.equal(18, a[8])
+    add(a, 1)
+    assert.same({ 19, 12 }, { view[8], a[10] })
+  end)
+
+  it("is the same for loops that know nothing of it, or make others grow", function()
+    local a, list = make(N), make(4)
+    add(a, 1)
+    add(list, 1)
+    rg.kernel [=[function(a: array(i32), list: array(i32))
+      for i in rg.range(10) do list:append(a[i]) end
+    end]=](a, list)
+    assert.equal(14, #list)
+    add(list, 1)
+    assert.equal(2 + 3 + 4 + 5 + 55 + 10, sum(list))
+    local swap = rg.kernel [=[function(x: array(array(i32)), i: i32, k: i32)
+      for j in rg.range(1) do x[i][j] = x[i][j] + k end
+    end]=]
+    local all = rg.kernel([=[function(a: array(i32), b: array(i32))
+      local x = rg.zeros(List, 2)
+      x[0] = a
+      x[1] = b
+      return x
+    end]=], { List = rg.array_type(rg.i32) })(a, list)
+    add(a, 10)
+    swap(all, 0, 100)
+    add(a, 10)
+    assert.same({ 121, 22 }, { a[0], a[1] })
+  end)
+
+  it("is what the host region has written between two loops", function()
+    local a = make(N)
+    local k = rg.kernel [=[function(a: array(i32), n: i32)
+      local found = 0
+      for turn = 1, n do
+        for i in rg.range(#a) do a[i] = a[i] + 1 end
+        found = found + a[turn]
+        a[turn] = 0
+      end
+      return found
+    end]=]
+    assert.equal(2 + 4 + 6, k(a, 3))
+    assert.equal(total + 3 * N - (1 + 3) - (2 + 3) - (3 + 3) + 2 + 1, sum(a))
+  end)
+
+  it("grows and shrinks from Lua", function()
+    local a = make(4)
+    add(a, 1)
+    a:append(100)
+    add(a, 1)
+    assert.equal(101, a:pop())
+    assert.equal(2 + 3 + 4 + 5, sum(a))
+    add(a, 1)
+    a:append(7)
+    assert.equal(3 + 4 + 5 + 6 + 7, sum(a))
+  end)
+end)
+
+-- By the driver that executes PTX, which counts.
+describe("a copy of a counted array on a GPU #ptx", function()
+  local ffi = require "ffi"
+  local PAGE, FEW = 65536, 4096 -- bytes that move for one element; of a launch itself
+
+  local function moved(work)
+    local counts = ffi.new "uint64_t[8]"
+    local driver = ffi.load(os.getenv "RG_CUDA_DRIVER")
+    driver.ptxCounts(counts)
+    work()
+    rg.sync()
+    driver.ptxCounts(counts)
+    return tonumber(counts[7])
+  end
+
+  setup(function() pcall(ffi.cdef, "void ptxCounts(uint64_t counts[8])") end)
+
+  local driver_here = os.getenv "RG_CUDA_DRIVER" or ""
+  if os.getenv "RG_ARCH" ~= "cuda" or not driver_here:find "tests/cuda/libcuda" then return end
+
+  it("moves when a task first needs it, and then not before the host looks", function()
+    local n = 100000
+    local a = make(n)
+    assert.is_true(moved(function() add(a, 1) end) < FEW) -- made by tasks, that is where it is
+    assert.is_true(moved(function() for _ = 1, 5 do add(a, 1) end end) < 5 * FEW)
+    assert.is_true(moved(function() assert.equal(99999 + 6, a[n - 1]) end) <= PAGE)
+    assert.is_true(moved(function() add(a, 1) end) < FEW) -- read alone, it is in both
+    a[0] = 100
+    local once = moved(function() add(a, 1) end)
+    assert.is_true(once >= FEW and once < PAGE + FEW)
+    assert.equal(101, a[0])
+    assert.equal(8, rg.kernel [=[function(a: array(i32)) return a[1] end]=](a) - 1)
+  end)
+end)
