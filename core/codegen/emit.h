@@ -116,6 +116,7 @@ typedef struct Codegen {
     LLVMValueRef row, mask, turn;
     LLVMBasicBlockRef head;        /* NULL: not there */
   } told;
+  int64_t told_bytes;              /* of a block's memory, for what its threads tell each other */
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */

@@ -13,9 +13,20 @@
 #include "base/bits.h"
 #include "codegen/gpu.h"
 
-static int64_t lanes_of(const Codegen *g) {
-  int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1;
-  return min_i64(mates, GPU_LANES);
+/* Of the 48 KiB that a block may have; sums take the rest. */
+enum { MOST_TOLD = 32 << 10 };
+
+static int64_t row_of(int64_t count) { return (count + 1) / 2 * 2; }
+
+static int64_t rows_bytes(int64_t lanes, int64_t count) {
+  return row_of(count) * (GPU_BLOCK / lanes) * (int64_t)sizeof(uint64_t);
+}
+
+/* 1: each thread has look-ups of its own, also where too little of the block's memory is left. */
+static int64_t lanes_of(const Codegen *g, int64_t count) {
+  int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1,
+          lanes = min_i64(mates, GPU_LANES);
+  return g->told_bytes + rows_bytes(lanes, count) <= MOST_TOLD ? lanes : 1;
 }
 
 /* Lanes of the group, a bit each. */
@@ -28,7 +39,8 @@ static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
 
 /* A row of `count` pointers, aligned by two, of the block's group number `group`. */
 static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
-  int64_t row = (count + 1) / 2 * 2, rows = GPU_BLOCK / lanes;
+  int64_t row = row_of(count), rows = GPU_BLOCK / lanes;
+  g->told_bytes += rows_bytes(lanes, count);
   LLVMValueRef memory = gpu_shared(g, g->pointer, row * rows, "found");
   LLVMValueRef group = LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"),
                                      value_integer(g->i32, lanes), "");
@@ -53,7 +65,7 @@ static LLVMValueRef choose_number(Codegen *g, int64_t lanes, int64_t count) {
 
 void gpu_who(Codegen *g, const IrInst *inst) {
   struct Told *told = &g->told;
-  int64_t lanes = lanes_of(g), turns = (inst->imm + lanes - 1) / lanes;
+  int64_t lanes = lanes_of(g, inst->imm), turns = (inst->imm + lanes - 1) / lanes;
   LLVMTypeRef own = LLVMArrayType2(g->pointer, (uint64_t)inst->imm);
   if (told->head) return codegen_fail(g, inst, "the one before it has not been told");
   *told = (struct Told){.lanes = lanes, .turns = turns, .head = block_new(g, "who")};

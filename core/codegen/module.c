@@ -41,6 +41,7 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   memset(g->coordinates, 0, sizeof g->coordinates);
   g->list = (ContextList){0};
   g->told = (struct Told){.head = NULL};
+  g->told_bytes = 0;
   g->width = 1;
   g->lanes = NULL;
   g->mask = NULL;

@@ -472,6 +472,54 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
+  it("shares no more look-ups than a block has memory for", function()
+    local text = [[
+      local f = {}
+      for n = 1, 4 do
+        f[n] = rg.field(rg.f32)
+        rg.tree():pointer("ijk", 6):dense("ijk", 1, 1, 2):place(f[n])
+      end
+      local a, b, c, d = f[1], f[2], f[3], f[4]
+      rg.kernel(function()
+        for i, j, k in rg.range(4, 5, 6) do
+          a[i][j][k], b[j][i][k], c[i][k % 6][j], d[i][j][k] = i, j, k, 1
+        end
+      end)()
+      local function around(x, i, j, k)
+        local sum = rg.f32(0)
+        for u in rg.static(rg.range({ -1, 2 })) do
+          for v in rg.static(rg.range({ -1, 2 })) do
+            for w in rg.static(rg.range({ -1, 2 })) do sum = sum + x[i + u][j + v][k + w] end
+          end
+        end
+        return sum
+      end
+      local all = rg.kernel(function()
+        local sum = 0
+        for i, j, k in d:active() do
+          local near = around(a, i, j, k) + around(b, i, j, k) * 3 + around(c, i, j, k) * 5
+          sum = sum + rg.i32(near + around(d, i, j, k) * 7)
+        end
+        return sum
+      end)
+      print(all())
+      return all
+    ]]
+    local function cuda(end_of)
+      return run("RG_STRESS=", 'rg.init { arch = "cuda" } local all = (function()' .. text
+        .. "end)() " .. end_of)
+    end
+    local expected = run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)
+    assert.equal(expected, cuda "")
+    local most = cuda [[
+      local sum = 0
+      for bytes in all:ptx("sm_80"):gmatch "%.shared[^\n]*%[(%d+)%];" do sum = sum + bytes end
+      print(sum)
+    ]]
+    most = tonumber(most:match "%d+$")
+    assert.is_true(most > 20000 and most <= 49152, most)
+  end)
+
   it("queues large writes of a client without waiting, also behind a launch that fails", function()
     local said = run("RG_STRESS= PTX_TRACE=1", [[
       rg.init { arch = "cuda" }

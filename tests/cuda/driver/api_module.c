@@ -40,6 +40,24 @@ static int check_target(const Module *module, char *log, size_t room) {
   return CUDA_ERROR_NO_BINARY_FOR_GPU;
 }
 
+/* As the assembler refuses it. */
+static int check_sizes(const Module *module, char *log, size_t room) {
+  enum { MOST_SHARED = 49152, MOST_PARAMETERS = 4096 };
+  for (uint32_t i = 0; i < module->functions.count; i++) {
+    const Function *function = module->functions.at[i];
+    if (!function->is_entry) continue;
+    uint32_t shared = function->calls ? module->shared_bytes : function->shared_bytes;
+    const char *what = shared > MOST_SHARED                       ? "shared data"
+                       : function->param_bytes > MOST_PARAMETERS ? "parameter space"
+                                                                  : NULL;
+    if (!what) continue;
+    snprintf(log, room, "Entry function '%.*s' uses too much %s", (int)function->name.length,
+             function->name.at, what);
+    return CUDA_ERROR_INVALID_PTX;
+  }
+  return CUDA_SUCCESS;
+}
+
 /* For the assembler: each text once, as a file NUMBER.ptx in the folder PTX_SAVE. */
 static void save(const char *text, size_t length) {
   const char *folder = getenv("PTX_SAVE");
@@ -83,6 +101,7 @@ Module *api_load(const void *image, unsigned count, const int *names, void **val
   if (++loads == options.fail_module) snprintf(log, sizeof log, "PTX_FAIL_MODULE asks for it");
   else module = module_read(text, length, log, sizeof log);
   *result = module ? check_target(module, log, sizeof log) : CUDA_ERROR_INVALID_PTX;
+  if (!*result) *result = check_sizes(module, log, sizeof log);
   if (!*result) return module;
   tell(log, count, names, values);
   if (module) module_destroy(module);
