@@ -180,7 +180,7 @@ void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
 /* an alloca of the entry block */
 LLVMValueRef block_variable(Codegen *g, LLVMTypeRef type, const char *name);
 
-/* -- arith.c, integer.c, math.c, root.c, saturate.c: operators of values ------------------------------- */
+/* -- arith.c, integer.c, math.c, root.c, saturate.c: operators of values ----------------------- */
 /* `type`: of the operands */
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
