@@ -196,6 +196,9 @@ static inline uint32_t hash_find(const RtTree *tree, const RtManager *manager, c
   return table ? table_find(tree, manager, table, key, &place) : 0;
 }
 
+/* hash_table.c, under the lock, which lanes of a group hold together: removes the key and returns
+ * its node; 0: none, any more. */
+uint32_t rt_hash_bury(const RtTree *tree, RtManager *manager, const RtKey *key);
 /* hash_room.c: one more entry may be filled, or RtLocal.permits are; 0: there is no memory. */
 int rt_permit_take(RtTree *tree, RtTable *table, RtLocal *local);
 

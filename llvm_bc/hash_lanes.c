@@ -1,4 +1,4 @@
-/* hash_lanes.c - cells of a hash for iterations that run side by side; native alone. The lines of
+/* hash_lanes.c - cells of a hash for iterations that run side by side: native alone. The lines of
  * the table are fetched for all lanes before the first is looked at, so they arrive together. Keys
  * with exact tags, the common ones, are their tags. */
 #include "hash_wide.h"
@@ -146,4 +146,55 @@ void rt_hash_ensure_lanes(RtContext *context, RtWorker *worker, int32_t tree, in
     coordinates_of_lane(&l, lane, own);
     nodes[lane] = rt_hash_ensure(context, worker, tree, manager, nodes[lane], own);
   }
+}
+
+/* -- deactivate -------------------------------------------------------------------------------- */
+
+/* What node_retire changes. */
+static void fetch_entries(const Lanes *l, uint64_t found, uint8_t *const *nodes) {
+  for (uint64_t left = found; left; left &= left - 1) {
+    RtNode node = node_around(l->tree, l->manager, nodes[__builtin_ctzll(left)]);
+    __builtin_prefetch(node.state, 1);
+    __builtin_prefetch(node.info, 1);
+    __builtin_prefetch(node.touched, 1);
+  }
+}
+
+/* Removes the keys of these lanes, whose nodes are `found`: those that others removed are taken
+ * out of it. */
+static uint64_t bury(const Lanes *l, RtManager *manager, uint64_t found, uint8_t *const *above,
+                     uint8_t **nodes) {
+  for (uint64_t left = found; left; left &= left - 1) {
+    int lane = __builtin_ctzll(left);
+    int64_t coordinates[RT_MAX_AXES];
+    RtKey key;
+    coordinates_of_lane(l, lane, coordinates);
+    hash_key(l->tree, manager, above[lane], coordinates, &key);
+    uint32_t handle = rt_hash_bury(l->tree, manager, &key);
+    nodes[lane] = node_address(l->tree, handle);
+    if (!handle) found &= ~((uint64_t)1 << lane);
+  }
+  return found;
+}
+
+/* All under one lock, which is not kept while nodes, of cold memory, are written. */
+void rt_hash_clear_lanes(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
+                         int64_t running, int32_t width, uint8_t **nodes,
+                         const int64_t *coordinates) {
+  Lanes l = lanes_of(context, tree_index, number, width, coordinates);
+  RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[number];
+  RtLocal *local = local_of(manager, worker);
+  int others = !rt_is_alone(context);
+  uint8_t *above[MOST_LANES];
+  for (int lane = 0; lane < width; lane++) above[lane] = nodes[lane];
+  uint64_t found = find(&l, (uint64_t)running, nodes);
+  if (!found) return;
+  fetch_entries(&l, found, nodes);
+  if (others) rt_lock(&manager->table.lock);
+  found = bury(&l, manager, found, above, nodes);
+  if (others) rt_unlock(&manager->table.lock);
+  for (uint64_t left = found; left; left &= left - 1)
+    rt_node_recycle(tree, manager, local, node_handle(tree, nodes[__builtin_ctzll(left)]));
+  rt_tree_touch(tree);
 }

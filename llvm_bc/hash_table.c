@@ -108,9 +108,7 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
 
 /* -- deactivate -------------------------------------------------------------------------------- */
 
-/* Under the lock, which lanes of a group hold together: removes the key and returns its node;
- * 0: none, any more. */
-static uint32_t bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
+uint32_t rt_hash_bury(const RtTree *tree, RtManager *manager, const RtKey *key) {
   uint64_t table = manager->table.current, *place;
   uint32_t handle = table ? table_find(tree, manager, table, key, &place) : 0;
   if (!handle) return 0;
@@ -140,9 +138,11 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key) || !hash_find(tree, manager, &key))
     return;
-  RtGroup group = lock_together(&manager->table, manager);
-  uint32_t handle = bury(tree, manager, &key);
-  unlock_together(&manager->table, group);
+  int others = !rt_is_alone(context);
+  RtGroup group = {0};
+  if (others) group = lock_together(&manager->table, manager);
+  uint32_t handle = rt_hash_bury(tree, manager, &key);
+  if (others) unlock_together(&manager->table, group);
   if (!handle) return;
   rt_node_recycle(tree, manager, local, handle);
   rt_tree_touch(tree);
@@ -232,7 +232,7 @@ static void drop_node(RtTree *tree, RtManager *manager, RtNode node) {
   RtLocal *local = &manager->locals[0];
   uint32_t parent = node.info->parent;
   RtKey key = {parent, hash_tag(manager, parent, node.info->coordinates), node.info->coordinates};
-  bury(tree, manager, &key);
+  rt_hash_bury(tree, manager, &key);
   rt_node_recycle(tree, manager, local, node_handle(tree, node.memory));
 }
 

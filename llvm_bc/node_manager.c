@@ -10,7 +10,8 @@
  * states, so that workers who take neighbouring batches do not write to one line. Chunks grow
  * geometrically from one segment to LARGEST_CHUNK, and are smaller if budget or arena run short.
  * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread
- * that will write it next: alone, as it is taken, while caches hold it; else with its batch. Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
+ * that will write it next: alone, as it is taken, while caches hold it; else with its batch.
+ * Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
  * The same work done again may reserve more, but not for ever: a chunk is added when the shared
  * list is empty and no chunk has fresh nodes, while every other worker keeps a batch at most. So
  * none is added once there is room for the most that is live, and a batch per worker.
@@ -183,8 +184,9 @@ static void link_run(const RtTree *tree, const RtManager *manager, Run run, uint
   *end = 0;
 }
 
+/* Slots are read as soon as there are any. */
 static int is_past_caches(const RtTree *tree, const RtManager *manager) {
-  return manager->chunk_bytes >= WORTH_PAST || tree->tiny_chunks;
+  return (manager->chunk_bytes >= WORTH_PAST || tree->tiny_chunks) && !manager->child_count;
 }
 
 /* Of a level that no cache holds, a batch is zeroed past the caches, when it comes to the worker:

@@ -332,6 +332,7 @@ bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst);
 bool lane_hash_fetch(Codegen *g, const IrInst *inst);
+bool lane_hash_clear(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,

@@ -1,4 +1,5 @@
-/* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes. What is
+/* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes, or removes
+ * them. What is
  * looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its coordinates
  * until the group of lanes RT_AHEAD iterations later: if that asks for the same, it needs no
  * look-up. */
@@ -89,12 +90,19 @@ static LLVMValueRef are_kept(Codegen *g, const IrInst *inst) {
 
 /* -- look-ups ---------------------------------------------------------------------------------- */
 
-static void find(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
-  RtEntry entry = inst->entry == RT_HASH_ENSURE ? RT_HASH_ENSURE_LANES : RT_HASH_FIND_LANES;
+static RtEntry form_of(RtEntry entry) {
+  switch (entry) {
+  case RT_HASH_ENSURE: return RT_HASH_ENSURE_LANES;
+  case RT_HASH_CLEAR: return RT_HASH_CLEAR_LANES;
+  default: return RT_HASH_FIND_LANES;
+  }
+}
+
+static void in_all(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
   LLVMBuildStore(g->builder, in_lanes(g, inst, 0), nodes);
   LLVMValueRef operands[] = {lane_bits(g, g->mask), value_integer(g->i32, g->width), nodes,
                              coordinates_of(g, inst)};
-  call_runtime(g, entry, (Callee){inst->tree, inst->imm}, operands, 4);
+  call_runtime(g, form_of(inst->entry), (Callee){inst->tree, inst->imm}, operands, 4);
 }
 
 static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
@@ -105,7 +113,7 @@ static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes)
   LLVMBuildStore(g->builder, kept, nodes);
   block_branch(g, all, done, look);
   block_enter(g, look);
-  find(g, inst, nodes);
+  in_all(g, inst, nodes);
   block_jump(g, done);
   block_enter(g, done);
 }
@@ -114,7 +122,7 @@ bool lane_hash(Codegen *g, const IrInst *inst) {
   LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
   LLVMValueRef nodes = block_variable(g, lanes, "nodes");
   if (may_be_kept(g, inst)) find_unless_kept(g, inst, nodes);
-  else find(g, inst, nodes);
+  else in_all(g, inst, nodes);
   LLVMValueRef cells = LLVMBuildLoad2(g->builder, lanes, nodes, "");
   if (inst->entry == RT_HASH_AHEAD) keep_ahead(g, inst, cells);
   if (inst->entry == RT_HASH_LIVE) {
@@ -122,6 +130,11 @@ bool lane_hash(Codegen *g, const IrInst *inst) {
     cells = LLVMBuildICmp(g->builder, LLVMIntNE, cells, ambient, "");
   }
   value_set(g, inst, cells);
+  return true;
+}
+
+bool lane_hash_clear(Codegen *g, const IrInst *inst) {
+  in_all(g, inst, block_variable(g, value_lanes(g->pointer, g->width), "nodes"));
   return true;
 }
 

@@ -17,6 +17,7 @@ bool lane_call(Codegen *g, const IrInst *inst) {
   case RT_HASH_FETCH: return lane_hash_fetch(g, inst);
   case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE:
     return lane_hash(g, inst);
+  case RT_HASH_CLEAR: return lane_hash_clear(g, inst);
   case RT_MASK_ACTIVE: case RT_MASK_SET: return lane_mask_bits(g, inst);
   case RT_FETCH: return emit_fetch(g, inst);
   default: return false;

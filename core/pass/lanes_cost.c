@@ -72,7 +72,8 @@ static int call_cost(const IrInst *inst) {
   case RT_OUTSIDE: case RT_ARRAY_OUTSIDE: return 0; /* rare */
   case RT_FETCH: case RT_HASH_FETCH: return 1;
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
-  case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE: return HASH;
+  case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE:
+  case RT_HASH_CLEAR: return HASH;
   case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
   default: return CALL;
   }

@@ -1,4 +1,4 @@
-/* hash_test.c - look-ups for lanes find, and make, what look-ups one by one do: of keys that are
+/* hash_test.c - calls for lanes find, make and remove what calls one by one do: of keys that are
  * their tags and of others, of cells that are there and not, in lanes that run and do not. And a
  * table that is purged in shares has what it had. */
 #include <string.h>
@@ -103,6 +103,34 @@ static void makes_as_one_by_one(int axes, int width) {
   }
 }
 
+/* Of some lanes the cell is there, of some it is another lane's, too. */
+static void removes_as_one_by_one(int axes, int width, int workers) {
+  Lanes lanes;
+  bool was_there[MOST_LANES];
+  int64_t coordinates[MOST_AXES];
+  any_lanes(&lanes, axes, width);
+  for (int a = 0; a < axes; a++) lanes.coordinates[a * width] = lanes.coordinates[a * width + 1];
+  for (int lane = 0; lane < width; lane++) {
+    get(&lanes, lane, coordinates);
+    if (lane % 3)
+      rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
+  }
+  for (int lane = 0; lane < width; lane++) {
+    get(&lanes, lane, coordinates);
+    was_there[lane] = find(coordinates) != context->ambient;
+  }
+  context->worker_count = workers;
+  rt_hash_clear_lanes(context, context->workers, 0, 0, lanes.running, width, lanes.nodes,
+                      lanes.coordinates);
+  context->worker_count = FOREST_WORKERS;
+  int64_t gone = lanes.running | (lanes.running >> 1 & 1) | (lanes.running & 1) << 1;
+  for (int lane = 0; lane < width; lane++) {
+    get(&lanes, lane, coordinates);
+    bool stays = was_there[lane] && !(gone >> lane & 1);
+    CHECK((find(coordinates) != context->ambient) == stays);
+  }
+}
+
 static void test_lanes(int axes) {
   create(axes);
   finds_as_one_by_one(axes, 16); /* there is no table yet */
@@ -110,6 +138,7 @@ static void test_lanes(int axes) {
   for (int k = 0; k < ROUNDS; k++) {
     finds_as_one_by_one(axes, 2 << k % 6);
     if (k % 8 == 0) makes_as_one_by_one(axes, 2 << k / 8 % 6);
+    if (k % 8 == 4) removes_as_one_by_one(axes, 2 << k / 8 % 6, k % 16 == 4 ? 1 : FOREST_WORKERS);
   }
   rt_tree_refresh(context, &trees->rt);
   CHECK(!strcmp(forest_broken(trees), ""));
@@ -155,6 +184,6 @@ int main(void) {
     }
   }
   for (int axes = 1; axes <= MOST_AXES; axes++)
-    TEST("lanes of a hash find and make the cells that iterations alone do") test_lanes(axes);
+    TEST("lanes of a hash find, make and remove what iterations alone do") test_lanes(axes);
   return check_report();
 }
