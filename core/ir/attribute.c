@@ -69,7 +69,7 @@ bool ir_has_level(IrOp op) {
   case IR_IS_ACTIVE:
   case IR_COUNT:
   case IR_CLEAR:
-  case IR_LEAVES: case IR_NEAR: case IR_APPEND: case IR_POP: case IR_LENGTH:
+  case IR_LEAVES: case IR_NEAR: case IR_REACH: case IR_APPEND: case IR_POP: case IR_LENGTH:
   case IR_ACTIVE_BITS: case IR_REMEMBER:
     return true;
   default: return false;

@@ -196,6 +196,7 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_WHO:
     return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
   case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
+  case IR_REACH:
     return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
   case IR_ROW_ACTIVE:
@@ -431,6 +432,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_ACTIVE_BITS: return verify_block(v, inst);
   case IR_BITS: return type_equal(type_at(inst, 0), TYPE(U64)) || wrong(v, inst, "needs a u64");
   case IR_NEAR:
+  case IR_REACH:
   case IR_RANGE:
   case IR_ROW: return all_integers(inst, 0) || wrong(v, inst, "operands are integers");
   case IR_CELL: return inst->operand_count > 0 || wrong(v, inst, "needs positions and cursors");
@@ -477,6 +479,7 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_CALL: return true; /* verify_call */
   case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR:
+  case IR_REACH:
   case IR_TREE_ROOT:
   case IR_PRIVATE_COPY:
   case IR_AMBIENT:
@@ -626,6 +629,7 @@ static bool is_left_at_the_end(IrOp op) {
   case IR_COUNT:
   case IR_CLEAR:
   case IR_NEAR:
+  case IR_REACH:
   case IR_APPEND: case IR_POP: case IR_LENGTH:
     return false;
   default: return !(ir_op_info[op].flags & IR_HIGH);

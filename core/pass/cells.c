@@ -103,6 +103,7 @@ static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *ne
   for (int k = 0; k < near->operand_count; k++)
     nodes[k] = near_coordinate(l, b, near, nears, k, &inside);
   Address a = address_from_root(b, level->tree, level->node, nodes);
+  a.ensures = near->op == IR_REACH;
   int count = address_name(&a, level->node, operands);
   if (inside)
     operands[0] = ir_select(b, inside, operands[0], ir_emit(b, IR_AMBIENT, TYPE(PTR), 0, NULL));
@@ -112,11 +113,14 @@ static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *ne
 static void look_up(Lower *l, IrInst *near) {
   IrBuilder b = rewrite_before(l->kernel, near);
   const IrLevel *level = &l->kernel->levels.items[near->level];
+  const Kind *kind = kind_of(level->node);
   IrInst *operands[ADDRESS_MAX_NAME];
   int count = name_near(l, &b, near, NULL, operands);
-  rewrite_become_call(l->kernel, near, kind_of(level->node)->find, level->tree,
-                      level->node->manager, count, operands);
+  rewrite_become_call(l->kernel, near, near->op == IR_REACH ? kind->ensure : kind->find,
+                      level->tree, level->node->manager, count, operands);
 }
+
+void cells_lower_reach(Lower *l, IrInst *reach) { look_up(l, reach); }
 
 static bool is_next(const IrInst *near) {
   for (int k = 0; k < near->operand_count; k++)

@@ -16,7 +16,8 @@
  *   - writes to other cells, and data-dependent places: they may activate;
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;
- *   - all of a field below another level that the body writes;
+ *   - all of a field below another level that the body writes, unless it does so in each cell: then
+ *     the leaf there is created first (REACH);
  *   - everything in a tree in which the body deactivates.
  * Questions whether cells at such offsets are active: leaf_active.c.
  * Keeps the order of insts; sets task->factors. */
@@ -69,6 +70,49 @@ static bool is_in_twin(const Leaf *l, const IrInst *place) {
          !(l->effects->trees[field->tree] & TAKES_NODES);
 }
 
+/* Has the other level a leaf wherever this one has? */
+static bool covers(const Leaf *l, const SNode *level) {
+  const SNode *own = l->shape.node_level;
+  for (int k = 0; k < level->rank; k++)
+    if (!snode_is_unbounded(level, k) &&
+        (snode_is_unbounded(own, k) || own->shape[k] > level->shape[k]))
+      return false;
+  return true;
+}
+
+static bool is_continue(void *data, IrInst *inst) { return inst->op != IR_CONTINUE; }
+
+/* Does every visit of a leaf write the place, in every cell? */
+static bool is_always_written(const Leaf *l, const EffectPlace *at) {
+  bool is_written = false;
+  for (int i = 0; i < l->effects->accesses.count; i++) {
+    const EffectAccess *access = &l->effects->accesses.items[i];
+    if (access->place != at || !(access->verb & EFFECT_WRITES)) continue;
+    is_written |= access->inst->region == l->body;
+    for (const IrInst *inst = access->inst; inst; inst = inst->previous)
+      for (int r = 0; r < IR_MAX_REGIONS; r++)
+        if (inst->regions[r] && !ir_walk(inst->regions[r], is_continue, NULL)) return false;
+  }
+  return is_written;
+}
+
+/* An iteration that asks first would be told of its own write. */
+static bool is_asked_about(const Leaf *l, int tree) {
+  for (int i = 0; i < l->effects->calls.count; i++) {
+    const EffectCall *call = &l->effects->calls.items[i];
+    if (call->tree == tree && call->op == IR_IS_ACTIVE) return true;
+  }
+  return false;
+}
+
+/* May the leaf of the other level be created before its first cell is written? */
+static bool may_reach(const Leaf *l, const EffectPlace *at) {
+  const IrField *field = &l->kernel->fields.items[at->inst->field];
+  const SNode *node = field->node;
+  return !l->masked && !is_asked_about(l, field->tree) && !snode_has_lists(l->shape.node_level) && !snode_is_masked(node, NULL) &&
+         covers(l, snode_node_level(node)) && is_always_written(l, at);
+}
+
 static void add_place(Leaf *l, const EffectPlace *at) {
   LeafAccess access = {.at = at, .place = at->inst, .reads = at->verbs & EFFECT_READS};
   const SNode *node = l->kernel->fields.items[at->inst->field].node;
@@ -83,7 +127,9 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   access.is_relative = !sets_bit && (access.in_twin
                                          ? find_offset(l, node, at->index, access.offset)
                                          : leaf_find_offset(l, node, at->index, access.offset));
-  if (writes && !(access.is_relative && is_at_origin(access.offset) && !access.in_twin))
+  bool is_own = access.is_relative && is_at_origin(access.offset);
+  access.reaches = writes && access.in_twin && is_own && may_reach(l, at);
+  if (writes && !(is_own && (access.reaches || !access.in_twin)))
     l->written_afar[at->inst->field] = true;
   vec_push(l->kernel->scratch, &l->accesses, access);
 }
@@ -112,6 +158,17 @@ static bool may_read_near(const Leaf *l, const LeafAccess *access) {
   return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
 }
 
+/* Does the loop write each cell of the twin of a leaf? Then all of its accesses go there. */
+static bool is_reached(const Leaf *l, int level) {
+  const SNode *twin = l->kernel->levels.items[level].node;
+  for (int i = 0; i < l->accesses.count; i++) {
+    const LeafAccess *access = &l->accesses.items[i];
+    const SNode *node = l->kernel->fields.items[access->place->field].node;
+    if (access->reaches && snode_node_level(node) == twin) return true;
+  }
+  return false;
+}
+
 static bool is_near(const IrInst *near, int level, const int32_t nodes[SNODE_MAX_AXES]) {
   return near->level == level && !memcmp(near->offset, nodes, sizeof near->offset);
 }
@@ -121,8 +178,9 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
   for (int i = 0; i < l->nears.count; i++)
     if (is_near(l->nears.items[i], level, nodes)) return l->nears.items[i];
   IrBuilder b = {.kernel = l->kernel, .region = l->leaves, .before = l->cells};
+  IrOp op = is_at_origin(nodes) && is_reached(l, level) ? IR_REACH : IR_NEAR;
   IrInst *near =
-      ir_emit(&b, IR_NEAR, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
+      ir_emit(&b, op, TYPE(PTR), l->leaves->params.count - 1, l->leaves->params.items + 1);
   near->level = level;
   near->axis_count = (int8_t)near->operand_count;
   memcpy(near->offset, nodes, sizeof near->offset);
@@ -207,7 +265,8 @@ static void note_lookup(const Leaf *l, const LeafAccess *access) {
 static void make_cells(Leaf *l) {
   for (int i = 0; i < l->accesses.count; i++) {
     const LeafAccess *access = &l->accesses.items[i];
-    bool is_own = access->is_relative && is_at_origin(access->offset) && !access->in_twin;
+    bool is_own = access->is_relative && is_at_origin(access->offset) &&
+                  (access->reaches || !access->in_twin);
     bool is_read = access->is_relative && access->reads && may_read_near(l, access);
     bool stays = access->in_twin || !l->deactivates;
     bool has_cell = l->caches && stays && (is_own || is_read);

@@ -14,6 +14,7 @@ typedef struct LeafAccess { /* a PLACE of the body */
   bool is_relative;     /* the loop's indices plus `offset`, by leaf axis */
   bool reads;
   bool in_twin;         /* below another level, whose leaves are as these */
+  bool reaches;         /* and it is written in each cell that is visited */
   int32_t offset[SNODE_MAX_AXES];
 } LeafAccess;
 

@@ -342,6 +342,7 @@ static void lower_inst(Lower *l, IrInst *inst) {
     return;
   case IR_CELL: cells_lower_cell(l, inst); return;
   case IR_NEAR: cells_lower_near(l, inst); return;
+  case IR_REACH: cells_lower_reach(l, inst); return;
   case IR_IS_ACTIVE: lower_is_active(l, inst); return;
   case IR_ACTIVATE: lower_activate(l, inst); return;
   case IR_DEACTIVATE: lower_deactivate(l, inst); return;

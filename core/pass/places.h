@@ -38,6 +38,7 @@ struct Lower {
 
 /* cells.c */
 void cells_lower_near(Lower *l, IrInst *near);
+void cells_lower_reach(Lower *l, IrInst *reach);
 void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 

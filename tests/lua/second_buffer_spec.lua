@@ -120,6 +120,98 @@ describe("a loop over active cells that reads another tree", function()
     for i, j, v in pairs(y) do assert.equal(before(i, j) + 1, v) end
   end)
 
+  it("writes each cell into leaves that it creates", function()
+    for _, case in ipairs { { pointer, pointer }, { pointer, hash }, { hash, hash },
+      { pointer, two }, { rows, pointer }, { pointer, masked }, { masked, pointer } } do
+      local x, y = place(rg.i32, case[1], 6), place(rg.i32, case[2], 6)
+      scatter(x, 0, 6)
+      y[5][5] = 1000
+      local before, cells, sum = read(x), 0, 0
+      local step = rg.kernel(function()
+        for i, j in x:active() do
+          y[i][j] = y[i][j] + x[i][j] + 1
+          x[i][j] = y[i][j] * 2
+        end
+      end)
+      step()
+      for i, j, v in pairs(x) do
+        local own = before(i, j) + 1 + (i == 5 and j == 5 and 1000 or 0)
+        assert.same({ own, 2 * own }, { y[i][j], v })
+        cells, sum = cells + 1, sum + own
+      end
+      for _, _, v in pairs(y) do sum = sum - v end
+      assert.equal(x[5][5] == 0 and -1000 or 0, sum)
+      assert.is_true(cells > 100)
+    end
+  end)
+
+  it("creates no leaf there without a write", function()
+    local x, y, z = place(rg.i32, pointer, 6), place(rg.i32, pointer, 6), place(rg.i32, pointer, 6)
+    for _, at in ipairs { 0, 5, 13, 22 } do x[at][at] = at end
+    rg.kernel(function()
+      for i, j in x:active() do
+        if x[i][j] > 5 then y[i][j] = x[i][j] end
+        if i == j and x[i][j] == 0 then goto next end
+        z[i][j] = 1
+        ::next::
+      end
+    end)()
+    assert.same({ 2 * 16, 13, 22, 4 * 16 }, { y:count(), y[13][13], y[22][22], x:count() })
+    assert.same({ 0, 1, 1 }, { z[6][6], z[22][22], z[20][21] })
+  end)
+
+  it("is not told of its own writes before it makes them", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.i32)
+    local block = rg.root:pointer("i", 8)
+    rg.root:pointer("i", 8):dense("i", 1):place(x)
+    block:dense("i", 1):place(y)
+    for i = 0, 6, 2 do x[i] = 1 end
+    y[4] = 1
+    rg.kernel(function()
+      for i in x:active() do
+        if block:is_active(i) then x[i] = 7 end
+        y[i] = x[i]
+      end
+    end)()
+    assert.same({ 1, 1, 7, 1 }, { x[0], x[2], x[4], x[6] })
+    assert.equal(4, block:count())
+  end)
+
+  it("drops and counts writes where the other tree ends", function()
+    local x, y = place(rg.i32, pointer, 6), place(rg.i32, pointer, 4)
+    for at = 0, 23, 4 do x[at][at] = 1 end
+    local outside = rg.stats().out_of_range
+    rg.kernel(function()
+      for i, j in x:active() do y[i][j] = i + j + 1 end
+    end)()
+    assert.same({ 4 * 16, 32 }, { y:count(), tonumber(rg.stats().out_of_range - outside) })
+    assert.equal(31, y[15][15])
+  end)
+
+  it("reports that no memory is left for them #compiled", function()
+    local small = rg.new { memory = "1MiB" }
+    local function tree(n)
+      local x = small.field(small.i32)
+      small.root:pointer("i", n):dense("i", 1024):place(x)
+      return x
+    end
+    local x, y, z = tree(160), tree(160), small.field(small.i32, 64)
+    for at = 0, 159 do x[at * 1024] = 1 end
+    local copy = small.kernel("function() for i in x:active() do y[i] = x[i] + 1 end end",
+      { x = x, y = y })
+    assert.equal("memory.budget", support.failure(function()
+      copy()
+      small.sync()
+    end).code)
+    for _, v in pairs(y) do assert.is_true(v == 1 or v == 2) end
+    assert.equal(0, y[163840 - 1] * z[5])
+    y:clear()
+    x:clear()
+    x[7] = 5
+    copy()
+    assert.same({ 6, 1, 0 }, { y[7], y[8], y[1024] })
+  end)
+
   it("sees what it deactivates there", function()
     local x, y = place(rg.i32, pointer, 6), place(rg.i32, masked, 6)
     scatter(x, 0, 6)
