@@ -189,14 +189,14 @@ describe("a loop over active cells that reads another tree", function()
   end)
 
   it("reports that no memory is left for them #compiled", function()
-    local small = rg.new { memory = "1MiB" }
+    local small = rg.new { memory = "2MiB" }
     local function tree(n)
       local x = small.field(small.i32)
       small.root:pointer("i", n):dense("i", 1024):place(x)
       return x
     end
-    local x, y, z = tree(160), tree(160), small.field(small.i32, 64)
-    for at = 0, 159 do x[at * 1024] = 1 end
+    local x, y, z = tree(300), tree(300), small.field(small.i32, 64)
+    for at = 0, 299 do x[at * 1024] = 1 end
     local copy = small.kernel("function() for i in x:active() do y[i] = x[i] + 1 end end",
       { x = x, y = y })
     assert.equal("memory.budget", support.failure(function()
@@ -204,7 +204,7 @@ describe("a loop over active cells that reads another tree", function()
       small.sync()
     end).code)
     for _, v in pairs(y) do assert.is_true(v == 1 or v == 2) end
-    assert.equal(0, y[163840 - 1] * z[5])
+    assert.equal(0, z[5])
     y:clear()
     x:clear()
     x[7] = 5
