@@ -1,6 +1,7 @@
 -- bench.lua - our programs of tests/bench/ours on a GPU, one table: time, cells and bytes per
--- second, and what share of the rate of a copy, measured in the same run, those bytes are; beside
--- Taichi's CUDA backend where PYTHON (python3) has it; and what a launch costs beside a bare one.
+-- second, and what share of the rate of a copy, measured in the same run, those bytes are: the
+-- driver's own copy, or ours where that is faster; beside Taichi's CUDA backend where PYTHON
+-- (python3) has it; and what a launch costs beside a bare one.
 -- usage: luajit tests/gpu/bench.lua [NAME ..], with RG_ARCH and the paths of tests/run --gpu;
 -- SMALL=1: sizes that the driver that executes PTX finishes; LAST_SECOND: what would begin later
 -- than so many seconds after the start is left out, and said
@@ -102,29 +103,69 @@ local function shell_cells(root)
   return count * 512
 end
 
--- Microseconds per launch of a kernel that does nothing, enqueued by the driver alone.
-local function bare_launch()
-  local ffi = require "ffi"
-  ffi.cdef [[
-    int cuInit(unsigned); int cuDeviceGet(int *, int); int cuDevicePrimaryCtxRetain(void **, int);
-    int cuCtxSetCurrent(void *); int cuModuleLoadData(void **, const char *);
-    int cuModuleGetFunction(void **, void *, const char *); int cuCtxSynchronize(void);
-    int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-      void *, void **, void **);
-    typedef struct { long seconds, nanoseconds; } Time; int clock_gettime(int, Time *);
-  ]]
+-- -- what the driver alone does -----------------------------------------------------------------
+
+local ffi = require "ffi"
+ffi.cdef [[
+  int cuInit(unsigned); int cuDeviceGet(int *, int); int cuDevicePrimaryCtxRetain(void **, int);
+  int cuDeviceGetName(char *, int, int); int cuDeviceGetAttribute(int *, int, int);
+  int cuCtxSetCurrent(void *); int cuModuleLoadData(void **, const char *);
+  int cuDevicePrimaryCtxRelease_v2(int);
+  int cuModuleGetFunction(void **, void *, const char *); int cuCtxSynchronize(void);
+  int cuMemAlloc_v2(uint64_t *, size_t); int cuMemFree_v2(uint64_t);
+  int cuMemcpyDtoDAsync_v2(uint64_t, uint64_t, size_t, void *);
+  int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+    void *, void **, void **);
+  typedef struct { long seconds, nanoseconds; } Time; int clock_gettime(int, Time *);
+]]
+local device, slot = ffi.new "int[1]", ffi.new "void *[1]"
+local function check(result) assert(result == 0, result) end
+local function now()
+  local time = ffi.new "Time[1]"
+  ffi.C.clock_gettime(1, time)
+  return tonumber(time[0].seconds) * 1e6 + tonumber(time[0].nanoseconds) / 1e3
+end
+
+local function open_driver()
   local driver = ffi.load(os.getenv "RG_CUDA_DRIVER" or "libcuda.so.1")
-  local function check(result) assert(result == 0, result) end
-  local function now()
-    local time = ffi.new "Time[1]"
-    ffi.C.clock_gettime(1, time)
-    return tonumber(time[0].seconds) * 1e6 + tonumber(time[0].nanoseconds) / 1e3
-  end
-  local device, slot = ffi.new "int[1]", ffi.new "void *[1]"
   check(driver.cuInit(0))
-  check(driver.cuDeviceGet(device, 0))
+  check(driver.cuDeviceGet(device, tonumber(os.getenv "RG_GPU" or 0)))
   check(driver.cuDevicePrimaryCtxRetain(slot, device[0]))
   check(driver.cuCtxSetCurrent(slot[0]))
+  return driver
+end
+
+-- The GPU's name and processors; what its memory's clock and width come to, in GB/s, and what a
+-- copy of 2 GiB reaches, read and written.
+local function about_gpu()
+  local driver, bytes = open_driver(), is_small and 65536 or 2 ^ 31
+  local name, number, at = ffi.new "char[100]", ffi.new "int[1]", ffi.new "uint64_t[2]"
+  local function attribute(which)
+    return driver.cuDeviceGetAttribute(number, which, device[0]) == 0 and number[0] or 0
+  end
+  check(driver.cuDeviceGetName(name, 100, device[0]))
+  local most = 2 * attribute(36) * 1e3 * attribute(37) / 8 / 1e9
+  local said = ("%s, %d processors, memory of %.0f GB/s by its clock"):format(ffi.string(name),
+    attribute(16), most)
+  check(driver.cuMemAlloc_v2(at, bytes))
+  check(driver.cuMemAlloc_v2(at + 1, bytes))
+  local least = math.huge
+  for _ = 1, is_small and 2 or 11 do
+    check(driver.cuCtxSynchronize())
+    local begin = now()
+    check(driver.cuMemcpyDtoDAsync_v2(at[0], at[1], bytes, nil))
+    check(driver.cuCtxSynchronize())
+    least = math.min(least, now() - begin)
+  end
+  driver.cuMemFree_v2(at[0])
+  driver.cuMemFree_v2(at[1])
+  driver.cuDevicePrimaryCtxRelease_v2(device[0])
+  return said, 2 * bytes / least / 1e3
+end
+
+-- Microseconds per launch of a kernel that does nothing, enqueued by the driver alone.
+local function bare_launch()
+  local driver = open_driver()
   check(driver.cuModuleLoadData(slot, ".version 6.3\n.target sm_75\n.address_size 64\n"
     .. ".visible .entry nothing()\n{\nret;\n}\n"))
   check(driver.cuModuleGetFunction(slot, slot[0], "nothing"))
@@ -143,7 +184,9 @@ local wanted = {}
 for _, name in ipairs(arg) do wanted[name] = true end
 local function is_wanted(name) return not next(wanted) or wanted[name] end
 
-local copy
+local is_known, gpu, copy = pcall(about_gpu)
+copy = is_known and not is_small and copy or 0
+print(is_known and ("%s; the driver's copy %.0f GB/s\n"):format(gpu, copy) or gpu .. "\n")
 print "| workload | ms a step | G cells/s | GB/s | of copy | Taichi / ours |"
 print "| --- | --- | --- | --- | --- | --- |"
 local failed = 0
@@ -156,10 +199,10 @@ for _, row in ipairs(rows) do
       local cells = row[6] == "active" and shell_cells(tonumber(row[3]:match "%d+$")) or row[6]
       local rate = cells / ms / 1e6
       local bytes = row[7] and rate * row[7]
-      if row[1] == "copy" then copy = bytes end
+      if row[1] == "copy" then copy = math.max(copy, bytes) end
       if is_small then rate, bytes = 0, nil end -- they are of the large sizes
       print(("| %s | %.4g | %.3g | %s | %s | %s |"):format(row[2], ms, rate,
-        bytes and ("%.0f"):format(bytes) or "", bytes and copy
+        bytes and ("%.0f"):format(bytes) or "", bytes and copy > 0
         and ("%.0f %%"):format(100 * bytes / copy) or "", beside(row, ms, sum)))
     else
       failed = failed + 1

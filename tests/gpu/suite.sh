@@ -113,11 +113,22 @@ run_compute_sanitizer() {
   done
 }
 
+# As its driver says.
+gpu_name() {
+  luajit -e 'local ffi = require "ffi"
+    ffi.cdef "int cuInit(unsigned); int cuDeviceGetName(char *, int, int);"
+    local driver, name = ffi.load(os.getenv "RG_CUDA_DRIVER" or "libcuda.so.1"), ffi.new "char[99]"
+    if driver.cuInit(0) == 0 and driver.cuDeviceGetName(name, 99, 0) == 0 then
+      print(ffi.string(name))
+    end' 2>/dev/null
+}
+
 # gpu_table NAME FILE SCRIPT: what the script says, as it says it.
 gpu_table() {
   local file="$gpu_results/$2" gpu begin=$EPOCHREALTIME
   has_time "$1" || return
   gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+  [ -n "$gpu" ] || gpu=$(gpu_name)
   printf '# On one %s\n\nBy `tests/run --gpu`, %s.\n\n' "${gpu:-GPU}" "$(date -u +%Y-%m-%d)" \
     >"$file"
   if RG_ARCH=cuda LAST_SECOND=$((gpu_end - SECONDS)) luajit "$root/tests/gpu/$3" |
@@ -146,7 +157,10 @@ run_gpu() { # PARTS: cuda bench guess lua examples sanitizer; all if empty
   else
     use_bundle || { add 0 1 "bundle"; return; }
   fi
-  wants "$1" cuda && run_c_tests "$build" cuda
+  if wants "$1" cuda; then
+    run_c_tests "$build" cuda
+    [ $((passed + failed)) -gt 0 ] || add 0 1 "cuda: no test of the driver is there"
+  fi
   find_gpu || return 0
   wants "$1" bench && gpu_table bench gpu.md bench.lua
   wants "$1" guess && gpu_table guesses guesses.md guess.lua

@@ -90,6 +90,23 @@ describe("a counted array #compiled", function()
     assert.equal(total + 3 * N - (1 + 3) - (2 + 3) - (3 + 3) + 2 + 1, sum(a))
   end)
 
+  it("counts and sums into few elements", function()
+    local bins, sums = make(4), rg.zeros(rg.f32, 3)
+    local k = rg.kernel [=[function(bins: array(i32), sums: array(f32), n: i32)
+      for i in rg.range(n) do
+        bins[i % 4] = bins[i % 4] + 1
+        sums[i % 3] = sums[i % 3] + 0.5
+        sums[0] = math.max(sums[0], 1)
+      end
+    end]=]
+    rg.kernel [=[function(bins: array(i32), n: i32)
+      for i in rg.range(n) do bins[i % 4] = bins[i % 4] + 1 end
+    end]=](bins, N)
+    assert.same({ 250, 251, 252, 253 }, { bins[0], bins[1], bins[2], bins[3] })
+    k(bins, sums, 9)
+    assert.same({ 253, 1.5 }, { bins[0], sums[2] })
+  end)
+
   it("grows and shrinks from Lua", function()
     local a = make(4)
     add(a, 1)
