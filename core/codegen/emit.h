@@ -122,6 +122,7 @@ typedef struct Codegen {
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
   bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
   bool in_all;                     /* in the version of an arm for all lanes */
+  bool has_few_updates;            /* plain ones, the body in lanes: LANE_FEW_UPDATES at most */
   AheadCells ahead;
   LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
   VEC(const IrInst *) fetched;     /* loads further on whose values are there: lane_cells.c */
@@ -313,7 +314,7 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
 void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
-enum { LANE_FEW_UPDATES = 8 }; /* plain ones of a region, repeated per lane where all run */
+enum { LANE_FEW_UPDATES = 8 }; /* of a region: they are repeated per lane where all run */
 /* Several in their order in each lane; only the last may have a result that others use. */
 void lane_walk(Codegen *g, const IrInst *const *insts, int count);
 void lane_if(Codegen *g, const IrInst *inst);

@@ -64,13 +64,13 @@ bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard) {
 
 enum { MOST_COPIED = 200 }; /* insts of an arm that has a version for all lanes */
 
-typedef struct Gain { int insts, accesses, updates; } Gain;
+typedef struct Gain { int insts, accesses; bool updates; } Gain;
 
 static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_access = inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE;
     gain->accesses += is_access && lane_shape(g, inst->operands[0]) == LANE_LINEAR;
-    gain->updates += inst->op == IR_MEM_UPDATE && inst->plain;
+    gain->updates |= inst->op == IR_MEM_UPDATE && inst->plain;
     if (++gain->insts > MOST_COPIED) return false;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i] && !note_gain(gain, g, inst->regions[i])) return false;
@@ -80,11 +80,11 @@ static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
 
 /* Neighbours are read and written without a mask where all lanes run, as in most of the `if`s that
  * keep indices inside, and places of each lane's own come from registers then, not by way of
- * memory. The version for all lanes has no such versions in it. */
+ * memory, if the body has few. The version for all lanes has no such versions in it. */
 static bool gains_without_mask(const Codegen *g, const IrRegion *arm) {
   Gain gain = {0};
   return !g->in_all && note_gain(&gain, g, arm) &&
-         (gain.accesses || (gain.updates && gain.updates <= LANE_FEW_UPDATES));
+         (gain.accesses || (gain.updates && g->has_few_updates));
 }
 
 static LLVMValueRef emit_guarded(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {

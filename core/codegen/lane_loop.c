@@ -2,11 +2,19 @@
  * the body is emitted once for whole vectors and once under a mask, for what is left. */
 #include "codegen/emit.h"
 
+static bool count_update(void *data, IrInst *inst) {
+  *(int *)data += inst->op == IR_MEM_UPDATE && inst->plain;
+  return true;
+}
+
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
                        LLVMBasicBlockRef again) {
   Type type = loop->index->type;
   if (LLVMTypeOf(first) != value_type(g, type)) first = arith_convert(g, TYPE(I64), type, first);
   value_set(g, loop->index, first);
+  int updates = 0;
+  ir_walk((IrRegion *)loop->body, count_update, &updates);
+  g->has_few_updates = updates <= LANE_FEW_UPDATES;
   g->lanes = loop->facts;
   g->width = loop->width;
   g->mask = mask;
