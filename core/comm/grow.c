@@ -111,7 +111,7 @@ static void note_passed(const Comm *comm, const Passed *passed) {
   if (shared) shared->growth->passed = passed->number + 1;
 }
 
-/* One more round; what failed in the one before is told. all, files: room for what others pass on. */
+/* One more round; what failed in the one before is told. all, files: room for what others pass. */
 static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
                       bool *is_done, Error *err) {
   Passed next = {0};
