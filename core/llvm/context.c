@@ -60,8 +60,9 @@ static void on_fatal(const char *reason) {
  * instead of 9) and gains nothing where addresses have an index and a scale. The scheduler after
  * register allocation takes a time quadratic in the length of a block (half of it for a body in
  * lanes), for processors that reorder instructions themselves. Whether elements stay in registers
- * across a loop is asked of every pair of its accesses: a tenth of all passes for a body of hundreds,
- * in which none does. LLVM has no other switches for them than these, which are global. */
+ * across a loop is asked of every pair of its accesses: a tenth of all passes for a body of
+ * hundreds, in which none does. LLVM has no other switches for them than these, which are
+ * global. */
 static const char *const switches[] = {"regolith", "-disable-lsr", "-post-RA-scheduler=false",
                                        "-licm-mssa-max-acc-promotion=60"};
 

@@ -441,7 +441,7 @@ describe("a compile", function()
     support.with_option("RG_COMPILED", "", function() -- nothing is remembered
       millions = instructions.of(function() make(rg):compile() end) / 1e6
     end)
-    assert.is_true(millions < 270, ("%.0f million instructions"):format(millions))
+    assert.is_true(millions < 240, ("%.0f million instructions"):format(millions))
   end)
 end)
 
