@@ -526,12 +526,14 @@ typedef struct RtGpuBlock {
 
 /* What rg_service_set takes, by value: `bits` go to a number of every cell in the live nodes of a
  * manager: from the node on at offset + sum of digit_k * strides[k], for every digit_k below
- * counts[k]. Any number of threads. */
+ * counts[k]. If it copies, what is at from_offset and by from_strides, in the same node, goes there
+ * instead. Any number of threads. */
 typedef struct RtGpuSet {
   RtTree *tree;
-  int32_t manager, depth;   /* -1: the root's container, of which `offset` is the address */
+  int32_t manager, depth;   /* -1: roots' containers, of which the offsets are addresses */
   uint64_t size, offset, bits;
   uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+  uint64_t copies, from_offset, from_strides[RT_MAX_LEVELS];
 } RtGpuSet;
 
 /* What the host asks of one cell of a tree that is on a GPU, done by one thread: a frame's words

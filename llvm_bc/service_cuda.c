@@ -110,20 +110,34 @@ SERVICE rg_service_visit(RtGpuService service) {
 
 /* -- a number of all cells --------------------------------------------------------------------- */
 
-static uint8_t *cell_at(const RtGpuSet *set, uint8_t *at, uint64_t cell) {
+static uint64_t offset_of(const RtGpuSet *set, const uint64_t *strides, uint64_t cell) {
+  uint64_t offset = 0;
   for (int32_t k = set->depth - 1; k > 0; k--) {
-    at += cell % set->counts[k] * set->strides[k];
+    offset += cell % set->counts[k] * strides[k];
     cell /= set->counts[k];
   }
-  return at + cell * set->strides[0];
+  return offset + cell * strides[0];
 }
 
-static void set_number(const RtGpuSet *set, uint8_t *at) {
+static uint64_t load_number(const RtGpuSet *set, const uint8_t *at) {
   switch (set->size) {
-  case 1: *at = (uint8_t)set->bits; return;
-  case 2: *(uint16_t *)(void *)at = (uint16_t)set->bits; return;
-  case 4: *(uint32_t *)(void *)at = (uint32_t)set->bits; return;
-  default: *(uint64_t *)(void *)at = set->bits;
+  case 1: return *at;
+  case 2: return *(const uint16_t *)(const void *)at;
+  case 4: return *(const uint32_t *)(const void *)at;
+  default: return *(const uint64_t *)(const void *)at;
+  }
+}
+
+/* Of a cell whose node, if it is in one, begins there. */
+static void set_number(const RtGpuSet *set, uint8_t *node, uint64_t cell) {
+  uint8_t *at = node + set->offset + offset_of(set, set->strides, cell);
+  const uint8_t *from = node + set->from_offset + offset_of(set, set->from_strides, cell);
+  uint64_t bits = set->copies ? load_number(set, from) : set->bits;
+  switch (set->size) {
+  case 1: *at = (uint8_t)bits; return;
+  case 2: *(uint16_t *)(void *)at = (uint16_t)bits; return;
+  case 4: *(uint32_t *)(void *)at = (uint32_t)bits; return;
+  default: *(uint64_t *)(void *)at = bits;
   }
 }
 
@@ -132,19 +146,15 @@ SERVICE rg_service_set(RtGpuSet set) {
   uint64_t first = thread_number(), step = thread_count(), cells = 1;
   for (int32_t k = 0; k < set.depth; k++) cells *= set.counts[k];
   if (set.manager < 0) {
-    uint8_t *root = (uint8_t *)(uintptr_t)set.offset;
-    for (uint64_t k = first; k < cells; k += step) set_number(&set, cell_at(&set, root, k));
+    for (uint64_t k = first; k < cells; k += step) set_number(&set, 0, k);
     return;
   }
   const RtManager *manager = &set.tree->managers[set.manager];
   for (const RtChunk *chunk = chunk_first(set.tree, manager); chunk;
        chunk = chunk_next(set.tree, chunk))
-    for (uint64_t k = first; k < chunk->handed * cells; k += step) {
-      uint64_t node = k / cells;
-      if (chunk->states[node] != RT_NODE_LIVE) continue;
-      uint8_t *at = chunk->nodes + node * manager->node_size + set.offset;
-      set_number(&set, cell_at(&set, at, k % cells));
-    }
+    for (uint64_t k = first; k < chunk->handed * cells; k += step)
+      if (chunk->states[k / cells] == RT_NODE_LIVE)
+        set_number(&set, chunk->nodes + k / cells * manager->node_size, k % cells);
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */

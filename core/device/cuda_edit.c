@@ -87,7 +87,26 @@ static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Er
   memcpy(all.counts, set->counts, sizeof all.counts);
   memcpy(all.strides, set->strides, sizeof all.strides);
   if (set->manager < 0) all.offset = place_of(own, own->tree->root) + set->offset;
+  if (set->from) {
+    const CudaTree *from = set->from->device;
+    all.copies = 1;
+    all.from_offset = set->from_offset;
+    if (set->manager < 0) all.from_offset += place_of(from, set->from->root);
+    memcpy(all.from_strides, set->from_strides, sizeof all.from_strides);
+  }
   return cuda_repeat_end(cuda, err) && cuda_start_set(cuda, &all, err);
+}
+
+/* Of another tree, what is copied from. */
+static bool begin_from(CudaDevice *cuda, CudaTree *own, RtTree *from, Error *err) {
+  if (!from || from->device == own) return true;
+  const CudaTree *other = from->device;
+  return cuda_join(cuda, other->use, err) && cuda_push(cuda, from, NULL, 0, err);
+}
+
+static bool can_copy(const CudaTree *own, const RtTree *from) {
+  return !from || from->device == own || (!from->foreign && is_ours(from->device) &&
+                                          !host_has_all(from->device));
 }
 
 /* No cell comes or goes. */
@@ -95,9 +114,10 @@ bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done,
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;
   *is_done = false;
-  if (tree->foreign || !is_ours(own) || host_has_all(own)) return true;
+  if (tree->foreign || !is_ours(own) || host_has_all(own) || !can_copy(own, set->from)) return true;
   if (!begin(cuda, own, own->use.stream, err)) return false;
-  bool ok = launch_set(cuda, own, set, err);
+  bool ok = begin_from(cuda, own, set->from, err) && launch_set(cuda, own, set, err);
+  if (set->from) ((CudaTree *)set->from->device)->use = cuda_use_now(cuda);
   cuda_note_task(own, false);
   return end(cuda, own, *is_done = ok);
 }

@@ -225,6 +225,8 @@ typedef struct DeviceSet {    /* one number of all cells: as RtGpuSet has it */
   int32_t depth;
   uint64_t size, offset, bits;
   uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+  RtTree *from;               /* another number, also of another tree's root; NULL: `bits` */
+  uint64_t from_offset, from_strides[RT_MAX_LEVELS];
 } DeviceSet;
 
 /* -- the table --------------------------------------------------------------------------------- */

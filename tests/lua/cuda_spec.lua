@@ -472,6 +472,54 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
+  it("copies fields that lie alike where their elements are", function()
+    local text = [[
+      local x, y = rg.field(rg.vec2, 90, 70), rg.field(rg.vec2, 90, 70)
+      local aos = rg.field { type = rg.vec2, shape = { 90, 70 }, layout = "aos" }
+      local s, t, u = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.i8)
+      local v, w = rg.field(rg.i8), rg.field(rg.f32)
+      local outer = rg.tree():pointer("i", 64)
+      outer:dense("i", 6):pointer("j", 8):dense("ij", 4, 40):place(s, t, u, v)
+      rg.tree():pointer("i", 64):dense("i", 24):dense("j", 320):place(w)
+      local touch = rg.kernel(function(n)
+        for i, j in rg.range(90, 70) do x[i][j] = rg.vec2(i, j + n) end
+        for i in rg.range(100) do s[i * 7][i], u[i * 7][i] = i + n, i end
+      end)
+      local function show()
+        local sum, n = 0, 0
+        for i, j, c in pairs(t) do sum, n = sum + c * (j % 7 + 1) + v[i][j] * 3, n + 1 end
+        for i, j, c in pairs(w) do sum = sum + c * (i % 5) end
+        print(y[89][69], y[3][4], aos[89][69], aos[5][6], sum, n)
+      end
+      touch(1)
+      y:fill(rg.vec2(1, 1)) aos:fill(rg.vec2(2, 2))
+      touch(2)
+      rg.kernel(function()
+        for i, j in rg.range(90, 70) do y[i][j], aos[i][j] = x[i][j] * 2, x[i][j] * 3 end
+      end)()
+      rg.sync()
+      io.stderr:write "begin\n"
+      y:copy_from(x) aos:copy_from(y) t:copy_from(s) v:copy_from(u)
+      io.stderr:write "over\n"
+      w:copy_from(s)
+      show()
+      touch(3)
+      t:copy_from(s)
+      show()
+    ]]
+    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+    local moved = 0
+    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes" do
+      moved = moved + bytes
+    end
+    assert.is_true(moved < 16384, moved)
+    local function lines(answer)
+      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
+        :gsub("%s+$", ""))
+    end
+    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+  end)
+
   it("shares no more look-ups than a block has memory for", function()
     local text = [[
       local f = {}
