@@ -109,8 +109,9 @@ static bool is_asked_about(const Leaf *l, int tree) {
 static bool may_reach(const Leaf *l, const EffectPlace *at) {
   const IrField *field = &l->kernel->fields.items[at->inst->field];
   const SNode *node = field->node;
-  return !l->masked && !is_asked_about(l, field->tree) && !snode_has_lists(l->shape.node_level) && !snode_is_masked(node, NULL) &&
-         covers(l, snode_node_level(node)) && is_always_written(l, at);
+  const SNode *level = snode_node_level(node);
+  return !l->masked && !snode_has_lists(l->shape.node_level) && !snode_is_masked(node, NULL) &&
+         covers(l, level) && !is_asked_about(l, field->tree) && is_always_written(l, at);
 }
 
 static void add_place(Leaf *l, const EffectPlace *at) {

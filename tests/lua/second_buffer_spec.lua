@@ -190,13 +190,13 @@ describe("a loop over active cells that reads another tree", function()
 
   it("reports that no memory is left for them #compiled", function()
     local small = rg.new { memory = "2MiB" }
-    local function tree(n)
-      local x = small.field(small.i32)
-      small.root:pointer("i", n):dense("i", 1024):place(x)
-      return x
+    local function tree(...)
+      small.root:pointer("i", 60):dense("i", 1024):place(...)
+      return (...)
     end
-    local x, y, z = tree(300), tree(300), small.field(small.i32, 64)
-    for at = 0, 299 do x[at * 1024] = 1 end
+    local x, z = tree(small.field(small.i32)), small.field(small.i32, 64)
+    local y = tree(small.field(small.i32), small.field(small.vec(16, small.i32)))
+    for at = 0, 59 do x[at * 1024] = 1 end
     local copy = small.kernel("function() for i in x:active() do y[i] = x[i] + 1 end end",
       { x = x, y = y })
     assert.equal("memory.budget", support.failure(function()
