@@ -314,6 +314,8 @@ enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
 /* -- walk.c ------------------------------------------------------------------------------------ */
 typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
+/* And if it calls a function, those of all functions. */
+bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES

@@ -23,6 +23,18 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
   return true;
 }
 
+static bool calls_none(void *data, IrInst *inst) {
+  (void)data;
+  return inst->op != IR_INVOKE;
+}
+
+bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data) {
+  bool on = ir_walk(region, visit, data), calls = !ir_walk(region, calls_none, NULL);
+  for (int i = 0; on && calls && i < kernel->functions.count; i++)
+    on = ir_walk(kernel->functions.items[i]->body, visit, data);
+  return on;
+}
+
 typedef struct Uses {
   const IrInst *of;
   int count;

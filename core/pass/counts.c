@@ -267,17 +267,9 @@ static bool note_use(void *data, IrInst *inst) {
   return true;
 }
 
-static bool calls_none(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_INVOKE;
-}
-
 CountsUse counts_use(const IrKernel *kernel, IrRegion *body) {
   CountsUse use = {0};
-  ir_walk(body, note_use, &use);
-  if (ir_walk(body, calls_none, NULL)) return use;
-  for (int i = 0; i < kernel->functions.count; i++)
-    ir_walk(kernel->functions.items[i]->body, note_use, &use);
+  ir_walk_called(kernel, body, note_use, &use);
   return use;
 }
 

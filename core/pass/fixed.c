@@ -636,23 +636,11 @@ static bool show_to_host(void *data, IrInst *inst) {
   return true;
 }
 
-static bool calls_none(void *data, IrInst *inst) {
-  (void)data;
-  return inst->op != IR_INVOKE;
-}
-
-/* Functions are those of tasks, too, where the call does nothing. */
-static void show_all(IrKernel *kernel) {
-  ir_walk(kernel->body, show_to_host, kernel);
-  if (ir_walk(kernel->body, calls_none, NULL)) return;
-  for (int i = 0; i < kernel->functions.count; i++)
-    ir_walk(kernel->functions.items[i]->body, show_to_host, kernel);
-}
-
 bool pass_fixed(PassContext *ctx, IrKernel *kernel, Error *err) {
   AllTaken taken = {0};
   int count = kernel->tasks.count;
   for (int i = 0; i < count; i++) visit_task(ctx, kernel, &taken, i);
-  if (ctx->for_cuda) show_all(kernel);
+  /* functions are those of tasks, too, where the call does nothing */
+  if (ctx->for_cuda) ir_walk_called(kernel, kernel->body, show_to_host, kernel);
   return true;
 }
