@@ -223,7 +223,7 @@ static void enter_or_forget(const RtTree *tree, RtManager *manager, RtNode node)
 
 /* -- in order, by warps: each has a share of the nodes, by their numbers ----------------------- */
 
-enum { LANES = 32, LEAST_SHARE = 1024 };
+enum { LANES = RT_GPU_LANES, LEAST_SHARE = 1024 };
 
 typedef struct Share {
   const RtTree *tree;

@@ -504,6 +504,7 @@ typedef struct RtGpuLaunch {
  *     rg_service_order_copy    rows of the list, runs of which are sorted,
  *     rg_service_order_merge   by merging runs, RT_ORDER_RUNS at once: `turn` 0, 1 .. until
  *                        RT_ORDER_RUN * RT_ORDER_RUNS^turn is as much as all rows */
+enum { RT_GPU_LANES = 32 };   /* threads of a warp */
 enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
   RtContext *context;

@@ -7,7 +7,7 @@
 
 #define SERVICE __attribute__((nvptx_kernel)) void
 
-enum { LANES = 32 };
+enum { LANES = RT_GPU_LANES };
 
 static uint64_t thread_number(void) {
   return (uint64_t)__nvvm_read_ptx_sreg_ctaid_x() * (uint64_t)__nvvm_read_ptx_sreg_ntid_x() +

@@ -13,7 +13,7 @@ _Static_assert(sizeof(RtGpuService) <= sizeof(uint64_t) * CUDA_STEP_WORDS &&
                    offsetof(RtGpuService, result) == 8,
                "steps have their parameters in words");
 
-enum { LANES = 32 };
+enum { LANES = RT_GPU_LANES };
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
