@@ -5,7 +5,7 @@
  *
  * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
  * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
- * and infinity y is right at once, and e no number. */
+ * and infinity, and where y^n is infinite, that is right at once, and the sum no number. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -43,7 +43,7 @@ static bool collect(Roots *roots, LLVMValueRef value) {
   return roots->power <= MOST_FACTORS;
 }
 
-/* x itself, which may be a product, is its root twice. */
+/* x itself, which is no product then, is its root twice. */
 static bool is_power(Roots *roots, LLVMValueRef divisor) {
   if (!collect(roots, divisor) || !roots->x) return false;
   for (int i = 0; i < roots->others; i++) {
@@ -73,15 +73,17 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
                         3, "");
 }
 
-/* y^power, and what makes it better: n/2 * y^power * (1 - x * y^2) */
+/* y^power, and what makes it better: n/2 * y^power * (1 - x * y^2). Of the smallest x, y^2 is
+ * infinite, but not y. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power) {
-  LLVMValueRef square = LLVMBuildFMul(g->builder, y, y, "");
-  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, x, ""), square, number(x, 1));
-  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, square, y, "");
-  LLVMValueRef part = LLVMBuildFMul(g->builder, first, number(x, 0.5 * power), "");
-  LLVMValueRef better = multiply_add(g, part, far, first);
-  LLVMValueRef is_finite = LLVMBuildFCmp(g->builder, LLVMRealORD, far, far, "");
-  return LLVMBuildSelect(g->builder, is_finite, better, first, "");
+  LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
+  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
+                                  number(x, 1));
+  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
+  LLVMValueRef part = LLVMBuildFMul(g->builder, far, number(x, 0.5 * power), "");
+  LLVMValueRef better = multiply_add(g, first, part, first);
+  LLVMValueRef is_number = LLVMBuildFCmp(g->builder, LLVMRealORD, better, better, "");
+  return LLVMBuildSelect(g->builder, is_number, better, first, "");
 }
 
 static bool is_spread(LLVMValueRef value) {

@@ -436,4 +436,24 @@ describe("quotients by roots under fast_math", function()
     with_stress("force_lanes", invert)
     for i = 0, n - 1 do assert.equal(i % 2 == 0 and math.huge or 0, y[i]) end
   end)
+
+  it("are infinite, and numbers, by powers too small to invert #compiled #cpu", function()
+    if not estimates then return pending "no vectors of 512 bits: LLVM's own estimates" end
+    for T, small in pairs { [rg.f32] = { 1e-26, 2.2e-26, 1e-30, 1e-44 }, [rg.f64] = { 1e-206, 1e-310 } } do
+      local x, one, cube = rg.field(T, n), rg.field(T, n), rg.field(T, n)
+      for i = 0, n - 1 do x[i] = small[i % #small + 1] end
+      local invert = rg.kernel(function()
+        for i in rg.range(n) do
+          local r = math.sqrt(x[i])
+          one[i] = 1 / r
+          cube[i] = 1 / r ^ 3
+        end
+      end, { fast_math = true })
+      with_stress("force_lanes", invert)
+      for i = 0, n - 1 do
+        assert.is_true(math.abs(one[i] * math.sqrt(x[i]) - 1) < 1e-6, ("%g"):format(x[i]))
+        assert.is_true(cube[i] > 0.9 * x[i] ^ -1.5 or cube[i] == math.huge, ("%g"):format(x[i]))
+      end
+    end
+  end)
 end)
