@@ -113,9 +113,9 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
                               sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
   if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
+  if (!reserve(cuda, cuda_tree, err)) return false;
   CudaPage of_new = cuda_tree->is_shared ? CUDA_GPU_IS_NEWER : CUDA_HOST_IS_NEWER;
-  return reserve(cuda, cuda_tree, err) &&
-         (cuda_is_view(tree) || have_pages(cuda, cuda_tree, of_new, err));
+  return cuda_is_view(tree) || have_pages(cuda, cuda_tree, of_new, err);
 }
 
 CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
