@@ -72,7 +72,8 @@ void explain_code(const Compile *compile, const Variant *variant) {
       variant->task_count != kernel->tasks.count)
     return;
   for (int32_t k = 0; k < variant->task_count; k++)
-    if (device->table->describe(device, variant->code, variant->tasks, k, &code))
+    if (variant->tasks[k].kind < DEVICE_CLEAR && /* whose code is not run */
+        device->table->describe(device, variant->code, variant->tasks, k, &code))
       note_code(kernel, kernel->tasks.items[k], &code);
 }
 

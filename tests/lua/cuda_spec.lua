@@ -736,6 +736,21 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
+  it("tells of no code of a clear, as none is run", function()
+    assert.equal("1", run("", [[
+      rg.init { arch = "cuda" }
+      local block = rg.tree():pointer("i", 8)
+      local x = rg.field(rg.i32)
+      block:dense("i", 8):place(x)
+      local k = rg.kernel(function()
+        for i in rg.range(9) do x[i] = i end
+        block:clear()
+      end)
+      k()
+      print(select(2, k:explain():gsub("sm_", "")))
+    ]]))
+  end)
+
   it("clears nothing in a kernel that was queued behind one that failed", function()
     assert.equal("false 3", run("RG_STRESS=", [[
       rg.init { arch = "cuda" }
