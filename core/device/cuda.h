@@ -83,6 +83,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint64_t serial;            /* CommonsPart's; 0: it is none of this process's */
   uint8_t is_read;            /* as the GPU has RtTree.is_read */
   bool is_copy;               /* of a counted array's elements: cuda_copies.c */
+  bool is_located;            /* a copy whose address is in the next launch's frame */
   _Atomic bool has_ended;     /* that array: its memory may be another's */
   bool is_window;             /* others map its pieces: they stay, and so does what is in them */
   uint8_t **priors;            /* by page; NULL: none, as their members: cuda_prior.c */

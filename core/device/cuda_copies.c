@@ -119,6 +119,32 @@ static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_
   return cuda_bring(cuda, own, from, size_bytes, use, err);
 }
 
+/* Any thread may release the last reference meanwhile: so it is held. What waits for the end of a
+ * task is held by nobody, and stays. NULL: it ends. */
+static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
+  lock(cuda);
+  RtCounted *counted = copy->counted;
+  int64_t count = counted ? __atomic_load_n(&counted->count, __ATOMIC_RELAXED) : 0;
+  bool waits = counted && rt_counted_flags(counted) & RT_COUNTED_WAITS;
+  while ((count > 0 || waits) &&
+         !__atomic_compare_exchange_n(&counted->count, &count, count + 1, 0, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED)) {}
+  unlock(cuda);
+  return count > 0 || waits ? counted : NULL;
+}
+
+static void let_go(RtCounted *counted) {
+  int64_t before = __atomic_fetch_sub(&counted->count, 1, __ATOMIC_ACQ_REL);
+  if (before <= 1) rt_counted_end(counted, before);
+}
+
+static bool bring_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *err) {
+  RtCounted *counted = hold(cuda, copy);
+  bool ok = !counted || bring(cuda, copy, NULL, 0, use, err);
+  if (counted) let_go(counted);
+  return ok;
+}
+
 /* Where the frame of the running launch has its address: it wraps the array. */
 static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
   const DeviceLaunch *launch = cuda->launch;
@@ -132,7 +158,7 @@ bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
     if (!copy->counted || is_wrapped_now(cuda, copy)) continue;
-    if (!bring(cuda, copy, NULL, 0, DEVICE_WRITES, err)) return false;
+    if (!bring_all(cuda, copy, DEVICE_WRITES, err)) return false;
     if (launch->grows_arrays) drop(cuda, copy);
   }
   return true;
@@ -149,18 +175,26 @@ static void hide(CudaDevice *cuda) {
     copy->is_shown = copy->is_written = false;
 }
 
+/* A frame has its address, or somebody else. */
+static bool is_given_out(const CudaDevice *cuda, const CudaCopy *copy) {
+  const CudaTree *own = copy->tree.device;
+  return copy->is_shown || own->is_located || own->is_shown || is_wrapped_now(cuda, copy);
+}
+
 void cuda_copies_hide(CudaDevice *cuda) {
   if (!cuda->copies) return;
   hide(cuda);
+  for (CudaCopy *copy = cuda->copies; copy; copy = copy->next)
+    if (copy->tree.device) ((CudaTree *)copy->tree.device)->is_located = false;
   drop_ended(cuda, false);
 }
 
 bool cuda_copies_relieve(CudaDevice *cuda) {
   bool any = drop_ended(cuda, true);
-  for (CudaCopy *copy = cuda->copies, *next; copy && cuda->is_in_launch; copy = next) {
+  for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
-    if (copy->is_shown || !copy->tree.device || is_wrapped_now(cuda, copy)) continue;
-    if (!bring(cuda, copy, NULL, 0, DEVICE_READS, NULL)) continue;
+    if (!copy->tree.device || is_given_out(cuda, copy)) continue;
+    if (!bring_all(cuda, copy, DEVICE_READS, NULL)) continue;
     drop(cuda, copy);
     any = true;
   }
@@ -274,7 +308,10 @@ bool cuda_reach_arrays(Device *device, bool for_good, Error *err) {
   cuda->has_no_copies |= for_good;
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
-    if (copy->counted) ok &= cuda_reach_array(device, copy->counted, NULL, 0, DEVICE_WRITES, err);
+    RtCounted *counted = hold(cuda, copy);
+    if (!counted) continue;
+    ok &= cuda_reach_array(device, counted, NULL, 0, DEVICE_WRITES, err);
+    let_go(counted);
   }
   return ok;
 }

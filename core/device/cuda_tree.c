@@ -377,6 +377,7 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
   bool is_foreign = tree->foreign && !own;
   if (!own && !is_foreign) own = cuda_tree(cuda, tree, err);
   if (own) *address = own->memory.at + (uint64_t)(at - own->first);
+  if (own) own->is_located = own->is_copy;
   bool ok = is_foreign ? cuda_locate_foreign(cuda, tree, at, address, err) : own != NULL;
   cuda->now->launched++; /* it may have begun to clear memory */
   cuda_leave(cuda);

@@ -1035,6 +1035,25 @@ describe("arch cuda #compiled #cpu", function()
     ]]))
   end)
 
+  it("gives copies of counted arrays back before a launch, but for what that launch wraps",
+    function()
+    assert.equal("63 5 61 22 1", run("PTX_MEMORY=96", [[
+      rg.init { arch = "cuda", memory = "1GiB" }
+      local step = rg.kernel [=[function(a: array(i32))
+        for i in rg.range(100) do a[i] = a[i] + 1 end
+      end]=]
+      local add = rg.kernel(function(w, x)
+        for i in rg.range(100) do x[i], w[i] = x[i] + w[i], w[i] + 20 end
+      end)
+      local a, b = rg.zeros(rg.i32, 5000000), rg.zeros(rg.i32, 5000000)
+      step(a) step(b)
+      local x = rg.array(rg.i32, 15000000)
+      for turn = 1, 2 do add(b:array(), x) b[5] = 2 end
+      add(b:array(), x)
+      print(x[9], x[5], b[9], b[5], a[5])
+    ]]))
+  end)
+
   it("that is lost takes along what it alone has of counted arrays, and says so", function()
     local said = run("PTX_FAIL_LAUNCH=4", [[
       rg.init { arch = "cuda" }
