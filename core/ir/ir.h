@@ -334,6 +334,10 @@ static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
 static inline bool ir_is_array_call(const IrInst *inst) {
   return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
 }
+/* One that clears a whole level? */
+static inline bool ir_is_clear_call(const IrInst *inst) {
+  return ir_is_call(inst, RT_TREE_CLEAR) || ir_is_call(inst, RT_MASK_CLEAR_ALL);
+}
 /* What an address was before anything was added to it. */
 static inline const IrInst *ir_before_offsets(const IrInst *address) {
   while (address->op == IR_OFFSET) address = address->operands[0];

@@ -57,8 +57,7 @@ static bool has_no_order(void *data, IrInst *inst) {
 /* The call that clears a level; NULL: the task does anything else. */
 static const IrInst *find_clear(const IrTask *task) {
   const IrInst *inst = task->body->first;
-  bool is_clear = inst && !inst->next && (ir_is_call(inst, RT_TREE_CLEAR) ||
-                                          ir_is_call(inst, RT_MASK_CLEAR_ALL));
+  bool is_clear = inst && !inst->next && ir_is_clear_call(inst);
   return task->kind == TASK_SERIAL && is_clear ? inst : NULL;
 }
 

@@ -71,12 +71,6 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
 }
 
-/* Has `level` a node at each coordinate of `own`? */
-static bool is_within(const SNode *own, const SNode *level, int k) {
-  return snode_is_unbounded(level, k) ||
-         (!snode_is_unbounded(own, k) && own->shape[k] <= level->shape[k]);
-}
-
 /* It, moved, and whether it is inside; coordinates outside become 0, so that the walk stays
  * inside. */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
@@ -85,7 +79,7 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   if (nears) offset = shared_offset(b, nears, k);
   else if (near->offset[k]) offset = ir_const_int(b, TYPE(I64), near->offset[k]);
   const SNode *own = l->shape.node_level, *level = l->kernel->levels.items[near->level].node;
-  if (!offset && is_within(own, level, k)) return node;
+  if (!offset && leaf_shape_is_within(own, level, k)) return node;
   if (offset) node = ir_binary(b, IR_ADD, node, offset);
   if (snode_is_unbounded(level, k)) return node;
   IrInst *size = ir_const_int(b, TYPE(U64), level->shape[k]);

@@ -72,15 +72,12 @@ static bool is_in_twin(const Leaf *l, const IrInst *place) {
 
 /* Has the other level a leaf wherever this one has? */
 static bool covers(const Leaf *l, const SNode *level) {
-  const SNode *own = l->shape.node_level;
   for (int k = 0; k < level->rank; k++)
-    if (!snode_is_unbounded(level, k) &&
-        (snode_is_unbounded(own, k) || own->shape[k] > level->shape[k]))
-      return false;
+    if (!leaf_shape_is_within(l->shape.node_level, level, k)) return false;
   return true;
 }
 
-static bool is_continue(void *data, IrInst *inst) { return inst->op != IR_CONTINUE; }
+static bool is_no_continue(void *data, IrInst *inst) { return inst->op != IR_CONTINUE; }
 
 /* Does every visit of a leaf write the place, in every cell? */
 static bool is_always_written(const Leaf *l, const EffectPlace *at) {
@@ -91,7 +88,7 @@ static bool is_always_written(const Leaf *l, const EffectPlace *at) {
     is_written |= access->inst->region == l->body;
     for (const IrInst *inst = access->inst; inst; inst = inst->previous)
       for (int r = 0; r < IR_MAX_REGIONS; r++)
-        if (inst->regions[r] && !ir_walk(inst->regions[r], is_continue, NULL)) return false;
+        if (inst->regions[r] && !ir_walk(inst->regions[r], is_no_continue, NULL)) return false;
   }
   return is_written;
 }

@@ -54,6 +54,11 @@ bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node) {
   return divides_alike(shape, level, node);
 }
 
+bool leaf_shape_is_within(const SNode *own, const SNode *level, int k) {
+  return snode_is_unbounded(level, k) ||
+         (!snode_is_unbounded(own, k) && own->shape[k] <= level->shape[k]);
+}
+
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
   const SNodeStep *last = snode_last_step(node);
   if (last->manager >= 0 || !last->digit_count) return false;

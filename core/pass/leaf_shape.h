@@ -27,6 +27,8 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
 /* The same of another node level: has it a twin of each leaf, with cells of `node` at the indices
  * of the leaf's? */
 bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node);
+/* Has `level` a node at each place along coordinate `k` where the node level `own` may have one? */
+bool leaf_shape_is_within(const SNode *own, const SNode *level, int k);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
 /* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they

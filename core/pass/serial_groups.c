@@ -1,10 +1,9 @@
 /* serial_groups.c - which insts of the host region go together to a task of one thread: a run of
  * insts of one region, from one that touches a tree or an array to the last such before something
  * that the host does: run a task, return, leave a loop, begin a random stream, use counted arrays,
- * which it has, too, and say who holds them. A loop or
- * condition without these goes as a whole. Between them, values that need nothing of the group
- * stay; those of it that others use leave it. A clear is a task by itself, for which a device may
- * use all its threads. */
+ * which it has, too, and say who holds them. A loop or condition without these goes as a whole.
+ * Between them, values that need nothing of the group stay; those of it that others use leave it. A
+ * clear is a task by itself, for which a device may use all its threads. */
 #include "pass/serial.h"
 
 /* -- what only the device can do, and what only the host --------------------------------------- */
@@ -33,10 +32,6 @@ static bool is_device(const Serial *s, const IrInst *inst) {
   }
 }
 
-static bool is_clear(const IrInst *inst) {
-  return ir_is_call(inst, RT_TREE_CLEAR) || ir_is_call(inst, RT_MASK_CLEAR_ALL);
-}
-
 static bool is_loop(const IrInst *inst) {
   return inst->op == IR_LOOP || inst->op == IR_FOR || inst->op == IR_BITS;
 }
@@ -48,7 +43,7 @@ typedef struct Contents {
 /* `loops`: how many of them, in the inst that would move, an exit may leave. */
 static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
   found->device |= is_device(s, inst);
-  found->host |= is_of_array(inst) || is_clear(inst);
+  found->host |= is_of_array(inst) || ir_is_clear_call(inst);
   switch (inst->op) {
   case IR_RUN: case IR_RETURN: case IR_RANDOM_STREAM: found->host = true; break;
   case IR_BREAK: found->host |= inst->imm >= loops; break;
@@ -122,7 +117,7 @@ static void find_groups(Serial *s, IrRegion *region) {
       close_group(s, &open);
       for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
         find_groups(s, inst->regions[i]);
-      if (is_clear(inst)) close_alone(s, inst);
+      if (ir_is_clear_call(inst)) close_alone(s, inst);
     } else if (contents.device) {
       if (!open.first) open.first = inst;
       open.last = inst;
