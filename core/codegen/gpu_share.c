@@ -8,8 +8,8 @@
  *     tell:      found[number] = ..;  next turn, until turn * L >= count;  wait for the group
  *
  * A lane that has ended, since the launch is to stop, tells nothing: then its group ends, too. It
- * waits for nobody, as the others wait until it is here or gone (module.c). One
- * thread alone (gpu.c) has the numbers one after the other, and an array of its own. */
+ * waits for nobody, as the others wait until it is here or gone (module.c). One thread alone
+ * (gpu.c) has the numbers one after the other, and an array of its own. */
 #include "base/bits.h"
 #include "codegen/gpu.h"
 

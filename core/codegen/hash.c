@@ -1,8 +1,7 @@
 /* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes, or removes
- * them. What is
- * looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its coordinates
- * until the group of lanes RT_AHEAD iterations later: if that asks for the same, it needs no
- * look-up. */
+ * them. What is looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its
+ * coordinates until the group of lanes RT_AHEAD iterations later: if that asks for the same, it
+ * needs no look-up. */
 #include "codegen/emit.h"
 
 static LLVMValueRef in_lanes(Codegen *g, const IrInst *inst, int operand) {

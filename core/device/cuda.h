@@ -399,7 +399,8 @@ bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
 void cuda_copies_note(CudaDevice *cuda);
 /* At the beginning and the end of a launch. */
 void cuda_copies_hide(CudaDevice *cuda);
-/* Gives back what the running launch does not use; false: nothing. All streams are idle. */
+/* Gives back those whose address neither a task, a frame nor anybody else has; false: none. All
+ * streams are idle. */
 bool cuda_copies_relieve(CudaDevice *cuda);
 bool cuda_reach_array(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
                       DeviceUse use, Error *err);
