@@ -90,10 +90,12 @@ describe("rg.stats", function()
     own.kernel(text(50, "function(a: f32) local s = a", "s = s * %d", "return s end"))(1)
     local stats = own.stats()
     assert.is_true(stats.parse_ms > 0 and stats.sema_ms > 0)
-    if own.info().llvm ~= "" then
-      local sum = stats.sema_ms + stats.passes_ms + stats.cache_ms + stats.open_ms + stats.read_ms
-        + stats.emit_ms + stats.optimise_ms + stats.object_ms + stats.load_ms
-      assert.is_true(sum > 0.5 * stats.compile_ms and sum <= stats.compile_ms, tostring(stats))
+    local sum = stats.sema_ms + stats.passes_ms + stats.cache_ms + stats.open_ms + stats.read_ms
+      + stats.emit_ms + stats.optimise_ms + stats.object_ms + stats.load_ms
+    assert.is_true(sum <= stats.compile_ms, tostring(stats)) -- how much less is the machine's affair
+    if os.getenv "RG_ARCH" ~= "lua" then
+      assert.is_true(stats.passes_ms > 0 and sum > stats.sema_ms + stats.passes_ms,
+        tostring(stats))
     end
     assert.matches("\noptimise_ms +%d", tostring(stats))
   end)
