@@ -186,6 +186,13 @@ describe("a square matrix in a kernel", function()
     end
   end)
 
+  it("has its eigenvalues in order also where rounding decides", function()
+    local k = rg.kernel "function(m) return (rg.sym_eig(m)) end"
+    local e = 2 ^ -24
+    local w = k(rg.mat3(1 + 2 * e, e, -2 * e, e, 1 - e, 0, -2 * e, 0, 1))
+    assert.is_true(w[0] <= w[1] and w[1] <= w[2])
+  end)
+
   it("solves linear equations, for a vector and for several", function()
     local k = rg.kernel "function(m, b, c) return rg.solve(m, b), m:solve(c) end"
     for n = 2, 4 do
