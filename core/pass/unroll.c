@@ -12,7 +12,8 @@
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
  * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it. Loops
  * around one that nothing tells the turns of, such as that over a list, stay as they are.
- * Keeps the order of insts, and leaves constants for `fold`. */
+ * So do those whose places follow the index by more than a sum (`x[floor(k * 31 / 8)]`): a copy would
+ * be no nearer to them. Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
 #include "pass/hoist.h"
@@ -21,7 +22,7 @@
 #include "pass/rewrite.h"
 #include "pass/window.h"
 
-enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6 };
+enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6, DEEPEST_INDEX = 12 };
 
 typedef struct Unroll {
   IrKernel *kernel;
@@ -109,12 +110,6 @@ static Leaves exits_of(const IrInst *loop) {
   return leaves;
 }
 
-/* Elements of the visited node need neither checks nor look-ups: nothing would be gained. Cells at
- * constant distances may be asked about by words of bits (leaf_active.c). */
-static bool note_place(void *data, IrInst *inst) {
-  return !(*(bool *)data = (inst->op == IR_PLACE && !inst->here) || inst->op == IR_IS_ACTIVE);
-}
-
 /* Made of indices of such loops between constants, and of constants alone. */
 static bool is_of_index(const IrInst *inst, int depth) {
   if (inst->op == IR_CONST) return true;
@@ -126,6 +121,48 @@ static bool is_of_index(const IrInst *inst, int depth) {
   for (int i = 0; i < inst->operand_count; i++)
     if (!is_of_index(inst->operands[i], depth + 1)) return false;
   return true;
+}
+
+/* How a value follows a loop's index: it does not; it becomes another base + constant, also beneath
+ * a modulo or a clamp; it becomes another value. */
+typedef enum Follows { FOLLOWS_NOT, FOLLOWS_AS_SUM, FOLLOWS_FREELY } Follows;
+
+static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
+  if (inst == index || inst->op == IR_GET || depth > DEEPEST_INDEX) return FOLLOWS_AS_SUM;
+  Follows all = FOLLOWS_NOT;
+  for (int i = 0; i < inst->operand_count && ir_effects(inst) & IR_PURE; i++)
+    all = (Follows)max_i64(all, follows(inst->operands[i], index, depth + 1));
+  if (all != FOLLOWS_AS_SUM || is_of_index(inst, 0)) return all;
+  switch (inst->op) {
+  case IR_ADD: case IR_SUB: case IR_NEG: case IR_MUL: case IR_CONVERT: case IR_MOD: case IR_MIN:
+  case IR_MAX: case IR_SELECT: return all;
+  default: return FOLLOWS_FREELY;
+  }
+}
+
+/* Elements of the visited node need neither checks nor look-ups, those that no copy is nearer to
+ * than a loop is want the same: nothing would be gained. */
+static bool gains(const IrInst *place, const IrInst *index) {
+  Follows all = FOLLOWS_NOT;
+  for (int i = 0; i < place->operand_count; i++)
+    all = (Follows)max_i64(all, follows(place->operands[i], index, 0));
+  return !place->here && all != FOLLOWS_FREELY;
+}
+
+/* Cells at constant distances may be asked about by words of bits (leaf_active.c). */
+typedef struct Places { const IrInst *index; bool any_gains; } Places;
+
+static bool note_place(void *data, IrInst *inst) {
+  Places *places = data;
+  places->any_gains = inst->op == IR_IS_ACTIVE ||
+                      (inst->op == IR_PLACE && gains(inst, places->index));
+  return !places->any_gains;
+}
+
+static bool any_place_gains(const IrInst *loop) {
+  Places places = {.index = loop->regions[0]->params.items[0]};
+  ir_walk(loop->regions[0], note_place, &places);
+  return places.any_gains;
 }
 
 static bool are_of_index(const IrInst *inst) {
@@ -159,7 +196,7 @@ static bool has_any(IrRegion *region, IrVisit *note) {
 static bool can_unroll(const IrInst *loop) {
   return turns_of(loop).count > 0 && !exits_of(loop).continues && loop->regions[0]->last &&
          !(ir_effects(loop->regions[0]->last) & IR_EXIT) &&
-         (has_any(loop->regions[0], note_place) || has_any(loop->regions[0], note_choice));
+         (any_place_gains(loop) || has_any(loop->regions[0], note_choice));
 }
 
 /* Insts of the region after unrolling every loop in it that can be; *turns: copies of the
