@@ -12,8 +12,8 @@
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
  * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it. Loops
  * around one that nothing tells the turns of, such as that over a list, stay as they are.
- * So do those whose places follow the index by more than a sum (`x[floor(k * 31 / 8)]`): a copy would
- * be no nearer to them. Keeps the order of insts, and leaves constants for `fold`. */
+ * So do those whose places follow the index by more than a sum (`x[floor(k * 31 / 8)]`): copies
+ * would be no nearer to them. Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
 #include "pass/hoist.h"
