@@ -1,6 +1,6 @@
 -- decompose.lua - decompositions of square matrices. Every one first divides its matrix by its
--- largest number, so that squares neither overflow nor vanish, and turns in loops that end when a
--- turn changes nothing: no tolerance, so the same text serves f32 and f64.
+-- largest number, so that squares neither overflow nor vanish. Loops end when a turn changes
+-- nothing: no tolerance, so the same text serves f32 and f64.
 
 -- The largest absolute value in m; 1 if all are zero.
 local function scale_of(m)
@@ -84,6 +84,7 @@ end
 local function sym_eig_3(a)
   local mean = rg.trace(a) / 3
   for k in rg.static(rg.range(3)) do a[k][k] = a[k][k] - mean end
+  a[2][2] = -a[0][0] - a[1][1] -- nothing of the mean is left, also of nearly the unit matrix
   local v, side = lone_vector(a)
   local x, y = beside(v)
   local ax, ay = a * x, a * y
@@ -162,11 +163,43 @@ local function apart(u, h, k)
   return h
 end
 
--- U S V^T = m: U and V orthogonal, S diagonal, descending, not negative. Turns the columns of m
--- until they are orthogonal (one-sided Jacobi), so small singular values are as exact as large.
+-- Without loops: columns of m V, where V has the eigenvectors of m^T m, are at right angles but for
+-- rounding of the largest number. That is much of the two small ones, which one turn parts.
+local function svd_3(m)
+  local w, V = sym_eig_3(m:transpose() * m)
+  V = V:transpose()
+  local x, y, z, v, u = m * V[2], m * V[1], m * V[0], V[2], V[1]
+  local c, s = turn_of(rg.dot(y, y), rg.dot(z, z), rg.dot(y, z))
+  y, z, V[1], V[2] = c * y - s * z, s * y + c * z, c * u - s * V[0], s * u + c * V[0]
+  local swaps = rg.dot(y, y) < rg.dot(z, z)
+  y, z = swaps and z or y, swaps and y or z
+  V[0], V[1], V[2] = v, swaps and V[2] or V[1], swaps and V[1] or V[2]
+  local U, S, dx, dy = m, m * 0, rg.norm(x), rg.norm(y)
+  U[0] = x / dx
+  if dx == 0 then U[0][0], U[0][1], U[0][2] = 0.0, 0.0, 1.0 end
+  local p, q = beside(U[0])
+  y = y / dy
+  y = y - U[0] * rg.dot(U[0], y)
+  local rest = rg.norm(y) -- little, where y is rounding alone
+  U[1] = rest > 0.5 and y / rest or p
+  local far = rg.cross(U[0], U[1])
+  local dz = rg.dot(far, z)
+  U[2] = dz < 0 and -far or far
+  S[0][0], S[1][1] = dx, math.min(dx, dy)
+  S[2][2] = math.min(S[1][1], math.abs(dz))
+  return U:transpose(), S, V:transpose()
+end
+
+-- U S V^T = m: U and V orthogonal, S diagonal, descending, not negative. Of 2 x 2, and past 3 x 3,
+-- turns the columns of m until they are orthogonal (one-sided Jacobi), so small singular values are
+-- as exact as large.
 function rg.svd(m)
   local scale = scale_of(m)
   local U, V, S, d = m * (1 / scale), m * 0.0, m * 0.0, m[0] * 0.0
+  if rg.static(#m == 3) then
+    U, S, V = svd_3(U)
+    return U, S * scale, V
+  end
   for k in rg.static(rg.range(#m)) do V[k][k] = 1.0 end
   for sweep = 1, rg.static(#m == 2 and 2 or 12) do
     local moves = false
