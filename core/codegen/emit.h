@@ -33,7 +33,10 @@ typedef struct Share {
 typedef struct LaneLoop {
   const IrRegion *body;
   const LaneFact *facts;     /* of it */
-  const IrInst *index;       /* its parameter that counts up by one from lane to lane */
+  /* its parameter that counts up by one from lane to lane; NULL: it is that of `nodes`, each lane
+   * at a node of its list */
+  const IrInst *index;
+  const IrTask *nodes;
   int width;
   /* then those that counted (reduce.c) run this one by one; NULL: none */
   const IrRegion *found;
@@ -496,6 +499,8 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 /* One position of it; `continue` goes to `again`. */
 void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again);
+/* The parameters of a body in lanes: lane 0 is at `first`, all that run are in the list. */
+void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first);
 
 /* -- gpu.c ------------------------------------------------------------------------------------- */
 /* of a thread, and its number; i64 */

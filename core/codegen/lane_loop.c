@@ -7,17 +7,22 @@ static bool count_update(void *data, IrInst *inst) {
   return true;
 }
 
+static void set_index(Codegen *g, const IrInst *index, LLVMValueRef first) {
+  Type type = index->type;
+  if (LLVMTypeOf(first) != value_type(g, type)) first = arith_convert(g, TYPE(I64), type, first);
+  value_set(g, index, first);
+}
+
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
                        LLVMBasicBlockRef again) {
-  Type type = loop->index->type;
-  if (LLVMTypeOf(first) != value_type(g, type)) first = arith_convert(g, TYPE(I64), type, first);
-  value_set(g, loop->index, first);
   int updates = 0;
   ir_walk((IrRegion *)loop->body, count_update, &updates);
   g->has_few_updates = updates <= LANE_FEW_UPDATES;
   g->lanes = loop->facts;
   g->width = loop->width;
   g->mask = mask;
+  if (loop->nodes) task_lanes_of_nodes(g, loop->nodes, first);
+  else set_index(g, loop->index, first);
   control_body(g, loop->body, again);
   g->lanes = NULL;
   g->width = 1;

@@ -2,7 +2,7 @@
  *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks
  *                   up its neighbours and visits the cells itself, by GRID and ROW
  *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
- *                   its cursor if it uses that */
+ *                   its cursor if it uses that; in lanes, those of as many nodes */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -98,7 +98,56 @@ void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicB
   control_body(g, body, again);
 }
 
+/* -- in lanes ---------------------------------------------------------------------------------- */
+
+/* Of each lane's entry: lanes that do not run read none. */
+static LLVMValueRef gather_member(Codegen *g, LLVMValueRef entries, size_t offset, Type type) {
+  LLVMValueRef at = value_byte_offset(g, entries, (int64_t)offset);
+  return lane_gather(g, type, at);
+}
+
+static LLVMValueRef nodes_of(Codegen *g, const IrTask *task, LLVMValueRef entries) {
+  LLVMValueRef handles = gather_member(g, entries, offsetof(RtListEntry, handle), TYPE(U32));
+  LLVMTypeRef wide = value_lanes(g->i64, g->width);
+  LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, LLVMBuildZExt(g->builder, handles, wide, ""),
+                                       value_integer(wide, RT_GRANULE), "");
+  return LLVMBuildGEP2(g->builder, g->i8, context_base(g, task->tree), &bytes, 1, "nodes");
+}
+
+void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first) {
+  const IrRegion *body = task->body;
+  int count = body->params.count - has_cursor(task);
+  ContextList list = context_list(g, task->tree, task->manager);
+  LLVMValueRef bytes = LLVMBuildNSWMul(g->builder, first, value_index(g, sizeof(RtListEntry)), "");
+  LLVMValueRef entry = LLVMBuildGEP2(g->builder, g->i8, list.entries, &bytes, 1, "");
+  LLVMValueRef entries = lane_spread(g, entry, sizeof(RtListEntry)), tables = NULL;
+  if (has_cursor(task)) value_set(g, vec_last(&body->params), nodes_of(g, task, entries));
+  for (int axis = 0; axis < count; axis++) {
+    const IrInst *param = body->params.items[axis];
+    if (!ir_use_count(task->body, param)) continue;
+    if (!tables) {
+      tables = gather_member(g, entries, offsetof(RtListEntry, coordinates), TYPE(I64));
+      tables = LLVMBuildIntToPtr(g->builder, tables, value_lanes(g->pointer, g->width), "");
+    }
+    LLVMValueRef number = lane_gather(g, TYPE(I64), value_byte_offset(g, tables, axis * 8));
+    value_set(g, param, arith_convert(g, TYPE(I64), param->type, number));
+  }
+}
+
+static void list_in_lanes(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  LaneBody body = {.region = task->body, .varying = -1, .width = task->lanes};
+  LaneLoop loop = {.body = task->body,
+                   .nodes = task,
+                   .facts = ir_lanes(g->scratch, g->kernel, &body),
+                   .width = task->lanes,
+                   .turns = block_variable(g, g->i32, "turns")};
+  LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
+  context_poll_stop(g);
+  lane_loop(g, &loop, begin, end);
+}
+
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end) {
+  if (task->lanes > 1) return list_in_lanes(g, task, begin, end);
   ListLoop loop = list_begin(g, begin, end);
   task_node(g, task, loop.position, loop.again);
   list_end(g, &loop);

@@ -343,14 +343,24 @@ LaneBody ir_lanes_of_row(const IrInst *row, int width) {
                     .is_aligned = is_known && first >= 0 && first % width == 0};
 }
 
+static void begin_params(LaneWalk *w) {
+  const IrRegion *region = w->body->region;
+  if (w->body->varying >= 0) {
+    *fact(w, region->params.items[w->body->varying]) =
+        (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};
+    return;
+  }
+  for (int k = 0; k < region->params.count; k++)
+    fact(w, region->params.items[k])->shape = LANE_VARYING;
+}
+
 const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBody *body) {
   LaneWalk w = {.scratch = scratch,
                 .kernel = kernel,
                 .body = body,
                 .facts = scratch_array(scratch, LaneFact, kernel->next_id),
                 .versions = scratch_array(scratch, int, kernel->next_id)};
-  *fact(&w, body->region->params.items[body->varying]) =
-      (LaneFact){.shape = LANE_LINEAR, .is_exact = true, .step = 1};
+  begin_params(&w);
   do {
     w.changed = false;
     w.version = w.versions_made = 0;

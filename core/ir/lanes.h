@@ -32,7 +32,8 @@ typedef struct LaneFact {
 
 typedef struct LaneBody {
   const IrRegion *region;
-  int varying;     /* its parameter that counts up by one from lane to lane */
+  /* its parameter that counts up by one from lane to lane; -1: all of them are any number */
+  int varying;
   int width;
   bool is_aligned; /* in lane 0 that is a multiple of `width` */
 } LaneBody;

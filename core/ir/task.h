@@ -67,8 +67,8 @@ struct IrTask {
   int32_t block;
   /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
   int32_t cost;
-  /* RANGE: this many iterations along the last axis run side by side (ir/lanes.h); 0: one at a
-   * time */
+  /* RANGE: this many iterations along the last axis run side by side (ir/lanes.h); NODES: of so
+   * many nodes; 0: one at a time */
   int32_t lanes;
   bool rim_scalar;        /* but what is outside its interior one at a time */
   bool wide;              /* LEAVES: on a GPU more threads than usual share one (ir_spread) */

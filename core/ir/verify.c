@@ -818,14 +818,14 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
   bool cells_ok = !v->is_final && task->kind == TASK_LEAVES && task->cells_level >= 0 &&
                   task->cells_level < kernel->levels.count;
   if (task->cells && !cells_ok) return task_fail(v, task, "cells of no such level");
-  bool lanes_ok = task->lanes == 0 || (task->kind == TASK_RANGE && task->lanes > 1 &&
+  bool lanes_ok = task->lanes == 0 || (task->kind != TASK_LEAVES && task->lanes > 1 &&
                                        task->lanes <= IR_MAX_LANES && is_power(task->lanes));
-  if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range");
+  if (!lanes_ok) return task_fail(v, task, "its lanes are 2, 4, .. of a range, or of nodes");
   if (task->rim_scalar && (!task->lanes || !task->interior))
     return task_fail(v, task, "has no interior that runs in lanes");
   if (task->wide && task->kind != TASK_LEAVES)
     return task_fail(v, task, "only leaves have more threads or fewer");
-  if (task->traffic < 0 || (task->traffic && !task->lanes))
+  if (task->traffic < 0 || (task->traffic && (!task->lanes || task->kind != TASK_RANGE)))
     return task_fail(v, task, "only what runs in lanes goes past the caches");
   if (task->privatised < 0 || task->privatised >= kernel->tasks.count)
     return task_fail(v, task, "no such privatised version");

@@ -1,11 +1,11 @@
 /* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, of
- * cells of a leaf's row where `rows` has made no straight vector code of them, of the cells whose
- * bits a word has, or else of a serial loop inside whose turns are apart. A body runs in lanes if
- * that is clearly cheaper than one iteration after the other (lanes_cost.h). A long body takes long
- * to compile for lanes: unless loops in it repay that at once, it waits until the kernel has proved
- * worth it (takes_long). Of a loop that has a privatised version that alone runs in lanes. Simple
- * bodies of ranges, in which all elements are neighbours, or every second is, and nothing branches,
- * are left to LLVM, which also unrolls them.
+ * nodes, of cells of a leaf's row where `rows` has made no straight vector code of them, of the
+ * cells whose bits a word has, or else of a serial loop inside whose turns are apart. A body runs
+ * in lanes if that is clearly cheaper than one iteration after the other (lanes_cost.h). A long
+ * body takes long to compile for lanes: unless loops in it repay that at once, it waits until the
+ * kernel has proved worth it (takes_long). Of a loop that has a privatised version that alone runs
+ * in lanes. Simple bodies of ranges, in which all elements are neighbours, or every second is, and
+ * nothing branches, are left to LLVM, which also unrolls them.
  * Leaves notes for explain(). */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
@@ -137,6 +137,25 @@ static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   note_lanes(&told, width);
 }
 
+/* -- nodes ------------------------------------------------------------------------------------- */
+
+enum { ENTRY = 8, ENTRY_LANE = 5 }; /* ops to come to a node: alone, by lane */
+
+static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
+  int width = width_of(ctx, task->body);
+  Told told = {kernel, task, task->line, "node"};
+  if (task->scalar) return note_alone(&told, "':scalar()' asks for it");
+  LaneBody body = {.region = task->body, .varying = -1, .width = width};
+  LaneSurvey s = lanes_survey(ctx, kernel, &body);
+  s.alone += ENTRY * width;
+  s.beside += ENTRY_LANE * width;
+  if (s.obstacle) return note_obstacle(&told, &s);
+  if (!pays(ctx, &s)) return note_cost(&told);
+  if (is_too_long(ctx, kernel, &s, rewrite_count(task->body))) return note_long(&told);
+  task->lanes = width;
+  note_lanes(&told, width);
+}
+
 /* -- rows of leaves ---------------------------------------------------------------------------- */
 
 typedef struct Cells {
@@ -245,6 +264,7 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->kind == TASK_RANGE && !goes_by_words(task)) choose_range(ctx, kernel, task);
     task->rim_scalar = is_rim_scalar(ctx, task);
     if (task->counts) choose_range(ctx, kernel, task->counts);
+    if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);

@@ -136,6 +136,12 @@ static bool is_in_run(const IrInst *inst) {
   return false;
 }
 
+/* Of a loop over nodes: each lane is at another one, through whose cells a loop inside goes. */
+static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
+  while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
+  return ptr->op == IR_PARAM && s->often > 1;
+}
+
 static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (is_uniform(s, ptr)) return 1;
@@ -147,7 +153,7 @@ static int64_t access_cost(LaneSurvey *s, const IrInst *inst, Type type) {
     return (VECTOR * (parts + 1) / 2 + VECTOR) * registers(s, type);
   if (has_company(inst, type)) return VECTOR * 2 * registers(s, type);
   if (s->vector_bytes >= MASKED && is_in_run(inst)) return (int64_t)RUN_LOAD * s->width;
-  bool is_far = is_linear && fact(s, ptr)->step >= 4 * LINE;
+  bool is_far = is_linear ? fact(s, ptr)->step >= 4 * LINE : goes_through_node(s, ptr);
   return (int64_t)(is_far ? FAR : GATHER) * s->width;
 }
 

@@ -1,5 +1,7 @@
--- Loops over nodes: elements in the visited node are found directly, with the result of a look-up.
-local rg = require("support").rg
+-- Loops over nodes: elements in the visited node are found directly, with the result of a look-up;
+-- several nodes are visited side by side where that is cheaper.
+local support = require "support"
+local rg = support.rg
 
 local function tree()
   local x, y, most = rg.field(rg.i32), rg.field(rg.f32), rg.field(rg.i32)
@@ -98,5 +100,69 @@ describe("a loop over nodes", function()
     for i = 0, 5 do
       for j = 0, 4 do assert.equal(2, x[4 * i][3 * j]) end
     end
+  end)
+end)
+
+-- Bodies over the active cells i of a hash: x: f32 and z: i32 are read, y: f32, c: i32 written; of
+-- another hash g: f32; t: an i32 that all share; n = 3.
+local bodies = {
+  ["mathematics"] = "y[i] = math.sin(x[i]) * math.exp(x[i] * 0.01)",
+  ["reads of another hash"] = "y[i] = g[2 * i + 1] + g[math.floor(i / 2)] * x[i]",
+  ["reads of cells around"] = "y[i] = x[i - 1] + 2 * x[i + 1] - x[i + 100]",
+  ["branches that differ, and continue"] = [=[
+    if z[i] < 0 then continue end
+    if x[i - 3] > 1 then y[i] = x[i] else c[i] = z[i] * 3 end]=],
+  ["a while whose turns differ"] = [=[local q, k = x[i] * 9, 0
+    while q > 0.5 do q = q * 0.5; k = k + 1 end
+    y[i] = q; c[i] = k]=],
+  ["a loop with a captured end"] = [=[local s = 0.0
+    for a = -n, n do s = s + x[i + a] * a end
+    y[i] = s]=],
+  ["new cells of another hash"] = "g[i * 5] = g[i * 5] + x[i]; y[i] = g[i * 5]",
+  ["cells given back"] = "if z[i] > 0 then x:deactivate(i) end",
+  ["questions"] = "if g:is_active(i) and not x:is_active(i + 1) then c[i] = z[i] + 1 end",
+  ["an element for all, and sums"] = [=[if z[i] ~= 0 then t[0] = t[0] + z[i] end
+    s = s + z[i]; most = math.max(most, x[i])]=],
+  ["indices past 2^31"] = "y[i] = g[i * rg.i64(4294967296)] + x[i]",
+}
+
+local function visited(body)
+  local x, y, z, c = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32)
+  local g, t = rg.field(rg.f32), rg.field(rg.i32, 1)
+  rg.root:hash("i"):place(x, y, z, c)
+  rg.root:hash("i"):place(g)
+  for a = 0, 99 do
+    local i = a < 60 and a * 7 % 97 - 30 or a * 1000003 % 65521 - 2 ^ 31 + a
+    x[i], z[i] = a * 37 % 101 / 40, (a * 29 + 3) % 13 - 5
+    if a % 3 > 0 then g[a - 50] = a end
+  end
+  g[-2 ^ 32 * 4], g[2 ^ 32 * 9] = 5, 6
+  local k = rg.kernel(("function(x, y, z, c, g, t, n)\n local s, most = 0, -1.0\n"
+    .. " for i in x:active() do\n%s\n end\n return s, most\nend"):format(body))
+  local sum, most = k(x, y, z, c, g, t, 3)
+  local lines = { tostring(sum) .. " " .. tostring(most) .. " " .. t[0] }
+  for i, v in pairs(x) do
+    lines[#lines + 1] = ("%s %.17g %.17g %d %d"):format(i, v, y[i], z[i], c[i])
+  end
+  for i, v in pairs(g) do lines[#lines + 1] = ("g %s %.17g"):format(i, v) end
+  table.sort(lines)
+  return table.concat(lines, "\n"), k:explain()
+end
+
+describe("nodes visited side by side #compiled", function()
+  for name, body in pairs(bodies) do
+    it("give what they give one by one: " .. name, function()
+      local function run() return (visited(body)) end
+      local alone = support.with_option("RG_WITHOUT", "lanes", run)
+      assert.equal(alone, (visited(body)))
+      assert.equal(alone, support.with_stress("guard_pages,force_lanes", run))
+    end)
+  end
+
+  it("are told by explain, with their width #cpu", function()
+    local _, told = visited(bodies["reads of another hash"])
+    assert.matches("\n    %d+ nodes side by side, in vector lanes\n", told)
+    _, told = visited("y[i] = x[i] * 2")
+    assert.matches("one node at a time: side by side, in vector lanes, most", told, 1, true)
   end)
 end)

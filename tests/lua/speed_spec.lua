@@ -67,7 +67,9 @@ local function kernels(rg)
   local c, d = rg.field(five), rg.field(five)
   local p, q, bits = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
   local h = rg.field(rg.f32)
+  local angle, sine = rg.field(rg.f32), rg.field(rg.f32)
   rg.root:hash("i"):dense("i", 16):place(h)
+  rg.root:hash("i"):place(angle, sine)
   rg.root:pointer("ij", n / 16):dense("ij", 16):place(p, q)
   rg.root:pointer("ij", n / 16):bitmasked("ij", 16):place(bits)
   local other, long = rg.field(rg.f32), rg.field(rg.f32)
@@ -103,6 +105,7 @@ local function kernels(rg)
       other[i][j] = 1
       long[i][j] = 1
       h[i * n + j] = 1
+      angle[i * n + j] = j
     end
   end)()
   return {
@@ -193,6 +196,9 @@ local function kernels(rg)
     end) },
     { "active cells and those of another tree", 1.9, rg.kernel(function()
       for i, j in p:active() do q[i][j] = p[i][j] + other[i][j] end
+    end) },
+    { "sine of a hash's cells", 27.5, rg.kernel(function()
+      for i in angle:active() do sine[i] = math.sin(angle[i]) end
     end) },
     { "reads anywhere in a hash", 155, rg.kernel(function()
       for i in rg.range(cells) do b[i] = h[rg.i32(rg.u32(i) * 2654435761 % cells)] end
