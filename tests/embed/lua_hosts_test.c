@@ -157,7 +157,7 @@ static int in_child(lua_State *lua, const char *text) {
   fflush(stdout);
   pid_t child = fork();
   if (!child) {
-    alarm(20);
+    alarm(300);
     const char *said = run(lua, text);
     if (*said) printf("in the child: %s\n", said);
     fflush(stdout);

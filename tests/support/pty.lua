@@ -1,4 +1,5 @@
--- pty.lua - a program on a terminal of its own: keys in, a screen out (screen.lua).
+-- pty.lua - a program on a terminal of its own: keys in, a screen out (screen.lua). Waits are for
+-- what shows, and end late enough for a machine that does other things for a minute.
 local ffi = require "ffi"
 local screen = require "screen"
 
@@ -78,7 +79,7 @@ end
 
 --- Reads until the screen shows the pattern; an error with the screen where it never does.
 function pty:wait(pattern, seconds)
-  local is_there = self:read(seconds or 10, function()
+  local is_there = self:read(seconds or 120, function()
     return self.screen:text(true):find(pattern) ~= nil
   end)
   if not is_there then
@@ -89,18 +90,32 @@ end
 --- How often the program has begun to take keys: it asks for pastes in brackets each time.
 function pty:prompts() return self.screen.begun[2004] or 0 end
 
---- Waits until the program takes keys for the next time after `before` times (0).
-function pty:settle(before, seconds)
-  local is_ready = self:read(seconds or 20, function()
+--- Waits until the program takes keys for the next time after `before` times (0), and has drawn
+--- its prompt.
+function pty:settle(before)
+  return self:read(120, function()
     return self:prompts() > (before or 0) and self.screen.modes[2004] and #self.screen.rest == 0
+      and self.screen.cells[self.screen.row][1] == ">"
   end)
-  self:read(0.02) -- what it draws then
-  return is_ready
+end
+
+--- Seconds of a processor that the program has taken, in all its threads.
+function pty:used()
+  local file = assert(io.open(("/proc/%d/stat"):format(self.process)))
+  local user, system = file:read "*a":match("^.*%)" .. (" %S+"):rep(11) .. " (%d+) (%d+)")
+  file:close()
+  return (user + system) / 100
+end
+
+--- Waits until it has taken so many more.
+function pty:compute(seconds)
+  local ends = self:used() + seconds
+  assert(self:read(120, function() return self:used() >= ends end), "it does not compute")
 end
 
 --- Waits for the program's end, and returns its exit code, or the signal's number below zero.
 function pty:finish(seconds)
-  self:read(seconds or 5, function() return self.is_over end)
+  self:read(seconds or 120, function() return self.is_over end)
   local status = ffi.new "int[1]"
   if not self.is_over then C.pty_kill(self.process, 9) end
   C.pty_wait(self.process, status, 0)

@@ -42,7 +42,7 @@ run_counted() {
   local name="$1" log last begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
-  timeout -k 5 900 "$@" >"$log" 2>&1
+  timeout -k 5 3600 "$@" >"$log" 2>&1
   local status=$?
   last=$(grep -E '^[0-9]+ passed, [0-9]+ failed' "$log" | tail -n 1)
   local p f
@@ -64,7 +64,7 @@ run_busted() {
   local name="$1" log line begin=$EPOCHREALTIME
   shift
   log=$(mktemp)
-  (cd "$root" && timeout -k 5 "${busted_seconds:-1500}" env "$@" luajit "$busted" -o plainTerminal \
+  (cd "$root" && timeout -k 5 "${busted_seconds:-3600}" env "$@" luajit "$busted" -o plainTerminal \
     --helper=tests/lua/helper.lua \
     --pattern='_spec%.lua$' ${filter_out:+"--filter-out=$filter_out"} ${specs:-tests/lua}) \
     >"$log" 2>&1
