@@ -29,7 +29,7 @@ typedef struct CodegenShare {
 /* What of the processor matters here. */
 typedef struct CodegenTarget {
   bool has_fast_gathers; /* of 64 bits a lane: faster than loads of each lane */
-  bool estimates_roots;  /* 1 / sqrt(x) to 14 bits, in vectors of 512 bits */
+  bool estimates_roots;  /* 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits */
 } CodegenTarget;
 
 /* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:

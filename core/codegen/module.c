@@ -19,6 +19,8 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
 void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->function = function;
   llvm_function_attribute(g->function, "nounwind", 0);
+  if (g->part != CODEGEN_GPU_TASKS) /* LLVM's are no numbers for 0 and infinity (root.c) */
+    llvm_function_text(g->function, "reciprocal-estimates", "none");
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
   g->finish = g->done = block_new(g, "finish");
   block_enter(g, entry);

@@ -1,16 +1,17 @@
-/* root.c - quotients by roots, of fast_math kernels where a machine estimates 1 / sqrt(x) to 14
- * bits in vectors of 512 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
+/* root.c - quotients by roots, in lanes of fast_math kernels where a machine estimates 1 / sqrt(x)
+ * to 14 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
  *
  *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n + n/2 * y^n * e  + ..
  *
  * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
  * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
- * and infinity, and where y^n is infinite, that is right at once, and the sum no number. */
+ * and infinity, and where y^n is infinite, that is right at once, and the sum no number. LLVM's
+ * own estimates are no numbers there; it makes none (module.c): scalar code divides by roots. */
 #include <string.h>
 
 #include "codegen/emit.h"
 
-enum { MOST_FACTORS = 6, VECTOR_BITS = 512 };
+enum { MOST_FACTORS = 6, LEAST_BITS = 128, MOST_BITS = 512 };
 
 typedef struct Roots { /* of a divisor that is sqrt(x)^power */
   LLVMValueRef x;
@@ -63,11 +64,12 @@ static LLVMValueRef multiply_add(Codegen *g, LLVMValueRef a, LLVMValueRef b, LLV
 }
 
 static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
-  const char *name =
-      is_double ? "llvm.x86.avx512.rsqrt14.pd.512" : "llvm.x86.avx512.rsqrt14.ps.512";
+  int width = value_width(x);
+  const char *name = scratch_format(g->scratch, "llvm.x86.avx512.rsqrt14.%s.%d",
+                                    is_double ? "pd" : "ps", width * (is_double ? 64 : 32));
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
   LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
-  LLVMTypeRef mask = is_double ? g->i8 : LLVMInt16TypeInContext(g->context);
+  LLVMTypeRef mask = LLVMIntTypeInContext(g->context, width < 8 ? 8 : (unsigned)width);
   LLVMValueRef args[] = {x, LLVMConstNull(LLVMTypeOf(x)), LLVMConstAllOnes(mask)};
   return LLVMBuildCall2(g->builder, type, LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0), args,
                         3, "");
@@ -108,7 +110,8 @@ LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) 
   if (!g->kernel->fast_math || !g->target.estimates_roots) return NULL;
   bool is_double = type_is(type, TYPE_F64);
   if (!is_double && !type_is(type, TYPE_F32)) return NULL;
-  if (value_width(b) * type_bits(type) != VECTOR_BITS || !is_power(&roots, b)) return NULL;
+  int bits = value_width(b) * type_bits(type);
+  if (bits < LEAST_BITS || bits > MOST_BITS || !is_power(&roots, b)) return NULL;
   LLVMValueRef y = estimate(g, roots.x, is_double);
   if (is_double) y = corrected(g, roots.x, y, 1);
   return times(g, a, corrected(g, roots.x, y, roots.power));

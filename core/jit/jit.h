@@ -26,7 +26,7 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
 void jit_target_destroy(JitTarget *target);
 /* Has the processor fast gathers of 64 bits a lane? Measured ones alone. */
 bool jit_target_gathers(const JitTarget *target);
-/* Has it estimates of 1 / sqrt(x) to 14 bits, in vectors of 512 bits? */
+/* Has it estimates of 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits? */
 bool jit_target_estimates(const JitTarget *target);
 /* Sets the module's triple and data layout, before anything is emitted into it. */
 void jit_target_apply(const JitTarget *target, LLVMModuleRef module);

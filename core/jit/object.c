@@ -133,7 +133,7 @@ bool jit_target_gathers(const JitTarget *target) {
 bool jit_target_estimates(const JitTarget *target) {
   char *cpu = LLVMGetTargetMachineCPU(target->machine),
        *features = LLVMGetTargetMachineFeatureString(target->machine);
-  bool found = !target->is_ptx && (!strcmp(cpu, "x86-64-v4") || strstr(features, "+avx512f"));
+  bool found = !target->is_ptx && (!strcmp(cpu, "x86-64-v4") || strstr(features, "+avx512vl"));
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);
   return found;
