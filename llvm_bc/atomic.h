@@ -166,4 +166,15 @@ static inline void rt_lock(uint32_t *lock) {
 }
 static inline void rt_unlock(uint32_t *lock) { rt_store_release(lock, 0); }
 
+/* The same for several who hold it together, as lanes of a warp: it counts them. */
+static inline void rt_lock_for(uint32_t *lock, uint32_t holders) {
+  for (uint32_t round = 0; !rt_swap(lock, 0, holders); round++) rt_target_wait(round);
+}
+static inline void rt_unlock_for(uint32_t *lock, uint32_t holders) {
+  rt_step();
+  rt_order_before();
+  __atomic_fetch_sub(lock, holders, RT_RELEASE);
+  rt_step();
+}
+
 #endif

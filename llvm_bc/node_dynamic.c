@@ -6,9 +6,16 @@
  *
  * Invariants: every chunk with an element below `length` is live, so `length` grows only after its
  * chunk exists; live chunks are the first ones, without a gap; cells at and past `length` are zero,
- * so a reader needs no length. Appending threads update `length` by compare-and-swap and take no
- * lock. If a loop also removes elements, every change of a list holds its lock until the element is
- * written (`locks`), so that no late write lands past the end. Sizes: 8 bytes, and 4 per chunk.
+ * so a reader needs no length. Threads that append update `length` by compare-and-swap and take no
+ * lock; so do threads that pop, and those that empty a list go from its last chunk to its first. If
+ * a loop changes lists in several ways, every change of a list holds its lock until the element is
+ * written (`locks`), so that no late write lands past the end. Where no two iterations change the
+ * same list nothing is contended (RT_LIST_OWN). Sizes: 8 bytes, and 4 per chunk.
+ *
+ * Iterations side by side that pop from one list claim their elements together: lanes of a vector
+ * by rt_dynamic_take (codegen/lane_list.c), lanes of a GPU's warp as below. Which of them gets
+ * which element is one of the orders that iterations may have. They claim no elements ahead: what a
+ * worker had left over would be a gap, and the list would keep others than its first elements.
  *
  * Many appends to one list in a row are staged if the loop looks at the list in no other way: a
  * worker collects elements in rows of its own, and appends them together, which is one
@@ -29,27 +36,56 @@ static int32_t give_up(uint32_t *list, int32_t locks) {
   return -1;
 }
 
-static int move_end(const RtContext *context, uint32_t *list, uint32_t from, uint32_t to) {
-  if (!rt_is_alone(context)) return rt_swap(&list[RT_LIST_LENGTH], from, to);
+static int move_end(const RtContext *context, uint32_t *list, uint32_t from, uint32_t to,
+                    int32_t owns) {
+  if (!owns && !rt_is_alone(context)) return rt_swap(&list[RT_LIST_LENGTH], from, to);
   rt_store(&list[RT_LIST_LENGTH], to);
   return 1;
 }
 
+/* Lanes of a warp lock a list together: whoever is to change it for them, of rank 0. */
+static void lock_together(RtGroup group, uint32_t *list, int32_t locks) {
+  if (locks && !group.rank) rt_lock_for(&list[RT_LIST_LOCK], group.count);
+}
+
+/* The first `count` of them have an element, and hold the lock. */
+static void hold_together(RtGroup group, uint32_t *list, uint32_t count, int32_t locks) {
+  if (!locks) return;
+  if (!group.rank && count < group.count)
+    rt_unlock_for(&list[RT_LIST_LOCK], group.count - count);
+  rt_group_wait(group);
+}
+
 /* One claim for all lanes of a warp that append to one list now. */
 static int32_t append_together(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                               uint32_t *list) {
+                               uint32_t *list, int32_t locks) {
   RtGroup group = rt_group_of(rt_group_key(list));
   uint32_t first = 0, count = 0;
+  lock_together(group, list, locks);
   if (!group.rank)
     count = rt_dynamic_claim(context, worker, tree, manager, list, group.count, &first);
   count = rt_group_share(group, count);
   first = rt_group_share(group, first);
+  hold_together(group, list, count, locks);
   return group.rank < count ? (int32_t)(first + group.rank) : -1;
 }
 
+/* And for those that pop. */
+static int32_t pop_together(RtContext *context, uint32_t *list, int32_t locks) {
+  RtGroup group = rt_group_of(rt_group_key(list));
+  uint32_t length = 0;
+  lock_together(group, list, locks);
+  if (!group.rank) length = (uint32_t)rt_dynamic_take(context, list, (int32_t)group.count);
+  length = rt_group_share(group, length);
+  uint32_t count = length < group.count ? length : group.count;
+  hold_together(group, list, count, locks);
+  return group.rank < count ? (int32_t)(length - 1 - group.rank) : -1;
+}
+
 int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                          uint32_t *list, int32_t chunk, int32_t capacity, int32_t locks) {
-  if (RT_SHARED && !locks) return append_together(context, worker, tree, manager, list);
+                          uint32_t *list, int32_t chunk, int32_t capacity, int32_t way) {
+  int32_t locks = way == RT_LIST_LOCKED, owns = way == RT_LIST_OWN;
+  if (RT_SHARED && !owns) return append_together(context, worker, tree, manager, list, locks);
   if (locks) lock_list(context, list);
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
@@ -61,7 +97,7 @@ int32_t rt_dynamic_append(RtContext *context, RtWorker *worker, int32_t tree, in
     if (!handle_is_live(rt_load_leading(slot)) &&
         !rt_dynamic_grow(context, worker, tree, manager, slot))
       return give_up(list, locks);
-    if (move_end(context, list, length, length + 1)) return (int32_t)length;
+    if (move_end(context, list, length, length + 1, owns)) return (int32_t)length;
   }
 }
 
@@ -91,15 +127,21 @@ uint8_t *rt_dynamic_log(RtContext *context, RtWorker *worker, int32_t tree, int3
   return row;
 }
 
-/* -1: the list is empty. Its container may be the ambient, which is read-only. */
-int32_t rt_dynamic_pop(RtContext *context, uint32_t *list, int32_t locks) {
-  if (!rt_load(&list[RT_LIST_LENGTH])) return -1;
-  if (locks) lock_list(context, list);
+/* An empty list's container may be the ambient, which is read-only. */
+int32_t rt_dynamic_take(RtContext *context, uint32_t *list, int32_t count) {
   for (;;) {
     uint32_t length = rt_load(&list[RT_LIST_LENGTH]);
-    if (!length) return give_up(list, locks);
-    if (move_end(context, list, length, length - 1)) return (int32_t)length - 1;
+    uint32_t left = length > (uint32_t)count ? length - (uint32_t)count : 0;
+    if (!length || move_end(context, list, length, left, 0)) return (int32_t)length;
   }
+}
+
+int32_t rt_dynamic_pop(RtContext *context, uint32_t *list, int32_t locks) {
+  if (!rt_load(&list[RT_LIST_LENGTH])) return -1;
+  if (RT_SHARED) return pop_together(context, list, locks);
+  if (locks) lock_list(context, list);
+  int32_t length = rt_dynamic_take(context, list, 1);
+  return length ? length - 1 : give_up(list, locks);
 }
 
 uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
@@ -112,7 +154,15 @@ uint8_t *rt_dynamic_ensure(RtContext *context, RtWorker *worker, int32_t tree, i
   return rt_dynamic_extend(context, worker, tree, manager, list, chunk, index);
 }
 
-void rt_dynamic_unlock(uint32_t *list) { rt_unlock(&list[RT_LIST_LOCK]); }
+void rt_dynamic_unlock(uint32_t *list) {
+  if (RT_SHARED) {
+    RtGroup group = rt_group_of(rt_group_key(list));
+    rt_group_wait(group);
+    if (!group.rank) rt_unlock_for(&list[RT_LIST_LOCK], group.count);
+    return;
+  }
+  rt_unlock(&list[RT_LIST_LOCK]);
+}
 
 int32_t rt_dynamic_cells(RtContext *context, int32_t tree_index, int32_t number,
                          const uint8_t *node) {

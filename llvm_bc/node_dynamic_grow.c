@@ -115,19 +115,29 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
 
 /* -- emptying and counting --------------------------------------------------------------------- */
 
-/* Live chunks are the first ones. */
-void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                      uint32_t *list, int32_t capacity) {
-  if (!node_is_in_arena(context->trees[tree], list)) return;
-  if (!rt_load(&list[RT_LIST_LENGTH]) && !rt_slot_live(&list[RT_LIST_SLOTS])) return;
-  uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
+/* Live chunks are the first ones. The first of all goes last: whoever finds the list empty, while
+ * another empties it, finds all of it empty. */
+static void clear_chunks(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                         uint32_t *list, int32_t capacity) {
+  uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk, live = 0;
   uint32_t chunks = ((uint32_t)capacity + chunk - 1) / chunk;
-  int others = !rt_is_alone(context);
-  if (others) rt_lock(&list[RT_LIST_LOCK]);
   rt_store(&list[RT_LIST_LENGTH], 0);
-  for (uint32_t c = 0; c < chunks && rt_slot_live(&list[RT_LIST_SLOTS + c]); c++)
-    rt_slot_clear(context, worker, tree, manager, &list[RT_LIST_SLOTS + c]);
-  if (others) rt_unlock(&list[RT_LIST_LOCK]);
+  while (live < chunks && rt_slot_live(&list[RT_LIST_SLOTS + live])) live++;
+  while (live) rt_slot_clear(context, worker, tree, manager, &list[RT_LIST_SLOTS + --live]);
+}
+
+void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
+                      uint32_t *list, int32_t capacity, int32_t locks) {
+  if (!node_is_in_arena(context->trees[tree], list)) return;
+  if (!rt_slot_live(&list[RT_LIST_SLOTS])) return;
+  RtGroup group = rt_group_of(rt_group_key(list));
+  if (!group.rank) {
+    locks = locks && !rt_is_alone(context);
+    if (locks) rt_lock(&list[RT_LIST_LOCK]);
+    clear_chunks(context, worker, tree, manager, list, capacity);
+    if (locks) rt_unlock(&list[RT_LIST_LOCK]);
+  }
+  rt_group_wait(group);
 }
 
 /* Records the elements of each chunk; returns their sum. */

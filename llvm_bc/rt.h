@@ -45,6 +45,12 @@ enum {
   RT_MOST_CALLS_GPU = 128
 };
 
+typedef enum RtListWay { /* how an iteration changes a list */
+  RT_LIST_SHARED,           /* others do the same, and nothing else */
+  RT_LIST_LOCKED,           /* others change it in other ways */
+  RT_LIST_OWN               /* no other changes it */
+} RtListWay;
+
 /* One fault of device code: the first one wins. */
 typedef enum RtErrorKind {
   RT_OK,

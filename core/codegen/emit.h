@@ -331,13 +331,15 @@ typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } Lan
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
 /* lane_call.c: a call that has a form in lanes; false: it has none. See slot.c, hash.c,
- * lane_mask.c */
+ * lane_mask.c, lane_list.c */
 bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst);
 bool lane_hash_fetch(Codegen *g, const IrInst *inst);
 bool lane_hash_clear(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);
+bool lane_pop(Codegen *g, const IrInst *inst);
+bool lane_clear_list(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
 /* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,
  * and back */

@@ -20,6 +20,8 @@ bool lane_call(Codegen *g, const IrInst *inst) {
   case RT_HASH_CLEAR: return lane_hash_clear(g, inst);
   case RT_MASK_ACTIVE: case RT_MASK_SET: return lane_mask_bits(g, inst);
   case RT_FETCH: return emit_fetch(g, inst);
+  case RT_DYNAMIC_POP: return lane_pop(g, inst);
+  case RT_DYNAMIC_CLEAR: return lane_clear_list(g, inst);
   default: return false;
   }
 }

@@ -3,7 +3,8 @@
  * Where the writes of a field are apart (effects_are_apart), no two iterations reach the same
  * element. In the host region, serial loops included, one thread runs: every update there is
  * plain. The same holds if the user promised `:independent()`. Those of functions stay atomic.
- * Leaves notes for explain(). */
+ * Calls that change lists of a dynamic SNode are plain where no two iterations change the same list
+ * (effects_own_lists). Leaves notes for explain(). */
 #include "pass/effects.h"
 
 /* Why it stays atomic: would this place alone distinguish iterations? */
@@ -44,12 +45,22 @@ static void mark_apart(PassContext *ctx, IrKernel *kernel, const IrTask *task,
   }
 }
 
+static void mark_lists(const Effects *effects) {
+  for (int i = 0; i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    if (call->changes && call->node && snode_has_lists(call->node) &&
+        effects_own_lists(effects, call->node))
+      call->inst->plain = true;
+  }
+}
+
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
   mark_all(effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     const Effects *effects = effects_of(ctx, kernel, task);
     if (task->kind == TASK_LEAVES && !task->cells) continue;
+    mark_lists(effects);
     if (task->independent) mark_all(effects);
     else mark_apart(ctx, kernel, task, effects);
   }

@@ -81,6 +81,7 @@ static void note_call(Collector *c, IrInst *inst) {
   EffectCall call = {.inst = inst,
                      .op = inst->op,
                      .changes = changes_of(inst),
+                     .function = c->function,
                      .is_called = c->is_called,
                      .tree = ir_has_tree(inst) ? inst->tree : -1};
   if (ir_has_level(inst->op)) {
@@ -231,18 +232,27 @@ typedef struct Reach {
   int64_t constant[SNODE_MAX_AXES];
 } Reach;
 
-static void meet(Reach *reach, const EffectPlace *place) {
-  for (int axis = 0; axis < place->inst->operand_count; axis++) {
-    int param = effects_param(place, axis);
-    int64_t constant = place->index[axis].low;
-    if (!reach->seen) {
-      reach->param[axis] = param;
-      reach->constant[axis] = constant;
-    } else if (reach->param[axis] != param || reach->constant[axis] != constant) {
-      reach->param[axis] = -1;
-    }
+static void meet_axis(Reach *reach, int axis, int param, int64_t constant) {
+  if (!reach->seen) {
+    reach->param[axis] = param;
+    reach->constant[axis] = constant;
+  } else if (reach->param[axis] != param || reach->constant[axis] != constant) {
+    reach->param[axis] = -1;
   }
+}
+
+static void meet(Reach *reach, const EffectPlace *place) {
+  for (int axis = 0; axis < place->inst->operand_count; axis++)
+    meet_axis(reach, axis, effects_param(place, axis), place->index[axis].low);
   reach->seen = true;
+}
+
+/* Of the first `axes` axes. */
+static bool tells_apart(const Reach *reach, int axes, const IrRegion *function) {
+  unsigned met = 0;
+  for (int axis = 0; axis < axes; axis++)
+    if (reach->param[axis] >= 0) met |= 1u << reach->param[axis];
+  return met == (1u << function->params.count) - 1;
 }
 
 /* A loop index that all accesses have in one axis, plus one constant, tells two iterations
@@ -254,7 +264,6 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   if (of->array >= 0 && effects->kernel->arrays.items[of->array].is_shared) return false;
   const IrRegion *function = NULL;
   Reach reach = {0};
-  unsigned met = 0;
   for (int i = effects->fields[field].first; i >= 0; i = effects->accesses.items[i].next) {
     const EffectAccess *access = &effects->accesses.items[i];
     if (!(access->verb & verbs)) continue;
@@ -262,10 +271,44 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
     function = access->place->function;
     meet(&reach, access->place);
   }
-  if (!function) return true;
-  for (int axis = 0; axis < ir_rank(effects->kernel, field); axis++)
-    if (reach.param[axis] >= 0) met |= 1u << reach.param[axis];
-  return met == (1u << function->params.count) - 1;
+  return !function || tells_apart(&reach, ir_rank(effects->kernel, field), function);
+}
+
+/* Of a list, without the axis along it. */
+static void meet_list(Reach *reach, const SNode *dynamic, const IrRegion *function,
+                      IrInst *const *operands, bool has_slot) {
+  int own = snode_axis_position(dynamic, dynamic->axes[0]);
+  for (int axis = 0; axis < dynamic->rank - 1; axis++) {
+    IndexRange range = ranges_of(operands[has_slot && axis >= own ? axis + 1 : axis]);
+    meet_axis(reach, axis, ranges_exact_param(function, &range), range.low);
+  }
+  reach->seen = true;
+}
+
+static bool writes_list(const Effects *effects, const EffectAccess *access, const SNode *dynamic) {
+  return access->verb & EFFECT_WRITES &&
+         effects->kernel->fields.items[access->field].node == dynamic;
+}
+
+bool effects_own_lists(const Effects *effects, const SNode *dynamic) {
+  const IrRegion *function = NULL;
+  Reach reach = {0};
+  for (int i = 0; i < effects->calls.count; i++) {
+    const EffectCall *call = &effects->calls.items[i];
+    bool is_above = call->node && call->node != dynamic && call->node->tree == dynamic->tree;
+    if (is_above && call->changes & EFFECT_DEACTIVATES) return false;
+    if (call->node != dynamic || !call->changes) continue;
+    if (call->is_called) return false;
+    function = call->function;
+    meet_list(&reach, dynamic, function, call->inst->operands, call->op == IR_ACTIVATE);
+  }
+  for (int i = 0; i < effects->accesses.count; i++) {
+    const EffectAccess *access = &effects->accesses.items[i];
+    if (!writes_list(effects, access, dynamic)) continue;
+    if (!access->place->index || access->place->is_called) return false;
+    meet_list(&reach, dynamic, access->place->function, access->place->inst->operands, true);
+  }
+  return function && tells_apart(&reach, dynamic->rank - 1, function);
 }
 
 /* -- cells that come and go ------------------------------------------------------------------- */

@@ -76,7 +76,8 @@ typedef struct EffectCall {
   unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query, or without effect */
   int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
   const SNode *node;         /* of its level; NULL after `places` */
-  bool is_called;            /* as of places */
+  const IrRegion *function;  /* as of places */
+  bool is_called;
 } EffectCall;
 
 typedef struct Effects {
@@ -113,6 +114,9 @@ EffectWhere effects_where(const EffectPlace *place);
  * Two entries of kernel->fields share no element, unless they are in shared arrays, of which
  * nothing is proven. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
+/* No two iterations change the same list of a dynamic SNode, by calls or by writes to elements; and
+ * none frees lists with what is above them. Proven as effects_are_apart. */
+bool effects_own_lists(const Effects *effects, const SNode *dynamic);
 
 /* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls activate or deactivate cells of `node`? */
 unsigned effects_of_calls(const Effects *effects, const SNode *node);

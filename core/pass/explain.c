@@ -65,7 +65,9 @@ static void note_place(const Explain *x, Row *row, const IrInst *place, const SN
   row->twin |= snode_node_level(node) != x->kernel->levels.items[x->task->level].node;
 }
 
-static const char *append_text(ListWay way) {
+static const char *append_text(ListWay way, bool is_own) {
+  if (way == LIST_AT_ONCE && is_own)
+    return "appends to '%s': plainly, as no other iteration changes the list";
   switch (way) {
   case LIST_STAGED:
     return "appends to '%s': each worker collects elements, and appends many at once";
@@ -73,6 +75,14 @@ static const char *append_text(ListWay way) {
     return "appends to '%s': workers collect elements, which are appended after the loop; one "
            "worker appends at once";
   default: return "appends to '%s': iterations that share a list take turns";
+  }
+}
+
+static const char *pop_text(Lower *l, const IrInst *pop) {
+  switch (lists_shared(l, pop, l->kernel->levels.items[pop->level].node)) {
+  case RT_LIST_OWN: return "pops from '%s': plainly, as no other iteration changes the list";
+  case RT_LIST_LOCKED: return "pops from '%s': iterations that share a list take turns";
+  default: return "pops from '%s': iterations side by side that share a list pop together";
   }
 }
 
@@ -84,7 +94,7 @@ static void note_call(const Explain *x, const EffectCall *call) {
       {IR_DEACTIVATE, "deactivates cells of '%s': freed after the loop"},
       {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
       {IR_APPEND, NULL},
-      {IR_POP, "pops from '%s': iterations that share a list take turns"},
+      {IR_POP, NULL},
       {IR_LENGTH, "asks for lengths of '%s': looked up from the root at each call"},
       {IR_COUNT, "counts '%s': from its list of active nodes, once"},
       {IR_CLEAR, "empties '%s' as a whole, once"},
@@ -94,7 +104,9 @@ static void note_call(const Explain *x, const EffectCall *call) {
         !x->is_parallel && (ir_effects(call->inst) & IR_TOPOLOGY) && call->op != IR_CLEAR;
     if (texts[i].op != call->op || is_alone) continue;
     const char *name = x->kernel->levels.items[call->inst->level].name, *text = texts[i].text;
-    if (call->op == IR_APPEND) text = append_text(lists_way(x->lower, call->inst));
+    bool is_own = call->inst->plain;
+    if (call->op == IR_APPEND) text = append_text(lists_way(x->lower, call->inst), is_own);
+    if (call->op == IR_POP) text = pop_text(x->lower, call->inst);
     ir_note(x->kernel, call->inst->line, text, name && name[0] ? name : "an SNode");
   }
 }
@@ -155,7 +167,8 @@ static void tell(Explain *x, const Row *row) {
 
 static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                          bool is_parallel, const Effects *effects) {
-  Lower lower = {.ctx = ctx, .kernel = kernel, .task = task};
+  Lower lower = {
+      .ctx = ctx, .kernel = kernel, .task = task, .is_called = is_parallel && !task};
   Explain x = {.kernel = kernel,
                .task = task,
                .is_parallel = is_parallel,

@@ -5,10 +5,12 @@
  *                                            if %s >= 0 { mem.store } }
  *   pop l0 %i, %var           if inside %i { walk; %s = call rt_dynamic_pop
  *                                            if %s >= 0 { set %var mem.load; mem.store 0 } }
+ *   deactivate l0 %i          if inside %i { walk; if rt_slot_live { call rt_dynamic_clear } }
  * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
  * a body both removes and adds elements, each op holds the list's lock from its claim to its last
- * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops. The
- * host region is one thread. Which appends are collected, and which ops lock: lists.c. */
+ * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops; who
+ * alone changes a list (`plain`) loads and stores it. The host region is one thread. Which appends
+ * are collected, and which ops lock: lists.c. */
 #include "pass/kind.h"
 #include "pass/places.h"
 
@@ -129,18 +131,18 @@ static void collect(ListOp *op, RtEntry entry, IrInst *list) {
 }
 
 /* Returns its slot. */
-static IrInst *append_at_once(ListOp *op, IrInst *list, bool locks) {
+static IrInst *append_at_once(ListOp *op, IrInst *list, RtListWay way) {
   IrInst **values = op->inst->operands + op->indices;
   IrInst *chunk = constant(op, (int64_t)op->node->chunk);
-  IrInst *capacity = constant(op, op->node->sizes[0]), *lock = constant(op, locks);
-  IrInst *slot = call(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, lock});
+  IrInst *capacity = constant(op, op->node->sizes[0]), *how = constant(op, way);
+  IrInst *slot = call(op, RT_DYNAMIC_APPEND, 4, (IrInst *[]){list, chunk, capacity, how});
   IrBuilder arm = if_there(op, slot);
   IrInst *node = find_chunk(&arm, op->level->tree, op->node, list, slot);
   for (int k = 0; k < op->node->component_count; k++) {
     IrInst *address = element_in_chunk(&arm, op->node, node, slot, k);
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, values[k]});
   }
-  if (locks) unlock(&arm, list);
+  if (way == RT_LIST_LOCKED) unlock(&arm, list);
   return slot;
 }
 
@@ -150,7 +152,7 @@ static void collect_or_append(ListOp *op, IrInst *list) {
   op->b = rewrite_inside(op->l->kernel, branch->regions[0], op->inst);
   collect(op, RT_DYNAMIC_LOG, list);
   op->b = rewrite_inside(op->l->kernel, branch->regions[1], op->inst);
-  append_at_once(op, list, false);
+  append_at_once(op, list, RT_LIST_SHARED);
 }
 
 static void lower_append(Lower *l, IrInst *inst) {
@@ -158,7 +160,7 @@ static void lower_append(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst *list = list_of(&op, inst->operands, true);
   if (way == LIST_AT_ONCE) {
-    IrInst *slot = append_at_once(&op, list, lists_lock(l, op.node));
+    IrInst *slot = append_at_once(&op, list, lists_shared(l, inst, op.node));
     places_keep_active(l, &op.walk, inst);
     rewrite_become(l->kernel, inst, IR_ADD, 2,
                    (IrInst *[]){slot, ir_const_int(&op.b, TYPE(I32), 0)});
@@ -174,13 +176,23 @@ static IrInst *zero_of(IrBuilder *b, Type type) {
   return type_is_float(type) ? ir_const_float(b, type, 0) : ir_const_int(b, type, 0);
 }
 
+/* The slot of the last element, -1 if there is none. */
+static IrInst *last_slot(ListOp *op, IrInst *list, RtListWay way) {
+  if (way == RT_LIST_OWN) {
+    IrInst *length = ir_emit(&op->b, IR_MEM_LOAD, TYPE(I32), 1, &list);
+    return ir_binary(&op->b, IR_SUB, length, constant(op, 1));
+  }
+  IrInst *lock = constant(op, way == RT_LIST_LOCKED);
+  return ir_call(&op->b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
+}
+
 static void lower_pop(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   IrInst **variables = inst->operands + op.indices, *list = list_of(&op, inst->operands, false);
-  bool locks = lists_lock(l, op.node);
-  IrInst *lock = constant(&op, locks);
-  IrInst *slot = ir_call(&op.b, RT_DYNAMIC_POP, 0, 0, 2, (IrInst *[]){list, lock});
+  RtListWay way = lists_shared(l, inst, op.node);
+  IrInst *slot = last_slot(&op, list, way);
   IrBuilder arm = if_there(&op, slot);
+  if (way == RT_LIST_OWN) ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){list, slot});
   IrInst *node = find_chunk(&arm, op.level->tree, op.node, list, slot);
   for (int k = 0; k < op.node->component_count; k++) {
     Type type = op.node->components[k].type;
@@ -188,7 +200,7 @@ static void lower_pop(Lower *l, IrInst *inst) {
     ir_set(&arm, variables[k], ir_emit(&arm, IR_MEM_LOAD, type, 1, &address));
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
   }
-  if (locks) unlock(&arm, list);
+  if (way == RT_LIST_LOCKED) unlock(&arm, list);
   ir_remove(inst);
 }
 
@@ -221,10 +233,17 @@ static void lower_activate(Lower *l, IrInst *inst) {
   ir_remove(inst);
 }
 
+/* A list without a first chunk is empty already: most are, where many empty one. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
+  const SNodeStep *step = snode_step(op.node, op.node);
   IrInst *list = list_of(&op, inst->operands, false);
-  call(&op, RT_DYNAMIC_CLEAR, 2, (IrInst *[]){list, constant(&op, op.node->sizes[0])});
+  IrInst *slot = address_offset(&op.b, list, NULL, 0, (int64_t)step->slots);
+  IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
+  op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
+  IrInst *capacity = constant(&op, op.node->sizes[0]),
+         *lock = constant(&op, lists_lock(l, op.node));
+  call(&op, RT_DYNAMIC_CLEAR, 3, (IrInst *[]){list, capacity, lock});
   ir_remove(inst);
 }
 

@@ -36,6 +36,8 @@ enum { /* a scalar op is 1 */
   CALL = 40,       /* a call of the runtime */
   HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
   HASH_LANE = 12,
+  LIST = 20,       /* a pop; of lanes that share their list: */
+  LIST_LANE = 10,
   MATHS = 48,      /* a function of mathematics, in doubles */
   SELDOM = 2,      /* per lane, what a call that may activate does where it has to */
   DIVISION = 8,
@@ -75,6 +77,7 @@ static int call_cost(const IrInst *inst) {
   case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE:
   case RT_HASH_CLEAR: return HASH;
   case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
+  case RT_DYNAMIC_POP: case RT_DYNAMIC_APPEND: return LIST;
   default: return CALL;
   }
 }
@@ -208,6 +211,8 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
     if (cost == HASH) return HASH + (int64_t)HASH_LANE * s->width;
+    if (inst->entry == RT_DYNAMIC_POP)
+      return LIST + (is_uniform(s, inst->operands[0]) ? UNITE : LIST_LANE * lanes_on(s));
     if (inst->entry == RT_FETCH) return 2 * s->width;
     if (inst->entry == RT_HASH_FETCH) return HASH + (int64_t)(HASH_LANE * s->width / 2);
     if (is_gathered(inst))
@@ -225,13 +230,22 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
 
 /* -- what has no form in lanes ----------------------------------------------------------------- */
 
+/* Does it neither hold a lock nor depend on what other lanes do? */
+static bool may_differ(const IrInst *call) {
+  int64_t how = RT_LIST_LOCKED;
+  if (call->entry == RT_DYNAMIC_POP && ir_is_const(call->operands[1], &how))
+    return how != RT_LIST_LOCKED;
+  return call->entry == RT_DYNAMIC_APPEND && ir_is_const(call->operands[3], &how) &&
+         how == RT_LIST_OWN;
+}
+
 static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
   switch (inst->op) {
   case IR_INVOKE: return "it calls a function that calls itself";
   case IR_BITS:
     return is_uniform(s, inst->operands[0]) ? NULL : "it walks cells that differ by iteration";
   case IR_CALL:
-    if (ir_entries[inst->entry].flags & IR_ONCE) return "it changes lists";
+    if (ir_entries[inst->entry].flags & IR_ONCE && !may_differ(inst)) return "it changes lists";
     if (inst->entry == RT_TOUCH) return "it is checked for races";
     for (int i = 0; i < inst->operand_count; i++)
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";

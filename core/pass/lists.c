@@ -1,6 +1,7 @@
 /* lists.c - what a body does to lists of dynamic SNodes as a whole decides how its ops run.
  *
- *   locks    it both removes and adds elements: each op holds the list's lock (kind_dynamic.c)
+ *   locks    it both removes and adds elements, or pops and empties: each op holds the list's lock
+ *            (kind_dynamic.c), unless only one iteration changes that list (`plain`)
  *   waits    append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
  *            It appends, and neither reads the lists nor changes them in another way, and nobody
  *            uses the slot. That holds of every append to the level, as elements of one iteration
@@ -13,8 +14,9 @@
  * (node_dynamic_log.c): the code has both. */
 #include "pass/places.h"
 
-enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16, DECIDED = 32 };
-enum { WAY_SHIFT = 6 }; /* from there on, a ListWay */
+enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16,
+       SHARES = 32 /* iterations may change the same list */, DECIDED = 64 };
+enum { WAY_SHIFT = 7 }; /* from there on, a ListWay */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -36,6 +38,7 @@ static void note_call(Lower *l, const EffectCall *call) {
   if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
   /* a list below it, too */
   if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES);
+  if (call->changes && !call->inst->plain) note(l, call->node, SHARES);
   bool appends = call->op == IR_APPEND && !call->is_called;
   if (appends) note(l, call->node, APPENDS);
   note_look(l, appends ? call->node->parent : call->node);
@@ -51,9 +54,17 @@ void lists_survey(Lower *l, const Effects *effects) {
   }
 }
 
+/* Those that pop compete for the length alone, and those that empty a list go towards its front. */
 bool lists_lock(Lower *l, const SNode *dynamic) {
   intptr_t done = noted(l, dynamic) | noted(l, snode_root(dynamic->tree));
-  return (done & (TAKES | EMPTIES)) && done != TAKES;
+  intptr_t changes = done & (TAKES | GIVES | EMPTIES);
+  return done & SHARES && (changes & (TAKES | EMPTIES)) && changes != TAKES && changes != EMPTIES;
+}
+
+RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic) {
+  bool is_host = !l->task && !l->is_called; /* one thread */
+  if (is_host || call->plain) return RT_LIST_OWN;
+  return lists_lock(l, dynamic) ? RT_LIST_LOCKED : RT_LIST_SHARED;
 }
 
 bool lists_change(Lower *l, const SNode *dynamic) {
@@ -122,7 +133,7 @@ static ListWay way_of_all(Lower *l, const SNode *node) {
 ListWay lists_way(Lower *l, const IrInst *append) {
   const SNode *node = l->kernel->levels.items[append->level].node;
   if (!l->task || l->is_called || l->ctx->for_cuda) return LIST_AT_ONCE;
-  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), flags = DECIDED - 1;
+  intptr_t done = noted(l, node) | noted(l, snode_root(node->tree)), flags = SHARES - 1;
   if ((done & flags) != (GIVES | APPENDS)) return LIST_AT_ONCE;
   if (!(done & DECIDED)) note(l, node, DECIDED | (intptr_t)way_of_all(l, node) << WAY_SHIFT);
   return (ListWay)(noted(l, node) >> WAY_SHIFT);

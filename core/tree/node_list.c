@@ -25,7 +25,7 @@ static bool make_index(const Node *node, const int64_t *index, int32_t index_cou
 
 static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *err) {
   rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list,
-                   (int32_t)node->snode->sizes[0]);
+                   (int32_t)node->snode->sizes[0], 0);
   if (!cell_refresh(node->tree, err)) return false;
   store_collect(node->tree);
   return true;
@@ -141,7 +141,8 @@ static bool append_bits(Node *node, const int64_t *full, uint64_t *bits, int64_t
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, true);
   int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
-                                        (int32_t)snode->chunk, (int32_t)snode->sizes[0], 0)
+                                        (int32_t)snode->chunk, (int32_t)snode->sizes[0],
+                                        RT_LIST_OWN)
                     : -1;
   if (!cell_refresh(node->tree, err)) return false;
   for (int k = 0; k < snode->component_count; k++)

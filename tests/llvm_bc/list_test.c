@@ -108,7 +108,7 @@ static uint32_t pop(int i) {
 }
 
 static void empty(int worker, int i) {
-  rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY);
+  rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY, 1);
 }
 
 /* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them
@@ -229,6 +229,28 @@ static void append_and_empty(Thread *thread) {
   }
 }
 
+/* As lanes do: several from one list. */
+static void only_take(Thread *thread) {
+  for (int k = 0; k < STEPS / 2; k++) {
+    uint32_t *list = list_at((k + thread->worker) % LISTS);
+    int32_t count = k % 5, before = rt_dynamic_take(context, list, count);
+    for (int32_t slot = before - 1; slot >= 0 && slot >= before - count; slot--) {
+      thread->taken += *element(list, slot);
+      *element(list, slot) = 0;
+    }
+  }
+}
+
+/* Whoever has emptied a list finds nothing in it. */
+static void only_empty(Thread *thread) {
+  for (int k = 0; k < LISTS; k++) {
+    uint32_t *list = list_at(k);
+    rt_dynamic_clear(context, &context->workers[thread->worker], 0, 0, list, CAPACITY, 0);
+    thread->put += __atomic_load_n(&list[RT_LIST_LENGTH], __ATOMIC_RELAXED);
+    for (int32_t c = 0; c < CHUNKS; c++) thread->put += rt_slot_live(&list[RT_LIST_SLOTS + c]);
+  }
+}
+
 static void check_order(int i) {
   uint32_t last[FOREST_WORKERS] = {0};
   for (int32_t k = 0; k < (int32_t)list_at(i)[RT_LIST_LENGTH]; k++) {
@@ -311,6 +333,33 @@ static void test_threads(void) {
     create(1 << 24);
     Thread sum = run_all(append_and_pop);
     CHECK_INT(check_all(), sum.put - sum.taken);
+    destroy();
+  }
+  TEST("what threads take without locks is taken once, and the first elements stay") {
+    create(1 << 24);
+    Thread before = run_all(only_append);
+    uint64_t values = 0;
+    uint32_t lengths[LISTS], first[LISTS];
+    for (int i = 0; i < LISTS; i++) lengths[i] = list_at(i)[RT_LIST_LENGTH];
+    for (int i = 0; i < LISTS; i++) first[i] = *element(list_at(i), 0);
+    Thread sum = run_all(only_take);
+    for (int i = 0; i < LISTS; i++) {
+      CHECK(list_at(i)[RT_LIST_LENGTH] < lengths[i]);
+      CHECK(!list_at(i)[RT_LIST_LENGTH] || *element(list_at(i), 0) == first[i]);
+    }
+    values = check_all();
+    CHECK_INT(values + sum.taken, before.put);
+    destroy();
+  }
+  TEST("threads that empty lists without locks each find them empty") {
+    create(1 << 24);
+    for (int round = 0; round < 3; round++) {
+      run_all(only_append);
+      CHECK_INT(run_all(only_empty).put, 0);
+      rt_tree_refresh(context, &trees->rt);
+      rt_tree_collect(context, &trees->rt);
+      CHECK_INT(check_all(), 0);
+    }
     destroy();
   }
   TEST("lists that are emptied meanwhile stay whole") {

@@ -187,7 +187,7 @@ end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
       notes[4])
     assert.matches("asks whether cells of 'block' are active: looked up from the root at each call",
       notes[5])
-    assert.matches("appends to 'list': iterations that share a list take turns", notes[5])
+    assert.matches("appends to 'list': plainly, as no other iteration changes the list", notes[5])
     assert.matches("serial in each iteration: it walks one list in order", notes[6])
     assert.matches("parallel over the active nodes", notes[8])
     assert.matches("deactivates cells of 'block': freed after the loop", notes[8])
@@ -198,6 +198,26 @@ end]=], { x = x, block = block, v = v, list = list, all = all, bins = bins })
     assert.matches("appends to 'bins': workers collect elements, which are appended after the loop"
       .. "; one worker appends at once", notes[11])
     assert.matches("counts 'block': from its list of active nodes, once", notes[12])
+  end)
+
+  it("says how lists are shared #compiled #cpu", function()
+    local v = rg.field(rg.i32)
+    local list = rg.root:dense("i", 8):dynamic("j", 64)
+    list:place(v)
+    local notes = notes_of(text_of [=[function()
+  for i in rg.range(8) do v:pop(i) end
+  for i in rg.range(8) do v:pop(i % 2) end
+  for i in rg.range(8) do
+    v:pop(i % 2)
+    local k = v:append(i % 3, 1)
+    list:activate(i % 3, k)
+  end
+end]=], { v = v, list = list })
+    assert.matches("pops from '.*': plainly, as no other iteration changes the list", notes[3])
+    assert.matches("pops from '.*': iterations side by side that share a list pop together",
+      notes[4])
+    assert.matches("pops from '.*': iterations that share a list take turns", notes[6])
+    assert.matches("appends to '.*': iterations that share a list take turns", notes[7])
   end)
 end)
 

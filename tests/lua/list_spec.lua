@@ -260,6 +260,96 @@ describe("a list", function()
     for k = 1, 5000 do assert.equal(1, y[k]) end
   end)
 
+  it("gives its last elements to iterations that pop, whichever, and keeps its first", function()
+    local x = lists(rg.i32, 300, 40, { chunk = 4 })
+    local y = rg.field(rg.i32, 300, 40)
+    local fill = rg.kernel([=[function()
+      for i in rg.range(300) do for k = 0, 39 do x:append(i, i * 40 + k + 1) end end
+    end]=], { x = x })
+    local function taken(pop, per_list)
+      for i = 0, 299 do x:deactivate(i) end
+      fill()
+      y:fill(0)
+      pop()
+      for i = 0, 299 do
+        local left = math.max(0, 40 - per_list(i))
+        assert.equal(left, x:length(i))
+        for k = 0, 39 do
+          assert.equal(k < left and i * 40 + k + 1 or 0, x[i][k])
+          assert.equal(k < left and 0 or 1, y[i][k])
+        end
+      end
+    end
+    local env = { x = x, y = y }
+    taken(rg.kernel([=[function() -- neighbours share a list
+      for n in rg.range(300 * 44) do
+        local v = x:pop(math.floor(n / 44))
+        if v ~= 0 then y[math.floor((v - 1) / 40)][(v - 1) % 40] += 1 end
+      end
+    end]=], env), function() return 44 end)
+    taken(rg.kernel([=[function() -- not all of them pop, some of lists further on
+      for n in rg.range(300 * 12) do
+        if n % 3 ~= 1 then
+          local v = x:pop((math.floor(n / 12) + (n % 4) * 75) % 300)
+          y[math.floor((v - 1) / 40)][(v - 1) % 40] += 1
+        end
+      end
+    end]=], env), function() return 8 end)
+    taken(rg.kernel([=[function() -- each from a list of its own
+      for i in rg.range(300) do
+        for k = 0, i % 7 do
+          local v = x:pop(i)
+          y[i][(v - 1) % 40] += 1
+        end
+      end
+    end]=], env), function(i) return i % 7 + 1 end)
+  end)
+
+  it("may be changed in every way by the one iteration that it belongs to", function()
+    local x, node = lists(rg.i32, 100, 30, { chunk = 4 })
+    local y = rg.field(rg.i32, 100, 3)
+    local churn = rg.kernel([=[function()
+      for i in rg.range(100) do
+        for k = 1, 5 do x:append(i, i + k) end
+        y[i][0] = x:pop(i)
+        if i % 3 == 0 then x:deactivate(i) end
+        y[i][1] = x:append(i, 7)
+        x[i][9] = i
+        y[i][2] = x:length(i)
+        if i % 2 == 0 then x:pop(i) end
+      end
+    end]=], { x = x, y = y })
+    for round = 1, 2 do
+      node:clear()
+      churn()
+      for i = 0, 99 do
+        local at = i % 3 == 0 and 0 or 4
+        local length = i % 2 == 0 and 9 or 10
+        assert.same({ i + 5, at, 10, length, 7 },
+          { y[i][0], y[i][1], y[i][2], x:length(i), x[i][at] })
+        assert.equal(length == 10 and i or 0, x[i][9])
+        assert.equal(at == 4 and i + 1 or 7, x[i][0])
+      end
+    end
+  end)
+
+  it("is empty for every iteration that empties it", function()
+    local x, node = lists(rg.i32, 8, 100, { chunk = 4 })
+    local bad = rg.field(rg.i32, 1)
+    local empty = rg.kernel([=[function(apart)
+      for n in rg.range(1000) do
+        x:deactivate(n // apart % 8)
+        if x:length(n // apart % 8) ~= 0 or x[n // apart % 8][n % 100] ~= 0 then bad[0] += 1 end
+      end
+    end]=], { x = x, bad = bad })
+    for _, apart in ipairs { 1, 125, 1000 } do
+      for i = 0, 7 do for k = 0, 99 do x:append(i, k + 1) end end
+      empty(apart)
+      assert.equal(0, bad[0])
+      assert.equal(apart == 1000 and 700 or 0, node:count())
+    end
+  end)
+
   it("keeps what it holds whole while iterations append and pop", function()
     local x, node = lists(rg.ivec2, 3, 4000, { chunk = 8 })
     local bad = rg.field(rg.i32, 1)
