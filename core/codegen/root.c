@@ -1,12 +1,12 @@
 /* root.c - quotients by roots, in lanes of fast_math kernels where a machine estimates 1 / sqrt(x)
  * to 14 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
  *
- *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n + n/2 * y^n * e  + ..
+ *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n * (1 + n/2 * e + ..)
  *
  * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
  * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
- * and infinity, and where y^n is infinite, that is right at once, and the sum no number. LLVM's
- * own estimates are no numbers there; it makes none (module.c): scalar code divides by roots. */
+ * and infinity, and where y^n is infinite, y^n is right at once. LLVM's own estimates are no
+ * numbers there, so it makes none (module.c): scalar code divides by roots. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -75,17 +75,18 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
                         3, "");
 }
 
-/* y^power, and what makes it better: n/2 * y^power * (1 - x * y^2). Of the smallest x, y^2 is
- * infinite, but not y. */
+/* y^power, corrected. Of 0, infinity and the smallest x, e is no number or -infinite; a machine's
+ * maximum with a number is that number then, and y^power stays what it is. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power) {
   LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
   LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
                                   number(x, 1));
+  LLVMValueRef least = number(x, -0.5);
+  LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, far, least, "");
+  far = LLVMBuildSelect(g->builder, is_near, far, least, "");
+  LLVMValueRef factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
   LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
-  LLVMValueRef part = LLVMBuildFMul(g->builder, far, number(x, 0.5 * power), "");
-  LLVMValueRef better = multiply_add(g, first, part, first);
-  LLVMValueRef is_number = LLVMBuildFCmp(g->builder, LLVMRealORD, better, better, "");
-  return LLVMBuildSelect(g->builder, is_number, better, first, "");
+  return LLVMBuildFMul(g->builder, first, factor, "");
 }
 
 static bool is_spread(LLVMValueRef value) {
