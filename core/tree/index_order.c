@@ -75,6 +75,12 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
   return begin;
 }
 
+/* The first past those whose coordinate is `value`. */
+static int64_t upper_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis,
+                           int64_t value) {
+  return value == INT64_MAX ? end : lower_bound(order, begin, end, axis, value + 1);
+}
+
 static int64_t first_index(const SNode *level, int axis) {
   return level->shape[axis] ? 0 : INT64_MIN;
 }
@@ -87,16 +93,17 @@ static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_
   if (axis == level->rank) return true;
   int64_t weight = node_step(level)->weight[axis], column = floor_div(index[axis], weight);
   int64_t first = lower_bound(order, begin, end, axis, column);
-  int64_t past = lower_bound(order, first, end, axis, column + 1);
+  int64_t past = upper_bound(order, first, end, axis, column);
   if (first < past && advance(level, order, axis + 1, first, past, index)) return true;
   for (int k = axis + 1; k < level->rank; k++) index[k] = first_index(level, k);
+  if (index[axis] == INT64_MAX) return false;
   index[axis]++;
   if (first == past || floor_div(index[axis], weight) != column) {
     if (past == end) return false;
     column = order->coordinates[past * order->rank + axis];
     index[axis] = column * weight;
     first = past;
-    past = lower_bound(order, first, end, axis, column + 1);
+    past = upper_bound(order, first, end, axis, column);
   }
   return advance(level, order, axis + 1, first, past, index);
 }
@@ -138,18 +145,29 @@ static bool is_active(Node *node, const int64_t *index) {
   return has_all || cell_find(storage_context(node->tree), level, index, &cell);
 }
 
+/* The index after this one; false: it is the last of all. */
+static bool step(const SNode *level, int64_t *index) {
+  for (int k = level->rank - 1; k >= 0; k--) {
+    if (index[k] < INT64_MAX) {
+      index[k]++;
+      return true;
+    }
+    index[k] = first_index(level, k);
+  }
+  return false;
+}
+
 static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *err) {
   const SNode *level = node->snode;
+  bool is_there = true;
   if (!update_order(node, err)) return false;
   if (*state == 0)
     for (int k = 0; k < level->rank; k++) index[k] = first_index(level, k);
   else
-    index[level->rank - 1]++;
-  bool is_there = advance(level, node->order, 0, 0, node->order->count, index);
-  while (is_there && !is_active(node, index)) {
-    index[level->rank - 1]++;
-    is_there = advance(level, node->order, 0, 0, node->order->count, index);
-  }
+    is_there = step(level, index);
+  is_there = is_there && advance(level, node->order, 0, 0, node->order->count, index);
+  while (is_there && !is_active(node, index))
+    is_there = step(level, index) && advance(level, node->order, 0, 0, node->order->count, index);
   *state = is_there ? 1 : -1;
   return true;
 }

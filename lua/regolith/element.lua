@@ -46,12 +46,13 @@ end
 -- members.
 local row_template = [[
   local by_number, buffer, get_handle, get_element, set_element, other_get, other_set, too_few,
-    NextRow, is_plain, set_whole, views, band, get_near, learn_near = ...
+    NextRow, is_plain, set_whole, views, band, get_near, learn_near, check = ...
   local type = type
   local function index(self, key)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_get(self, key) end
     local r = views[self.rg_number]
 READ
+    if key >= 0x1p63 or key < -0x1p63 then check(key) end
     local handle = by_number[self.rg_number] or get_handle(self.rg_number)
     if handle.rg_rank > DEPTH + 1 then return NextRow(self.rg_number, MEMBERS, key) end
     local near = r and r.near and r.near(r, MEMBERS, key)
@@ -63,6 +64,7 @@ READ
   end
   local function set(self, key, v)
     if type(key) ~= "number" or key % 1 ~= 0 then return other_set(self, key, v) end
+    if key >= 0x1p63 or key < -0x1p63 then check(key) end
     local handle = by_number[self.rg_number] or get_handle(self.rg_number)
     if handle.rg_rank > DEPTH + 1 then return too_few(handle, DEPTH + 1) end
     local r, pointer = views[self.rg_number], handle.POINTER
@@ -232,7 +234,7 @@ function element.kind(kind)
     })
     local get, set = loadstring(text, fail.own_chunk)(by_number, buffer, get_handle, get_element,
       set_element, other_get, other_set, too_few, depth < 7 and ffi.typeof(kind.row .. depth + 1),
-      is_plain, set_whole, views, bit.band, kind.get_near, kind.learn_near)
+      is_plain, set_whole, views, bit.band, kind.get_near, kind.learn_near, index.check)
     ffi.metatype(kind.row .. depth, {
       __index = get, __newindex = set,
       __len = function(self)
@@ -370,9 +372,13 @@ function element.kind(kind)
       end
       local r = views[self.rg_number]
       if r == nil then return get_at(self, key) end
-      if self.rg_rank > 1 then return Row1(self.rg_number, key) end
+      if self.rg_rank > 1 then
+        if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
+        return Row1(self.rg_number, key)
+      end
       local v = r and read(self, r, key)
       if r and not rawequal(v, nil) then return v end
+      if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
       local near = r and r.near and r.near(r, key)
       local pointer = self[member]
       buffer[0] = key
@@ -391,6 +397,7 @@ function element.kind(kind)
       if r == nil then return set_at(self, key, v) end
       if self.rg_rank > 1 then return too_few(self, 1) end
       if r and write(self, r, key, v) then return end
+      if key >= 0x1p63 or key < -0x1p63 then index.check(key) end
       if r and r.near and r.near(r, key) then
         local pointer = self[member]
         buffer[0] = key

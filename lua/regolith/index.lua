@@ -26,7 +26,7 @@ end
 
 --- A whole number as a Lua number. A 64-bit integer that none is equal to would be another index.
 function index.check(i)
-  if type(i) == "number" and i % 1 == 0 and math.abs(i) < 2 ^ 63 then return i end
+  if type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63 then return i end
   if is_int64(i) and math.abs(tonumber(i)) < 2 ^ 53 then return tonumber(i) end
   if is_int64(i) or type(i) == "number" and i % 1 == 0 then
     return fail.argument(("an index of %s is too large: Lua's reach to 2^53"):format(
@@ -78,38 +78,52 @@ function index.fill(a, b, c, d, e, f, g, h)
   return 8
 end
 
+-- A whole number that the buffer holds as it is.
+local function is_plain_index(i)
+  return type(i) == "number" and i % 1 == 0 and i < 2 ^ 63 and i >= -2 ^ 63
+end
+
 --- Fills the buffer with the first `count` of the arguments if those are plain whole numbers, at
 --- most four: whether they are.
 function index.fill_first(count, a, b, c, d)
   local is_plain = count <= 4
   if count > 0 and is_plain then
-    is_plain = type(a) == "number" and a % 1 == 0
+    is_plain = is_plain_index(a)
     if is_plain then buffer[0] = a end
   end
   if count > 1 and is_plain then
-    is_plain = type(b) == "number" and b % 1 == 0
+    is_plain = is_plain_index(b)
     if is_plain then buffer[1] = b end
   end
   if count > 2 and is_plain then
-    is_plain = type(c) == "number" and c % 1 == 0
+    is_plain = is_plain_index(c)
     if is_plain then buffer[2] = c end
   end
   if count > 3 and is_plain then
-    is_plain = type(d) == "number" and d % 1 == 0
+    is_plain = is_plain_index(d)
     if is_plain then buffer[3] = d end
   end
   return is_plain
 end
 
+--- An int64_t as a number where one is equal to it; else as it is, since a rounded one would be
+--- another index.
+function index.as_number(i)
+  local n = tonumber(i)
+  if n < 2 ^ 53 and n > -2 ^ 53 then return n end
+  return n < 2 ^ 63 and ffi.cast("int64_t", n) == i and n or i
+end
+
 --- A function that returns `count` indices out of an int64_t[8], as numbers, then what follows.
+--- What a number would round, as an index of a hash may, is an int64_t.
 ---@return fun(indices: ffi.cdata*, ...: any): ...
 function index.unpacker(count)
   local parts = {}
-  for k = 1, count do parts[k] = ("tonumber(indices[%d])"):format(k - 1) end
+  for k = 1, count do parts[k] = ("as_number(indices[%d])"):format(k - 1) end
   if count == 0 then parts[1] = "0" end -- the one element of a field without axes is x[0]
-  local text = ("local tonumber = tonumber return function(indices, ...) return %s, ... end")
+  local text = ("local as_number = ... return function(indices, ...) return %s, ... end")
     :format(table.concat(parts, ", "))
-  return loadstring(text, fail.own_chunk)()
+  return loadstring(text, fail.own_chunk)(index.as_number)
 end
 
 return index

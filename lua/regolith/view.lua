@@ -7,6 +7,7 @@
 --- value.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local index = require "regolith.index"
 local types = require "regolith.type"
 
 local view = {}
@@ -278,18 +279,21 @@ end
 -- -- walks ----------------------------------------------------------------------------------------
 
 local walk_text = [[
-  local advance, c, pointer, record, self, get, band, cast = ...
+  local advance, c, pointer, record, self, get, band, cast, as_number = ...
   local tonumber, size = tonumber, record.size
   local words, high, mask, take = record.words, record.high, record.mask, record.take
   local alive, version, seen = nil, nil, 0
   local k, count, stride, last, base, bits = 0, 0, 0, 0, nil, nil
+  local is_far = false -- where numbers are no longer exact
   local PREFIXES = nil
   return function()
     if k >= count or alive[0] ~= 1 or (version and version[0] ~= seen) then
       c.used = k
       advance(c)
-      k, count, seen, last = 0, tonumber(c.count), c.seen, LAST
+      k, count, seen, last = 0, tonumber(c.count), c.seen, tonumber(LAST)
       if count == 0 then return nil end
+      is_far = last <= -0x1p53 or last + count >= 0x1p53
+      if is_far then last = LAST end
       stride, alive, version = tonumber(c.stride) / size, c.alive, c.version
       if version == nil then version = false end
       if pointer then
@@ -300,6 +304,7 @@ local walk_text = [[
     end
     local at = k * stride
     local index = last + k
+    if is_far then index = as_number(index) end
     k = k + 1
     VALUE
   end
@@ -329,11 +334,11 @@ local function walk_of(rank, what)
   local prefixes, loads = { "unused" }, {}
   for axis = 1, rank - 1 do
     prefixes[axis] = "i" .. axis
-    loads[axis] = ("i%d = tonumber(c.index[%d])"):format(axis, axis - 1)
+    loads[axis] = ("i%d = as_number(c.index[%d])"):format(axis, axis - 1)
   end
   local text = walk_text:gsub("%u%u+", { PREFIXES = table.concat(prefixes, ", "),
     LOADS = table.concat(loads, "; "), VALUE = value_texts[what],
-    LAST = ("tonumber(c.index[%d])"):format(math.max(rank, 1) - 1) })
+    LAST = ("c.index[%d]"):format(math.max(rank, 1) - 1) })
   walks[key] = assert(loadstring(text:gsub("INDICES", indices), fail.own_chunk))
   return walks[key]
 end
@@ -351,7 +356,8 @@ function view.walk(self, rank, t, wants_values, advance, get)
   end
   local what = not wants_values and "none" or (t.element and pointer) and "vector" or "scalar"
   if what == "vector" then record.take = vector_access(t) end
-  return walk_of(rank, what)(advance, c, pointer, record, self, get, bit.band, ffi.cast)
+  return walk_of(rank, what)(advance, c, pointer, record, self, get, bit.band, ffi.cast,
+    index.as_number)
 end
 
 return view

@@ -134,6 +134,51 @@ describe("a hash field", function()
     assert.same({ 1, 2, 0 }, { block:count(), x[5][5], x[5][6] })
   end)
 
+  it("has cells at the first and last indices there are, and visits each once #compiled", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.f64)
+    rg.root:hash("i"):place(x)
+    rg.root:hash("ij"):place(y)
+    local last, first = 0x7fffffffffffffffLL, -0x7fffffffffffffffLL - 1
+    local far = 2LL ^ 53 + 1 -- as a number it would be the index before it
+    local write = rg.kernel([=[function(i: i64, j: i64)
+      x[i] = 5
+      y[i, j] = 6
+    end]=], { x = x, y = y })
+    write(last, 3)
+    write(far, last)
+    write(-2, far)
+    write(-2, far + 1)
+    write(first, first)
+    local seen, pairs_seen, kernel_sum = {}, {}, 0
+    for i, v in pairs(x) do seen[#seen + 1] = tostring(i) .. " " .. v end
+    for i, j, v in pairs(y) do
+      pairs_seen[#pairs_seen + 1] = ("%s %s %s"):format(tostring(i), tostring(j), v)
+    end
+    assert.same({ tostring(-2 ^ 63) .. " 5", "-2 5", "9007199254740993LL 5",
+      "9223372036854775807LL 5" }, seen)
+    assert.same({ ("%s %s 6"):format(-2 ^ 63, -2 ^ 63), "-2 9007199254740993LL 6",
+      ("-2 %s 6"):format(2 ^ 53 + 2), "9007199254740993LL 9223372036854775807LL 6",
+      "9223372036854775807LL 3 6" }, pairs_seen)
+    for _ in y:active() do kernel_sum = kernel_sum + 1 end
+    assert.same({ 5, 5, 5 }, { kernel_sum, visits(y), x[-2 ^ 63] })
+  end)
+
+  it("refuses numbers that are no 64-bit integer", function()
+    local x, y = rg.field(rg.i32), rg.field(rg.f32)
+    rg.root:hash("i"):place(x)
+    rg.root:hash("ij"):dense("ij", 4):place(y)
+    x[0], y[0][0] = 1, 1
+    for _, i in ipairs { 2 ^ 63, -2 ^ 63 - 2048, 2 ^ 64, 1e300 } do
+      for _, use in ipairs { function() return x[i] end, function() x[i] = 1 end,
+        function() return x:get(i) end, function() x:set(i, 1) end,
+        function() return y[i][0] end, function() y[0][i] = 1 end,
+        function() return y[0][i] end, function() return y:get(0, i) end } do
+        assert.equal("index.range", failure(use).code)
+      end
+    end
+    assert.same({ 1, 16 }, { x:count(), y:count() })
+  end)
+
   it("keeps no memory for cells that went, however often", function()
     local x, block = endless(rg.i32)
     local fill = rg.kernel(function(shift)
