@@ -54,6 +54,17 @@ typedef struct AheadCells {
   LLVMValueRef found[AHEAD_GROUPS + 1]; /* i64: lanes that looked */
 } AheadCells;
 
+/* The cells of a hash that were found last, in variables, for all lanes or for what is one for all:
+ * hash.c. */
+typedef struct LastCells {
+  int tree;
+  int64_t manager;
+  int axis_count, width;
+  bool ensures;                         /* by HASH_ENSURE, which makes them */
+  LLVMValueRef coordinates[RT_MAX_AXES], cells;
+  LLVMValueRef found;                   /* i64: lanes that looked */
+} LastCells;
+
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
@@ -127,6 +138,8 @@ typedef struct Codegen {
   bool in_all;                     /* in the version of an arm for all lanes */
   bool has_few_updates;            /* plain ones, the body in lanes: LANE_FEW_UPDATES at most */
   AheadCells ahead;
+  VEC(LastCells) last_cells;
+  const IrTask *task;              /* being emitted; NULL: it is none */
   LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
   VEC(const IrInst *) fetched;     /* loads further on whose values are there: lane_cells.c */
   LLVMValueRef least;              /* stream.c: i64; NULL: nothing goes past the caches */
@@ -335,6 +348,7 @@ void lane_unguard(Codegen *g, const LaneGuard *guard);
 bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst);
+bool lane_hash_uniform(Codegen *g, const IrInst *inst); /* one for all lanes; false: as alone */
 bool lane_hash_fetch(Codegen *g, const IrInst *inst);
 bool lane_hash_clear(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);

@@ -1,8 +1,11 @@
 /* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes, or removes
  * them. What is looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its
  * coordinates until the group of lanes RT_AHEAD iterations later: if that asks for the same, it
- * needs no look-up. */
+ * needs no look-up. Nor does who asks for what was found last, as rows of leaves do that read a
+ * coarser or a finer grid: half of the cells of a leaf, and the next row, are in the same
+ * leaves. */
 #include "codegen/emit.h"
+#include "ir/address.h"
 
 static LLVMValueRef in_lanes(Codegen *g, const IrInst *inst, int operand) {
   return value_broadcast(g, value_operand(g, inst, operand), g->width);
@@ -117,18 +120,118 @@ static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes)
   block_enter(g, done);
 }
 
-bool lane_hash(Codegen *g, const IrInst *inst) {
-  LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
-  LLVMValueRef nodes = block_variable(g, lanes, "nodes");
-  if (may_be_kept(g, inst)) find_unless_kept(g, inst, nodes);
-  else in_all(g, inst, nodes);
-  LLVMValueRef cells = LLVMBuildLoad2(g->builder, lanes, nodes, "");
-  if (inst->entry == RT_HASH_AHEAD) keep_ahead(g, inst, cells);
+/* -- found last -------------------------------------------------------------------------------- */
+
+/* A cell that was made stays until one is given back; one that was not there may come. */
+static bool is_lasting(void *data, IrInst *inst) {
+  const IrInst *call = data;
+  unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
+  bool changes = inst->op == IR_CALL && inst->tree == call->tree && ir_effects(inst) & ends;
+  return !changes && inst->op != IR_INVOKE;
+}
+
+/* Do neighbours mostly ask for the same node of many cells, which stays what it is? */
+static bool is_found_again(const Codegen *g, const IrInst *inst) {
+  if (inst->entry != RT_HASH_FIND && inst->entry != RT_HASH_LIVE && inst->entry != RT_HASH_ENSURE)
+    return false;
+  bool divides = false;
+  for (int k = 1; k < inst->operand_count; k++) {
+    const IrInst *at = inst->operands[k];
+    divides |= at->op == IR_SAR || at->op == IR_SHR || at->op == IR_FLOORDIV;
+    if (!ir_index_is_even(at)) return false;
+  }
+  if (!divides || !g->task || inst->operands[0]->op != IR_TREE_ROOT) return false;
+  const IrTask *task = g->task;
+  return ir_walk(task->body, is_lasting, (void *)inst) &&
+         (!task->interior || ir_walk(task->interior, is_lasting, (void *)inst));
+}
+
+static LastCells *last_of(Codegen *g, const IrInst *inst, int width) {
+  bool ensures = inst->entry == RT_HASH_ENSURE;
+  for (int i = 0; i < g->last_cells.count; i++) {
+    LastCells *last = &g->last_cells.items[i];
+    if (last->tree == inst->tree && last->manager == inst->imm && last->width == width &&
+        last->ensures == ensures)
+      return last;
+  }
+  LastCells last = {.tree = inst->tree, .manager = inst->imm, .width = width, .ensures = ensures,
+                    .axis_count = inst->operand_count - 1};
+  last.cells = zero_variable(g, value_lanes(g->pointer, width));
+  last.found = zero_variable(g, g->i64);
+  for (int axis = 0; axis < last.axis_count; axis++)
+    last.coordinates[axis] = zero_variable(g, value_lanes(g->i64, width));
+  vec_push(g->scratch, &g->last_cells, last);
+  return &vec_last(&g->last_cells);
+}
+
+/* Calls the runtime where another cell than last time is asked for, by any lane that runs. */
+static LLVMValueRef find_unless_last(Codegen *g, const IrInst *inst) {
+  LastCells *last = last_of(g, inst, g->width);
+  LLVMBasicBlockRef look = block_new(g, "look"), done = block_new(g, "found");
+  LLVMValueRef running = g->width > 1 ? lane_bits(g, g->mask) : value_index(g, 1),
+               same = read(g, last->found);
+  for (int axis = 0; axis < last->axis_count; axis++) {
+    LLVMValueRef equal = LLVMBuildICmp(g->builder, LLVMIntEQ, in_lanes(g, inst, 1 + axis),
+                                       read(g, last->coordinates[axis]), "");
+    LLVMValueRef bits = g->width > 1 ? lane_bits(g, equal)
+                                     : LLVMBuildZExt(g->builder, equal, g->i64, "");
+    same = LLVMBuildAnd(g->builder, same, bits, "");
+  }
+  LLVMValueRef missing = LLVMBuildAnd(g->builder, running, LLVMBuildNot(g->builder, same, ""), "");
+  block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, missing, value_index(g, 0), ""), done, look);
+  block_enter(g, look);
+  if (g->width > 1) {
+    in_all(g, inst, last->cells);
+  } else {
+    LLVMValueRef operands[1 + RT_MAX_AXES];
+    for (int k = 0; k < inst->operand_count; k++) operands[k] = value_operand(g, inst, k);
+    LLVMValueRef cell = call_runtime(g, RT_HASH_FIND, (Callee){inst->tree, inst->imm}, operands,
+                                     inst->operand_count);
+    LLVMBuildStore(g->builder, cell, last->cells);
+  }
+  LLVMBuildStore(g->builder, running, last->found);
+  for (int axis = 0; axis < last->axis_count; axis++)
+    LLVMBuildStore(g->builder, in_lanes(g, inst, 1 + axis), last->coordinates[axis]);
+  block_jump(g, done);
+  block_enter(g, done);
+  return read(g, last->cells);
+}
+
+static void set_found(Codegen *g, const IrInst *inst, LLVMValueRef cells) {
   if (inst->entry == RT_HASH_LIVE) {
     LLVMValueRef ambient = value_broadcast(g, context_ambient(g), g->width);
     cells = LLVMBuildICmp(g->builder, LLVMIntNE, cells, ambient, "");
   }
   value_set(g, inst, cells);
+}
+
+bool lane_hash_uniform(Codegen *g, const IrInst *inst) {
+  if (!is_found_again(g, inst)) return false;
+  LLVMValueRef mask = g->mask;
+  int width = g->width;
+  g->width = 1;
+  g->mask = NULL;
+  set_found(g, inst, find_unless_last(g, inst));
+  g->width = width;
+  g->mask = mask;
+  return true;
+}
+
+bool lane_hash(Codegen *g, const IrInst *inst) {
+  LLVMTypeRef lanes = value_lanes(g->pointer, g->width);
+  if (is_found_again(g, inst)) {
+    LLVMValueRef cells = find_unless_last(g, inst);
+    LLVMValueRef ambient = value_broadcast(g, context_ambient(g), g->width);
+    if (g->mask) cells = LLVMBuildSelect(g->builder, g->mask, cells, ambient, "");
+    set_found(g, inst, cells);
+    return true;
+  }
+  LLVMValueRef nodes = block_variable(g, lanes, "nodes");
+  if (may_be_kept(g, inst)) find_unless_kept(g, inst, nodes);
+  else in_all(g, inst, nodes);
+  LLVMValueRef cells = LLVMBuildLoad2(g->builder, lanes, nodes, "");
+  if (inst->entry == RT_HASH_AHEAD) keep_ahead(g, inst, cells);
+  set_found(g, inst, cells);
   return true;
 }
 

@@ -308,7 +308,7 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     lane_offset(g, inst);
     return true;
   case IR_CALL:
-    if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return false;
+    if (are_uniform(g, inst) && (ir_effects(inst) & IR_READ)) return lane_hash_uniform(g, inst);
     if (!lane_call(g, inst)) lane_each(g, inst);
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;

@@ -29,6 +29,8 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   int trees = g->kernel->trees.count;
   g->frame = g->ambient = g->zeros = NULL;
   g->ahead = (AheadCells){0};
+  g->last_cells.count = 0;
+  g->task = NULL;
   g->roots = scratch_array(g->scratch, LLVMValueRef, trees);
   g->bases = scratch_array(g->scratch, LLVMValueRef, trees);
   g->reserved = scratch_array(g->scratch, LLVMValueRef, trees);
@@ -98,6 +100,7 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
   snprintf(name, sizeof name, "rg_task_%d", number);
   if (g->part == CODEGEN_GPU_TASKS) return emit_gpu_task(g, task, name);
   function_begin(g, name, false);
+  g->task = task;
   g->is_serial = task->kind == TASK_SERIAL;
   LLVMValueRef begin = LLVMGetParam(g->function, 2), end = LLVMGetParam(g->function, 3);
   switch (task->kind) {

@@ -31,4 +31,8 @@ int64_t ir_address_compare(const IrAddress *a, const IrAddress *b);
 /* `b` is the element after that of `a`. */
 bool ir_address_follows(const IrAddress *a, const IrAddress *b);
 
+/* Does it change by little from one iteration to the next? Made of parameters and constants by
+ * sums, small factors and quotients. */
+bool ir_index_is_even(const IrInst *index);
+
 #endif

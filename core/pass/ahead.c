@@ -13,6 +13,7 @@
  * that, on what the host region passed, and on loads, but on no inner loop. A fetch changes
  * nothing: the walk finds nodes, and what is outside the shape or absent is not fetched. The loop
  * may run past its end by the distance, as loads of elements outside the shape give zero. */
+#include "ir/address.h"
 #include "pass/kind.h"
 #include "pass/places.h"
 
@@ -180,6 +181,15 @@ static bool is_found(const Found *found, const IrInst *place) {
   return false;
 }
 
+/* In leaves of a hash, one after the other: lanes find them once for many (codegen/hash.c). */
+static bool goes_by_leaves(const Lower *l, const IrInst *place) {
+  const SNode *table = table_of(l, place);
+  if (!table || table == l->kernel->fields.items[place->field].node) return false;
+  for (int k = 0; k < place->operand_count; k++)
+    if (!ir_index_is_even(place->operands[k])) return false;
+  return true;
+}
+
 static bool is_access(const IrInst *inst) {
   return (inst->op == IR_LOAD || rewrite_is_write(inst->op)) && inst->operands[0]->op == IR_PLACE;
 }
@@ -191,6 +201,7 @@ static bool find_place(void *data, IrInst *inst) {
     found->has_atomic = true;
   } else if (is_access(inst) && waits(found->l, inst) &&
              is_computed_place(found->l, found->body, inst->operands[0]) &&
+             !goes_by_leaves(found->l, inst->operands[0]) &&
              !is_found(found, inst->operands[0])) {
     found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);

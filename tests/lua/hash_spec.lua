@@ -539,3 +539,58 @@ describe("a hash without memory left", function()
     assert.equal(36, block:count())
   end)
 end)
+
+-- Bodies over the cells i, j of c: f32, in the leaves of a hash, 4 x 8; r is beside it; f: f32 in
+-- those of another one, of which every second is there, g: f32 in those of a third, few of them.
+local across = {
+  ["a finer grid"] = "r[i][j] = f[2 * i][2 * j] + f[2 * i + 1][2 * j] * f[2 * i][2 * j + 1]",
+  ["a coarser grid"] = "r[i][j] = f[i // 2][j // 2] + c[i][j]",
+  ["some of a finer grid"] = [=[if (i + 2 * j) % 3 == 0 then r[i][j] = f[2 * i][2 * j] end
+    if j % 8 > 4 then r[i][j] = r[i][j] + f[2 * i + 1][2 * j] end]=],
+  ["what it adds to a grid"] = [=[g[2 * i][2 * j] = c[i][j]
+    r[i][j] = g[2 * i][2 * j] + g[2 * i + 1][2 * j]]=],
+  ["what it creates under a condition"] = [=[r[i][j] = g[2 * i][2 * j]
+    if i > 2 then g[2 * i][2 * j] = c[i][j]; r[i][j] = r[i][j] + g[2 * i][2 * j] end]=],
+  ["sums of a coarser grid"] = "g[i // 4][j // 4] = g[i // 4][j // 4] + 1",
+  ["questions about a finer grid"] = "if f:is_active(2 * i, 2 * j + 1) then r[i][j] = 2 end",
+}
+
+local function step_across(body)
+  local c, r, f, g = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32)
+  rg.root:hash("ij"):dense("ij", 4, 8):place(c, r)
+  rg.root:hash("ij"):dense("ij", 4, 8):place(f)
+  rg.root:hash("ij"):dense("ij", 4, 8):place(g)
+  for i = -8, 7 do
+    for j = -16, 15 do
+      if (math.floor(i / 4) + math.floor(j / 8)) % 3 > 0 then c[i][j] = i * 7 + j end
+    end
+  end
+  for i = -16, 15 do
+    for j = -32, 31 do
+      if (math.floor(i / 4) + math.floor(j / 8)) % 2 == 0 then f[i][j] = i + j * 5 end
+    end
+  end
+  g[1][1], g[9][20] = 3, 4
+  rg.kernel(("function(c, r, f, g)\n for i, j in c:active() do\n%s\n end\nend"):format(body))(
+    c, r, f, g)
+  local lines = {}
+  for name, x in pairs { r = r, g = g } do
+    for i, j, v in pairs(x) do lines[#lines + 1] = ("%s %d %d %.9g"):format(name, i, j, v) end
+  end
+  table.sort(lines)
+  return table.concat(lines, "\n")
+end
+
+describe("a loop over leaves of one hash that goes to others", function()
+  for name, body in pairs(across) do
+    it("gives the same in lanes and alone: " .. name, function()
+      local alone = support.with_option("RG_WITHOUT", "lanes", function()
+        return step_across(body)
+      end)
+      assert.equal(alone, step_across(body))
+      assert.equal(alone, support.with_stress("guard_pages,force_lanes", function()
+        return step_across(body)
+      end))
+    end)
+  end
+end)
