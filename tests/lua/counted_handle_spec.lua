@@ -301,10 +301,12 @@ describe("rg.zeros and rg.list #compiled", function()
     one:append(7)
     assert.equal(0, lists:append(one))
     lists:append(rg.zeros(rg.i32, 3))
-    assert.equal(one, lists[0])
+    local again = lists[0]
+    assert.equal(one, again)
     assert.equal(3, #lists[1])
     lists[1] = one
-    assert.equal(4, one:count() - 1 + #lists - 1)
+    assert.same({ 4, 2 }, { one:count(), #lists }) -- two handles and two elements hold it
+    assert.equal(7, again[0])
     assert.equal(14, rg.kernel [=[function(all: array(array(i32)))
       return all[0][0] + all[1][0]
     end]=](lists))
