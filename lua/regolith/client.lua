@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local index = require "regolith.index"
 local types = require "regolith.type"
 local array = require "regolith.array"
 
@@ -23,10 +24,11 @@ local function check_extents(extents, what)
     return fail.argument(what .. " needs at least one extent", "c:empty(rg.f32, n)")
   end
   for _, n in ipairs(extents) do
-    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 or n >= 2 ^ 53 then
+    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
       return fail.argument("an extent of a buffer is a whole number from 0 on, not "
         .. fail.describe(n))
     end
+    index.check_magnitude("an extent of a buffer", n)
   end
 end
 

@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local index = require "regolith.index"
 local types = require "regolith.type"
 local array = require "regolith.array"
 local array_type = require "regolith.array_type"
@@ -318,10 +319,11 @@ end)
 
 local function check_extents(what, extents)
   for _, n in ipairs(extents) do
-    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 or n >= 2 ^ 53 then
+    if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
       return fail.argument(("%s: an extent is a whole number from 0 on, not %s"):format(what,
         fail.describe(n)))
     end
+    index.check_magnitude(what .. ": an extent", n)
   end
   if #extents < 1 or #extents > 8 then
     return fail.argument(what .. " takes 1 to 8 extents", what .. "(rg.f32, n)")

@@ -20,8 +20,8 @@ local function is_int64(i) return ffi.istype("int64_t", i) or ffi.istype("uint64
 --- Lua's numbers count by ones up to here.
 function index.check_magnitude(what, n)
   if math.abs(n) < 2 ^ 53 then return end
-  return fail.argument(("%s of %.0f is too large: it must be less than 2^53 (%.0f)"):format(what, n,
-    2 ^ 53))
+  return fail.argument(("%s of %s is too large: it must be less than 2^53 (%.0f)"):format(what,
+    (math.abs(n) < 2 ^ 63 and "%.0f" or "%g"):format(n), 2 ^ 53))
 end
 
 --- A whole number as a Lua number. A 64-bit integer that none is equal to would be another index.

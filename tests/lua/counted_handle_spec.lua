@@ -322,6 +322,14 @@ describe("rg.zeros and rg.list #compiled", function()
     assert.equal(2, total)
   end)
 
+  it("refuse extents that are none", function()
+    for _, row in ipairs { { -1, "whole number from 0 on" }, { 0.5, "whole number from 0 on" },
+      { 2 ^ 53, "of 9007199254740992 is too large" }, { 1e300, "of 1e%+300 is too large" } } do
+      assert.matches(row[2], support.failure(rg.zeros, rg.f32, row[1]).message)
+    end
+    assert.same({ 0, "(0, 3)" }, { #rg.zeros(rg.f32, 0), tostring(rg.zeros(rg.f32, 0, 3).shape) })
+  end)
+
   it("are of one runtime", function()
     local own = rg.new {}
     local theirs = own.list(rg.i32)
