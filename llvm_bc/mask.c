@@ -60,7 +60,7 @@ static void clear_place(void *data, uint8_t *place) {
   uint32_t *slots = (uint32_t *)place;
   if (c->run->list_capacity) {
     rt_dynamic_clear(c->context, c->worker, c->tree, c->run->manager, slots, c->run->list_capacity,
-                     1);
+                     1, 0);
     return;
   }
   for (uint64_t s = 0; s < c->run->size / sizeof *slots; s++)

@@ -117,24 +117,29 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
 
 /* Live chunks are the first ones. The first of all goes last: whoever finds the list empty, while
  * another empties it, finds all of it empty. */
-static void clear_chunks(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                         uint32_t *list, int32_t capacity) {
-  uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk, live = 0;
+static void clear_chunks(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
+                         uint32_t *list, int32_t capacity, uint32_t kept) {
+  const RtTree *tree = context->trees[tree_index];
+  const RtManager *manager = &tree->managers[number];
+  uint32_t chunk = (uint32_t)manager->chunk, live = 0;
   uint32_t chunks = ((uint32_t)capacity + chunk - 1) / chunk;
   rt_store(&list[RT_LIST_LENGTH], 0);
   while (live < chunks && rt_slot_live(&list[RT_LIST_SLOTS + live])) live++;
-  while (live) rt_slot_clear(context, worker, tree, manager, &list[RT_LIST_SLOTS + --live]);
+  while (live > kept)
+    rt_slot_clear(context, worker, tree_index, number, &list[RT_LIST_SLOTS + --live]);
+  if (live) rt_memory_zero(node_address(tree, rt_load(&list[RT_LIST_SLOTS])), manager->node_size);
 }
 
 void rt_dynamic_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
-                      uint32_t *list, int32_t capacity, int32_t locks) {
+                      uint32_t *list, int32_t capacity, int32_t locks, int32_t keeps) {
   if (!node_is_in_arena(context->trees[tree], list)) return;
   if (!rt_slot_live(&list[RT_LIST_SLOTS])) return;
   RtGroup group = rt_group_of(rt_group_key(list));
   if (!group.rank) {
     locks = locks && !rt_is_alone(context);
     if (locks) rt_lock(&list[RT_LIST_LOCK]);
-    clear_chunks(context, worker, tree, manager, list, capacity);
+    clear_chunks(context, worker, tree, manager, list, capacity,
+                 keeps && rt_load(&list[RT_LIST_LENGTH]));
     if (locks) rt_unlock(&list[RT_LIST_LOCK]);
   }
   rt_group_wait(group);

@@ -58,7 +58,7 @@ static int take_list(RtContext *context, const RtVisitStep *step, RtVisit *visit
   visit->value = list[RT_LIST_LENGTH];
   if (visit->way == RT_VISIT_FIND) return 1;
   if (visit->way == RT_VISIT_CLEAR)
-    rt_dynamic_clear(context, context->workers, 0, step->number, list, capacity, 0);
+    rt_dynamic_clear(context, context->workers, 0, step->number, list, capacity, 0, 0);
   if (visit->way == RT_VISIT_APPEND)
     slot = rt_dynamic_append(context, context->workers, 0, step->number, list, step->chunk,
                              capacity, RT_LIST_OWN);

@@ -117,10 +117,10 @@ bool lane_clear_list(Codegen *g, const IrInst *inst) {
   if (lane_shape(g, inst->operands[0]) != LANE_UNIFORM) return false;
   LLVMBasicBlockRef some = block_new(g, "some"), end = block_new(g, "emptied");
   LLVMValueRef operands[] = {value_operand(g, inst, 0), value_operand(g, inst, 1),
-                             value_operand(g, inst, 2)};
+                             value_operand(g, inst, 2), value_operand(g, inst, 3)};
   block_branch(g, lane_any(g, g->mask), some, end);
   block_enter(g, some);
-  call_runtime(g, RT_DYNAMIC_CLEAR, (Callee){inst->tree, inst->imm}, operands, 3);
+  call_runtime(g, RT_DYNAMIC_CLEAR, (Callee){inst->tree, inst->imm}, operands, 4);
   block_jump(g, end);
   block_enter(g, end);
   return true;

@@ -242,8 +242,9 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   IrInst *is_live = ir_call(&op.b, RT_SLOT_LIVE, 0, 0, 1, &slot);
   op.b = rewrite_inside(l->kernel, ir_if(&op.b, is_live)->regions[0], inst);
   IrInst *capacity = constant(&op, op.node->sizes[0]),
-         *lock = constant(&op, lists_lock(l, op.node));
-  call(&op, RT_DYNAMIC_CLEAR, 3, (IrInst *[]){list, capacity, lock});
+         *lock = constant(&op, lists_lock(l, op.node)),
+         *keep = constant(&op, lists_refill(l, inst, op.node));
+  call(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
   ir_remove(inst);
 }
 

@@ -61,6 +61,10 @@ bool lists_lock(Lower *l, const SNode *dynamic) {
   return done & SHARES && (changes & (TAKES | EMPTIES)) && changes != TAKES && changes != EMPTIES;
 }
 
+bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic) {
+  return deactivate->plain && noted(l, dynamic) & APPENDS;
+}
+
 RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic) {
   bool is_host = !l->task && !l->is_called; /* one thread */
   if (is_host || call->plain) return RT_LIST_OWN;

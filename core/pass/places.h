@@ -46,6 +46,8 @@ void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, 
 void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL: nothing */
 bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
 RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic);
+/* Does the iteration append to the list that it empties? */
+bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
 ListWay lists_way(Lower *l, const IrInst *append); /* how is it appended? */
 bool lists_change(Lower *l, const SNode *dynamic); /* may the task change any of its lists? */

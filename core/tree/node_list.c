@@ -25,7 +25,7 @@ static bool make_index(const Node *node, const int64_t *index, int32_t index_cou
 
 static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *err) {
   rt_dynamic_clear(context, context->workers, 0, node->snode->manager, list,
-                   (int32_t)node->snode->sizes[0], 0);
+                   (int32_t)node->snode->sizes[0], 0, 0);
   if (!cell_refresh(node->tree, err)) return false;
   store_collect(node->tree);
   return true;

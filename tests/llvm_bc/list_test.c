@@ -108,7 +108,7 @@ static uint32_t pop(int i) {
 }
 
 static void empty(int worker, int i) {
-  rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY, 1);
+  rt_dynamic_clear(context, &context->workers[worker], 0, 0, list_at(i), CAPACITY, 1, 0);
 }
 
 /* Between tasks: chunks are there without a gap, elements not zero, and all that lies behind them
@@ -245,7 +245,7 @@ static void only_take(Thread *thread) {
 static void only_empty(Thread *thread) {
   for (int k = 0; k < LISTS; k++) {
     uint32_t *list = list_at(k);
-    rt_dynamic_clear(context, &context->workers[thread->worker], 0, 0, list, CAPACITY, 0);
+    rt_dynamic_clear(context, &context->workers[thread->worker], 0, 0, list, CAPACITY, 0, 0);
     thread->put += __atomic_load_n(&list[RT_LIST_LENGTH], __ATOMIC_RELAXED);
     for (int32_t c = 0; c < CHUNKS; c++) thread->put += rt_slot_live(&list[RT_LIST_SLOTS + c]);
   }

@@ -333,6 +333,40 @@ describe("a list", function()
     end
   end)
 
+  it("begins anew where an iteration empties it and appends to it", function()
+    local x, node = lists(rg.ivec2, 50, 60, { chunk = 8, layout = "aos", name = "anew" })
+    local anew = rg.kernel([=[function(n)
+      for i in rg.range(50) do
+        x:deactivate(i)
+        for k = 1, (i + n) % 20 - 3 do x:append(i, rg.ivec2(i, k)) end
+      end
+    end]=], { x = x, rg = rg })
+    for n = 0, 3 do
+      anew(7 * n)
+      local all = 0
+      for i = 0, 49 do
+        local length = math.max(0, (i + 7 * n) % 20 - 3)
+        all = all + length
+        assert.equal(length, x:length(i))
+        for k = 0, 59 do
+          assert.same(k < length and { i, k + 1 } or { 0, 0 }, { x[i][k].x, x[i][k].y })
+        end
+      end
+      assert.equal(all, node:count())
+    end
+    rg.kernel([=[function() for i in rg.range(50) do x:deactivate(i) end end]=], { x = x })()
+    local rows = 0
+    for _, tree in ipairs(rg.memory().trees) do
+      for _, row in ipairs(tree.nodes) do
+        if row.name == "anew" then
+          rows = rows + 1
+          assert.equal(0, row.live)
+        end
+      end
+    end
+    assert.is_true(rows > 0)
+  end)
+
   it("is empty for every iteration that empties it", function()
     local x, node = lists(rg.i32, 8, 100, { chunk = 4 })
     local bad = rg.field(rg.i32, 1)
