@@ -262,6 +262,12 @@ uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed) {
   return program ? program->engine.stats.specialised : 0;
 }
 
+uint64_t rg_quick(RgRuntime *runtime, uint64_t *improved) {
+  const Program *program = (const Program *)runtime;
+  if (improved) *improved = program ? program->engine.stats.improved : 0;
+  return program ? program->engine.stats.quick : 0;
+}
+
 RgStatus rg_allocations(RgRuntime *runtime, RgAllocations *allocations) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);

@@ -23,7 +23,11 @@ enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST
 
 typedef struct Running { /* one task, as its workers see it */
   RtContext *context;
-  RtTaskFunction *function;
+  _Atomic(RtTaskFunction *) function;
+  DeviceLaunch *launch;
+  int32_t number;             /* of the task */
+  _Atomic bool has_run;       /* a chunk of it */
+  _Atomic bool improves;      /* it has asked for better code */
   uint8_t *took_part;
   _Atomic bool *fails;        /* once */
 } Running;
@@ -33,13 +37,34 @@ static bool must_fail(_Atomic bool *fails) {
   return atomic_load_explicit(fails, memory_order_relaxed) && atomic_exchange(fails, false);
 }
 
+static RtTaskFunction *function_of(const DeviceCode *code, int32_t number) {
+  RtTaskFunction *function;
+  *(void **)&function = code->tasks[number];
+  return function;
+}
+
+/* One worker waits for better code, with which all go on. Not before the launch has done anything:
+ * it may be short. */
+static void improve(Running *running) {
+  DeviceLaunch *launch = running->launch;
+  if (launch->runs <= 1 && !atomic_load_explicit(&running->has_run, memory_order_relaxed)) return;
+  if (clock_ticks() < launch->improve_at || atomic_exchange(&running->improves, true)) return;
+  const DeviceCode *better = launch->improve(launch->improve_data);
+  if (!better) return;
+  launch->code = better;
+  atomic_store(&running->function, function_of(better, running->number));
+}
+
 static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   Running *running = data;
   RtContext *context = running->context;
   running->took_part[worker] = 1;
+  if (running->launch->improve) improve(running);
   ASSERT(!must_fail(running->fails), "no test asks a task to fail");
   context->workers[worker].stack_end = stack_end();
-  if (!rt_stopped(context)) running->function(context, &context->workers[worker], begin, end);
+  if (rt_stopped(context)) return;
+  atomic_load(&running->function)(context, &context->workers[worker], begin, end);
+  atomic_store_explicit(&running->has_run, true, memory_order_relaxed);
 }
 
 static int64_t count_positions(DeviceLaunch *launch, const DeviceTask *task) {
@@ -103,13 +128,15 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
   }
   memset(cpu->took_part, 0, (size_t)context->worker_count);
   Running running = {
-      .context = context, .took_part = cpu->took_part, .fails = &cpu->device.fails_in_task};
-  *(void **)&running.function = launch->code->tasks[number];
+      .context = context, .launch = launch, .number = number, .took_part = cpu->took_part,
+      .fails = &cpu->device.fails_in_task};
+  running.function = function_of(launch->code, number);
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
   if (launch->switches.workers > 1) pool_limit(cpu->pool, launch->switches.workers);
   bool is_parallel = chunk < total && context->worker_count > 1 && context->allocator;
   if (is_parallel) context->allocator->deferring = 1;
   pool_parallel_for(cpu->pool, total, chunk, seed, run_chunk, &running);
+  if (running.improves) launch->improve_at = UINT64_MAX;
   if (is_parallel) context->allocator->deferring = 0;
   if (is_parallel) rt_counted_settle(context->allocator);
   if (task->sum_count) copies_add_up(cpu->pool, context, task, cpu->took_part);

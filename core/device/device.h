@@ -170,6 +170,12 @@ typedef struct DeviceLaunch {
   int32_t stream;             /* where order is that of launches; 0: the default */
   DeviceSwitches switches;
   bool is_timed;              /* `ticks` are wanted, also where they cost something */
+  /* Better code for the same tasks, which takes some time to make: asked for once, when
+   * `improve_at` (base/clock.h) is past, by any worker, in the middle of the launch. It gives NULL
+   * where there is none. NULL: the code is as good as it gets. The CPU's alone. */
+  const DeviceCode *(*improve)(void *data);
+  void *improve_data;
+  uint64_t improve_at;
   /* -- filled by the device */
   /* its `error` is the launch's; `stop` is the caller's: 0 when the launch begins, and any thread
    * may set it to 1 */

@@ -22,6 +22,12 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 #undef OP
 };
 
+bool ir_shows_order(const IrInst *inst) {
+  if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return true;
+  bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
+  return adds && type_is_float(inst->operands[1]->type);
+}
+
 int ir_effects(const IrInst *inst) {
   const int effects = IR_PURE | IR_READ | IR_WRITE | IR_UPDATE_EFFECT | IR_TOPOLOGY | IR_EXIT;
   int flags = inst->op == IR_CALL ? ir_entries[inst->entry].flags : ir_op_info[inst->op].flags;

@@ -318,6 +318,9 @@ bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
+/* After `places`: does the order of iterations show in it: in the last bits of a sum, in an old
+ * value? */
+bool ir_shows_order(const IrInst *inst);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a
  * fault), neither to be dropped nor to be moved. */

@@ -9,6 +9,10 @@
 
 typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
 
+/* For the host alone: little is optimised, and iterations run one by one; or, IN_ORDER, side by
+ * side where sums of floats would show that they do not. */
+typedef enum RgQuick { RG_QUICK_NOT, RG_QUICK, RG_QUICK_IN_ORDER } RgQuick;
+
 typedef struct RgCodegenRequest {
   const uint8_t *bytes;     /* made by ir_write */
   int64_t length;
@@ -20,6 +24,7 @@ typedef struct RgCodegenRequest {
   int32_t want_asm;         /* keep the assembly text */
   int32_t instrument;       /* 0, 1 asan, 2 tsan */
   int32_t threads;          /* that may compile parts of the kernel at once; 0, 1: the caller's */
+  int32_t quick;            /* an RgQuick: code that is made in a hurry, with the same results */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;

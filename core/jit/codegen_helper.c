@@ -84,7 +84,8 @@ int main(void) {
                               .want_llvm = head.want_llvm,
                               .want_asm = head.want_asm,
                               .instrument = head.instrument,
-                              .threads = head.threads};
+                              .threads = head.threads,
+                              .quick = head.quick};
   for (int t = 0; t < RG_TARGET_COUNT; t++) request.processors[t] = processors[t];
   RgCodegenResult *result = regolith_codegen(&request);
   ok = result && answer(result);

@@ -65,10 +65,11 @@ static bool plan(void *data, Error *err) {
   Compiling *job = data;
   const char *written_for;
   double begin = clock_ms();
-  Part part = {.request = job->request};
-  part.kernel =
+  IrKernel *kernel =
       ir_read_bytes(&job->scratch, job->request->bytes, job->request->length, &written_for, err);
-  if (!part.kernel) return false;
+  if (!kernel) return false;
+  if (job->request->quick) quick_run_alone(kernel, job->request->quick == RG_QUICK_IN_ORDER);
+  Part part = {.request = job->request, .kernel = kernel};
   int *share_of_task = scratch_array(&job->scratch, int, part.kernel->tasks.count + 1);
   int64_t weights[MOST_SHARES];
   int shares = split_tasks(&job->scratch, part.kernel, share_of_task, weights);

@@ -14,7 +14,7 @@
 
 #include "jit/codegen_border.h"
 
-#define RG_PIPE_MAGIC UINT64_C(0x3345504950474552) /* "REGPIPE3" in memory */
+#define RG_PIPE_MAGIC UINT64_C(0x3445504950474552) /* "REGPIPE4" in memory */
 
 typedef struct RgPipeRequest {
   uint64_t magic;
@@ -24,6 +24,7 @@ typedef struct RgPipeRequest {
   int32_t want_llvm, want_asm;
   int32_t instrument;
   int32_t threads;
+  int32_t quick, padding;
 } RgPipeRequest;
 
 typedef struct RgPipeResult {

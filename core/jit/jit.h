@@ -17,12 +17,14 @@
 typedef struct JitKept JitKept;
 typedef struct JitTarget {
   LLVMTargetMachineRef machine; /* NULL: not available */
-  bool is_ptx;
+  bool is_ptx, is_quick;
   JitKept *kept;                /* by which it is kept for the next module; NULL: it is not */
 } JitTarget;
 
-/* `processor` as in RgCodegenRequest. False with codegen.failed for a name that is not known. */
-bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err);
+/* `processor` as in RgCodegenRequest; `is_quick`: for code that is made in a hurry. False with
+ * codegen.failed for a name that is not known. */
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
+                       Error *err);
 void jit_target_destroy(JitTarget *target);
 /* Has the processor fast gathers of 64 bits a lane? Measured ones alone. */
 bool jit_target_gathers(const JitTarget *target);

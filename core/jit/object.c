@@ -14,7 +14,7 @@
 enum { MOST_KEPT = 16, PROCESSOR_BYTES = 64 };
 struct JitKept {
   LLVMTargetMachineRef machine;
-  bool is_ptx;
+  bool is_ptx, is_quick;
   char processor[PROCESSOR_BYTES];
 };
 static _Atomic(JitKept *) kept[MOST_KEPT];
@@ -51,7 +51,8 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
     return false;
   }
   target->machine = LLVMCreateTargetMachine(
-      llvm_target, triple, cpu, features, LLVMCodeGenLevelDefault, LLVMRelocPIC,
+      llvm_target, triple, cpu, features,
+      target->is_quick ? LLVMCodeGenLevelNone : LLVMCodeGenLevelDefault, LLVMRelocPIC,
       target->is_ptx ? LLVMCodeModelDefault : LLVMCodeModelSmall);
   return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
 }
@@ -87,10 +88,12 @@ static void keep(JitKept *one) {
 }
 
 /* One for this processor, or NULL. */
-static JitKept *take(bool is_ptx, const char *processor) {
+static JitKept *take(const JitTarget *target, const char *processor) {
   for (int i = 0; i < MOST_KEPT; i++) {
     JitKept *one = atomic_exchange(&kept[i], NULL);
-    if (one && one->is_ptx == is_ptx && !strcmp(one->processor, processor)) return one;
+    if (one && one->is_ptx == target->is_ptx && one->is_quick == target->is_quick &&
+        !strcmp(one->processor, processor))
+      return one;
     keep(one);
   }
   return NULL;
@@ -106,17 +109,20 @@ static bool create(JitTarget *target, const char *processor, Error *err) {
                         row->cpu, row->features, err);
 }
 
-bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, Error *err) {
+bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, bool is_quick,
+                       Error *err) {
   memset(target, 0, sizeof *target);
   llvm_initialize();
   target->is_ptx = kind == RG_TARGET_PTX;
-  target->kept = take(target->is_ptx, processor);
+  target->is_quick = is_quick && !target->is_ptx;
+  target->kept = take(target, processor);
   if (target->kept) target->machine = target->kept->machine;
   if (target->kept) return true;
   if (!create(target, processor, err)) return false;
   target->kept = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->kept) : NULL;
   if (!target->kept) return true;
-  *target->kept = (JitKept){.machine = target->machine, .is_ptx = target->is_ptx};
+  *target->kept = (JitKept){.machine = target->machine, .is_ptx = target->is_ptx,
+                            .is_quick = target->is_quick};
   snprintf(target->kept->processor, PROCESSOR_BYTES, "%s", processor);
   return true;
 }

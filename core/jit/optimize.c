@@ -22,6 +22,9 @@
 /* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */
 static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
 static const char ptx_passes[] = SCALARS LAST ",function(infer-alignment),globaldce";
+/* what code generation left in memory, and no more: instruction selection takes the time */
+static const char quick_passes[] = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
+static const char quick_maths_passes[] = "cgscc(inline),globaldce";
 /* when mathematics is linked: what is called from one place becomes part of it */
 static const char maths_passes[] = "cgscc(inline),globaldce,function(early-cse," LAST;
 static const char *const instruments[] = {"", "asan", "tsan-module,function(tsan)"};
@@ -67,12 +70,14 @@ static bool optimize_maths(LlvmContext *llvm, LLVMModuleRef module, const JitTar
                            Error *err) {
   bool linked;
   if (!jit_link_maths(llvm, module, &linked, err)) return false;
-  return !linked || run_passes(module, target, maths_passes, err);
+  return !linked ||
+         run_passes(module, target, target->is_quick ? quick_maths_passes : maths_passes, err);
 }
 
 bool jit_optimize(LlvmContext *llvm, LLVMModuleRef module, const JitTarget *target, int instrument,
                   Error *err) {
-  if (!run_passes(module, target, target->is_ptx ? ptx_passes : cpu_passes, err)) return false;
+  const char *passes = target->is_ptx ? ptx_passes : target->is_quick ? quick_passes : cpu_passes;
+  if (!run_passes(module, target, passes, err)) return false;
   if (target->is_ptx) return true;
   if (!optimize_maths(llvm, module, target, err)) return false;
   if (instrument < 1 || instrument > 2) return true;

@@ -17,6 +17,7 @@
 #include "pass/pass.h"
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
+#include "kernel/quick.h"
 #include "kernel/tuning.h"
 
 static bool wants_dump(const Kernel *kernel, const char *step) {
@@ -286,6 +287,15 @@ static void charge_codegen(Compile *compile, const RgCodegenResult *result, doub
   ms[STEP_OPEN] = all_ms > steps_ms ? all_ms - steps_ms : 0;
 }
 
+RgCodegenResult *compile_quick(Compile *compile, const RgCodegenRequest *request) {
+  double begin = clock_ms();
+  Error ignored;
+  error_clear(&ignored);
+  RgCodegenResult *result = compile_request_of(compile->kernel->engine, request, &ignored);
+  if (result) charge_codegen(compile, result, clock_ms() - begin);
+  return result;
+}
+
 static DeviceCode *make_code(Compile *compile, bool wants_texts, Error *err) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
@@ -312,7 +322,8 @@ DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result) {
 /* Its code; where the compile is one ahead, a thread may begin to make that. */
 static bool give_code(Compile *compile, Variant *variant, bool wants_texts, Error *err) {
   Engine *engine = compile->kernel->engine;
-  if (compile->is_ahead && !wants_texts && ahead_start(engine, variant)) return true;
+  if (compile->why == COMPILE_AHEAD && !wants_texts && ahead_start(engine, variant)) return true;
+  if (compile->why == COMPILE_TO_RUN && !wants_texts && quick_begin(compile, variant)) return true;
   return (variant->code = make_code(compile, wants_texts, err)) != NULL;
 }
 
@@ -373,7 +384,7 @@ const char *const step_words[STEP_COUNT] = {
 #undef STEP
 };
 
-static void report_times(const Compile *compile) {
+static void report_times(const Compile *compile, bool is_quick) {
   char text[400] = "";
   size_t used = 0;
   if (strcmp(option_text("RG_TIME"), "1") != 0) return;
@@ -381,8 +392,8 @@ static void report_times(const Compile *compile) {
     if (compile->step_ms[step] > 0)
       used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f", used ? "," : "",
                                step_words[step], compile->step_ms[step]);
-  log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name,
-              compile->is_from_cache ? ", from the cache" : "", text);
+  const char *how = compile->is_from_cache ? ", from the cache" : is_quick ? ", in a hurry" : "";
+  log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name, how, text);
 }
 
 /* The parsing was earlier; it counts where the kernel is compiled for the first time. */
@@ -395,17 +406,17 @@ static void add_times(Compile *compile) {
 }
 
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
-                         bool is_ahead, Error *err) {
+                         CompileWhy why, Error *err) {
   Engine *engine = kernel->engine;
   Compile compile = {.kernel = kernel, .values = values, .value_count = value_count,
-                     .is_ahead = is_ahead};
+                     .why = why};
   double begin = clock_ms();
   scratch_init(&compile.scratch, engine->store->heap);
   Variant *variant = make_variant(&compile, word_count, err);
   if (!variant) kernel_want(kernel, &compile.wants);
   scratch_deinit(&compile.scratch);
   add_times(&compile);
-  if (variant) report_times(&compile);
+  if (variant) report_times(&compile, variant->quick != NULL);
   engine->stats.compile_ms += clock_ms() - begin;
   if (variant && !compile.is_from_cache) variant->compile_ms = clock_ms() - begin;
   if (variant) (*(compile.is_from_cache ? &engine->stats.cache_hits : &engine->stats.compiles))++;

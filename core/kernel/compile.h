@@ -30,7 +30,7 @@ typedef struct Compile {
   const SemaValue *given; /* the same, as sema reads them */
   int32_t value_count;
   bool is_again;          /* for a text: nothing is dumped */
-  bool is_ahead;          /* its code may come later (ahead.h) */
+  CompileWhy why;
   bool explains;          /* accesses are noted */
   CompileWay way;
   const char *gpu;        /* for a text: as if the tasks were for it; NULL: for the device */
@@ -83,6 +83,8 @@ Variant *compile_other(Kernel *kernel, const Variant *base, const Constants *con
 RgCodegenRequest compile_request(const Engine *engine, const uint8_t *bytes, int64_t length);
 /* What codegen made, loaded and kept on disk; NULL: it cannot be loaded. */
 DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result);
+/* Quick code (quick.h); NULL: it cannot be made. */
+RgCodegenResult *compile_quick(Compile *compile, const RgCodegenRequest *request);
 DeviceCode *compile_find(Compile *compile); /* from the disk; NULL: it is not there */
 
 #endif

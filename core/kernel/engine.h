@@ -60,6 +60,7 @@ typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
   uint64_t skipped;         /* launches after one that failed */
   uint64_t specialised, unspecialised; /* special variants made; and those that failed */
+  uint64_t quick, improved; /* kernels that began with quick code; those with full code since */
   double compile_ms;
   uint64_t run_ticks;       /* see engine_ms */
   double step_ms[STEP_COUNT]; /* of compile_ms, and the parsing before it */

@@ -6,6 +6,7 @@
 #include "tree/cell.h"
 #include "kernel/ahead.h"
 #include "kernel/queue.h"
+#include "kernel/quick.h"
 #include "kernel/shadow.h"
 #include "kernel/specialise.h"
 #include "kernel/tuning.h"
@@ -28,12 +29,12 @@ static void expect_valid(const Kernel *kernel) {
 }
 
 static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t value_count,
-                             int word_count, bool is_ahead, Error *err) {
+                             int word_count, CompileWhy why, Error *err) {
   if (kernel->last && is_same(kernel, kernel->last, word_count)) return kernel->last;
   Variant *variant = kernel->variants;
   while (variant && !is_same(kernel, variant, word_count)) variant = variant->next;
   if (!variant) {
-    variant = variant_compile(kernel, values, value_count, word_count, is_ahead, err);
+    variant = variant_compile(kernel, values, value_count, word_count, why, err);
     if (!variant) return NULL;
     variant->next = kernel->variants;
     kernel->variants = variant;
@@ -229,6 +230,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   for (int32_t k = 0; k < variant->tree_count; k++)
     variant->trees[k] = pattern_memory(&values[variant->tree_values[k]]);
   launch->code = variant->code;
+  launch->improve = NULL;
   launch->tasks = variant->tasks;
   launch->task_count = variant->task_count;
   launch->frame = variant->frame;
@@ -251,7 +253,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
 }
 
 /* The variant for these values, which is compiled if need be; NULL with err. */
-static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
+static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, CompileWhy why,
                        Error *err) {
   kernel->want = WANT_NOTHING;
   if (!owner_check(kernel->object.owner, err)) return NULL;
@@ -263,8 +265,8 @@ static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_coun
   }
   int word_count = pattern_make(kernel, values, value_count, err);
   if (word_count < 0) return NULL;
-  Variant *variant = find_variant(kernel, values, value_count, word_count, is_ahead, err);
-  if (!variant || !variant->making || is_ahead) return variant;
+  Variant *variant = find_variant(kernel, values, value_count, word_count, why, err);
+  if (!variant || !variant->making || why == COMPILE_AHEAD) return variant;
   if (ahead_finish(kernel->engine, variant, err)) return variant;
   drop_variant(kernel, variant);
   return NULL;
@@ -272,12 +274,15 @@ static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_coun
 
 bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, bool is_ahead,
                     Error *err) {
-  return choose(kernel, values, value_count, is_ahead, err) != NULL;
+  CompileWhy why = is_ahead ? COMPILE_AHEAD : COMPILE_TO_HAVE;
+  Variant *variant = choose(kernel, values, value_count, why, err);
+  if (variant) quick_end(kernel->engine, variant);
+  return variant != NULL;
 }
 
 /* The same, with its arguments in the frame. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
-  Variant *variant = choose(kernel, values, value_count, false, err);
+  Variant *variant = choose(kernel, values, value_count, COMPILE_TO_RUN, err);
   bool is_ready = variant && check_reach(kernel, variant, err) &&
                   fill_frame(kernel, variant, values, err) &&
                   (!variant->limit_count || check_limits(kernel, variant, err));
@@ -344,6 +349,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (queue_has_failed(engine, engine->stream, variant->is_awaited ? err : NULL))
     return !variant->is_awaited;
   launch_fill(engine, variant, values, launch);
+  quick_prepare(engine, variant, launch);
   TuneTrial trial;
   trial.base = variant;
   trial.entry = NULL;
@@ -365,6 +371,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
+  if (!quick_note(engine, variant, launch)) return ok;
   if (is_tuned || launch->ticks >= engine->tune_from) tuning_take(kernel, &trial, launch, ok);
   if (ok) special_note(kernel, general, trial.base, launch->ticks);
   return ok;
@@ -397,6 +404,7 @@ static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   Engine *engine = kernel->engine;
   Variant *general = prepare(kernel, values, value_count, err);
   if (!general || engine->options.runs_in_lua) return general != NULL;
+  quick_end(engine, general);
   Variant *special = special_find(kernel, general), *variant = special ? special : general;
   if (!queue_settle(engine, err)) return false;
   launch_fill(engine, variant, values, &engine->launch);

@@ -8,6 +8,7 @@
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 #include "kernel/message.h"
+#include "kernel/quick.h"
 #include "kernel/tuning.h"
 #include "pass/counts.h"
 
@@ -47,12 +48,7 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-/* Does the order of iterations show: in the last bits of a sum, in an old value? */
-static bool has_no_order(void *data, IrInst *inst) {
-  if (inst->op == IR_INVOKE || inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) return false;
-  bool adds = inst->op == IR_REDUCE || (inst->op == IR_MEM_UPDATE && !inst->plain);
-  return !adds || !type_is_float(inst->operands[1]->type);
-}
+static bool has_no_order(void *data, IrInst *inst) { return !ir_shows_order(inst); }
 
 /* The call that clears a level; NULL: the task does anything else. */
 static const IrInst *find_clear(const IrTask *task) {
@@ -422,6 +418,7 @@ void variant_free(Engine *engine, Variant *variant) {
   Heap *heap = store->heap;
   if (!variant) return;
   ahead_drop(engine, variant);
+  quick_drop(engine, variant);
   tuning_drop(engine, variant);
   if (variant->frame && variant->results) readback_drop(engine, variant);
   for (int32_t k = 0; k < variant->arg_count; k++) free_arg(heap, &variant->args[k]);

@@ -27,6 +27,10 @@ typedef struct VariantSite {
   int32_t extents, axis_count; /* these slots; axis_count 0: none */
 } VariantSite;
 
+/* For a launch, which quick code may serve (quick.h); to have it; or its code may come later
+ * (ahead.h). */
+typedef enum CompileWhy { COMPILE_TO_RUN, COMPILE_TO_HAVE, COMPILE_AHEAD } CompileWhy;
+
 typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
   int32_t value;            /* among the launch's values */
@@ -50,6 +54,7 @@ struct Variant {
   int32_t path_count;       /* the kernel's captures when it was compiled; later ones it ignores */
   DeviceCode *code;         /* NULL in a runtime of arch "lua", where `lua` is run */
   struct Making *making;    /* ahead.c: a thread makes the code; NULL: it is there */
+  struct Quick *quick;      /* quick.c: `code` was made in a hurry, at first; NULL: never */
   DeviceTask *tasks;
   int32_t task_count;
   bool has_sums;            /* some task is privatised */
@@ -110,10 +115,10 @@ RtTree *pattern_memory(const RgValue *value); /* of a field, a node, an array */
 SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);
 Tree *pattern_owner(const RgValue *value);
 
-/* compile.c: a new variant for kernel->words; NULL with err. `is_ahead`: it may be one whose code a
- * thread is making (ahead.h). */
+/* compile.c: a new variant for kernel->words; NULL with err. COMPILE_AHEAD: it may be one
+ * whose code a thread is making (ahead.h). */
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
-                         bool is_ahead, Error *err);
+                         CompileWhy why, Error *err);
 void variant_free(Engine *engine, Variant *variant);
 /* The frame of a variant with the same arguments, for one more launch. */
 void variant_take_arguments(const Engine *engine, Variant *variant, const Variant *from);

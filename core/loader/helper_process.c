@@ -46,7 +46,8 @@ static bool send_request(int fd, const RgCodegenRequest *request) {
   RgPipeRequest head = {.magic = RG_PIPE_MAGIC, .bytes_length = request->length,
                         .build_id_length = text_length(request->build_id),
                         .want_llvm = request->want_llvm, .want_asm = request->want_asm,
-                        .instrument = request->instrument, .threads = request->threads};
+                        .instrument = request->instrument, .threads = request->threads,
+                        .quick = request->quick};
   for (int t = 0; t < RG_TARGET_COUNT; t++)
     head.processor_lengths[t] = text_length(request->processors[t]);
   bool ok = send_all(fd, &head, sizeof head) && send_all(fd, request->bytes, request->length) &&

@@ -124,7 +124,7 @@ function rg.sync() end
 ---@return table<string, string|integer>
 function rg.info() end
 
---- launches, compiles, cache_hits, specialised, run_ms, tune_ms, .., sema_ms, ..
+--- launches, compiles, cache_hits, specialised, quick, run_ms, tune_ms, .., sema_ms, ..
 ---@return table<string, number>
 function rg.stats() end
 
@@ -1709,7 +1709,7 @@ function Ticket:wait(as) end
 ---@field seed? integer The seed of random numbers.
 ---@field debug? boolean|table Kernels check what they do; `{ reads = false }`: all but that.
 ---@field deterministic? boolean Results do not depend on the number of threads.
----@field specialise? boolean Numbers that stay the same become constants (default true).
+---@field specialise? boolean Constants, and a quick first code (default true).
 ---@field unchecked? boolean Indices are not checked.
 ---@field fast_math? boolean Contraction, reassociation, reciprocals.
 ---@field cpu? string Code for: "native", "x86-64", "x86-64-v2" to "x86-64-v4".

@@ -295,9 +295,11 @@ function session:stats()
   local names, ms, number = { unpack(stats_names) }, ffi.new "double[1]", 0
   local failed = ffi.new "uint64_t[1]"
   t.specialised, t.unspecialised = tonumber(C.rg_specialised(c, failed)), tonumber(failed[0])
+  local improved = ffi.new "uint64_t[1]"
+  t.quick, t.improved = tonumber(C.rg_quick(c, improved)), tonumber(improved[0])
   t.tune_ms = tonumber(C.rg_tune_spent_ms(c))
   names[#names + 1], names[#names + 2] = "specialised", "unspecialised"
-  names[#names + 1] = "tune_ms"
+  names[#names + 1], names[#names + 2], names[#names + 3] = "quick", "improved", "tune_ms"
   while true do
     local step = C.rg_compile_step(c, number, ms)
     if step == nil then return printable(t, names) end

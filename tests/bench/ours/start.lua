@@ -8,12 +8,16 @@ local here = arg[0]:match "^(.*)/" or "."
 local folder = os.tmpname()
 os.remove(folder)
 
+local function run()
+  local command = "RG_CACHE='%s' luajit '%s/start/%s.lua' </dev/null >/dev/null"
+  assert(0 == os.execute(command:format(folder, here, script)))
+end
+
+if heat == "warm" then run() end -- the first process makes code in a hurry, the second what is kept
+
 bench.run {
   start = function() if heat == "cold" then os.execute(("rm -rf '%s'"):format(folder)) end end,
-  step = function()
-    local command = "RG_CACHE='%s' luajit '%s/start/%s.lua' </dev/null >/dev/null"
-    assert(0 == os.execute(command:format(folder, here, script)))
-  end,
+  step = run,
   checksum = function()
     os.execute(("rm -rf '%s'"):format(folder))
     return 1
