@@ -276,8 +276,22 @@ void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread
                    uint64_t threads);
 void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t turn, uint64_t thread,
                     uint64_t threads);
-/* visit_gpu.c: what it asks of tree 0. */
+/* cells_gpu.c: one thread's share of all active cells of a level; 0: there are no more. */
+typedef struct RtGpuShare {
+  const RtTree *tree;
+  const RtGpuCells *cells;
+  const RtChunk *chunk;
+  uint64_t first, at, threads, per_node;
+  uint8_t *node;            /* of the cell; NULL: it is in the root's container */
+  const RtNodeInfo *info;
+  uint64_t cell;            /* its digits, the last fastest */
+} RtGpuShare;
+RtGpuShare rt_cells_begin(const RtTree *tree, const RtGpuCells *cells, uint64_t thread,
+                          uint64_t threads);
+int rt_cells_next(RtGpuShare *share);
+/* visit_gpu.c: what it asks of tree 0; a thread's share of a copy. */
 void rt_visit(RtContext *context, RtVisit *visit);
+void rt_copy_cells(RtContext *context, const RtGpuCopy *copy, uint64_t thread, uint64_t threads);
 /* gc.c: rt_tree_refresh, by all threads of a block, which come to it together. */
 void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread, uint64_t threads);
 /* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, after all

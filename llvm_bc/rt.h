@@ -531,15 +531,24 @@ typedef struct RtGpuBlock {
   uint32_t words[RT_GPU_BLOCK_WORDS];
 } RtGpuBlock;
 
-/* What rg_service_set takes, by value: `bits` go to a number of every cell in the live nodes of a
- * manager: from the node on at offset + sum of digit_k * strides[k], for every digit_k below
- * counts[k]. If it copies, what is at from_offset and by from_strides, in the same node, goes there
- * instead. Any number of threads. */
+/* All active cells of a level: in the live nodes of a manager, from each on at
+ * offset + sum of digit_k * strides[k], for every digit_k below counts[k]. */
+typedef struct RtGpuCells {
+  int32_t manager, depth;   /* -1: roots' containers, of which the offsets are addresses */
+  int32_t masked;           /* the digit that has bits, the last such; -1: none */
+  int32_t is_list;          /* of the only digit, those below the list's end */
+  uint64_t offset;
+  uint64_t mask_offset;     /* of the bits' words, which the digits before that one move, too */
+  uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+} RtGpuCells;
+
+/* What rg_service_set takes, by value: `bits` go to a number of every cell. If it copies, what is
+ * at from_offset and by from_strides, in the same node, goes there instead. Any number of
+ * threads. */
 typedef struct RtGpuSet {
   RtTree *tree;
-  int32_t manager, depth;   /* -1: roots' containers, of which the offsets are addresses */
-  uint64_t size, offset, bits;
-  uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+  RtGpuCells cells;
+  uint64_t size, bits;
   uint64_t copies, from_offset, from_strides[RT_MAX_LEVELS];
 } RtGpuSet;
 
@@ -582,6 +591,33 @@ typedef struct RtVisitPart {
   uint64_t size;            /* bytes: 1, 2, 4, 8 */
   uint64_t bits;
 } RtVisitPart;
+
+/* What rg_service_copy does, by any number of threads: numbers of all active cells of a level go to
+ * the cells with the same indices of tree 0, which come to be; or to a table, row by row. A frame's
+ * words are an RtGpuCopy, for each of cells.counts its RtGpuDigits, the RtGpuCopySteps in tree 0,
+ * from the root on, and the RtGpuCopyParts. */
+typedef struct RtGpuDigits { /* as those of a step of snode/path.h */
+  int64_t count;
+  int64_t positions[RT_MAX_AXES], sizes[RT_MAX_AXES], weights[RT_MAX_AXES];
+  int64_t wraps[RT_MAX_AXES]; /* the index has more than this digit */
+} RtGpuDigits;
+typedef struct RtGpuCopy {
+  RtTree *from;             /* not tree 0 */
+  uint8_t *table;           /* NULL: to tree 0 */
+  int64_t first, count;     /* its elements */
+  int64_t shape[RT_MAX_AXES]; /* of all elements */
+  int32_t rank, step_count, part_count, pad;
+  /* an index begins with weights[k] * the node's coordinates[positions[k]]; position -1: with 0 */
+  int64_t positions[RT_MAX_AXES], weights[RT_MAX_AXES];
+  RtGpuCells cells;         /* strides lead to the places of cells, the last is 0 */
+} RtGpuCopy;
+typedef struct RtGpuCopyStep {
+  RtVisitStep step;         /* but for the cell's number and key */
+  RtGpuDigits digits;
+} RtGpuCopyStep;
+typedef struct RtGpuCopyPart { /* bytes */
+  uint64_t from_offset, from_stride, to_offset, to_stride, size;
+} RtGpuCopyPart;
 
 /* Of a GPU, memory for arrays that kernels make: RtContext.allocator, see heap_gpu.h. */
 enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };

@@ -110,11 +110,11 @@ SERVICE rg_service_visit(RtGpuService service) {
 
 /* -- a number of all cells --------------------------------------------------------------------- */
 
-static uint64_t offset_of(const RtGpuSet *set, const uint64_t *strides, uint64_t cell) {
+static uint64_t offset_of(const RtGpuCells *cells, const uint64_t *strides, uint64_t cell) {
   uint64_t offset = 0;
-  for (int32_t k = set->depth - 1; k > 0; k--) {
-    offset += cell % set->counts[k] * strides[k];
-    cell /= set->counts[k];
+  for (int32_t k = cells->depth - 1; k > 0; k--) {
+    offset += cell % cells->counts[k] * strides[k];
+    cell /= cells->counts[k];
   }
   return offset + cell * strides[0];
 }
@@ -130,8 +130,8 @@ static uint64_t load_number(const RtGpuSet *set, const uint8_t *at) {
 
 /* Of a cell whose node, if it is in one, begins there. */
 static void set_number(const RtGpuSet *set, uint8_t *node, uint64_t cell) {
-  uint8_t *at = node + set->offset + offset_of(set, set->strides, cell);
-  const uint8_t *from = node + set->from_offset + offset_of(set, set->from_strides, cell);
+  uint8_t *at = node + set->cells.offset + offset_of(&set->cells, set->cells.strides, cell);
+  const uint8_t *from = node + set->from_offset + offset_of(&set->cells, set->from_strides, cell);
   uint64_t bits = set->copies ? load_number(set, from) : set->bits;
   switch (set->size) {
   case 1: *at = (uint8_t)bits; return;
@@ -141,20 +141,15 @@ static void set_number(const RtGpuSet *set, uint8_t *node, uint64_t cell) {
   }
 }
 
-/* Cells are dealt out one after the other, those of a chunk's nodes together. */
 SERVICE rg_service_set(RtGpuSet set) {
-  uint64_t first = thread_number(), step = thread_count(), cells = 1;
-  for (int32_t k = 0; k < set.depth; k++) cells *= set.counts[k];
-  if (set.manager < 0) {
-    for (uint64_t k = first; k < cells; k += step) set_number(&set, 0, k);
-    return;
-  }
-  const RtManager *manager = &set.tree->managers[set.manager];
-  for (const RtChunk *chunk = chunk_first(set.tree, manager); chunk;
-       chunk = chunk_next(set.tree, chunk))
-    for (uint64_t k = first; k < chunk->handed * cells; k += step)
-      if (chunk->states[k / cells] == RT_NODE_LIVE)
-        set_number(&set, chunk->nodes + k / cells * manager->node_size, k % cells);
+  RtGpuShare share = rt_cells_begin(set.tree, &set.cells, thread_number(), thread_count());
+  while (rt_cells_next(&share)) set_number(&set, share.node, share.cell);
+}
+
+SERVICE rg_service_copy(RtGpuService service) {
+  if (rt_stopped(service.context)) return;
+  const RtGpuCopy *copy = (const RtGpuCopy *)(const void *)service.context->frame;
+  rt_copy_cells(service.context, copy, thread_number(), thread_count());
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */

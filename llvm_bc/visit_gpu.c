@@ -1,5 +1,6 @@
 /* visit_gpu.c - what the host asks of one cell of a tree that is on a GPU, done by one thread
- * there: the way of tree/cell.c, with the numbers of cells that the host found for its index. */
+ * there: the way of tree/cell.c, with the numbers of cells that the host found for its index. And
+ * copies of all cells of another tree, whose threads find them for theirs. */
 #include "node.h"
 
 typedef struct Place {
@@ -116,4 +117,106 @@ void rt_visit(RtContext *context, RtVisit *visit) {
     is_there = take(context, &steps[k], way_to(visit, k), visit, &place) && !context->error.kind;
   visit->is_there = is_there;
   for (int32_t k = 0; is_there && k < visit->part_count; k++) move_part(visit, &parts[k], place);
+}
+
+/* -- copies ------------------------------------------------------------------------------------ */
+
+static int64_t quotient(int64_t a, int64_t b) { /* floor */
+  int64_t q = a / b;
+  return q - (a % b < 0);
+}
+
+/* Of the share's cell. */
+static void find_index(const RtGpuCopy *copy, const RtGpuDigits *digits, const RtGpuShare *share,
+                       int64_t *index) {
+  const RtGpuCells *cells = &copy->cells;
+  uint64_t cell = share->cell;
+  for (int32_t k = 0; k < copy->rank; k++)
+    index[k] = copy->positions[k] < 0
+                   ? 0
+                   : share->info->coordinates[copy->positions[k]] * copy->weights[k];
+  for (int32_t k = cells->depth - 1; k >= 0; k--) {
+    uint64_t number = k ? cell % cells->counts[k] : cell;
+    for (int64_t d = digits[k].count - 1; d >= 0; d--) {
+      uint64_t size = (uint64_t)digits[k].sizes[d];
+      index[digits[k].positions[d]] += (int64_t)(number % size) * digits[k].weights[d];
+      number /= size;
+    }
+    cell /= cells->counts[k];
+  }
+}
+
+static RtVisitStep step_to(const RtGpuCopyStep *of, const int64_t *index) {
+  RtVisitStep step = of->step;
+  const RtGpuDigits *digits = &of->digits;
+  for (int64_t k = 0; k < digits->count; k++) {
+    int64_t at = quotient(index[digits->positions[k]], digits->weights[k]), size = digits->sizes[k];
+    if (step.kind == RT_VISIT_HASH) {
+      step.key[k] = at;
+      continue;
+    }
+    if (digits->wraps[k]) at -= quotient(at, size) * size;
+    step.cell = step.cell * (uint64_t)size + (uint64_t)at;
+  }
+  if (step.kind == RT_VISIT_CHUNKS) step.key[0] = index[digits->positions[0]];
+  return step;
+}
+
+static int ensure(RtContext *context, const RtGpuCopy *copy, const RtGpuCopyStep *steps,
+                  const int64_t *index, Place *place) {
+  uint8_t *root = context->trees[0]->root;
+  *place = (Place){.at = root, .node = root};
+  for (int32_t k = 0; k < copy->step_count; k++) {
+    RtVisitStep step = step_to(&steps[k], index);
+    if (!take(context, &step, RT_VISIT_ENSURE, 0, place)) return 0;
+  }
+  return 1;
+}
+
+static int find_in_table(const RtGpuCopy *copy, const int64_t *index, Place *place) {
+  int64_t number = 0;
+  for (int32_t k = 0; k < copy->rank; k++) number = number * copy->shape[k] + index[k];
+  *place = (Place){.at = copy->table, .number = (uint64_t)(number - copy->first)};
+  return number >= copy->first && number - copy->first < copy->count;
+}
+
+#define COPY(TYPE) *(TYPE *)(void *)to = *(const TYPE *)(const void *)from
+
+static void copy_part(const RtGpuCopyPart *part, Place from_place, Place to_place) {
+  const uint8_t *from = from_place.at + part->from_offset + from_place.number * part->from_stride;
+  uint8_t *to = to_place.at + part->to_offset + to_place.number * part->to_stride;
+  switch (part->size) {
+  case 1: COPY(uint8_t); return;
+  case 2: COPY(uint16_t); return;
+  case 4: COPY(uint32_t); return;
+  default: COPY(uint64_t);
+  }
+}
+
+static Place place_of(const RtGpuCells *cells, const RtGpuShare *share) {
+  Place place = {.at = share->node + cells->offset};
+  uint64_t cell = share->cell;
+  for (int32_t k = cells->depth - 1; k >= 0; k--) {
+    uint64_t digit = k ? cell % cells->counts[k] : cell;
+    if (k == cells->depth - 1) place.number = digit;
+    else place.at += digit * cells->strides[k];
+    cell /= cells->counts[k];
+  }
+  return place;
+}
+
+void rt_copy_cells(RtContext *context, const RtGpuCopy *copy, uint64_t thread, uint64_t threads) {
+  const RtGpuDigits *digits = (const RtGpuDigits *)(copy + 1);
+  const RtGpuCopyStep *steps = (const RtGpuCopyStep *)(digits + copy->cells.depth);
+  const RtGpuCopyPart *parts = (const RtGpuCopyPart *)(steps + copy->step_count);
+  RtGpuShare share = rt_cells_begin(copy->from, &copy->cells, thread, threads);
+  int64_t index[RT_MAX_AXES];
+  while (rt_cells_next(&share)) {
+    Place place, from = place_of(&copy->cells, &share);
+    find_index(copy, digits, &share, index);
+    if (!(copy->table ? find_in_table(copy, index, &place)
+                      : ensure(context, copy, steps, index, &place)))
+      continue;
+    for (int32_t k = 0; k < copy->part_count; k++) copy_part(&parts[k], from, place);
+  }
 }

@@ -183,13 +183,15 @@ static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error 
   if (!settle_there(array, &can, err)) return false;
   for (int k = 0; can && k < type_parts(array->type); k++) {
     Part part = part_of(array, k);
-    DeviceSet set = {.manager = -1,
-                     .depth = 1,
+    DeviceSet set = {.cells = {.manager = -1,
+                               .depth = 1,
+                               .masked = -1,
+                               .offset = (uint64_t)(array->data - tree->root) +
+                                         (uint64_t)part.offset,
+                               .counts = {(uint64_t)array->count},
+                               .strides = {element_size(array)}},
                      .size = (uint64_t)type_size(part.type),
-                     .offset = (uint64_t)(array->data - tree->root) + (uint64_t)part.offset,
-                     .bits = bits[k],
-                     .counts = {(uint64_t)array->count},
-                     .strides = {element_size(array)}};
+                     .bits = bits[k]};
     if (!device->table->set(device, tree, &set, is_done, err)) return false;
     if (!*is_done) return true;
   }

@@ -145,6 +145,7 @@ static const DeviceTable cuda_table = {
     .put = cuda_put,
     .move = cuda_move,
     .set = cuda_set,
+    .copy_cells = cuda_copy_cells,
     .is_idle = cuda_is_through,
     .load = cuda_load,
     .unload = cuda_unload,

@@ -242,7 +242,7 @@ typedef struct CudaDevice {
   void *service;              /* a module: cuda_service.c, loaded when it is first needed */
   void *service_trees, *service_zero, *service_list, *service_fill, *service_enter;
   void *service_clear, *service_clear_end, *service_clear_cells;
-  void *service_visit, *service_set;
+  void *service_visit, *service_set, *service_copy;
   void *service_order, *service_order_look, *service_order_copy, *service_order_merge;
   Said said;                  /* by the running or last launch, */
   uint8_t *reports;           /* blocks of launches that are being finished */
@@ -513,7 +513,14 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
 bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err);
 bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err);
 
-bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err); /* queued */
+/* Queued: on the current stream; with the running launch's frame, from words of it. */
+bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err);
+bool cuda_start_copy(CudaDevice *cuda, Error *err);
+/* What cells of the root's container have as offsets become addresses. */
+void cuda_go_to_root(const CudaTree *own, RtGpuCells *cells);
+
+/* cuda_cells.c */
+bool cuda_copy_cells(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy, Error *err);
 
 /* cuda_edit.c */
 bool cuda_put(Device *device, RtTree *tree, const DevicePut *put, bool *is_done, Error *err);

@@ -37,6 +37,7 @@ static bool have_service(CudaDevice *cuda, Error *err) {
          find_service(cuda, "rg_service_clear_cells", &cuda->service_clear_cells, err) &&
          find_service(cuda, "rg_service_visit", &cuda->service_visit, err) &&
          find_service(cuda, "rg_service_set", &cuda->service_set, err) &&
+         find_service(cuda, "rg_service_copy", &cuda->service_copy, err) &&
          find_service(cuda, "rg_service_order", &cuda->service_order, err) &&
          find_service(cuda, "rg_service_order_look", &cuda->service_order_look, err) &&
          find_service(cuda, "rg_service_order_copy", &cuda->service_order_copy, err) &&
@@ -175,6 +176,11 @@ bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
                                            1, CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream,
                                            parameters, NULL);
   return cuda_check(cuda, result, "set elements", err);
+}
+
+bool cuda_start_copy(CudaDevice *cuda, Error *err) {
+  RtGpuService service = {.context = pointer_to(cuda->block_now)};
+  return have_service(cuda, err) && start_all(cuda, cuda->service_copy, service, err);
 }
 
 /* -- what the host asks for -------------------------------------------------------------------- */

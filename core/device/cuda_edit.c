@@ -77,21 +77,24 @@ bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove
   return end(cuda, to, *is_done = ok);
 }
 
+void cuda_go_to_root(const CudaTree *own, RtGpuCells *cells) {
+  uint64_t at = place_of(own, own->tree->root);
+  cells->offset += at;
+  cells->mask_offset += at;
+}
+
 static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Error *err) {
   RtGpuSet all = {.tree = (void *)(uintptr_t)cuda_tree_address(own),
-                  .manager = set->manager,
-                  .depth = set->depth,
+                  .cells = set->cells,
                   .size = set->size,
-                  .offset = set->offset,
                   .bits = set->bits};
-  memcpy(all.counts, set->counts, sizeof all.counts);
-  memcpy(all.strides, set->strides, sizeof all.strides);
-  if (set->manager < 0) all.offset = place_of(own, own->tree->root) + set->offset;
+  bool in_root = set->cells.manager < 0;
+  if (in_root) cuda_go_to_root(own, &all.cells);
   if (set->from) {
     const CudaTree *from = set->from->device;
     all.copies = 1;
     all.from_offset = set->from_offset;
-    if (set->manager < 0) all.from_offset += place_of(from, set->from->root);
+    if (in_root) all.from_offset += place_of(from, set->from->root);
     memcpy(all.from_strides, set->from_strides, sizeof all.from_strides);
   }
   return cuda_repeat_end(cuda, err) && cuda_start_set(cuda, &all, err);

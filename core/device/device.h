@@ -227,13 +227,24 @@ typedef struct DeviceMove {
   int32_t stream;
 } DeviceMove;
 typedef struct DeviceSet {    /* one number of all cells: as RtGpuSet has it */
-  int32_t manager;            /* in whose nodes they are; -1: the root's container */
-  int32_t depth;
-  uint64_t size, offset, bits;
-  uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
+  RtGpuCells cells;           /* of the root's container: offsets in it */
+  uint64_t size, bits;
   RtTree *from;               /* another number, also of another tree's root; NULL: `bits` */
   uint64_t from_offset, from_strides[RT_MAX_LEVELS];
 } DeviceSet;
+
+/* Numbers of all active cells of a level go to those of another tree, or to a table. */
+typedef struct DeviceCopy {
+  /* in: an RtGpuCopy and what follows it, but for addresses; its cells are of the root's container
+   * in offsets from there */
+  uint64_t *words;
+  int32_t word_count;
+  uint64_t positions;         /* nodes that may come to be, roughly */
+  uint8_t *table;             /* NULL: to another tree */
+  uint64_t element_bytes;     /* of the table */
+  bool is_done;
+  RtError error;              /* then: the runtime's */
+} DeviceCopy;
 
 /* -- the table --------------------------------------------------------------------------------- */
 
@@ -279,6 +290,8 @@ typedef struct DeviceTable {
   /* Has all of that, and what else is queued with the tree, ended? NULL: RtTree.last_use says. */
   bool (*is_idle)(Device *device, const RtTree *tree);
   bool (*set)(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err);
+  /* Waits. `to` is NULL if it goes to a table. NULL, or not done: the host does. */
+  bool (*copy_cells)(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy, Error *err);
   /* Where tasks find what the host finds at `at`, in memory of the tree; NULL: there. */
   bool (*locate)(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address, Error *err);
   /* Where the host sees what tasks find at `address`, or the host's own memory; NULL: nowhere. No

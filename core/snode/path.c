@@ -105,3 +105,12 @@ SNodePath *snode_path_create(const SNode *node) {
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis) {
   return snode_step(node, below)->weight[snode_axis_position(below, axis)];
 }
+
+bool snode_has_same_digits(const SNodeStep *a, const SNodeStep *b) {
+  if (a->digit_count != b->digit_count) return false;
+  for (int k = 0; k < a->digit_count; k++)
+    if (a->digits[k].position != b->digits[k].position || a->digits[k].size != b->digits[k].size ||
+        a->digits[k].weight != b->digits[k].weight)
+      return false;
+  return true;
+}

@@ -59,6 +59,9 @@ struct SNodePath {
 /* For the layout, once offsets are known. NULL: the heap has no memory. Free with heap_free. */
 SNodePath *snode_path_create(const SNode *node);
 
+/* Do two steps divide indices alike? */
+bool snode_has_same_digits(const SNodeStep *a, const SNodeStep *b);
+
 /* The step of `node`, an SNode on the path to `below`. */
 static inline const SNodeStep *snode_step(const SNode *node, const SNode *below) {
   return &below->path->steps[node->depth];

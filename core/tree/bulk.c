@@ -7,11 +7,7 @@
 #include "base/bits.h"
 #include "tree/cell.h"
 #include "tree/numbers.h"
-
-/* Number `part` of its elements. */
-static const SNodeComponent *number_of(const Field *field, int part) {
-  return &field->node->snode->components[field->component + part];
-}
+#include "tree/there.h"
 
 /* -- fill -------------------------------------------------------------------------------------- */
 
@@ -30,55 +26,18 @@ static bool fill_run(void *data, const CellRun *run) {
   return true;
 }
 
-/* Cells that are all active, and lie in the nodes of one level: as steps of a nest. */
-static bool describe(const Field *field, DeviceSet *set) {
-  const SNodePath *path = field->node->snode->path;
-  int first = path->node_step + 1;
-  if (path->sparse_step != path->node_step || snode_has_lists(field->node->snode)) return false;
-  *set = (DeviceSet){.manager = path->node_step < 0 ? -1 : path->steps[path->node_step].manager};
-  for (int k = first; k < path->step_count; k++) {
-    const SNodeStep *step = &path->steps[k];
-    if (set->depth == RT_MAX_LEVELS || step->manager >= 0) return false;
-    set->offset += step->offset;
-    set->counts[set->depth] = step->cell_count;
-    set->strides[set->depth++] = k + 1 < path->step_count ? step[1].stride : 0;
-  }
-  return set->depth > 0;
-}
-
-/* On a device that has the newest contents. */
-static bool fill_there(Field *field, const uint64_t *bits, bool *is_done, Error *err) {
-  Device *device = field->store->device;
-  RtTree *tree = &field->node->tree->rt;
-  DeviceSet set;
-  *is_done = false;
-  if (!device->table->set || !tree->device || !describe(field, &set)) return true;
-  if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
-  uint64_t offset = set.offset;
-  for (int k = 0; k < type_parts(field->type); k++) {
-    const SNodeComponent *number = number_of(field, k);
-    set.offset = offset + number->offset;
-    set.strides[set.depth - 1] = number->stride;
-    set.size = (uint64_t)type_size(number->type);
-    set.bits = bits[k];
-    if (!device->table->set(device, tree, &set, is_done, err)) return false;
-    if (!*is_done) return true;
-  }
-  return true;
-}
-
 bool field_fill(Field *field, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
   bool is_done;
   if (!field_settle(field, NULL, err)) return false;
   if (!vector_convert(field->store, field->type, value, bits, field_label(field, label), err) ||
-      !tree_check_own(field->node->tree, err) || !fill_there(field, bits, &is_done, err))
+      !tree_check_own(field->node->tree, err) || !there_fill(field, bits, &is_done, err))
     return false;
   if (is_done) return true;
   if (!tree_reach(field->node->tree, DEVICE_WRITES, err)) return false;
   for (int k = 0; k < type_parts(field->type); k++) {
-    Fill fill = {.bits = bits[k], .size = (size_t)type_size(number_of(field, k)->type)};
+    Fill fill = {.bits = bits[k], .size = (size_t)type_size(field_number(field, k)->type)};
     if (!cell_walk(field, k, fill_run, &fill, err)) return false;
   }
   return true;
@@ -109,21 +68,13 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
 }
 
-static bool has_same_digits(const SNodeStep *a, const SNodeStep *b) {
-  if (a->digit_count != b->digit_count) return false;
-  for (int k = 0; k < a->digit_count; k++)
-    if (a->digits[k].position != b->digits[k].position || a->digits[k].size != b->digits[k].size ||
-        a->digits[k].weight != b->digits[k].weight)
-      return false;
-  return true;
-}
-
 /* Are the run's cells neighbours in the target, too, which come with the first of them? */
 static bool lies_alike(const Copy *copy, const CellRun *run) {
   const SNode *level = copy->to->node->snode;
   const SNodeStep *last = snode_last_step(level);
   return run->step && last->kind == SNODE_DENSE && level->kind == SNODE_DENSE &&
-         type_equal(copy->from_type, copy->component->type) && has_same_digits(run->step, last);
+         type_equal(copy->from_type, copy->component->type) &&
+         snode_has_same_digits(run->step, last);
 }
 
 static bool copy_neighbours(Copy *copy, const CellRun *run) {
@@ -152,51 +103,6 @@ static bool has_same_shape(const Field *a, const Field *b) {
          !memcmp(x->shape, y->shape, sizeof x->shape[0] * (size_t)x->rank);
 }
 
-static bool nests_are_alike(const Field *field, const Field *from, const DeviceSet *set,
-                            const DeviceSet *other) {
-  const SNodePath *a = field->node->snode->path, *b = from->node->snode->path;
-  bool in_roots = set->manager < 0 && other->manager < 0;
-  if (set->depth != other->depth ||
-      (!in_roots && (field->node->tree != from->node->tree || set->manager != other->manager)))
-    return false;
-  for (int k = 0; k < set->depth; k++)
-    if (set->counts[k] != other->counts[k] ||
-        !has_same_digits(&a->steps[a->node_step + 1 + k], &b->steps[b->node_step + 1 + k]))
-      return false;
-  for (int k = 0; k < type_parts(field->type); k++)
-    if (!type_equal(number_of(field, k)->type, number_of(from, k)->type)) return false;
-  return true;
-}
-
-/* On a device that has the newest contents of both, in nests of the same cells. */
-static bool copy_there(Field *field, Field *from, bool *is_done, Error *err) {
-  Device *device = field->store->device;
-  RtTree *tree = &field->node->tree->rt;
-  DeviceSet set, other;
-  *is_done = false;
-  if (!device->table->set || !tree->device || !from->node->tree->rt.device ||
-      !describe(field, &set) || !describe(from, &other) ||
-      !nests_are_alike(field, from, &set, &other))
-    return true;
-  if (!tree_reach(from->node->tree, DEVICE_COUNTS, err) ||
-      !tree_reach(field->node->tree, DEVICE_COUNTS, err))
-    return false;
-  set.from = &from->node->tree->rt;
-  memcpy(set.from_strides, other.strides, sizeof set.from_strides);
-  uint64_t offset = set.offset;
-  for (int k = 0; k < type_parts(field->type); k++) {
-    const SNodeComponent *number = number_of(field, k), *of = number_of(from, k);
-    set.offset = offset + number->offset;
-    set.strides[set.depth - 1] = number->stride;
-    set.from_offset = other.offset + of->offset;
-    set.from_strides[set.depth - 1] = of->stride;
-    set.size = (uint64_t)type_size(number->type);
-    if (!device->table->set(device, tree, &set, is_done, err)) return false;
-    if (!*is_done) return true;
-  }
-  return true;
-}
-
 bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
   if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
@@ -209,7 +115,7 @@ bool field_copy(Field *field, Field *from, Error *err) {
   if (field == from) return true;
   Tree *tree = field->node->tree;
   bool is_done;
-  if (!tree_check_own(tree, err) || !copy_there(field, from, &is_done, err)) return false;
+  if (!tree_check_own(tree, err) || !there_copy(field, from, &is_done, err)) return false;
   if (is_done) return true;
   if (!tree_reach(from->node->tree, DEVICE_READS, err) || !tree_reach(tree, DEVICE_WRITES, err))
     return false;
@@ -218,8 +124,8 @@ bool field_copy(Field *field, Field *from, Error *err) {
   copy.context.trees = &copy.tree;
   bool ok = true;
   for (int k = 0; ok && k < type_parts(field->type); k++) {
-    copy.component = number_of(field, k);
-    copy.from_type = number_of(from, k)->type;
+    copy.component = field_number(field, k);
+    copy.from_type = field_number(from, k)->type;
     ok = cell_walk(from, k, copy_run, &copy, err);
   }
   storage_context(tree)->error = copy.context.error;
@@ -306,7 +212,7 @@ static void each_row(const Transfer *transfer, const CellRun *run, UseRow *use) 
 }
 
 static void read_row(const Transfer *transfer, const CellRun *run, const Row *row) {
-  Type type = number_of(transfer->field, transfer->part)->type;
+  Type type = field_number(transfer->field, transfer->part)->type;
   if (transfer->numbers) {
     numbers_load(type, row->first, (int64_t)run->stride, row->count,
                  &transfer->numbers[row->place], row->step);
@@ -358,21 +264,44 @@ static bool read_all(Field *field, Transfer *transfer, Error *err) {
   return ok;
 }
 
+/* The device's table, as the array has it. */
+static void take_table(const Transfer *transfer, const uint8_t *table, int64_t count) {
+  const Field *field = transfer->field;
+  int parts = type_parts(field->type);
+  int64_t element = (int64_t)there_offset(field, parts);
+  for (int part = 0; part < parts; part++) {
+    const uint8_t *at = table + there_offset(field, part);
+    Type type = field_number(field, part)->type;
+    if (transfer->numbers)
+      numbers_load(type, at, element, count / parts, transfer->numbers + part, parts);
+    for (int64_t k = part; transfer->integers && k < count; k += parts, at += element)
+      transfer->integers[k] = value_integer(type, at);
+  }
+}
+
+static bool read_array(Field *field, Transfer *transfer, int64_t count, Error *err) {
+  uint8_t *table;
+  if (!check_count(field, count, err) || !there_read(field, &table, err)) return false;
+  if (table) {
+    take_table(transfer, table, count);
+    heap_free(field->store->heap, table);
+    return true;
+  }
+  if (!tree_reach(field->node->tree, DEVICE_READS, err)) return false;
+  bool may_miss = field->node->snode->path->sparse_step >= 0;
+  if (may_miss && transfer->numbers) memset(transfer->numbers, 0, sizeof(double) * (size_t)count);
+  if (transfer->integers) memset(transfer->integers, 0, sizeof(int64_t) * (size_t)count);
+  return read_all(field, transfer, err);
+}
+
 bool field_read(Field *field, double *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .numbers = values};
-  if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_READS, err))
-    return false;
-  if (field->node->snode->path->sparse_step >= 0)
-    memset(values, 0, sizeof *values * (size_t)count);
-  return read_all(field, &transfer, err);
+  return read_array(field, &transfer, count, err);
 }
 
 bool field_read_i64(Field *field, int64_t *values, int64_t count, Error *err) {
   Transfer transfer = {.field = field, .integers = values};
-  if (!check_count(field, count, err) || !tree_reach(field->node->tree, DEVICE_READS, err))
-    return false;
-  memset(values, 0, sizeof *values * (size_t)count);
-  return read_all(field, &transfer, err);
+  return read_array(field, &transfer, count, err);
 }
 
 static void next_index(const SNode *level, int64_t *index) {
@@ -397,7 +326,7 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
   const Field *field = transfer->field;
   const SNode *level = field->node->snode;
   int part = (int)(k % type_parts(field->type));
-  Type type = number_of(field, part)->type;
+  Type type = field_number(field, part)->type;
   char label[100];
   uint64_t bits;
   Cell cell;
@@ -414,8 +343,9 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
 }
 
 static void write_row(const Transfer *transfer, const CellRun *run, const Row *row) {
-  numbers_store(number_of(transfer->field, transfer->part)->type, row->first, (int64_t)run->stride,
-                row->count, &transfer->numbers[row->place], row->step);
+  Type type = field_number(transfer->field, transfer->part)->type;
+  numbers_store(type, row->first, (int64_t)run->stride, row->count,
+                &transfer->numbers[row->place], row->step);
 }
 
 static bool write_run(void *data, const CellRun *run) {
@@ -428,7 +358,7 @@ static bool writes_rows(const Field *field, const Transfer *transfer, int64_t co
   int parts = type_parts(field->type);
   bool can = transfer->numbers && field->node->snode->path->sparse_step < 0;
   for (int k = 0; can && k < parts; k++)
-    can = numbers_fit(number_of(field, k)->type, transfer->numbers + k, parts, count / parts);
+    can = numbers_fit(field_number(field, k)->type, transfer->numbers + k, parts, count / parts);
   return can;
 }
 

@@ -42,6 +42,8 @@ extern const CellKind cell_kinds[SNODE_KIND_COUNT];
 
 /* Which cell of the step's container the indices name; of a hash, by which coordinates. */
 uint64_t kind_cell_number(const SNodeStep *step, const int64_t *index);
+/* Of a visit, without an index: visit.c. */
+RtVisitStep visit_step(const SNodeStep *step);
 void kind_hash_key(const SNodeStep *step, const int64_t *index, int64_t key[SNODE_MAX_AXES]);
 
 #endif

@@ -10,13 +10,17 @@ typedef struct Words { /* of the launch */
   RtVisitStep steps[];
 } Words;
 
+RtVisitStep visit_step(const SNodeStep *step) {
+  return (RtVisitStep){.offset = step->offset,
+                       .stride = step->stride,
+                       .words = step->mask_offset,
+                       .kind = (int32_t)cell_kinds[step->kind].visit,
+                       .number = step->mask >= 0 ? step->mask : step->manager,
+                       .chunk = (int32_t)step->node->chunk};
+}
+
 static void fill_step(const SNodeStep *step, const int64_t *index, RtVisitStep *to) {
-  *to = (RtVisitStep){.offset = step->offset,
-                      .stride = step->stride,
-                      .words = step->mask_offset,
-                      .kind = (int32_t)cell_kinds[step->kind].visit,
-                      .number = step->mask >= 0 ? step->mask : step->manager,
-                      .chunk = (int32_t)step->node->chunk};
+  *to = visit_step(step);
   if (to->kind == RT_VISIT_HASH) kind_hash_key(step, index, to->key);
   else to->cell = kind_cell_number(step, index);
   if (to->kind == RT_VISIT_CHUNKS) to->key[0] = index[step->digits[0].position];

@@ -472,6 +472,108 @@ describe("arch cuda #compiled #cpu", function()
     end
   end)
 
+  it("fills and copies what has bits, and lists, where the elements are", function()
+    local text = [[
+      local s, t, b, c = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.i32), rg.field(rg.i32)
+      local one, l, m, n = rg.field(rg.f64), rg.field(rg.i32), rg.field(rg.i16), rg.field(rg.f32)
+      local top = rg.tree():pointer("i", 16)
+      top:place(one)
+      top:dense("i", 2):bitmasked("i", 8):dense("j", 300):place(s, t)
+      rg.tree():bitmasked("i", 100):bitmasked("j", 70):place(b, c)
+      rg.tree():pointer("i", 8):dense("i", 4):dynamic("j", 100, { chunk = 8 }):place(l, m)
+      rg.tree():hash("i"):bitmasked("i", 64):place(n)
+      rg.kernel(function()
+        for i in rg.range(100) do
+          s[i * 2 + 1][i % 3], b[i][i * 7 % 70], n[i * 5 - 200], one[i % 5 * 3] = i, i, i, i
+        end
+        for i in rg.range(300) do l:append(i % 20, i, i) end
+      end)()
+      rg.sync()
+      io.stderr:write "begin\n"
+      s:fill(4) b:fill(7) l:fill(9) m:fill(3) n:fill(2.5) one:fill(1)
+      t:copy_from(s) c:copy_from(b)
+      io.stderr:write "over\n"
+      for _, x in ipairs { s, t, b, c, l, m, n, one } do
+        local sum, count = 0, 0
+        for i, j, v in pairs(x) do
+          if not v then v, j = j, 0 end
+          sum, count = sum + v * (i % 7 + j % 5 + 1), count + 1
+        end
+        print(sum, count)
+      end
+      print(l[3][2], l[25][1], m[3][14], m[3][15])
+    ]]
+    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+    local moved = 0
+    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes" do
+      moved = moved + bytes
+    end
+    assert.is_true(moved < 32768, moved)
+    local function lines(answer)
+      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
+        :gsub("%s+$", ""))
+    end
+    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+  end)
+
+  it("copies between sparse trees, and into tables, where the elements are", function()
+    local text = [[
+      local a, b, c, d, e, v, h, g, l, m = rg.field(rg.f32), rg.field(rg.f32), rg.field(rg.f32),
+        rg.field(rg.f32), rg.field(rg.f32, 96, 60), rg.field(rg.vec3), rg.field(rg.i64),
+        rg.field(rg.i64), rg.field(rg.i32), rg.field(rg.i32)
+      rg.tree():pointer("ij", 12, 6):dense("ij", 8, 10):place(a)
+      rg.tree():pointer("i", 4):dense("j", 5):pointer("ij", 8, 3):bitmasked("ij", 3, 4):place(b)
+      rg.tree():dense("j", 4):bitmasked("ij", 96, 15):place(c)
+      rg.tree():pointer("ji", 60, 96):place(d)
+      rg.tree():pointer("ij", 3, 5):pointer("ij", 32, 12):place(v)
+      rg.tree():hash("ij"):dense("i", 8):place(h)
+      rg.tree():hash("j"):hash("i"):dense("i", 8):place(g)
+      rg.tree():pointer("i", 8):dense("i", 4):dynamic("j", 100, { chunk = 8 }):place(l)
+      rg.tree():dense("i", 32):dynamic("j", 100, { chunk = 5 }):place(m)
+      rg.kernel(function()
+        for i in rg.range(90) do
+          a[i][i * 7 % 60], h[i * 3 - 40][5 - i] = i + 0.5, i - 9000000000
+          v[i][i % 50] = rg.vec3(i, 1, -i)
+          c[i][i % 9] = 3
+        end
+        for i in rg.range(300) do l:append(i % 20, i % 20) end
+      end)()
+      rg.sync()
+      io.stderr:write "begin\n"
+      b:copy_from(a) c:copy_from(b) d:copy_from(c) e:copy_from(a) g:copy_from(h) m:copy_from(l)
+      local tables = { b:to_table(), c:to_table(), d:to_table(), v:to_table(), m:to_table() }
+      io.stderr:write "over\n"
+      for _, x in ipairs { b, c, d, e, g, l, m } do
+        local sum, count = 0, 0
+        for i, j, w in pairs(x) do
+          sum, count = sum + w * (i % 7 + j % 5 + 1), count + 1
+        end
+        print(tostring(sum), count)
+      end
+      for k, t in ipairs(tables) do
+        local sum = 0
+        for i, row in ipairs(t) do
+          for j, w in ipairs(row) do
+            sum = sum + (k == 4 and w.x * j + w.y - w.z * i or w * (i % 7 + j % 5 + 1))
+          end
+        end
+        print(sum, #t, #t[1])
+      end
+    ]]
+    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+    local moved = 0
+    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes from 0x%x+\n" do
+      moved = moved + bytes
+    end
+    local read = 3 * 96 * 60 * 4 + 96 * 60 * 12 + 32 * 100 * 4
+    assert.is_true(moved > read and moved < read + 98304, moved)
+    local function lines(answer)
+      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
+        :gsub("%s+$", ""))
+    end
+    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+  end)
+
   it("copies fields that lie alike where their elements are", function()
     local text = [[
       local x, y = rg.field(rg.vec2, 90, 70), rg.field(rg.vec2, 90, 70)
