@@ -39,6 +39,12 @@ has_time() { # NAME
   [ $SECONDS -lt "$gpu_end" ] || { say "left out, as time is over: $1"; false; }
 }
 
+# So many seconds, or as many as are left until a machine that is lent for ten minutes is taken.
+at_most() { # SECONDS
+  local left=$((gpu_end + 45 - SECONDS))
+  echo $((left < 1 ? 1 : left < $1 ? left : $1))
+}
+
 # gpu_side_by_side KIND NAME ..: job_KIND of each name, a job of its own; what has no time left ends
 # at once.
 gpu_side_by_side() {
@@ -52,7 +58,8 @@ gpu_side_by_side() {
 }
 
 job_gpu_spec() { # so that one that hangs costs its own two minutes
-  local filter_out="#cpu" busted_seconds=120 specs="tests/lua/$1_spec.lua"
+  local filter_out="#cpu" busted_seconds specs="tests/lua/$1_spec.lua"
+  busted_seconds=$(at_most 120)
   run_busted "lua, on the GPU, $1" RG_ARCH=cuda RG_ASYNC=off
 }
 
@@ -65,12 +72,12 @@ run_gpu_specs() {
     grep -vxE "$left" | grep -vxF "$(printf '%s\n' $first_specs)")
   gpu_side_by_side gpu_spec ${GPU_SPECS:-$first_specs $all}
   has_time "ranks" || return
-  specs="tests/lua/gpu_window_spec.lua" filter_out="#ptx" busted_seconds=120 \
+  specs="tests/lua/gpu_window_spec.lua" filter_out="#ptx" busted_seconds=$(at_most 120) \
     run_busted "lua, ranks on the GPU" RG_GPU_RANKS=device
 }
 
 job_gpu_example() {
-  RG_ARCH=cuda EXAMPLE_SECONDS=120 run_counted "example, on the GPU, $1" \
+  RG_ARCH=cuda EXAMPLE_SECONDS=$(at_most 120) run_counted "example, on the GPU, $1" \
     bash "$root/tests/examples/check" "$1"
 }
 
@@ -100,10 +107,11 @@ run_compute_sanitizer() {
   local name spec log begin
   for name in $sparse_specs; do
     spec="$root/tests/lua/${name}_spec.lua" begin=$EPOCHREALTIME
-    [ -f "$spec" ] || continue
+    [ -f "$spec" ] && has_time "compute-sanitizer $name" || continue
     log=$(mktemp)
-    if (cd "$root" && RG_ARCH=cuda timeout -k 5 300 "$tool" --error-exitcode 9 luajit "$busted" \
-      -o plainTerminal --helper=tests/lua/helper.lua "$spec") >"$log" 2>&1; then
+    if (cd "$root" && RG_ARCH=cuda timeout -k 5 "$(at_most 300)" "$tool" --error-exitcode 9 luajit \
+      "$busted" -o plainTerminal --helper=tests/lua/helper.lua --filter-out='#cpu' "$spec") \
+      >"$log" 2>&1; then
       add 1 0 "compute-sanitizer, $name" "$begin"
     else
       tail -n 30 "$log" >&2
