@@ -30,7 +30,6 @@ typedef struct CudaRange {
 } CudaRange;
 
 /* Which side has the newest contents of a page of a tree's memory. */
-enum { CUDA_PAGE = 65536 };
 typedef enum CudaPage {
   CUDA_SAME,
   CUDA_HOST_IS_NEWER,
@@ -59,7 +58,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint8_t *first;             /* of its memory, as the host sees it */
   CudaRange memory;           /* that memory on the GPU: mirrors `first` on */
   uint8_t *pages;             /* CudaPage, of `first` on; past the end: SAME */
-  uint64_t page_count;
+  uint64_t page_count, page_bytes;
   CudaUse use;
   bool host_has_all;          /* every page that is in use is newer on the host */
   bool host_has_some;         /* some are, perhaps */
@@ -271,6 +270,8 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err);
 /* For the current stream; for all of them. */
 bool cuda_wait(CudaDevice *cuda, Error *err);
 bool cuda_wait_all(CudaDevice *cuda, Error *err);
+/* For that use, and what came before it on its stream. */
+bool cuda_wait_for(CudaDevice *cuda, CudaUse use, Error *err);
 /* As far as is known without waiting. */
 bool cuda_is_idle(CudaDevice *cuda, int32_t number);
 void cuda_streams_free(CudaDevice *cuda);
@@ -302,6 +303,8 @@ bool cuda_shrink(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes);
 /* Of cuda_allocate: at least so large, perhaps elsewhere; what was in it is kept, or lost. */
 bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err);
 void cuda_free(CudaDevice *cuda, CudaRange *range);
+/* Of which that is the last use: waits for nothing else. */
+void cuda_free_after(CudaDevice *cuda, CudaRange *range, CudaUse use);
 /* Zeros in one piece, which other processes can map. */
 bool cuda_provide_shared(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *err);
 uint64_t cuda_piece_size(CudaDevice *cuda); /* the least that can be mapped */
@@ -333,6 +336,11 @@ static inline bool cuda_is_view(const RtTree *tree) {
 uint64_t cuda_usable_bytes(const CudaTree *tree, uint64_t mapped);
 /* What must be mapped for that. */
 uint64_t cuda_mapped_for(const CudaTree *tree, uint64_t usable);
+
+/* Host and GPU exchange as much of a tree's memory at once. */
+static inline uint64_t cuda_page_bytes(const CudaDevice *cuda) {
+  return (uint64_t)cuda->guesses[CUDA_GUESS_page] << 10;
+}
 
 /* cuda_tree.c */
 /* The GPU's side of a tree; NULL with err. */
@@ -392,9 +400,10 @@ void cuda_arrays_ran_short(CudaDevice *cuda);
 /* RtContext.move */
 const uint8_t *cuda_array_move(RtContext *context, RtCounted *counted, const uint8_t *from,
                                uint64_t size_bytes, int32_t use);
-/* Before a task that may reach arrays in memory of the host: all are there, also those that were
+/* Before a task that may reach arrays in memory of the host: those are there, also where they were
  * shown to its other version. */
-bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
+                       Error *err);
 /* After a task. */
 void cuda_copies_note(CudaDevice *cuda);
 /* At the beginning and the end of a launch. */
@@ -465,12 +474,19 @@ typedef struct CudaCode {
   DeviceCode code;
   struct Code *object;
   void *module;
+  bool recurses;              /* functions of it call themselves: */
+  uint64_t call_bytes;        /* of the stack, that a call of one takes at most */
   uint64_t most_calls;        /* RtWorker.most_calls of its launches */
   int32_t ptx_version;        /* of its text: 70 is 7.0 */
   int32_t *frames;            /* by task: bytes of a thread's own arrays; -1: that is not known */
   void *tasks[];              /* the driver's functions */
 } CudaCode;
 void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
+/* Before a launch of it. */
+bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err);
+/* Takes stacks back, unless the running launch has them; false: there were none. All streams are
+ * idle. */
+bool cuda_trim_stack(CudaDevice *cuda);
 DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_COUNT],
                       int32_t task_count, Error *err);
 void cuda_unload(Device *device, DeviceCode *code);

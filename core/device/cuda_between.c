@@ -328,7 +328,7 @@ static bool is_worth(const CudaDevice *cuda, const CudaTree *own, const DeviceVi
   uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_visits],
            per_page = (uint64_t)cuda->guesses[CUDA_GUESS_visits_per_page];
   if (cuda_is_view(own->tree)) return true;
-  if (!visit->could_look) most += per_page * (own->tree->top / CUDA_PAGE);
+  if (!visit->could_look) most += per_page * (own->tree->top / own->page_bytes);
   return own->visits < most;
 }
 

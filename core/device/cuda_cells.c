@@ -1,8 +1,8 @@
 /* cuda_cells.c - numbers of all active cells of a level of a tree that is on the GPU, copied there:
  * to the cells of another tree, which come to be as in a task; or to a table of zeros, piece by
- * piece, which then goes to the host. Either is a launch whose host region, a function of ours, asks for a
- * service. Not done: the host has the newest contents, others use the memory, or there is too
- * little. */
+ * piece, which then goes to the host. Either is a launch whose host region, a function of ours,
+ * asks for a service. Not done: the host has the newest contents, others use the memory, or there
+ * is too little. */
 #include "base/bits.h"
 #include "base/guard.h"
 #include "device/cuda.h"

@@ -5,20 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "build_id.h"
 #include "device/cuda.h"
 #include "loader/loader.h"
 
-enum { LOG_BYTES = 400, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
+enum { LOG_BYTES = 400 };
+enum { MOST_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 
 /* The driver's compiler says why; the text is ours, so that is a slip of ours. `text` ends with a
  * NUL. */
-void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
+static void *load_text(CudaDevice *cuda, const char *text, int64_t most, Error *err) {
   void *module = NULL;
   char log[LOG_BYTES] = "";
-  const int options[] = {ERROR_LOG, ERROR_LOG_BYTES};
-  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)};
-  int result = cuda->driver.cuModuleLoadDataEx(&module, text, 2, options, values);
+  const int options[] = {ERROR_LOG, ERROR_LOG_BYTES, MOST_REGISTERS};
+  void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1), (void *)(uintptr_t)most};
+  int result = cuda->driver.cuModuleLoadDataEx(&module, text, most ? 3 : 2, options, values);
   if (!result || driver_is_lost(result) || result == DRIVER_OUT_OF_MEMORY)
     return cuda_check(cuda, result, "load a kernel", err) ? module : NULL;
   for (char *at = log; *at; at++)
@@ -28,14 +30,18 @@ void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
   return NULL;
 }
 
+void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
+  return load_text(cuda, text, 0, err);
+}
+
 enum { INPUT_PTX = 1 };       /* CUjitInputType */
 
 /* Of the driver's compile; `processor` has room for its name. */
 static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uint64_t length,
-                                   char processor[200]) {
+                                   int64_t most, char processor[200]) {
   const DriverDevice *about = &cuda->about;
-  snprintf(processor, 200, "cubin %d, driver %d, %.120s", about->capability,
-           about->driver_version, about->name);
+  snprintf(processor, 200, "cubin %d, registers %d, driver %d, %.120s", about->capability,
+           (int)most, about->driver_version, about->name);
   return (RgCodegenRequest){.bytes = (const uint8_t *)text,
                             .length = (int64_t)length,
                             .build_id = RG_BUILD_ID,
@@ -43,27 +49,32 @@ static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uin
 }
 
 /* What was kept; NULL: nothing, or nothing that the driver takes. */
-static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request) {
+static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int64_t most) {
+  const int option = MOST_REGISTERS; /* of code that is compiled it changes nothing */
+  void *value = (void *)(uintptr_t)most;
   RgCodegenObject objects[RG_TARGET_COUNT];
   void *module = NULL;
   if (!cache_find(cuda->device.cache, request, objects)) return NULL;
   const uint8_t *image = objects[RG_TARGET_PTX].bytes;
-  if (cuda->driver.cuModuleLoadDataEx(&module, image, 0, NULL, NULL)) module = NULL;
+  if (cuda->driver.cuModuleLoadDataEx(&module, image, most != 0, &option, &value)) module = NULL;
   for (int t = 0; t < RG_TARGET_COUNT; t++) heap_free(cuda->device.heap, objects[t].bytes);
   return module;
 }
 
 /* Compiled by the driver's linker, which shows the result; NULL: it is compiled while it is loaded,
  * with whatever error that has. */
-static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, const char *text) {
+static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, const char *text,
+                         int64_t most) {
+  const int option = MOST_REGISTERS;
+  void *value = (void *)(uintptr_t)most;
   const Driver *driver = &cuda->driver;
   void *state, *image, *module = NULL;
   size_t size_bytes;
-  if (driver->cuLinkCreate_v2(0, NULL, NULL, &state)) return NULL;
+  if (driver->cuLinkCreate_v2(most != 0, &option, &value, &state)) return NULL;
   if (!driver->cuLinkAddData_v2(state, INPUT_PTX, text, (size_t)request->length + 1, "kernel", 0,
                                 NULL, NULL) &&
       !driver->cuLinkComplete(state, &image, &size_bytes) &&
-      !driver->cuModuleLoadDataEx(&module, image, 0, NULL, NULL)) {
+      !driver->cuModuleLoadDataEx(&module, image, most != 0, &option, &value)) {
     RgCodegenObject objects[RG_TARGET_COUNT] = {
         [RG_TARGET_PTX] = {.bytes = image, .length = (int64_t)size_bytes}};
     cache_store(cuda->device.cache, request, objects);
@@ -72,66 +83,38 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
   return module;
 }
 
-/* The largest frame of a function: PTX declares it as an array of bytes, "__local_depot3[64]". */
-static uint64_t largest_frame(const char *text) {
+/* PTX declares the frame of a function as an array of bytes, "__local_depot3[64]"; other mentions
+ * of it have no size. */
+static const char *next_frame(const char *text) {
   static const char depot[] = "__local_depot";
+  const char *at = strstr(text, depot);
+  return at ? at + sizeof depot - 1 : NULL;
+}
+static uint64_t frame_bytes(const char *at) {
+  const char *size = at + strspn(at, "0123456789");
+  return *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
+}
+
+static uint64_t largest_frame(const char *text) {
   uint64_t most = 0;
-  for (const char *at = text; (at = strstr(at, depot));) {
-    at += sizeof depot - 1;
-    const char *size = at + strspn(at, "0123456789");
-    uint64_t bytes = *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
-    if (bytes > most) most = bytes;
-  }
+  for (const char *at = next_frame(text); at; at = next_frame(at))
+    if (frame_bytes(at) > most) most = frame_bytes(at);
   return most;
 }
 
-/* A thread's stack is small unless it is asked for, and takes memory for every thread that can run:
- * only functions that call themselves need more (codegen/function.c), which say so when there are
- * too many calls. Each call keeps its frame and what the callee may overwrite of its registers.
- * Where the GPU refuses so much, half as many calls may do. */
-static bool have_stack(CudaDevice *cuda, CudaCode *code, const char *text, Error *err) {
-  enum { STACK_SIZE = 0, LEAST = 16384, REGISTERS = 192, FEW_CALLS = 8 }; /* CUlimit; bytes */
-  uint64_t of_call = largest_frame(text) + REGISTERS, bytes = 0;
-  code->most_calls = RT_MOST_CALLS_GPU;
-  if (!strstr(text, "rg_function_")) return true;
-  for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
-    bytes = code->most_calls * of_call;
-    if (bytes < LEAST) bytes = LEAST;
-    if (bytes <= cuda->stack_bytes) return true;
-    if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) continue;
-    cuda->stack_bytes = bytes;
-    return true;
-  }
-  error_set(err, RG_ERROR_DEVICE_MEMORY,
-            "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function that "
-            "calls itself",
-            (unsigned long long)(bytes >> 10), FEW_CALLS);
-  return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
-}
-
-static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, Error *err) {
+static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, int64_t most,
+                         Error *err) {
   char processor[200];
   void *module = NULL;
   if (cuda->device.cache) {
-    RgCodegenRequest request = request_of(cuda, text, length, processor);
-    module = find_module(cuda, &request);
-    if (!module) module = link_module(cuda, &request, text);
+    RgCodegenRequest request = request_of(cuda, text, length, most, processor);
+    module = find_module(cuda, &request, most);
+    if (!module) module = link_module(cuda, &request, text, most);
   }
-  return module ? module : cuda_load_module(cuda, text, err);
+  return module ? module : load_text(cuda, text, most, err);
 }
 
-static bool load_module(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
-                        int32_t task_count, Error *err) {
-  char *text = heap_alloc(cuda->device.heap, (size_t)ptx->length + 1);
-  if (!text)
-    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
-  memcpy(text, ptx->bytes, (size_t)ptx->length);
-  cuda_read_text(code, text, task_count);
-  if (have_stack(cuda, code, text, err))
-    code->module = make_module(cuda, text, (uint64_t)ptx->length, err);
-  heap_free(cuda->device.heap, text);
-  return code->module != NULL;
-}
+enum { LOCAL_BYTES = 3, REGISTERS = 4 }; /* CUfunction_attribute */
 
 static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Error *err) {
   char name[32];
@@ -143,6 +126,111 @@ static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Err
     if (!cuda_check(cuda, result, "find a kernel's task", err)) return false;
   }
   return true;
+}
+
+/* The frames that a text declares, together. */
+static uint64_t all_frames(const char *text) {
+  uint64_t all = 0;
+  for (const char *at = next_frame(text); at; at = next_frame(at)) all += frame_bytes(at);
+  return all;
+}
+
+/* Have registers found no room? What a task keeps in local memory beside frames are such. */
+static bool spills(CudaDevice *cuda, const CudaCode *code, uint64_t frames, int32_t task_count) {
+  for (int32_t k = 0; k < task_count; k++) {
+    int local = 0;
+    if (cuda->driver.cuFuncGetAttribute(&local, LOCAL_BYTES, code->tasks[k])) continue;
+    if ((uint64_t)local > align_up(frames, 16)) return true;
+  }
+  return false;
+}
+
+static bool load_with(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
+                      int64_t most, int32_t task_count, Error *err) {
+  code->module = make_module(cuda, text, length, most, err);
+  return code->module && find_tasks(cuda, code, task_count, err);
+}
+
+static bool has_many_registers(CudaDevice *cuda, const CudaCode *code, int32_t task_count) {
+  for (int32_t k = 0; k < task_count; k++) {
+    int count = 0;
+    if (cuda->driver.cuFuncGetAttribute(&count, REGISTERS, code->tasks[k])) continue;
+    if (count > cuda->guesses[CUDA_GUESS_registers]) return true;
+  }
+  return false;
+}
+
+/* With fewer registers, more threads run side by side: where all values still have one. Who asks
+ * for few gets them, but others' code would take more of them than on its own. */
+static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
+                            int32_t task_count, Error *err) {
+  int64_t most = cuda->guesses[CUDA_GUESS_registers];
+  if (!load_with(cuda, code, text, length, 0, task_count, err)) return false;
+  if (code->recurses || !has_many_registers(cuda, code, task_count)) return true;
+  cuda->driver.cuModuleUnload(code->module);
+  if (!load_with(cuda, code, text, length, most, task_count, err)) return false;
+  if (!spills(cuda, code, all_frames(text), task_count)) return true;
+  cuda->driver.cuModuleUnload(code->module);
+  return load_with(cuda, code, text, length, 0, task_count, err);
+}
+
+static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *ptx,
+                     int32_t task_count, Error *err) {
+  char *text = heap_alloc(cuda->device.heap, (size_t)ptx->length + 1);
+  if (!text)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  memcpy(text, ptx->bytes, (size_t)ptx->length);
+  cuda_read_text(code, text, task_count);
+  code->recurses = strstr(text, "rg_function_") != NULL;
+  code->call_bytes = largest_frame(text);
+  bool ok = load_text_tasks(cuda, code, text, (uint64_t)ptx->length, task_count, err);
+  heap_free(cuda->device.heap, text);
+  return ok;
+}
+
+/* -- the stack of functions that call themselves ----------------------------------------------- */
+
+/* What a call keeps beside its frame: at most all registers, and where it returns to. */
+static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) {
+  enum { USUAL = 44, RETURN = 16 };
+  int most = 0;
+  for (int32_t k = 0; k < task_count; k++) {
+    int registers = USUAL;
+    if (cuda->driver.cuFuncGetAttribute(&registers, REGISTERS, code->tasks[k])) registers = USUAL;
+    if (registers > most) most = registers;
+  }
+  code->call_bytes += 4 * (uint64_t)most + RETURN;
+}
+
+enum { STACK_SIZE = 0, LEAST_STACK = 1024, FEW_CALLS = 8 }; /* CUlimit; bytes */
+
+/* The limit is the context's: each thread that can run at once gets as much as the code needs that
+ * needs most, from its first launch on. Where the GPU refuses so much, half as many calls may do;
+ * the code says when there are too many (codegen/function.c). */
+bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
+  if (!code->recurses) return true;
+  uint64_t bytes = code->call_bytes * code->most_calls;
+  for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
+    bytes = code->call_bytes * code->most_calls;
+    if (bytes < LEAST_STACK) bytes = LEAST_STACK;
+    if (bytes <= cuda->stack_bytes) return true;
+    if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) continue;
+    cuda->stack_bytes = bytes;
+    return true;
+  }
+  code->most_calls = FEW_CALLS;
+  error_set(err, RG_ERROR_DEVICE_MEMORY,
+            "the GPU cannot give each thread a stack of %llu KiB, for %d calls of a function that "
+            "calls itself",
+            (unsigned long long)(bytes >> 10), FEW_CALLS);
+  return error_hint(err, "smaller vectors and matrices in its locals, or a loop");
+}
+
+bool cuda_trim_stack(CudaDevice *cuda) {
+  bool needs = cuda->launch && cuda->is_in_launch && ((CudaCode *)cuda->launch->code)->recurses;
+  if (!cuda->stack_bytes || needs) return false;
+  cuda->stack_bytes = 0;
+  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, LEAST_STACK);
 }
 
 static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *host, Error *err) {
@@ -157,8 +245,9 @@ static bool load_tasks(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *
   if (!task_count) return true;
   if (!ptx->bytes) return error_set(err, RG_ERROR_OBJECT, "compiled code has nothing for the GPU");
   if (!cuda_enter(cuda, err)) return false;
-  bool ok = load_module(cuda, code, ptx, task_count, err) &&
-            find_tasks(cuda, code, task_count, err);
+  bool ok = load_ptx(cuda, code, ptx, task_count, err);
+  code->most_calls = RT_MOST_CALLS_GPU;
+  if (ok && code->recurses) add_registers(cuda, code, task_count);
   cuda_leave(cuda);
   return ok;
 }

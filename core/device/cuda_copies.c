@@ -8,7 +8,8 @@
  * of the array's memory are parts of it (cuda_owner). Who asks: the host region, right before a
  * loop of which the pass `fixed` knows that nothing in it grows, and before it uses elements itself
  * (RtContext.move); Lua and extensions, by device->table; launches, before a task that reaches
- * elements by headers, for which all are brought to the host, and lost here if it makes some grow.
+ * elements by headers, for which those are brought to the host that it may reach, and lost here if
+ * it makes some grow.
  * A slice has its part of the copy of what it is a slice of. Arrays of arrays have no copy, as what
  * they hold is found by the host's addresses; nor is one used by a launch that has wraps of them in
  * place. Where the GPU has no memory for one, its tasks reach the host's, as without copies.
@@ -154,10 +155,21 @@ static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
   return false;
 }
 
-bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+/* Whatever it may reach: an array of arrays leads anywhere. */
+static bool may_reach(const DeviceLaunch *launch, const DeviceTask *task, const CudaCopy *copy) {
+  if (task->array_count < 0 || launch->has_arrays_in_place) return true;
+  for (int32_t k = 0; k < task->array_count; k++) {
+    RtCounted *counted = (RtCounted *)(uintptr_t)launch->frame[task->array_slots[k]];
+    if (counted && root_of(counted) == copy->counted) return true;
+  }
+  return false;
+}
+
+bool cuda_copies_yield(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
+                       Error *err) {
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
     next = copy->next;
-    if (!copy->counted || is_wrapped_now(cuda, copy)) continue;
+    if (!copy->counted || is_wrapped_now(cuda, copy) || !may_reach(launch, task, copy)) continue;
     if (!bring_all(cuda, copy, DEVICE_WRITES, err)) return false;
     if (launch->grows_arrays) drop(cuda, copy);
   }

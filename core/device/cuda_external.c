@@ -26,7 +26,8 @@ static void end(CudaDevice *cuda, RtTree *tree, uint8_t *pages, DeviceMemory *mi
 
 static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   Heap *heap = cuda->device.heap;
-  uint64_t page_count = (size_bytes + CUDA_PAGE - 1) / CUDA_PAGE;
+  uint64_t page_bytes = cuda_page_bytes(cuda);
+  uint64_t page_count = (size_bytes + page_bytes - 1) / page_bytes;
   DeviceMemory mirror = {0};
   Error unused;
   error_clear(&unused);
@@ -46,8 +47,8 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   *own = (CudaTree){.tree = tree, .first = first, .next = cuda->trees, .pages = pages,
                     .memory = {.at = base, .reserved = size_bytes, .mapped = size_bytes,
                                .is_external = true},
-                    .page_count = page_count, .mirror = mirror, .owns_tree = true,
-                    .is_shown = true, .is_shared = shared != NULL};
+                    .page_count = page_count, .page_bytes = page_bytes, .mirror = mirror,
+                    .owns_tree = true, .is_shown = true, .is_shared = shared != NULL};
   if (cuda->trees) cuda->trees->previous = own;
   cuda->trees = own;
   return own;

@@ -508,7 +508,7 @@ static bool have_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const Devi
   if (!launch->shares_arrays) return true;
   cuda->arrays_are_used |= task->uses_arrays || launch->has_arrays_in_place;
   bool reaches = task->reaches_arrays || launch->has_arrays_in_place;
-  return !reaches || cuda_copies_yield(cuda, launch, err);
+  return !reaches || cuda_copies_yield(cuda, launch, task, err);
 }
 
 static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *err) {
@@ -520,7 +520,9 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
   bool ok = push_trees(cuda, launch, number, total, err) &&
             have_arrays(cuda, launch, task, err) &&
-            have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
+            have_heap(cuda, launch, number, total, err) &&
+            cuda_have_stack(cuda, (CudaCode *)launch->code, err) &&
+            cuda_push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
             cuda_have_orders(cuda, launch, task, err) &&
             start_task(cuda, launch, number, total, err);

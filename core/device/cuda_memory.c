@@ -161,10 +161,9 @@ bool cuda_provide_shared(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes
   return false;
 }
 
-void cuda_free(CudaDevice *cuda, CudaRange *range) {
+static void free_idle(CudaDevice *cuda, CudaRange *range) {
   const Driver *driver = &cuda->driver;
   if (range->at && !range->is_external && !cuda_is_lost(cuda)) {
-    cuda_wait_all(cuda, NULL);
     while (range->piece_count) drop_piece(cuda, range);
     if (range->plain) memory_pool_give(range->pool, range->plain);
     else driver->cuMemAddressFree(range->at, range->reserved);
@@ -172,6 +171,16 @@ void cuda_free(CudaDevice *cuda, CudaRange *range) {
   heap_free(cuda->device.heap, range->pieces);
   heap_free(cuda->device.heap, range->piece_bytes);
   *range = (CudaRange){0};
+}
+
+void cuda_free(CudaDevice *cuda, CudaRange *range) {
+  if (range->at && !range->is_external && !cuda_is_lost(cuda)) cuda_wait_all(cuda, NULL);
+  free_idle(cuda, range);
+}
+
+void cuda_free_after(CudaDevice *cuda, CudaRange *range, CudaUse use) {
+  if (range->at && !cuda_is_lost(cuda)) cuda_wait_for(cuda, use, NULL);
+  free_idle(cuda, range);
 }
 
 /* -- copies ------------------------------------------------------------------------------------ */

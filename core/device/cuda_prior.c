@@ -16,17 +16,17 @@ static bool have_priors(CudaDevice *cuda, CudaTree *tree) {
 }
 
 static uint64_t bytes_of(const CudaTree *tree, uint64_t page) {
-  uint64_t left = tree->memory.mapped - page * CUDA_PAGE;
-  return left < CUDA_PAGE ? left : CUDA_PAGE;
+  uint64_t left = tree->memory.mapped - page * tree->page_bytes;
+  return left < tree->page_bytes ? left : tree->page_bytes;
 }
 
 bool cuda_priors_make(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t end, Error *err) {
   bool ok = have_priors(cuda, tree);
   for (uint64_t k = begin; ok && k < end && k < tree->page_count; k++) {
     if (tree->priors[k]) continue;
-    tree->priors[k] = heap_alloc(cuda->device.heap, CUDA_PAGE);
+    tree->priors[k] = heap_alloc(cuda->device.heap, tree->page_bytes);
     ok = tree->priors[k];
-    if (ok) memcpy(tree->priors[k], tree->first + k * CUDA_PAGE, bytes_of(tree, k));
+    if (ok) memcpy(tree->priors[k], tree->first + k * tree->page_bytes, bytes_of(tree, k));
   }
   return ok || error_set(err, RG_ERROR_MEMORY, "the host has no memory left to change a window");
 }
@@ -38,7 +38,7 @@ static uint64_t next(const uint8_t *a, const uint8_t *b, uint64_t at, uint64_t e
 }
 
 bool cuda_priors_push(CudaDevice *cuda, CudaTree *tree, uint64_t page, Error *err) {
-  uint64_t size_bytes = bytes_of(tree, page), begin = page * CUDA_PAGE;
+  uint64_t size_bytes = bytes_of(tree, page), begin = page * tree->page_bytes;
   const uint8_t *now = tree->first + begin, *was = tree->priors ? tree->priors[page] : NULL;
   if (!was) return cuda_write(cuda, tree->memory.at + begin, now, size_bytes, err);
   for (uint64_t at = 0, past; at < size_bytes; at = past) {

@@ -111,6 +111,7 @@ bool cuda_relieve(CudaDevice *cuda) {
   if (cuda_wait_all(cuda, NULL)) {
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
     any |= cuda_trim_heap(cuda);
+    any |= cuda_trim_stack(cuda);
     any |= cuda_copies_relieve(cuda);
     any |= cuda_trim_plain(cuda);
   }

@@ -7,7 +7,8 @@
  *
  * So what two streams share is used in the order of the calls, and nothing else waits. A stream
  * knows how many launches of each other come before what it gets next, and asks for no event twice.
- * Memory is freed, and code unloaded, when all streams are idle. */
+ * Memory is freed, and code unloaded, when all streams are idle; a copy (cuda_copies.c) when the
+ * last that used it is, as each use comes after the one before. */
 #include "device/cuda.h"
 
 enum { NON_BLOCKING = 1, WITHOUT_TIME = 2 };
@@ -68,6 +69,11 @@ static bool wait(CudaDevice *cuda, CudaStream *stream, Error *err) {
 }
 
 bool cuda_wait(CudaDevice *cuda, Error *err) { return wait(cuda, cuda->now, err); }
+
+bool cuda_wait_for(CudaDevice *cuda, CudaUse use, Error *err) {
+  CudaStream *stream = &cuda->streams[use.stream];
+  return !is_open(stream) || use.launch <= stream->finished || wait(cuda, stream, err);
+}
 
 bool cuda_wait_all(CudaDevice *cuda, Error *err) {
   bool ok = true;

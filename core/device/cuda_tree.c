@@ -18,7 +18,7 @@ static uint64_t used_bytes(const RtTree *tree) {
 /* -- pages ------------------------------------------------------------------------------------- */
 
 static bool have_pages(CudaDevice *cuda, CudaTree *tree, CudaPage of_new, Error *err) {
-  uint64_t count = (used_bytes(tree->tree) + CUDA_PAGE - 1) / CUDA_PAGE;
+  uint64_t count = (used_bytes(tree->tree) + tree->page_bytes - 1) / tree->page_bytes;
   if (count <= tree->page_count) return true;
   uint8_t *pages = heap_resize(cuda->device.heap, tree->pages, count);
   if (!pages) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
@@ -43,7 +43,7 @@ static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_
   for (uint64_t k = begin, past; k < end; k = past) {
     for (past = k + 1; past < end && tree->pages[past] == tree->pages[k];) past++;
     if (tree->pages[k] != newer) continue;
-    uint64_t from = k * CUDA_PAGE, size_bytes = past * CUDA_PAGE - from;
+    uint64_t from = k * tree->page_bytes, size_bytes = past * tree->page_bytes - from;
     if (from >= used) break;
     if (size_bytes > used - from) size_bytes = used - from;
     bool ok = newer == CUDA_HOST_IS_NEWER && tree->is_shared
@@ -98,6 +98,7 @@ static bool reserve(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
 static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *err) {
   *cuda_tree = (CudaTree){.tree = tree,
                           .first = is_sparse(tree) ? tree->base : tree->root,
+                          .page_bytes = cuda_page_bytes(cuda),
                           .image_state = CUDA_HOST_IS_NEWER,
                           .host_has_some = true,
                           .most_bytes = cuda_most_bytes(tree),
@@ -131,7 +132,8 @@ CudaTree *cuda_tree(CudaDevice *cuda, RtTree *tree, Error *err) {
 }
 
 static void free_tree(CudaDevice *cuda, CudaTree *tree) {
-  cuda_free(cuda, &tree->memory);
+  if (tree->is_copy) cuda_free_after(cuda, &tree->memory, tree->use);
+  else cuda_free(cuda, &tree->memory);
   cuda_free(cuda, &tree->chunks);
   cuda_free(cuda, &tree->owners);
   cuda_free(cuda, &tree->image);
@@ -265,8 +267,8 @@ typedef struct Pages { /* begin..end */
 } Pages;
 
 static Pages pages_of(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
-  uint64_t at = (uint64_t)(from - tree->first);
-  return (Pages){at / CUDA_PAGE, (at + size_bytes + CUDA_PAGE - 1) / CUDA_PAGE};
+  uint64_t at = (uint64_t)(from - tree->first), page = tree->page_bytes;
+  return (Pages){at / page, (at + size_bytes + page - 1) / page};
 }
 
 /* Are they known, and not newer on the GPU? */

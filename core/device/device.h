@@ -106,6 +106,7 @@ typedef struct DeviceOrder {
   int32_t tree, manager, depth;
 } DeviceOrder;
 
+enum { DEVICE_MOST_ARRAYS = 8 };
 typedef struct DeviceTask {   /* what running a task needs; filled from IrTask by kernel */
   DeviceTaskKind kind;
   int32_t axis_count;
@@ -125,7 +126,9 @@ typedef struct DeviceTask {   /* what running a task needs; filled from IrTask b
   bool lists_are_ordered;     /* the order of active nodes may not depend on threads */
   bool writes_frame;          /* the host region or the host reads slots that it writes */
   bool uses_arrays;           /* that the host has, too: counts references, or */
-  bool reaches_arrays;        /* reaches their elements by their headers */
+  bool reaches_arrays;        /* reaches their elements by their headers: */
+  int32_t array_count;        /* those in these slots of the frame alone; -1: others, too */
+  int32_t array_slots[DEVICE_MOST_ARRAYS];
   bool may_change_topology, may_deactivate; /* false: trees are unchanged after it */
   /* of a SERIAL one: some of the orders it asks for, if any; a device makes them faster before it,
    * by many threads. Those it makes take memory of the tree */

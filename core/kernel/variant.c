@@ -165,6 +165,29 @@ static CountsUse arrays_of(const IrKernel *kernel, const IrTask *task) {
   return all;
 }
 
+static void add_array(DeviceTask *out, int64_t slot) {
+  int32_t k = 0;
+  while (k < out->array_count && out->array_slots[k] != slot) k++;
+  if (k < out->array_count) return;
+  if (k == DEVICE_MOST_ARRAYS) out->array_count = -1;
+  else out->array_slots[out->array_count++] = (int32_t)slot;
+}
+
+/* Which arrays a task reaches by headers, if all of them are in slots of the frame. */
+static bool note_array(void *data, IrInst *inst) {
+  DeviceTask *out = data;
+  if (!counts_reaches(inst) || out->array_count < 0) return true;
+  if (inst->operands[0]->op == IR_FRAME_GET) add_array(out, inst->operands[0]->imm);
+  else out->array_count = -1;
+  return true;
+}
+
+static void note_arrays_of(const IrKernel *kernel, const IrTask *task, DeviceTask *out) {
+  IrRegion *const parts[] = {task->body, task->interior, task->claim};
+  for (int k = 0; k < 3; k++)
+    if (parts[k]) ir_walk_called(kernel, parts[k], note_array, out);
+}
+
 static bool fill_task(const Compile *compile, Variant *variant, int32_t number, Heap *heap,
                       Error *err) {
   const IrKernel *kernel = compile->sema.kernel;
@@ -196,6 +219,7 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   ir_walk(task->body, note_order, out);
+  note_arrays_of(kernel, task, out);
   note_clear(task, out);
   if (!task->private_fields.count) return true;
   DeviceSum *sums = heap_alloc(heap, sizeof *sums * (size_t)task->private_fields.count);

@@ -255,15 +255,18 @@ bool counts_is_private(const IrInst *array) {
   return ir_walk((IrRegion *)region, is_kept, &(Use){array});
 }
 
+bool counts_reaches(const IrInst *inst) {
+  switch (ir_is_array_call(inst) ? inst->entry : RT_ARRAY_NEW) {
+  case RT_ARRAY_READ: case RT_ARRAY_AT: case RT_ARRAY_APPEND: case RT_ARRAY_POP:
+  case RT_ARRAY_CLEAR: return !counts_is_private(inst->operands[0]);
+  default: return false;
+  }
+}
+
 static bool note_use(void *data, IrInst *inst) {
   CountsUse *use = data;
-  bool is_array = ir_is_array_call(inst);
-  use->any |= is_array || ir_is_count(inst->op);
-  switch (is_array ? inst->entry : RT_ARRAY_NEW) {
-  case RT_ARRAY_READ: case RT_ARRAY_AT: case RT_ARRAY_APPEND: case RT_ARRAY_POP:
-  case RT_ARRAY_CLEAR: use->elements |= !counts_is_private(inst->operands[0]); break;
-  default: break;
-  }
+  use->any |= ir_is_array_call(inst) || ir_is_count(inst->op);
+  use->elements |= counts_reaches(inst);
   return true;
 }
 

@@ -12,6 +12,8 @@ bool counts_is_private(const IrInst *array);
  * headers rather than by places. */
 typedef struct CountsUse { bool any, elements; } CountsUse;
 CountsUse counts_use(const IrKernel *kernel, IrRegion *body);
+/* Does the op reach elements of such an array, its first operand? */
+bool counts_reaches(const IrInst *inst);
 /* Of each function: do tasks call it? */
 bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel);
 /* Returns how many references memory takes over from guards of the function. */

@@ -36,15 +36,16 @@ local function sections_of(image)
   return size_of
 end
 
---- By entry of the PTX text: { name, registers, spilled, stack, instructions }; of a text that is
---- refused nil and what the assembler said. An instruction takes 16 bytes.
-function sass.assemble(text, target)
+local MOST_REGISTERS = 128 -- core/device/guess.def
+
+-- With so many registers at most, or as it likes.
+local function assemble(text, target, most)
   local path = os.tmpname()
   local file = assert(io.open(path, "w"))
   file:write(text)
   file:close()
-  local said = output_of(("%s -v -arch=%s -o %s.cubin %s 2>&1; echo status $?"):format(assembler,
-    target, path, path))
+  local said = output_of(("%s -v -arch=%s %s -o %s.cubin %s 2>&1; echo status $?"):format(assembler,
+    target, most and "--maxrregcount=" .. most or "", path, path))
   local object, entries = io.open(path .. ".cubin", "rb"), {}
   local sizes = object and sections_of(object:read "*a") or {}
   if object then object:close() end
@@ -63,6 +64,25 @@ function sass.assemble(text, target)
     return tonumber(a.name:match "%d+$" or 0) < tonumber(b.name:match "%d+$" or 0)
   end)
   return entries
+end
+
+-- The largest of a property of entries.
+local function most_of(entries, property)
+  local most = 0
+  for _, entry in ipairs(entries) do most = math.max(most, entry[property]) end
+  return most
+end
+
+--- By entry of the PTX text: { name, registers, spilled, stack, instructions }; of a text that is
+--- refused nil and what the assembler said. An instruction takes 16 bytes. As the device has it
+--- done (core/device/cuda_code.c): with few registers where many were used and none is spilled for
+--- that.
+function sass.assemble(text, target)
+  local entries, said = assemble(text, target)
+  local has_many = entries and most_of(entries, "registers") > MOST_REGISTERS
+  if not has_many or text:find("rg_function_", 1, true) then return entries, said end
+  local fewer = assemble(text, target, MOST_REGISTERS)
+  return most_of(fewer, "spilled") == 0 and fewer or entries
 end
 
 return sass

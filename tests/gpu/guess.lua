@@ -25,6 +25,16 @@ function programs.visits(rg, cells)
   end, size(20, 2)
 end
 
+-- A launch; then the host reads and writes elements that lie so far apart.
+function programs.looks(rg, apart)
+  local x = rg.field(rg.f32, size(2 ^ 24, 2 ^ 16))
+  local add = rg.kernel(function() for i in rg.range(#x) do x[i] = x[i] + 1 end end)
+  return function()
+    add()
+    for k = 0, #x - 1, apart do x[k] = x[k] * 2 end
+  end, size(20, 2)
+end
+
 -- So many of a list's nodes are freed and others activated, then it is walked.
 function programs.changes(rg, changes)
   local x, blocks = rg.field(rg.f32), size(2 ^ 20, 256)
@@ -61,6 +71,26 @@ function programs.triad(rg, cells)
   return triad, size(100, 2)
 end
 
+-- A cell and 124 around it, whose numbers would all have registers.
+function programs.points(rg, n)
+  local x, y, around = rg.field(rg.f32, n, n, n), rg.field(rg.f32, n, n, n), {}
+  for a = -2, 2 do
+    for b = -2, 2 do
+      for c = -2, 2 do around[#around + 1] = { a, b, c } end
+    end
+  end
+  return rg.kernel(function()
+    for i, j, k in rg.range(n, n, n) do
+      local least, sum = x[i][j][k], 0.0
+      for _, d in ipairs(around) do
+        least = math.min(least, x[i + d[1]][j + d[2]][k + d[3]])
+      end
+      for _, d in ipairs(around) do sum = sum + (x[i + d[1]][j + d[2]][k + d[3]] - least) ^ 2 end
+      y[i][j][k] = sum
+    end
+  end), size(20, 1)
+end
+
 -- Leaves of 512 cells, in a list.
 function programs.leaves(rg, root)
   local x, y = rg.field(rg.f32), rg.field(rg.f32)
@@ -77,6 +107,9 @@ end
 -- A guess, what it is about and with which number, and values to try.
 local rows = {
   { "visits", "visits", { 1, 8, 64, 512 }, { 0, 16, 1000000 } },
+  { "registers", "points", { size(256, 8) }, { 64, 96, 128, 168, 255 } },
+  { "registers", "leaves", { size(64, 4) }, { 32, 64, 128, 255 } },
+  { "page", "looks", { 4096, 65536, 1048576 }, { 4, 16, 64, 256, 1024 } },
   { "nodes_per_change", "changes", { 1, 16, 256, 4096 }, { 1, 4096, 65536, 1000000000 } },
   { "repeats", "turns", { 10, 100, 1000 }, { 2, 8, 16, 32, 1000000 } },
   { "blocks", "triad", { 2 ^ 16, 2 ^ 20, 2 ^ 26 }, { 4, 8, 16, 32, 64 } },

@@ -153,4 +153,20 @@ describe("a copy of a counted array on a GPU #ptx", function()
     assert.equal(101, a[0])
     assert.equal(8, rg.kernel [=[function(a: array(i32)) return a[1] end]=](a) - 1)
   end)
+
+  it("stays where it is while a loop makes another one grow", function()
+    local n = 100000
+    local a, list = make(n), make(4)
+    local grow = rg.kernel [=[function(list: array(i32), k: i32)
+      for i in rg.range(10) do list:append(i + k) end
+    end]=]
+    add(a, 1)
+    grow(list, 1)
+    assert.is_true(moved(function()
+      grow(list, 2)
+      add(a, 1)
+    end) < 2 * FEW)
+    assert.equal(24, #list)
+    assert.equal(n - 1 + 2, a[n - 1])
+  end)
 end)

@@ -1538,6 +1538,58 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("%d$", said)
   end)
 
+  it("has code of many registers compiled with fewer, and back if some are spilled", function()
+    local function loads(most)
+      local said = run("PTX_TRACE=1 PTX_ASSEMBLE=1 RG_GUESS=registers:" .. most, [[
+        rg.init { arch = "cuda" }
+        local x, y = rg.field(rg.f64, 64), rg.field(rg.f64, 64)
+        rg.kernel(function() for i in rg.range(64) do x[i] = i end end)()
+        rg.sync()
+        io.stderr:write "begin\n"
+        local k = rg.kernel(function()
+          for i in rg.range(64) do
+            local least, sum = x[i], 0.0
+            for d in rg.static(rg.range(12)) do least = math.min(least, x[i + d]) end
+            for d in rg.static(rg.range(12)) do sum = sum + (x[i + d] - least) * (d + x[i + d]) end
+            y[i] = sum
+          end
+        end)
+        k()
+        print(y[10], k:explain():match "(%d+) registers")
+      ]])
+      local value, registers = said:match "([%d.]+) (%S+)$"
+      local _, count = said:match "begin(.*)":gsub("load a module", "")
+      return count, value, registers
+    end
+    local once, value, registers = loads(255)
+    if registers == "nil" then return end -- there is no assembler
+    local often, same = loads(16)
+    assert.equal(value, same)
+    assert.truthy(often > once, often)
+  end)
+
+  it("gives threads a stack from the first launch on that needs one", function()
+    local said = run("PTX_TRACE=1", [==[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 4)
+      local deep = rg.kernel([=[function()
+        local function sum(n: i32): i32
+          if n == 0 then return 0 end
+          return sum(n - 1) + n
+        end
+        for i in rg.range(4) do x[i] = sum(i + 9) end
+      end]=], { x = x })
+      deep:compile()
+      io.stderr:write "compiled\n"
+      deep()
+      print(x[1])
+    ]==])
+    local before, after = said:match "^(.*)compiled(.*)$"
+    assert.is_nil(before:find "limit 0")
+    assert.matches("limit 0 is %d+", after)
+    assert.matches("55$", said)
+  end)
+
   it("nests as many calls as a GPU has stack for, where locals are very large", function()
     local said = run("PTX_TRACE=1", [==[
       rg.init { arch = "cuda" }

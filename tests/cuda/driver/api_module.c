@@ -8,6 +8,7 @@
 
 static const char image_magic[8] = "\177ELFptx";
 enum { HEADER_BYTES = 16 };
+enum { JIT_MAX_REGISTERS = 0 }; /* CUjit_option */
 static struct { Module **at; uint32_t count, room; } modules;
 
 enum { OPTION_INFO_LOG = 3, OPTION_INFO_BYTES, OPTION_ERROR_LOG, OPTION_ERROR_BYTES };
@@ -102,7 +103,11 @@ Module *api_load(const void *image, unsigned count, const int *names, void **val
   else module = module_read(text, length, log, sizeof log);
   *result = module ? check_target(module, log, sizeof log) : CUDA_ERROR_INVALID_PTX;
   if (!*result) *result = check_sizes(module, log, sizeof log);
-  if (!*result) return module;
+  if (!*result) {
+    for (unsigned k = 0; k < count; k++)
+      if (names[k] == JIT_MAX_REGISTERS) module->most_registers = (int)(uintptr_t)values[k];
+    return module;
+  }
   tell(log, count, names, values);
   if (module) module_destroy(module);
   fprintf(stderr, "device: %s\n", log);

@@ -11,7 +11,7 @@
 
 static const char command[] =
     "a=$(command -v ptxas || ls /usr/local/cuda*/bin/ptxas 2>/dev/null | head -n 1); "
-    "[ -n \"$a\" ] && \"$a\" -v -arch=sm_%d -o /dev/null %s 2>&1";
+    "[ -n \"$a\" ] && \"$a\" -v -arch=sm_%d %s -o /dev/null %s 2>&1";
 
 static Assembled *find(Module *module, const char *name, size_t length) {
   uint32_t number = names_find(&module->function_names, (Slice){name, (uint32_t)length});
@@ -45,7 +45,10 @@ static void take_line(Module *module, const char *line, Assembled **entry) {
 static void run(Module *module, const char *path) {
   char text[sizeof command + 256], line[512];
   Assembled *entry = NULL;
-  snprintf(text, sizeof text, command, (int)options.capability, path);
+  char most[40] = "";
+  if (module->most_registers)
+    snprintf(most, sizeof most, "--maxrregcount=%d", module->most_registers);
+  snprintf(text, sizeof text, command, (int)options.capability, most, path);
   FILE *pipe = popen(text, "r");
   if (!pipe) return;
   while (fgets(line, sizeof line, pipe)) take_line(module, line, &entry);

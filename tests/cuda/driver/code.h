@@ -94,6 +94,7 @@ struct Module {
   Names function_names, variable_names;
   uint32_t shared_bytes;
   int target, version; /* 80; 70 for 7.0 */
+  int most_registers;   /* of the assembler's; 0: as many as it likes */
   Assembled *assembled; /* by function; NULL: nobody has asked */
   uint32_t id;
 };
