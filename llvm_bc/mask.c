@@ -46,6 +46,13 @@ typedef struct Clearing {
   const RtRun *run;
 } Clearing;
 
+/* Most runs have one number of a cell, which is a store. */
+static void zero_plain(uint8_t *place, uint64_t size) {
+  if (!RT_SHARED && size == 4) __builtin_memset(place, 0, 4);
+  else if (!RT_SHARED && size == 8) __builtin_memset(place, 0, 8);
+  else rt_memory_zero(place, size);
+}
+
 static void clear_place(void *data, uint8_t *place) {
   const Clearing *c = data;
   if (c->run->is_words) {
@@ -54,7 +61,7 @@ static void clear_place(void *data, uint8_t *place) {
     return;
   }
   if (c->run->manager < 0) {
-    rt_memory_zero(place, c->run->size);
+    zero_plain(place, c->run->size);
     return;
   }
   uint32_t *slots = (uint32_t *)place;
@@ -67,15 +74,29 @@ static void clear_place(void *data, uint8_t *place) {
     rt_slot_clear(c->context, c->worker, c->tree, c->run->manager, &slots[s]);
 }
 
+/* Nobody competes with one worker: see rt_mask_set. */
+static int take_bit(const RtContext *context, uint64_t *word, uint64_t bit) {
+  if (!rt_is_alone(context)) return rt_clear_bit(word, bit);
+  uint64_t bits = rt_load_long(word);
+  if (bits & bit) rt_store_long(word, bits & ~bit);
+  return (bits & bit) != 0;
+}
+
+static int is_one_number(const RtRun *run) {
+  return run->manager < 0 && !run->is_words && !run->depth;
+}
+
 /* In the order of the table. */
 void rt_mask_clear(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                    uint64_t *words, uint64_t cell) {
   const RtMask *mask = &context->trees[tree]->masks[number];
-  if (!rt_clear_bit(words + cell / 64, (uint64_t)1 << cell % 64)) return;
+  if (!take_bit(context, words + cell / 64, (uint64_t)1 << cell % 64)) return;
   uint8_t *container = (uint8_t *)words - mask->mask_offset;
   for (int32_t r = 0; r < mask->run_count; r++) {
-    Clearing clearing = {context, worker, tree, &mask->runs[r]};
-    visit_run(clearing.run, container, cell, clear_place, &clearing);
+    const RtRun *run = &mask->runs[r];
+    Clearing clearing = {context, worker, tree, run};
+    if (is_one_number(run)) zero_plain(container + run->offset + cell * run->stride, run->size);
+    else visit_run(run, container, cell, clear_place, &clearing);
   }
   for (int32_t h = 0; h < mask->hash_count; h++)
     rt_hash_clear_in_cell(context->trees[tree], worker, &mask->hashes[h], container, cell);

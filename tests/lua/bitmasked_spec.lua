@@ -547,3 +547,57 @@ describe("masks", function()
     end
   end)
 end)
+
+describe("cells of masks longer than a word", function()
+  for name, node in pairs {
+    ["rows of 256"] = function(r) return r.root:pointer("ij", 8, 2):bitmasked("j", 256) end,
+    ["leaves of 25 x 36"] = function(r) return r.root:pointer("j", 3):bitmasked("ij", 25, 36) end,
+    ["no leaves"] = function(r) return r.root:bitmasked("ij", 8, 150) end,
+  } do
+    it("are visited, touched, asked about and dropped side by side: " .. name .. " #compiled #cpu",
+      function()
+      local a, b = rg.field(rg.f32), rg.field(rg.f32)
+      local level = node(rg)
+      level:place(a, b)
+      local n, m = 8, 100
+      local touch = rg.kernel(function()
+        for i, j in rg.range(n, m) do if (i + j) % 7 ~= 1 then a[i][j] = 100 * i + j end end
+      end)
+      local visit = rg.kernel(function()
+        for i, j in a:active() do
+          local left = a[i][j]
+          while left > 1 do left = left * 0.5 end
+          b[i][j] = left
+        end
+      end)
+      local ask = rg.kernel(function()
+        local found = 0
+        for i, j in rg.range(n, m) do if a:is_active(i, j) then found = found + 1 end end
+        return found
+      end)
+      local drop = rg.kernel(function()
+        for i, j in rg.range(n, m) do if (i + j) % 3 == 0 then a:deactivate(i, j) end end
+      end)
+      local expected, left = 0, 0
+      for i = 0, n - 1 do
+        for j = 0, m - 1 do
+          if (i + j) % 7 ~= 1 then
+            expected = expected + 1
+            if (i + j) % 3 ~= 0 then left = left + 1 end
+          end
+        end
+      end
+      touch()
+      visit()
+      assert.equal(expected, ask())
+      assert.equal(expected, level:count())
+      drop()
+      assert.equal(left, ask())
+      assert.equal(left, level:count())
+      assert.same({ 0, 0, 703 / 1024 }, { a[0][3], b[0][3], b[7][3] })
+      for _, kernel in ipairs { touch, visit, ask, drop } do
+        assert.matches("%d+ %a+ side by side, in vector lanes", kernel:explain())
+      end
+    end)
+  end
+end)
