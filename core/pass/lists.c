@@ -36,8 +36,10 @@ static void note_look(Lower *l, const SNode *node) {
 static void note_call(Lower *l, const EffectCall *call) {
   if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
   if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
-  /* a list below it, too */
-  if (call->changes & EFFECT_DEACTIVATES) note(l, snode_root(call->node->tree), EMPTIES);
+  /* lists below it, too, and those are any iteration's */
+  if (call->changes & EFFECT_DEACTIVATES)
+    note(l, snode_root(call->node->tree),
+         snode_has_lists(call->node) ? EMPTIES : EMPTIES | SHARES);
   if (call->changes && !call->inst->plain) note(l, call->node, SHARES);
   bool appends = call->op == IR_APPEND && !call->is_called;
   if (appends) note(l, call->node, APPENDS);
