@@ -54,10 +54,19 @@ local methods = {}
 
 elements.add_methods(methods)
 
+-- An element that a walk has come to: an index past 2^53 may be an int64_t.
+local function get_visited(self, ...)
+  local pointer, count = self.rg_field, select("#", ...)
+  if not index.fill_first(count, ...) then
+    for k = 1, count do buffer[k - 1] = (select(k, ...)) end
+  end
+  return calls.get(self, pointer, count)
+end
+
 local function walk(self, wants_values)
   return view.walk(self, settle(self), type_of(self), wants_values, function(run)
     check(C.rg_field_next_run(self.rg_field, run), self.rg_runtime)
-  end, methods.get)
+  end, get_visited)
 end
 
 --- Outside kernels: iterates over the active cells.

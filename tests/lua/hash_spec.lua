@@ -135,15 +135,16 @@ describe("a hash field", function()
   end)
 
   it("has cells at the first and last indices there are, and visits each once #compiled", function()
-    local x, y = rg.field(rg.i32), rg.field(rg.f64)
-    rg.root:hash("i"):place(x)
+    local x, y, half = rg.field(rg.i32), rg.field(rg.f64), rg.field(rg.f16)
+    rg.root:hash("i"):place(x, half)
     rg.root:hash("ij"):place(y)
     local last, first = 0x7fffffffffffffffLL, -0x7fffffffffffffffLL - 1
     local far = 2LL ^ 53 + 1 -- as a number it would be the index before it
     local write = rg.kernel([=[function(i: i64, j: i64)
       x[i] = 5
+      half[i] = 0.5
       y[i, j] = 6
-    end]=], { x = x, y = y })
+    end]=], { x = x, y = y, half = half })
     write(last, 3)
     write(far, last)
     write(-2, far)
@@ -159,6 +160,10 @@ describe("a hash field", function()
     assert.same({ ("%s %s 6"):format(-2 ^ 63, -2 ^ 63), "-2 9007199254740993LL 6",
       ("-2 %s 6"):format(2 ^ 53 + 2), "9007199254740993LL 9223372036854775807LL 6",
       "9223372036854775807LL 3 6" }, pairs_seen)
+    seen = {}
+    for i, v in pairs(half) do seen[#seen + 1] = tostring(i) .. " " .. v end -- one call each
+    assert.same({ tostring(-2 ^ 63) .. " 0.5", "-2 0.5", "9007199254740993LL 0.5",
+      "9223372036854775807LL 0.5" }, seen)
     for _ in y:active() do kernel_sum = kernel_sum + 1 end
     assert.same({ 5, 5, 5 }, { kernel_sum, visits(y), x[-2 ^ 63] })
   end)
