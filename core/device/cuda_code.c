@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bits.h"
 #include "build_id.h"
 #include "device/cuda.h"
 #include "loader/loader.h"
@@ -83,22 +82,16 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
   return module;
 }
 
-/* PTX declares the frame of a function as an array of bytes, "__local_depot3[64]"; other mentions
- * of it have no size. */
-static const char *next_frame(const char *text) {
-  static const char depot[] = "__local_depot";
-  const char *at = strstr(text, depot);
-  return at ? at + sizeof depot - 1 : NULL;
-}
-static uint64_t frame_bytes(const char *at) {
-  const char *size = at + strspn(at, "0123456789");
-  return *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
-}
-
+/* The largest frame of a function: PTX declares it as an array of bytes, "__local_depot3[64]". */
 static uint64_t largest_frame(const char *text) {
+  static const char depot[] = "__local_depot";
   uint64_t most = 0;
-  for (const char *at = next_frame(text); at; at = next_frame(at))
-    if (frame_bytes(at) > most) most = frame_bytes(at);
+  for (const char *at = text; (at = strstr(at, depot));) {
+    at += sizeof depot - 1;
+    const char *size = at + strspn(at, "0123456789");
+    uint64_t bytes = *size == '[' ? strtoull(size + 1, NULL, 10) : 0;
+    if (bytes > most) most = bytes;
+  }
   return most;
 }
 
@@ -128,21 +121,15 @@ static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Err
   return true;
 }
 
-/* The frames that a text declares, together. */
-static uint64_t all_frames(const char *text) {
+/* Of a thread, in all tasks: arrays, and what registers found no room for. */
+static uint64_t local_bytes(CudaDevice *cuda, const CudaCode *code, int32_t task_count) {
   uint64_t all = 0;
-  for (const char *at = next_frame(text); at; at = next_frame(at)) all += frame_bytes(at);
-  return all;
-}
-
-/* Have registers found no room? What a task keeps in local memory beside frames are such. */
-static bool spills(CudaDevice *cuda, const CudaCode *code, uint64_t frames, int32_t task_count) {
   for (int32_t k = 0; k < task_count; k++) {
     int local = 0;
-    if (cuda->driver.cuFuncGetAttribute(&local, LOCAL_BYTES, code->tasks[k])) continue;
-    if ((uint64_t)local > align_up(frames, 16)) return true;
+    if (!cuda->driver.cuFuncGetAttribute(&local, LOCAL_BYTES, code->tasks[k]))
+      all += (uint64_t)local;
   }
-  return false;
+  return all;
 }
 
 static bool load_with(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
@@ -167,9 +154,10 @@ static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, 
   int64_t most = cuda->guesses[CUDA_GUESS_registers];
   if (!load_with(cuda, code, text, length, 0, task_count, err)) return false;
   if (code->recurses || !has_many_registers(cuda, code, task_count)) return true;
+  uint64_t local = local_bytes(cuda, code, task_count);
   cuda->driver.cuModuleUnload(code->module);
   if (!load_with(cuda, code, text, length, most, task_count, err)) return false;
-  if (!spills(cuda, code, all_frames(text), task_count)) return true;
+  if (local_bytes(cuda, code, task_count) <= local) return true; /* none is spilled for that */
   cuda->driver.cuModuleUnload(code->module);
   return load_with(cuda, code, text, length, 0, task_count, err);
 }

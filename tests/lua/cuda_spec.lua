@@ -1596,6 +1596,31 @@ describe("arch cuda #compiled #cpu", function()
     assert.is_true(often > once, often)
   end)
 
+  it("spills no registers of one loop for an array that another one has", function()
+    local said = run("PTX_ASSEMBLE=1 RG_GUESS=registers:56", [==[
+      rg.init { arch = "cuda" }
+      local x, y, z = rg.field(rg.f64, 64), rg.field(rg.f64, 64), rg.field(rg.i32, 64)
+      local k = rg.kernel([=[function()
+        for i in rg.range(64) do
+          local least, sum = x[i], 0.0
+          for d in rg.static(rg.range(20)) do least = math.min(least, x[i + d]) end
+          for d in rg.static(rg.range(20)) do sum = sum + (x[i + d] - least) * (d + x[i + d]) end
+          y[i] = sum
+        end
+        for i in rg.range(64) do
+          local t = v * 0
+          for k = 0, 35 do t[(k * i) % 36] = t[(k + i) % 36] + k end
+          z[i] = t[i % 36]
+        end
+      end]=], { x = x, y = y, z = z, v = rg.vec(36, rg.i32)(0) })
+      k()
+      print(k:explain())
+    ]==])
+    if not said:find " registers" then return end -- there is no assembler
+    assert.matches("512 bytes of local memory", said)
+    assert.is_nil(said:find "spilled registers")
+  end)
+
   it("gives threads a stack from the first launch on that needs one", function()
     local said = run("PTX_TRACE=1", [==[
       rg.init { arch = "cuda" }
