@@ -216,6 +216,7 @@ typedef struct CudaDevice {
   bool has_no_copies;         /* nor gets any */
   bool copies_are_of_before;  /* those that are shown are for a task that has run */
   bool arrays_are_used;       /* by tasks of the running launch, in memory of the host */
+  int32_t unseen;             /* tasks of it since the host looked whether it is to end */
   struct MemoryPool *plain;   /* of cuMemAlloc: cuda_plain.c; NULL: nothing was needed yet */
   struct MemoryPool *arena;   /* for what is large; NULL: likewise, or the driver cannot */
   CudaRange arena_range;      /* its addresses */
@@ -355,6 +356,8 @@ void cuda_note_task(CudaTree *tree, bool changes_topology);
 /* Its tables alone have changed: no cell has come or gone. */
 void cuda_note_tables(CudaTree *tree);
 /* cuda_reach in the middle of a launch, on whose stream it happens. */
+/* Has the host the newest contents of those bytes, as far as it knows without asking? */
+bool cuda_host_has(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes);
 bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
 /* Of a dense one: these bytes are newer on the GPU. */
@@ -392,8 +395,8 @@ bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err);
 void cuda_unpin(Device *device, void *memory);
 /* Around a task of a launch that shares arrays; at the end of the launch. */
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err);
-bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
-bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
+bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
+bool cuda_arrays_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
 void cuda_arrays_ran_short(CudaDevice *cuda);
 
 /* cuda_copies.c: what tasks have of such arrays while they stay as large as they are */
@@ -504,6 +507,9 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool cuda_is_done(Device *device, uint64_t ticket);
 /* Before anything that sees the launch's block: there it is, with the frame of now. */
 bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err);
+/* Waits for the tasks of the running launch: has one of them failed, or a launch before, its host
+ * region ends. */
+bool cuda_look_for_stop(CudaDevice *cuda, Error *err);
 /* The frame of the running launch, queued. */
 bool cuda_put_frame(CudaDevice *cuda, uint64_t to, const void *frame, uint64_t size_bytes,
                     Error *err);

@@ -54,10 +54,11 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
 }
 
 /* What a task left that a fault has ended may be half written: nothing of it ends. */
-static bool settle(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
-  bool ok = cuda_wait(cuda, err);
+  bool ok = is_last ? cuda_wait(cuda, err) : cuda_look_for_stop(cuda, err);
   cuda->arrays_are_used = false;
+  launch->has_waited = true;
   allocator->deferring = 0;
   if (!ok) {
     allocator->pending = NULL;
@@ -68,13 +69,13 @@ static bool settle(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
 }
 
 /* Nor can the next one be given room while this one takes some. */
-bool cuda_arrays_pause(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
+bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   bool is_due = launch->host_has_arrays || launch->grows_arrays;
-  return !cuda->arrays_are_used || !is_due || settle(cuda, launch, err);
+  return !cuda->arrays_are_used || !is_due || settle(cuda, launch, false, err);
 }
 
-bool cuda_arrays_end(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  return !cuda->arrays_are_used || settle(cuda, launch, err);
+bool cuda_arrays_end(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
+  return !cuda->arrays_are_used || settle(cuda, launch, true, err);
 }
 
 void cuda_arrays_ran_short(CudaDevice *cuda) {

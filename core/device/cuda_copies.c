@@ -21,7 +21,10 @@
 #include "base/guard.h"
 #include "device/cuda.h"
 
-enum { REST = 64 /* uses until an array that found no memory asks again */ };
+enum {
+  REST = 64,                  /* uses until an array that found no memory asks again */
+  MOST_UNSEEN = 64            /* tasks that may have failed, while the host reads what it has */
+};
 
 struct CudaCopy {
   CudaCopy *next;
@@ -275,6 +278,15 @@ static bool is_as_it_was(const CudaCopy *copy, const RtCounted *root) {
   return copy->tree.root == root->data && copy->tree.root_size == root->size_bytes;
 }
 
+/* Else a loop of the host region that waits for what a task writes would wait for ever, as none
+ * runs after one that has failed. */
+static bool look_for_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
+  const CudaTree *own = copy->tree.device;
+  bool has_waited = own && !cuda_host_has(own, move->from, move->size_bytes);
+  bool is_due = cuda->unseen && (has_waited || cuda->unseen >= MOST_UNSEEN);
+  return !is_due || cuda_look_for_stop(cuda, err);
+}
+
 static bool take(void *data, Error *err) {
   Move *move = data;
   RtCounted *root = root_of(move->counted);
@@ -284,6 +296,7 @@ static bool take(void *data, Error *err) {
   if (!copy) return true;
   bool resizes = move->use == RT_ARRAY_HOST_RESIZES;
   DeviceUse use = move->use == RT_ARRAY_HOST_READS ? DEVICE_READS : DEVICE_WRITES;
+  if (!look_for_stop(move->cuda, move, copy, err)) return false;
   if (!bring(move->cuda, copy, resizes ? NULL : move->from, move->size_bytes, use, err))
     return false;
   if (resizes) drop(move->cuda, copy);

@@ -271,10 +271,22 @@ static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   uint8_t *bytes = read_block(cuda, cuda->block_now, &places, err);
   if (!bytes) return false;
   const RtContext *context = (RtContext *)(void *)bytes;
+  cuda->unseen = 0;
   memcpy(launch->frame, bytes + places.frame, frame_bytes(launch));
   if (context->stop && !launch->context.stop) launch->context.stop = context->stop;
   heap_free(cuda->device.heap, bytes);
   return keep_frame(cuda, launch, err);
+}
+
+bool cuda_look_for_stop(CudaDevice *cuda, Error *err) {
+  uint32_t stop = 0;
+  uint64_t at = cuda->block_now + offsetof(RtContext, stop);
+  _Static_assert(sizeof stop == sizeof cuda->launch->context.stop, "it is read as it is");
+  cuda->unseen = 0;
+  if (!cuda->block_is_there) return true;
+  if (!cuda_read(cuda, &stop, at, sizeof stop, err)) return false;
+  if (stop && !cuda->launch->context.stop) cuda->launch->context.stop = stop;
+  return true;
 }
 
 static int32_t count_places(const CudaDevice *cuda) {
@@ -528,6 +540,7 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
             start_task(cuda, launch, number, total, err);
   if (ok) note_trees(cuda, launch, task); /* else nothing has changed on the GPU */
   if (ok) cuda_copies_note(cuda);
+  cuda->unseen++;
   bool frees = task->may_deactivate && !launch->gc_is_stopped;
   if (task->may_change_topology || frees || cuda->device.gc_each_launch)
     ok = ok && cuda_refresh_trees(cuda, launch, frees, err);
@@ -622,7 +635,8 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   Error failed;
   error_clear(&failed);
   launch_begin(device, launch, run_task);
-  cuda->arrays_are_used = false;
+  cuda->arrays_are_used = launch->has_waited = false;
+  cuda->unseen = 0;
   messages_begin(&cuda->said);
   cuda->launch = launch;
   cuda->err = &failed;

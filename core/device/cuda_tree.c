@@ -336,10 +336,14 @@ static bool note_host(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uin
   return true;
 }
 
+bool cuda_host_has(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes) {
+  return tree->is_current || host_has(tree, pages_of(tree, from, size_bytes));
+}
+
 bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err) {
   Pages pages = pages_of(tree, from, size_bytes);
-  bool ok = tree->is_current || host_has(tree, pages) ||
+  bool ok = cuda_host_has(tree, from, size_bytes) ||
             (cuda_join(cuda, tree->use, err) && pull_pages(cuda, tree, pages, err));
   return ok && (use != DEVICE_WRITES || note_host(cuda, tree, from, size_bytes, err));
 }

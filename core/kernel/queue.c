@@ -178,7 +178,9 @@ void queue_make_room(Engine *engine, const Variant *variant) {
   Device *device = engine->store->device;
   int64_t words = (int64_t)variant->tree_count + variant->frame_slots;
   bool is_full = device->queued >= device->most_queued && !device->table->has_room;
-  if (variant->says || is_full || words > device->most_words) queue_settle(engine, NULL);
+  /* a host region does what it does to arrays, whatever has failed before it */
+  bool is_alone = variant->says || variant->host_changes_arrays;
+  if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);
   queue_have_room(engine, engine->stream);
 }
 
@@ -192,7 +194,8 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
                    engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
   engine->queue[engine->queued++] = queued;
-  bool is_over = engine->launch.context.error.kind != RT_OK; /* its host region has failed */
+  bool is_over = engine->launch.has_waited ||
+                 engine->launch.context.error.kind != RT_OK; /* its host region has failed */
   if (!variant->is_awaited && !is_over) return true;
   Reporting how = {.engine = engine,
                    .stream = -1,

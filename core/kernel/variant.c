@@ -120,6 +120,13 @@ static bool may_take(RtEntry entry) {
          entry == RT_ARRAY_POP || entry == RT_ARRAY_CLEAR || entry == RT_ARRAY_SLICE;
 }
 
+/* May it change one, or what is in one? */
+static bool may_change(const IrInst *inst) {
+  bool gives_place = ir_is_call(inst, RT_ARRAY_AT) || ir_is_call(inst, RT_ARRAY_EXCHANGE);
+  return gives_place || ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
+         ir_is_call(inst, RT_ARRAY_CLEAR);
+}
+
 static bool note_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
   bool is_call = ir_is_array_call(inst);
@@ -132,6 +139,7 @@ static bool note_host_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
   bool calls = inst->op == IR_INVOKE && variant->makes_arrays; /* perhaps one that has some */
   variant->host_has_arrays |= ir_is_array_call(inst) || ir_is_count(inst->op) || calls;
+  variant->host_changes_arrays |= may_change(inst) || calls;
   return true;
 }
 
@@ -282,8 +290,7 @@ static bool fill_args(Compile *compile, Variant *variant, Heap *heap, Error *err
     out->part = from.part;
     out->kind = from.kind;
     note_given(compile, out);
-    if (out->is_array) /* who launches holds it until then */
-      variant->is_awaited = variant->shares_arrays = variant->takes_arrays = true;
+    if (out->is_array) variant->shares_arrays = variant->takes_arrays = true;
     out->line = arg->line;
     out->column = arg->column;
     out->name = heap_copy_text(heap, arg->name ? arg->name : "");
@@ -384,6 +391,15 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
   return variant->bytes || no_memory(err);
 }
 
+/* Who launches holds counted arrays until the launch returns. A device with copies of them needs no
+ * more than that: it says of launches that had none that it has waited. */
+static void decide_waiting(const Compile *compile, Variant *variant) {
+  const Device *device = compile->kernel->engine->store->device;
+  variant->host_changes_arrays &= variant->takes_arrays;
+  bool has_copies = device->table->reach_array && !variant->host_changes_arrays;
+  variant->is_awaited |= variant->takes_arrays && !has_copies;
+}
+
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err) {
   Heap *heap = compile->kernel->engine->store->heap;
   const IrKernel *ir = compile->sema.kernel;
@@ -410,8 +426,10 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
       variant->result_count > 0 || compile->kernel->engine->options.waits;
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
     return no_memory(err);
-  return fill_tasks(compile, variant, heap, err) && fill_args(compile, variant, heap, err) &&
-         messages_keep(variant, &compile->sema, heap, err) &&
+  if (!fill_tasks(compile, variant, heap, err) || !fill_args(compile, variant, heap, err))
+    return false;
+  decide_waiting(compile, variant);
+  return messages_keep(variant, &compile->sema, heap, err) &&
          fill_sites(compile, variant, heap, err) && fill_trees(compile, variant, heap, err) &&
          fill_ends(compile, variant, heap, err);
 }

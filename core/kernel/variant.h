@@ -64,6 +64,7 @@ struct Variant {
   /* that the host has, too; its host region does something with them; tasks may need memory for
    * them */
   bool shares_arrays, host_has_arrays, grows_arrays;
+  bool host_changes_arrays; /* or what is in them: those of the launch, as they are taken */
   bool takes_arrays;        /* counted ones, as arguments: so does all code for these values */
   bool returns_arrays;      /* counted ones, whose references are in the frame, until read: */
   uint64_t handed_over[4];  /* by result: its arrays' are the host's */

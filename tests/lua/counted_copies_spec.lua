@@ -90,6 +90,35 @@ describe("a counted array #compiled", function()
     assert.equal(total + 3 * N - (1 + 3) - (2 + 3) - (3 + 3) + 2 + 1, sum(a))
   end)
 
+  it("is waited for by a host region no longer, once a task has failed", function()
+    local a, b = make(N), make(4)
+    local k = rg.kernel [=[function(a: array(i32), b: array(i32), limit: i32)
+      local turns = 0
+      while a[5] < 100 do
+        for i in rg.range(4) do b[i] = b[i] + 1 end
+        for i in rg.range(#a) do
+          assert(a[i] < limit or i ~= 5)
+          a[i] = a[i] + 10
+        end
+        turns = turns + 1
+      end
+      return turns
+    end]=]
+    local list = rg.list(rg.i32)
+    local fill = rg.kernel [=[function(list: array(i32))
+      while #list < 10 do
+        for i in rg.range(2) do
+          assert(#list < 4)
+          list:append(i)
+        end
+      end
+    end]=]
+    assert.equal("kernel.assert", select(2, pcall(k, a, b, 35)).code)
+    assert.same({ 35, 4 }, { a[5], b[0] })
+    assert.equal("kernel.assert", select(2, pcall(fill, list)).code)
+    assert.equal(7, k(a, b, 1000))
+  end)
+
   it("counts and sums into few elements", function()
     local bins, sums = make(4), rg.zeros(rg.f32, 3)
     local k = rg.kernel [=[function(bins: array(i32), sums: array(f32), n: i32)

@@ -156,6 +156,98 @@ describe("arch cuda #compiled #cpu", function()
     assert.is_true(waits > 20)
   end)
 
+  it("queues launches with counted arrays, whose copies outlive them, on all streams", function()
+    local program = [==[
+      rg.init { arch = "cuda" }
+      local c, n, state = rg.client(), 300, 7
+      local mix = rg.kernel [=[function(to: array(i32), from: array(i32), k: i32)
+        for i in rg.range(#to) do to[i] = to[i] * 3 % 1000 + from[i] + k end
+      end]=]
+      local grow = rg.kernel [=[function(list: array(i32), from: array(i32))
+        for i in rg.range(2) do list:append(from[i]) end
+      end]=]
+      local function draw(n)
+        state = state * 16807 % 2147483647
+        return state % n + 1
+      end
+      local streams, arrays, numbers, list, all = {}, {}, {}, rg.list(rg.i32), {}
+      local function make(k)
+        arrays[k], numbers[k] = rg.zeros(rg.i32, n), draw(9)
+        arrays[k]:fill(numbers[k])
+      end
+      for k = 1, 3 do
+        streams[k] = c:stream(k - 1)
+        make(k)
+      end
+      local wrong = 0
+      for step = 1, 100 do
+        local on, to, from, kind = streams[draw(3)], draw(3), draw(3), draw(12)
+        if kind <= 8 then
+          on:execute(mix, { arrays[to], arrays[from], step })
+          numbers[to] = numbers[to] * 3 % 1000 + numbers[from] + step
+        elseif kind == 9 then -- it ends, with work queued that uses it
+          make(to)
+          collectgarbage()
+        elseif kind == 10 then
+          on:execute(grow, { list, arrays[from] })
+          all[#all + 1] = numbers[from]
+        elseif arrays[to][step * 2] ~= numbers[to] then
+          wrong = wrong + 1
+        end
+      end
+      for k = 1, 3 do wrong = wrong + (arrays[k][n - 1] == numbers[k] and 0 or 1) end
+      for k, number in ipairs(all) do
+        wrong = wrong + (list[2 * k - 1] == number and list[2 * k - 2] == number and 0 or 1)
+      end
+      print(wrong, "wrong", #list - 2 * #all)
+    ]==]
+    for seed = 1, 3 do assert.equal("0 wrong 0", run("PTX_SEED=" .. seed, program)) end
+    local said = run("PTX_TRACE=1", [==[
+      rg.init { arch = "cuda" }
+      local step = rg.kernel [=[function(a: array(i32), b: array(i32))
+        for i in rg.range(#a) do a[i] = a[i] + b[i] end
+      end]=]
+      local a, b = rg.zeros(rg.i32, 1000), rg.zeros(rg.i32, 1000)
+      b:fill(2)
+      step(a, b)
+      rg.sync()
+      io.stderr:write "begin\n"
+      for turn = 1, 20 do step(a, b) end
+      io.stderr:write "end\n"
+      print(a[7])
+    ]==])
+    local loop = said:match "\nbegin\n(.-)\nend\n"
+    assert.is_nil(loop:find("wait for", 1, true))
+    assert.equal(20, select(2, loop:gsub("launch rg_task_0", "")))
+    assert.matches("\n42$", said)
+  end)
+
+  it("leaves counted arrays to a host region only if no launch before has failed", function()
+    assert.equal("true true\nfalse kernel.assert\n4 0 9 1", run("", [==[
+      rg.init { arch = "cuda" }
+      local a, list = rg.zeros(rg.i32, 40), rg.list(rg.i32)
+      local bad = rg.kernel [=[function(a: array(i32), n: i32)
+        for i in rg.range(#a) do
+          assert(i ~= n)
+          a[i] = 4
+        end
+      end]=]
+      local change = rg.kernel [=[function(a: array(i32), list: array(i32))
+        list:append(7)
+        for i in rg.range(9) do a[i] = 9 end
+        a[0] = 0
+      end]=]
+      bad(a, 99)
+      rg.sync()
+      print(pcall(bad, a, 39), (pcall(bad, a, 0)))
+      local ok, e = pcall(change, a, list)
+      print(ok, e.code)
+      local before = #list
+      change(a, list)
+      print(a[39], before, a[8], #list)
+    ]==]))
+  end)
+
   it("stops one stream at a failure, and no other", function()
     assert.equal("1,1,1,1 nil three 5 3,3,3,3 0 7,7,7,7 true", run("", [[
       rg.init { arch = "cuda" }
