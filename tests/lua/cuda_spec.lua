@@ -25,6 +25,22 @@ local function refusal(environment)
   ]])
 end
 
+-- The bytes that a script's part between "begin" and "over" copies on a GPU, of copies whose line
+-- goes on as `way` has it; what the script prints is the same on both archs.
+local function moved_alike(text, way)
+  local function lines(answer)
+    return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
+      :gsub("%s+$", ""))
+  end
+  local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
+  assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+  local moved = 0
+  for bytes in said:match("begin\n(.-)over\n"):gmatch("copy of (%d+) bytes" .. (way or "")) do
+    moved = moved + bytes
+  end
+  return moved
+end
+
 describe("arch cuda #compiled #cpu", function()
   it("is refused by a sentence that says why", function()
     assert.equal("false device.missing there is no CUDA driver on this machine: /no/libcuda.so "
@@ -595,17 +611,7 @@ describe("arch cuda #compiled #cpu", function()
       end
       print(l[3][2], l[25][1], m[3][14], m[3][15])
     ]]
-    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
-    local moved = 0
-    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes" do
-      moved = moved + bytes
-    end
-    assert.is_true(moved < 32768, moved)
-    local function lines(answer)
-      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
-        :gsub("%s+$", ""))
-    end
-    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+    assert.is_true(moved_alike(text) < 32768)
   end)
 
   it("copies between sparse trees, and into tables, where the elements are", function()
@@ -652,18 +658,9 @@ describe("arch cuda #compiled #cpu", function()
         print(sum, #t, #t[1])
       end
     ]]
-    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
-    local moved = 0
-    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes from 0x%x+\n" do
-      moved = moved + bytes
-    end
+    local moved = moved_alike(text, " from 0x%x+\n")
     local read = 3 * 96 * 60 * 4 + 96 * 60 * 12 + 32 * 100 * 4
     assert.is_true(moved > read and moved < read + 98304, moved)
-    local function lines(answer)
-      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
-        :gsub("%s+$", ""))
-    end
-    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
   end)
 
   it("copies fields that lie apart while other streams have work, and tells whose failure it is",
@@ -729,17 +726,7 @@ describe("arch cuda #compiled #cpu", function()
       t:copy_from(s)
       show()
     ]]
-    local said = run("RG_STRESS= PTX_TRACE=1", 'rg.init { arch = "cuda" }' .. text)
-    local moved = 0
-    for bytes in said:match("begin\n(.-)over\n"):gmatch "copy of (%d+) bytes" do
-      moved = moved + bytes
-    end
-    assert.is_true(moved < 16384, moved)
-    local function lines(answer)
-      return (answer:gsub("[^\n]*device: [^\n]*\n?", ""):gsub("begin\n", ""):gsub("over\n", "")
-        :gsub("%s+$", ""))
-    end
-    assert.equal(lines(run("RG_STRESS=", 'rg.init { arch = "cpu" }' .. text)), lines(said))
+    assert.is_true(moved_alike(text) < 16384)
   end)
 
   it("shares no more look-ups than a block has memory for", function()
