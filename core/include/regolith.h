@@ -89,7 +89,7 @@ typedef struct RgOptions {
   const char *cpu;
   const RgAllocator *allocator; /* read by rg_runtime_create alone; NULL: the C library's */
   /* 1: results are the same, to the last bit, for every number of threads: loops that add floats
-   * to shared elements or locals, use old values of updates, activate or append run on one */
+   * to shared elements or locals, use old values of updates, activate, append or pop run on one */
   int32_t deterministic;
   /* 1: no kernel is compiled again with integers and booleans that stayed the same over some
    * launches as constants (in a thread; results are the same) */

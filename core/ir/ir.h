@@ -319,7 +319,7 @@ bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, vo
 int ir_use_count(IrRegion *root, const IrInst *inst);
 int ir_region_count(IrOp op);
 /* After `places`: does the order of iterations show in it: in the last bits of a sum, in an old
- * value? */
+ * value, in who pops what, in the order of new nodes? */
 bool ir_shows_order(const IrInst *inst);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a

@@ -10,7 +10,7 @@
 typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
 
 /* For the host alone: little is optimised, and iterations run one by one; or, IN_ORDER, side by
- * side where sums of floats would show that they do not. */
+ * side where results would show that they do not (ir_shows_order). */
 typedef enum RgQuick { RG_QUICK_NOT, RG_QUICK, RG_QUICK_IN_ORDER } RgQuick;
 
 typedef struct RgCodegenRequest {

@@ -40,7 +40,7 @@ enum { MOST_SHARES = 16 };
 int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
                 int64_t sums[MOST_SHARES]);
 
-/* quick.c: iterations run one by one; `keeps_order`: but where a sum of floats would show it. */
+/* quick.c: iterations run one by one; `keeps_order`: but where results would show it. */
 void quick_run_alone(IrKernel *kernel, bool keeps_order);
 
 #endif

@@ -119,6 +119,7 @@ static bool run_passes(Compile *compile, Error *err) {
                         .looks_up_alone = compile->way.looks_up_alone,
                         .spreads_wide = compile->way.spreads_wide,
                         .keeps_order = kernel->engine->options.deterministic,
+                        .has_one_order = engine_has_one_order(kernel->engine),
                         .goes_by_squares = compile->way.goes_by_squares,
                         .forces_streams = option_has_word("RG_STRESS", "force_streams"),
                         .forces_lanes = option_has_word("RG_STRESS", "force_lanes"),

@@ -29,6 +29,12 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
   engine_end_launch(engine);
 }
 
+bool engine_has_one_order(const Engine *engine) {
+  const Device *device = engine->store->device;
+  return engine->options.deterministic ||
+         (device->worker_count == 1 && !device->processors[RG_TARGET_PTX]);
+}
+
 /* Measured from the engine's begin until now, and for good once that is long enough. */
 double engine_ms(Engine *engine, uint64_t ticks) {
   enum { LONG_NS = 20000000 };

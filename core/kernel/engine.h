@@ -117,6 +117,8 @@ void engine_init(Engine *engine, Store *store, const EngineOptions *options, Cac
 void engine_deinit(Engine *engine);
 void engine_begin_launch(Engine *engine);
 void engine_end_launch(Engine *engine);
+/* Is the order in which iterations take effect the same in each run? */
+bool engine_has_one_order(const Engine *engine);
 /* How long `ticks` (base/clock.h) are. */
 double engine_ms(Engine *engine, uint64_t ticks);
 /* Stops the launch that has begun; false: none has. Any thread, or a signal handler. */

@@ -88,8 +88,8 @@ static RgCodegenRequest quick_request(const Compile *compile, const Variant *var
   const Device *device = engine->store->device;
   RgCodegenRequest request =
       compile_request(engine, compile->bytes.data, compile->bytes.length);
-  bool has_order = engine->options.deterministic || device->worker_count == 1;
-  request.quick = has_order && variant->order_shows ? RG_QUICK_IN_ORDER : RG_QUICK;
+  bool keeps_order = engine_has_one_order(engine) && variant->order_shows;
+  request.quick = keeps_order ? RG_QUICK_IN_ORDER : RG_QUICK;
   request.threads = device->worker_count;
   return request;
 }

@@ -101,7 +101,7 @@ static bool is_possible(const Kernel *kernel, const Variant *variant, const Cand
   int32_t workers = device->worker_count, shared = 0;
   for (int32_t k = 0; k < variant->task_count; k++)
     shared += !variant->tasks[k].is_ordered && variant->tasks[k].kind < DEVICE_SERIAL;
-  bool is_one_order = engine->options.deterministic || (workers == 1 && !is_gpu);
+  bool is_one_order = engine_has_one_order(engine);
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
                 (variant->has_sums && !is_gpu ? SUMS : 0) |
                 (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE |

@@ -48,7 +48,11 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-static bool has_no_order(void *data, IrInst *inst) { return !ir_shows_order(inst); }
+/* A visit: false once the order of iterations shows, also in an array that they share. */
+static bool has_no_order(void *data, IrInst *inst) {
+  bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
+  return !ir_shows_order(inst) && !(changes && !counts_is_private(inst->operands[0]));
+}
 
 /* The call that clears a level; NULL: the task does anything else. */
 static const IrInst *find_clear(const IrTask *task) {

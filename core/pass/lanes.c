@@ -27,13 +27,20 @@ static bool pays(const PassContext *ctx, const LaneSurvey *s) {
   return ctx->forces_lanes || s->beside * 100 <= s->alone * GAIN;
 }
 
-/* Notes that the kernel may be compiled anew where lanes wait. */
+static bool has_no_order(void *data, IrInst *inst) {
+  (void)data;
+  return !ir_shows_order(inst);
+}
+
+/* Notes that the kernel may be compiled anew where lanes wait; not for what would have other
+ * results then. */
 static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurvey *s, int insts) {
   if (insts <= LONG || ctx->forces_lanes) return false;
   if (insts > LONGEST) return true;
-  if (ctx->takes_long || s->alone - s->beside >= (double)insts * s->width * REPAYS) return false;
-  kernel->is_long = true;
-  return true;
+  if (s->alone - s->beside >= (double)insts * s->width * REPAYS) return false;
+  if (ctx->has_one_order && !ir_walk((IrRegion *)s->region, has_no_order, NULL)) return true;
+  kernel->is_long |= !ctx->takes_long;
+  return !ctx->takes_long;
 }
 
 /* -- notes ------------------------------------------------------------------------------------- */
@@ -66,7 +73,8 @@ static void note_cost(const Told *t) {
 }
 
 static void note_long(const Told *t) {
-  note_alone(t, "its body is long; lanes wait until it has run for some time");
+  note_alone(t, t->kernel->is_long ? "its body is long; lanes wait until it has run for some time"
+                                   : "its body is long");
 }
 
 static void note_lanes(const Told *t, int width) {

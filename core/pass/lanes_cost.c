@@ -348,7 +348,7 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
 }
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
-  LaneSurvey s = {.ctx = ctx, .kernel = kernel, .width = body->width,
+  LaneSurvey s = {.ctx = ctx, .kernel = kernel, .region = body->region, .width = body->width,
                   .vector_bytes = ctx->vector_bytes, .often = 1, .visits = 1, .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
   survey_region(&s, body->region);

@@ -8,6 +8,7 @@
 typedef struct LaneSurvey {
   const PassContext *ctx;
   const IrKernel *kernel;
+  const IrRegion *region;
   const LaneFact *facts;
   int width, vector_bytes;
   /* how often what is surveyed runs in one iteration; in `width` side by side, for any of them */

@@ -11,6 +11,7 @@ typedef struct PassContext {
   bool for_cuda;      /* no vector rows */
   bool looks_up_alone; /* of a GPU's threads, each one by itself: no memory is shared for it */
   bool keeps_order;   /* of sums of floats, whatever that costs */
+  bool has_one_order; /* of iterations, in each run: no later compile may show another */
   bool spreads_wide;  /* more threads of a GPU than usual share a leaf */
   bool goes_by_squares; /* the pass `squares` does something */
   bool forces_streams; /* RG_STRESS=force_streams: stores of small fields go past the caches, too */

@@ -51,6 +51,40 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     end
   end)
 
+  it("pops, and makes nodes, in the order of full code where that is one order", function()
+    local function found(mode, options)
+      options.tune = "off"
+      local rg = runtime(mode, options)
+      local list, new, x = rg.field(rg.i32), rg.field(rg.f32), rg.field(rg.f32, 64)
+      rg.root:dynamic("j", 128):place(list)
+      rg.root:pointer("i", 128):place(new)
+      local text = [[function()
+        for i in rg.range(64) do
+          local s = list:pop() * 0.01
+          s = s + math.sin(s) * math.exp(s * 0.1) + list:pop()
+          s = s + math.cos(s) * math.log(s * s + 1)
+          x[i] = s
+          new[i] = s
+          new[i + 64] = s * 3.1
+        end
+      end]]
+      return with_quick(mode, function()
+        for i = 0, 127 do list:append(i) end
+        local k = rg.kernel(text, { list = list, new = new, x = x, rg = rg })
+        k()
+        assert.equal(mode == "always" and 1 or 0, rg.stats().quick)
+        local order = {}
+        rg.kernel([[function()
+          for i in new:active() do list:append(i) end
+        end]], { list = list, new = new })()
+        for _, i in list:items() do order[#order + 1] = i end
+        return { x:to_table(), order }
+      end)
+    end
+    assert.same(found("off", { threads = 1 }), found("always", { threads = 1 }))
+    assert.same(found("off", { deterministic = true }), found("always", { deterministic = true }))
+  end)
+
   it("is replaced in the middle of a launch", function()
     local rg = runtime("always")
     with_quick("always", function()

@@ -38,6 +38,26 @@ static void destroy(IrKernel *kernel) {
   snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
 }
 
+/* A sum over positions of a body of so many adds that lanes wait until it has run for long. */
+static IrKernel *read_long(Error *err) {
+  enum { ADDS = 5200 };
+  StrBuf text;
+  strbuf_init(&text, &scratch);
+  strbuf_text(&text, "kernel k\ntree t0 = root{ dense \"i\" 64 { f32 x } }\n"
+                     "field f0 = t0.node 1.component 0: f32 x\nresult f32\nhost {\n"
+                     "  %s: f32 = var\n  %a: i32 = const 0\n  %b: i32 = const 64\n"
+                     "  range %a, %b (%i: i32) {\n"
+                     "    %p: place = place f0 %i\n    %x: f32 = load %p\n"
+                     "    %v0: f32 = mul %x, %x\n");
+  for (int k = 0; k < ADDS; k++)
+    strbuf_format(&text, "    %%v%d: f32 = add %%v%d, %%x\n", k + 1, k);
+  strbuf_format(&text, "    %%c: bool = lt %%x, %%v%d\n    if %%c {\n      store %%p, %%v9\n    }\n"
+                       "    reduce add %%s, %%v%d\n  }\n  %%t: f32 = get %%s\n  return %%t\n}\n",
+                ADDS, ADDS);
+  error_clear(err);
+  return ir_read(&scratch, &heap, strbuf_end(&text), err);
+}
+
 int main(void) {
   heap_init(&heap, 0);
   scratch_init(&scratch, &heap);
@@ -102,6 +122,21 @@ int main(void) {
     CHECK(pass_run_named(&ctx, kernel, "tasks,leaf", &err));
     CHECK(pass_run_named(&ctx, kernel, "places,fold,slots", &err));
     destroy(kernel);
+  }
+  TEST("a long body has lanes later, unless the order of a sum stays what it was") {
+    for (int has_one_order = 0; has_one_order < 2; has_one_order++)
+      for (int takes_long = 0; takes_long < 2; takes_long++) {
+        IrKernel *kernel = read_long(&err);
+        CHECK_TEXT(err.message, "");
+        PassContext later = {.scratch = &scratch,
+                             .vector_bytes = 32,
+                             .has_one_order = has_one_order,
+                             .takes_long = takes_long};
+        CHECK(pass_run_all(&later, kernel, &err));
+        CHECK_INT(kernel->is_long, !has_one_order && !takes_long);
+        CHECK_INT(kernel->tasks.items[0]->lanes, !has_one_order && takes_long ? 8 : 0);
+        destroy(kernel);
+      }
   }
   TEST("a failed builder call fails the pass that made it") {
     IrKernel *kernel = read(&err);
