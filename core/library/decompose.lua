@@ -2,11 +2,18 @@
 -- largest number, so that squares neither overflow nor vanish. Loops end when a turn changes
 -- nothing: no tolerance, so the same text serves f32 and f64.
 
--- The largest absolute value in m; 1 if all are zero.
+-- `most`, or what is left of the normal numbers' range if that is more: 1 / it is finite.
+local function divisor_of(most)
+  local least = most
+  least = 4.6e-308 -- of f64, and 0 in an f32
+  return math.max(most, rg.select(least > 0, least, 2.4e-38))
+end
+
+-- The largest absolute value in m, which 1 can be divided by.
 local function scale_of(m)
   local most = m[0][0] * 0.0
   for r, c in rg.static(rg.range(#m, #m[0])) do most = math.max(most, math.abs(m[r][c])) end
-  return most > 0 and most or 1.0
+  return divisor_of(most)
 end
 
 -- Cosine and sine of the smaller turn that makes [[a, off], [off, b]] diagonal.
@@ -23,7 +30,7 @@ end
 local function mirror_of(v, k)
   local most = v[0] * 0
   for r in rg.static(rg.range(#v)) do most = math.max(most, math.abs(v[r])) end
-  local u = v * (most > 0 and 1 / most or 0.0)
+  local u = v * (1 / divisor_of(most))
   local size = math.sqrt(rg.dot(u, u))
   u[k] = u[k] + (u[k] < 0 and -size or size)
   return u, most > 0 and 2 / rg.dot(u, u) or 0.0
@@ -104,7 +111,8 @@ end
 -- w, V: m V = V diag(w), w ascending, V orthogonal. Of m's symmetric part; by Jacobi's turns.
 function rg.sym_eig(m)
   local scale = scale_of(m)
-  local a = (m + m:transpose()) * (0.5 / scale)
+  local a = m * (1 / scale)
+  a, scale = a + a:transpose(), scale * 0.5
   local V, w = a * 0, a[0] * 0
   if rg.static(#m == 3) then
     w, V = sym_eig_3(a)

@@ -62,6 +62,11 @@ local kinds = {
   random = function(n) return times(n, 1) end,
   huge = function(n) return times(n, 1e35) end,
   tiny = function(n) return times(n, 1e-35) end,
+  ["at the end of floats"] = function(n) return diagonal(n, 3e38, -1e38, 2e38, 1) end,
+  subnormal = function(n, least) return times(n, least * 0.01) end,
+  ["subnormal but for a number"] = function(n, least)
+    return diagonal(n, 1, least * 0.01, least * 0.001, least * 0.01)
+  end,
   zero = function(n) return times(n, 0) end,
   ["of rank 1"] = function(n) return between(n, 1, 0, 0, 0) end,
   ["of rank 2"] = function(n) return between(n, 1, 0.5, 0, 0) end,
@@ -81,7 +86,7 @@ local kinds = {
 local text = [[function(m)
   local R, P = rg.polar(m)
   local U, D, V = m:svd()
-  local s = (m + m:transpose()) * 0.5
+  local s = m * 0.5 + m:transpose() * 0.5
   local w, W = rg.sym_eig(s)
   local Q, T = rg.qr(m)
   local L, H, I = rg.lu(m)
@@ -148,18 +153,17 @@ local function check_eig(n, kernel, unit, m, largest)
   end
 end
 
-local function check_kinds(n, type, unit)
+local function check_kinds(n, type, unit, least)
   local T = rg.mat(n, n, rg[type])
   local kernel = rg.kernel(text)
   local eig = rg.kernel "function(m) local re, im, X, Y = rg.eig(m) return re, im, X, Y end"
   for name, make in pairs(kinds) do
     for _ = 1, 2 do
-      local numbers = make(n)
-      local largest, m = 0, T(unpack(numbers))
+      local numbers = make(n, least)
+      local largest, m = least, T(unpack(numbers)) -- below the least normal one rounding is its
       for i = 0, n - 1 do
         for j = 0, n - 1 do largest = math.max(largest, math.abs(m[i][j])) end
       end
-      if largest == 0 then largest = 1 end
       local ok, why = pcall(check, n, kernel, unit, m, largest)
       if ok and n < 4 then ok, why = pcall(check_eig, n, eig, unit, m, largest) end
       if not ok then
@@ -171,11 +175,11 @@ end
 
 describe("a square matrix in a kernel", function()
   it("has decompositions that hold to rounding, of doubles", function()
-    for n = 2, 4 do check_kinds(n, "f64", 2 ^ -53) end
+    for n = 2, 4 do check_kinds(n, "f64", 2 ^ -53, 2 ^ -1022) end
   end)
 
   it("has them of floats", function()
-    for n = 2, 4 do check_kinds(n, "f32", 2 ^ -24) end
+    for n = 2, 4 do check_kinds(n, "f32", 2 ^ -24, 2 ^ -126) end
   end)
 
   it("of numbers that are not finite gives none, and ends", function()
