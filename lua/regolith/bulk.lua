@@ -208,6 +208,7 @@ function bulk.add_methods(methods, kind)
     count = count * parts
     check_count(count, "x:from_table")
     local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
+    if count == 0 then write_all(kind, self, values, count, wide) end -- a hash's is an error
     local function give_number(k, element)
       local is = type(element)
       if is == "boolean" then

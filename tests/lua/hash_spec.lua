@@ -232,9 +232,11 @@ describe("a hash field", function()
       function() return x:from_table {} end, function() return x:pointer() end } do
       assert.equal("argument.invalid", failure(f).code)
     end
-    local message = failure(function() return x:to_table() end).message
-    assert.equal("a field of i32 has no number of elements: axis 'i' belongs to a hash and is \z
-      unbounded", message)
+    for _, f in ipairs { function() return x:to_table() end,
+      function() return x:from_table { { 1 } } end } do
+      assert.equal("a field of i32 has no number of elements: axis 'i' belongs to a hash and is \z
+        unbounded", failure(f).message)
+    end
   end)
 end)
 
