@@ -14,6 +14,8 @@ typedef struct Kernel Kernel; /* kernel.h */
 /* Who decides how launches are run: the device; what was found out earlier, too; trials, too; these
  * at every launch, however small, for tests. */
 typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMode;
+/* Which kernels begin with quick code (quick.h): none; where it pays; all that may, for tests. */
+typedef enum QuickMode { QUICK_OFF, QUICK_ON, QUICK_ALWAYS } QuickMode;
 
 typedef struct EngineOptions {
   bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data is in Lua */
@@ -21,6 +23,7 @@ typedef struct EngineOptions {
   bool deterministic;         /* loops whose results depend on their order run on one worker */
   int32_t debug;              /* SemaDebug's */
   bool specialises, always_specialises; /* see specialise.h; the second for tests */
+  QuickMode begins_quick;
   TuneMode tunes;             /* see tuning.h */
   bool waits;                 /* for what the device has queued, at once */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion, once */

@@ -1,14 +1,15 @@
 /* quick.c - see quick.h. Full code of a large kernel takes LLVM ten times as long as quick code,
  * which runs a fifth as fast: so a kernel that is launched a few times, as most are that prepare,
  * sum up or draw, never needs it, and one that is launched often has it soon.
- * Full code is waited for: results do not depend on when it is ready, nothing goes on when the
- * runtime ends, and the workers would have to share their processors with the compiler. */
+ * Full code is waited for: nothing goes on when the runtime ends, and the workers would have to
+ * share their processors with the compiler. When it comes hangs on time, but results do not, except
+ * for the last bits under fast_math, which may compile the two differently: who asks for the same
+ * bits in each run (deterministic, tune = "off") begins such a kernel with full code. */
 #include "kernel/quick.h"
 
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/option.h"
 #include "thread/job.h"
 
 enum {
@@ -29,23 +30,19 @@ typedef struct Quick {
 
 /* -- who gets it ------------------------------------------------------------------------------- */
 
-typedef enum Mode { NEVER, WHEN_IT_PAYS, ALWAYS } Mode;
-
-static Mode mode(void) {
-  const char *text = option_text("RG_QUICK");
-  return !strcmp(text, "off") ? NEVER : !strcmp(text, "always") ? ALWAYS : WHEN_IT_PAYS;
-}
-
 /* Where results may differ in their last bits, they must not where the user asked for that. */
 static bool may_differ(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
   return !options->deterministic && options->tunes != TUNE_OFF;
 }
 
+/* Not on a device that queues launches, nor in a host's job system (which is not specialised for
+ * either): somebody else's work would wait for the compiler. */
 static bool is_possible(const Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
   const Device *device = kernel->engine->store->device;
+  if (options->begins_quick == QUICK_OFF) return false;
   if (!options->specialises || options->always_specialises || options->debug) return false;
   if (options->tunes == TUNE_ALWAYS || device->processors[RG_TARGET_PTX] || device->most_queued)
     return false;
@@ -136,10 +133,10 @@ static bool begin(Compile *compile, Variant *variant, Quick *quick) {
 }
 
 bool quick_begin(Compile *compile, Variant *variant) {
-  Mode wanted = mode();
-  if (wanted == NEVER || !is_possible(compile)) return false;
-  if (!is_large(compile->sema.kernel, wanted == ALWAYS)) return false;
-  Heap *heap = compile->kernel->engine->store->heap;
+  const Engine *engine = compile->kernel->engine;
+  if (!is_possible(compile)) return false;
+  if (!is_large(compile->sema.kernel, engine->options.begins_quick == QUICK_ALWAYS)) return false;
+  Heap *heap = engine->store->heap;
   Quick *quick = heap_alloc(heap, sizeof *quick);
   if (!quick) return false;
   if (!begin(compile, variant, quick)) heap_free(heap, quick);
@@ -153,7 +150,7 @@ static void work(void *data) {
   quick->result = codegen_compile(quick->engine->codegen, &quick->request, &ignored);
 }
 
-/* By a thread of its own, since that of a worker may be the host's, with a small stack. */
+/* By a thread of its own: the launching one is the host's, and its stack may be small. */
 static void compile_full(Quick *quick) {
   Engine *engine = quick->engine;
   const Variant *variant = quick->variant;
@@ -196,7 +193,8 @@ static const DeviceCode *improve_now(void *data) { return improve(data); }
 
 static uint64_t enough_ticks(Engine *engine) {
   double ms_per_tick = engine_ms(engine, 1000000) / 1000000;
-  return mode() == ALWAYS || ms_per_tick <= 0 ? 0 : (uint64_t)(ENOUGH_MS / ms_per_tick);
+  if (engine->options.begins_quick == QUICK_ALWAYS || ms_per_tick <= 0) return 0;
+  return (uint64_t)(ENOUGH_MS / ms_per_tick);
 }
 
 void quick_prepare(Engine *engine, Variant *variant, DeviceLaunch *launch) {

@@ -152,6 +152,35 @@ static void arrays(void) {
   }
 }
 
+/* A kernel of more than 100 insts, whose first code is made in a hurry; its full code where
+ * RG_QUICK=always finds that it has run, also between two chunks of `size` iterations. */
+static const char large_script[] =
+    "local rg = require 'regolith'\n"
+    "local lines, s = {}, rg.f32((size - 1) * 0.5)\n"
+    "for k = 1, 20 do\n"
+    "  lines[k] = ('s = s * 0.5 + %d / (s + %d)'):format(k, k)\n"
+    "  s = rg.f32(rg.f32(s * 0.5) + rg.f32(k / rg.f32(s + k)))\n"
+    "end\n"
+    "local x = rg.field(rg.f32, size)\n"
+    "local k = rg.kernel(('function() for i in rg.range(%d) do local s = i * 0.5 %s x[i] = s end "
+    "return x[%d] end'):format(size, table.concat(lines, ' '), size - 1), { rg = rg, x = x })\n"
+    "function check(quick, improved)\n"
+    "  assert(k() == s)\n"
+    "  local stats = rg.stats()\n"
+    "  assert(stats.quick == quick and stats.improved == improved)\n"
+    "end\n";
+
+static void *run_large(void *failed) {
+  lua_State *lua = open_state();
+  const char *said = run(lua, "size = 50000");
+  if (!*said) said = run(lua, large_script);
+  for (int turn = 0; turn < 3 && !*said; turn++) said = run(lua, "check(1, 1)");
+  if (*said) printf("%s\n", said);
+  *(bool *)failed = *said != 0;
+  lua_close(lua);
+  return NULL;
+}
+
 /* Workers do not come along into a child: a loop there must not wait for them. */
 static int in_child(lua_State *lua, const char *text) {
   fflush(stdout);
@@ -199,6 +228,34 @@ static void forks(void) {
   }
 }
 
+static void quick_code(void) {
+  setenv("RG_QUICK", "always", 1);
+  setenv("RG_SPECIALISE", "on", 1);
+  TEST("threads with a state each make full code at the same time") {
+    pthread_t threads[3];
+    bool failed[3];
+    for (int t = 0; t < 3; t++) pthread_create(&threads[t], NULL, run_large, &failed[t]);
+    for (int t = 0; t < 3; t++) pthread_join(threads[t], NULL);
+    CHECK(!failed[0] && !failed[1] && !failed[2]);
+  }
+  TEST("a child makes full code of what its parent has quick code of, and so does the parent") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "require 'regolith'.init{ threads = 1 } size = 4"), "");
+    CHECK_TEXT(run(lua, large_script), "");
+    CHECK_TEXT(run(lua, "check(1, 0)"), "");
+    CHECK_INT(in_child(lua, "check(1, 1) check(1, 1)"), 0);
+    CHECK_TEXT(run(lua, "check(1, 1)"), "");
+    lua_close(lua);
+  }
+  TEST("a state closes with code that was made in a hurry") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "size = 4"), "");
+    CHECK_TEXT(run(lua, large_script), "");
+    CHECK_TEXT(run(lua, "check(1, 0)"), "");
+    lua_close(lua);
+  }
+}
+
 int main(void) {
   setenv("LUA_PATH", SOURCE_FOLDER "/lua/?.lua;" SOURCE_FOLDER "/lua/?/init.lua;;", 1);
   setenv("RG_LIBRARY", LIBRARY, 1); /* of this build, which may be another than the suites' */
@@ -206,5 +263,6 @@ int main(void) {
   states();
   arrays();
   forks();
+  quick_code();
   return check_report();
 }

@@ -1,17 +1,14 @@
 --- Code made in a hurry for a kernel's first milliseconds: the same results, and full code later.
 local support = require "support"
 
-local function with_quick(mode, f)
-  return support.with_option("RG_SPECIALISE", "on", function()
-    return support.with_option("RG_QUICK", mode, f)
-  end)
-end
-
+-- A runtime that has begun, and so read its options.
 local function runtime(mode, options)
-  return with_quick(mode, function()
-    local rg = support.rg.new(options or {})
-    rg.stats()
-    return rg
+  return support.with_option("RG_SPECIALISE", "on", function()
+    return support.with_option("RG_QUICK", mode, function()
+      local rg = support.rg.new(options or {})
+      rg.stats()
+      return rg
+    end)
   end)
 end
 
@@ -46,7 +43,7 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     local expected = results(support.rg.new { specialise = false })
     for threads = 1, 4, 3 do
       local rg = runtime("always", { threads = threads })
-      assert.same(expected, with_quick("always", function() return results(rg) end))
+      assert.same(expected, results(rg))
       assert.same({ 1, 1, 1 }, { rg.stats().quick, rg.stats().improved, rg.stats().compiles })
     end
   end)
@@ -68,52 +65,46 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
           new[i + 64] = s * 3.1
         end
       end]]
-      return with_quick(mode, function()
-        for i = 0, 127 do list:append(i) end
-        local k = rg.kernel(text, { list = list, new = new, x = x, rg = rg })
-        k()
-        assert.equal(mode == "always" and 1 or 0, rg.stats().quick)
-        local order = {}
-        rg.kernel([[function()
-          for i in new:active() do list:append(i) end
-        end]], { list = list, new = new })()
-        for _, i in list:items() do order[#order + 1] = i end
-        return { x:to_table(), order }
-      end)
+      for i = 0, 127 do list:append(i) end
+      local k = rg.kernel(text, { list = list, new = new, x = x, rg = rg })
+      k()
+      assert.equal(mode == "always" and 1 or 0, rg.stats().quick)
+      local order = {}
+      rg.kernel([[function()
+        for i in new:active() do list:append(i) end
+      end]], { list = list, new = new })()
+      for _, i in list:items() do order[#order + 1] = i end
+      return { x:to_table(), order }
     end
     assert.same(found("off", { threads = 1 }), found("always", { threads = 1 }))
     assert.same(found("off", { deterministic = true }), found("always", { deterministic = true }))
   end)
 
   it("is replaced in the middle of a launch", function()
-    local rg = runtime("always")
-    with_quick("always", function()
-      local k, x = large(rg)
-      k(1)
-      local once = rg.stats().improved
-      local total = rg.kernel(function()
-        local sum = rg.i64(0)
-        for turn = 1, 3 do
-          for i in rg.range(3000) do sum = sum + i * turn end
-        end
-        return sum
-      end)
-      assert.equal(6 * 2999 * 1500, tonumber(total()))
-      assert.equal(2, rg.stats().quick)
-      assert.equal(once + 1, rg.stats().improved) -- its second loop had full code
-      assert.is_true(x[7] == x[7])
+    local rg = runtime "always"
+    local k, x = large(rg)
+    k(1)
+    local once = rg.stats().improved
+    local total = rg.kernel(function()
+      local sum = rg.i64(0)
+      for turn = 1, 3 do
+        for i in rg.range(3000) do sum = sum + i * turn end
+      end
+      return sum
     end)
+    assert.equal(6 * 2999 * 1500, tonumber(total()))
+    assert.equal(2, rg.stats().quick)
+    assert.equal(once + 1, rg.stats().improved) -- its second loop had full code
+    assert.is_true(x[7] == x[7])
   end)
 
   it("is for large kernels whose loops are short, unless somebody wants none", function()
     local function quick(options, more, kernel_options, f)
       local rg = runtime("on", options)
-      return with_quick("on", function()
-        local k = large(rg, more, kernel_options)
-        if f then f(k) end
-        k(1)
-        return rg.stats().quick
-      end)
+      local k = large(rg, more, kernel_options)
+      if f then f(k) end
+      k(1)
+      return rg.stats().quick
     end
     assert.equal(1, quick())
     assert.equal(1, quick(nil, "for q = 1, 5 do s = s * 0.5 + q end"))
@@ -121,12 +112,13 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     assert.equal(0, quick(nil, "for q = 1, i do s = s * 0.5 + q end"))
     assert.equal(0, quick { specialise = false })
     assert.equal(0, quick { debug = true })
+    assert.equal(0, quick { async = true }) -- its thread would wait in the middle of others
     assert.equal(1, quick { deterministic = true })
     assert.equal(0, quick({ deterministic = true }, nil, { fast_math = true }))
     assert.equal(0, quick({ tune = "off" }, nil, { fast_math = true }))
     assert.equal(0, quick(nil, nil, nil, function(k) k:compile(1) end))
     local rg = runtime "on"
-    with_quick("on", function() rg.kernel(function() return 1 end)() end)
+    rg.kernel(function() return 1 end)()
     assert.equal(0, rg.stats().quick)
   end)
 
@@ -136,12 +128,202 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     support.with_option("RG_CACHE", folder, function()
       for number, expected in ipairs { { 1, 1, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } do
         local rg = runtime "on"
-        with_quick("on", function() large(rg)(1) end)
+        large(rg)(1)
         local s = rg.stats()
         if number == 1 and s.improved > 0 then expected = nil end -- a slow machine: it is on disk
         if expected then assert.same(expected, { s.quick, s.compiles, s.cache_hits }) else break end
       end
     end)
     os.execute(("rm -rf '%s'"):format(folder))
+  end)
+
+  it("says of a fault what full code says, with its line and index", function()
+    local text = [[function(x, list, bad, full)
+      for i in rg.range(3000) do
+        local s = x[i]
+        for q = 1, 5 do s = s * 0.5 + q end
+        x[i] = s
+        assert(i ~= bad, "this one")
+        if i < full then list:append(i % 2, s) end
+      end
+    end]]
+    local function faults(rg)
+      local x, list, said = rg.field(rg.f32, 3000), rg.field(rg.f32), {}
+      rg.root:dense("i", 2):dynamic("j", 64, { name = "few" }):place(list)
+      local k = rg.kernel(text, { rg = rg })
+      for _, bad in ipairs { { 77, 0 }, { -1, 3000 }, { 2999, 9 }, { -1, 3000 } } do
+        local failed = support.failure(k, x, list, unpack(bad))
+        said[#said + 1] = { failed.code, failed.message, failed.file, failed.line, failed.column,
+          tostring(failed.index), tostring(failed) }
+        list:clear()
+      end
+      k(x, list, -1, 100)
+      said[5] = { list:length(0), list:length(1), x:to_table() }
+      return said, rg.stats()
+    end
+    local options = { threads = 1, specialise = false }
+    local expected = faults(support.rg.new(options))
+    local said, stats = faults(runtime("always", { threads = 1 }))
+    assert.same(expected, said)
+    assert.same({ 1, 1 }, { stats.quick, stats.improved })
+    assert.same({ "77", "2999" }, { said[1][6]:match "%d+", said[3][6]:match "%d+" })
+  end)
+
+  it("leaves no counted array behind, on one thread and several", function()
+    local function run(rg)
+      local k = rg.kernel([[function(turns)
+        local total = rg.i64(0)
+        local all = rg.zeros(rg.i32, 3000)
+        for turn = 1, turns do
+          for i in rg.range(3000) do
+            local few = rg.list(rg.i32)
+            for q = 1, 4 do few:append(i * q) end
+            local copy = few:slice(1, 3)
+            all[i] = copy[0] + copy[1] + #few
+            total = total + all[i]
+          end
+        end
+        return total
+      end]], { rg = rg })
+      local sum = 0
+      for turns = 1, 3 do sum = sum + tonumber((k(turns))) end
+      return sum
+    end
+    local expected = run(support.rg.new { specialise = false })
+    for threads = 1, 4, 3 do
+      local rg = runtime("always", { threads = threads })
+      assert.equal(expected, run(rg))
+      local now = support.allocations(rg)
+      assert.same({ now.alloc, now.header_alloc }, { now.free, now.header_free })
+      assert.equal(rg.stats().quick, rg.stats().improved)
+    end
+  end)
+
+  it("changes trees and lists as full code does", function()
+    local function run(rg)
+      local x, list, far = rg.field(rg.i32), rg.field(rg.i32), rg.field(rg.i32)
+      local block = rg.root:pointer("i", 400)
+      block:dense("i", 16):place(x)
+      rg.root:dense("i", 64):dynamic("j", 512):place(list)
+      rg.root:hash("i"):dense("i", 8):place(far)
+      local k = rg.kernel([[function(from)
+        for i in rg.range(6400) do
+          if i % 3 == from then x[i] += i end
+          if i % 5 == from then list:append(i % 64, i) end
+          far[i * 1001] += i
+        end
+        for i in block:active() do
+          if i % 4 == from then block:deactivate(i) end
+        end
+        local count, sum = 0, 0
+        for i in x:active() do count += 1 sum += x[i] end
+        for i, j in list:active() do count += 1 sum += list[i, j] end
+        for i in far:active() do count += 1 sum += far[i] end
+        return count, sum
+      end]], { rg = rg, x = x, block = block, list = list, far = far })
+      local found = {}
+      for turn = 0, 3 do found[turn + 1] = { k(turn % 3) } end
+      return found
+    end
+    local expected = run(support.rg.new { specialise = false })
+    for threads = 1, 4, 3 do
+      assert.same(expected, run(runtime("always", { threads = threads })))
+    end
+  end)
+
+  it("ends with an error where memory does, and goes on with what is given back", function()
+    local rg = runtime("always", { memory = "8MiB", threads = 2 })
+    local x, ballast = rg.field(rg.f32), rg.array(rg.u8, 6 * 2 ^ 20)
+    ballast:fill(1)
+    local tree = rg.tree()
+    local block = tree:pointer("i", 512)
+    block:dense("i", 4096):place(x)
+    local k = rg.kernel([[function(n)
+      for i in rg.range(n) do
+        local s = 1.0
+        for q = 1, 5 do s = s * 0.5 + q end
+        x[i * 4096] = s
+      end
+      return block:count()
+    end]], { rg = rg, x = x, block = block })
+    assert.equal("memory.budget", support.failure(k, 300).code)
+    ballast:destroy()
+    assert.equal(300, tonumber((k(300))))
+    assert.equal(300, tonumber((k(100))))
+    assert.same({ 1, 1 }, { rg.stats().quick, rg.stats().improved })
+    assert.equal(x[0], x[99 * 4096])
+  end)
+
+  it("stays where full code cannot be made, and is left out where it cannot", function()
+    local ways = {}
+    for n = 20, 400 do -- the first 20 are the runtime's own, those past the last fail nothing
+      local rg = support.with_stress("fail_alloc:" .. n, function()
+        return runtime("always", { threads = 1 })
+      end)
+      local failed
+      local function try(f, ...)
+        local ok, result = pcall(f, ...)
+        if ok then return result end
+        assert.is_nil(failed)
+        failed = result.code
+        return f(...)
+      end
+      local x = try(rg.field, rg.i32, 8)
+      local k = try(rg.kernel, "function(c) for i in rg.range(8) do x[i] += c end return x[7] end",
+        { rg = rg, x = x })
+      for turn = 1, 3 do assert.equal(try(k, turn), x[0]) end
+      assert.equal(6, x[3])
+      local s = rg.stats()
+      if failed then assert.equal("memory.host", failed) end
+      local way = failed or s.quick .. " " .. s.improved
+      ways[way] = (ways[way] or 0) + 1
+      if ways["1 1"] and ways["1 1"] > 40 then break end
+    end
+    assert.is_true(ways["memory.host"] > 20)
+    assert.is_true(ways["1 0"] > 0) -- full code was not made
+    assert.is_true(ways["0 0"] > 0) -- nor code in a hurry
+  end)
+
+  it("is replaced by full code that comes to disk, and to a snapshot it is all one", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    support.with_option("RG_CACHE", folder, function()
+      local rg = runtime "always"
+      local k, x = large(rg)
+      k(1)
+      rg.save(folder .. ".rgs", { x = x })
+      k(2)
+      local expected = x:to_table()
+      local second = runtime "always"
+      local k2, x2 = large(second)
+      second.load(folder .. ".rgs", { x = x2 })
+      k2(2)
+      assert.same(expected, x2:to_table())
+      assert.same({ 1, 1 }, { rg.stats().quick, rg.stats().improved })
+      local s = second.stats()
+      assert.same({ 0, 0, 1 }, { s.quick, s.compiles, s.cache_hits })
+    end)
+    os.execute(("rm -rf '%s' '%s.rgs'"):format(folder, folder))
+  end)
+
+  it("is not for kernels whose functions call themselves", function()
+    local rg = runtime "always"
+    local k = rg.kernel([[
+      local function fib(n: i32): i32
+        if n < 2 then return n end
+        return fib(n - 1) + fib(n - 2)
+      end
+      function(n) return fib(n) end]], { rg = rg })
+    assert.same({ 55, 89 }, { k(10), k(11) })
+    assert.equal(0, rg.stats().quick)
+  end)
+
+  it("is compiled in a process of its own, too", function()
+    local expected = results(support.rg.new { specialise = false })
+    support.with_option("RG_COMPILE", "process", function()
+      local rg = runtime("always", { threads = 2 })
+      assert.same(expected, results(rg))
+      assert.same({ 1, 1 }, { rg.stats().quick, rg.stats().improved })
+    end)
   end)
 end)

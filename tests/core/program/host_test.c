@@ -125,6 +125,29 @@ static void job_systems(void) {
     rg_kernel_release(kernel);
     stop();
   }
+  TEST("its threads wait for no compiler in the middle of a loop: nothing is made in a hurry") {
+    Jobs jobs = {0};
+    char text[4000] = "function() for i in rg.range(1000000) do local s = x[i] ";
+    for (int k = 0; k < 60; k++) strcat(text, "s = s * 0.5 + 1 / (s + 1) ");
+    strcat(text, "x[i] = s - s + i end return x[999999] end");
+    setenv("RG_QUICK", "always", 1);
+    start_with(&jobs, 3);
+    RgField *x = dense(1000000);
+    RgKernel *kernel = kernel_of(text);
+    for (int turn = 0; turn < 2; turn++)
+      CHECK(launch(kernel, x, &result) == 0 && result.number == 999999);
+    CHECK(jobs.calls >= 2 && rg_quick(rg, NULL) == 0);
+    rg_kernel_release(kernel);
+    stop();
+    start(1 << 26, 2);
+    x = dense(1000000);
+    kernel = kernel_of(text);
+    CHECK(launch(kernel, x, &result) == 0 && result.number == 999999);
+    CHECK(rg_quick(rg, NULL) == 1);
+    rg_kernel_release(kernel);
+    stop();
+    unsetenv("RG_QUICK");
+  }
   TEST("it says how many workers it has") {
     Jobs jobs = {0};
     RgOptions options = {
