@@ -200,6 +200,7 @@ typedef struct CudaDevice {
   bool has_faulted;           /* this runtime saw the fault that it is lost by */
   uint32_t faults_before;     /* of the process, when the context was retained */
   uint64_t stack_bytes;       /* of a thread, if it was asked for */
+  size_t least_stack;         /* what others of the process have; 0: that is not known yet */
   RtWorker worker;            /* of native calls, and of host regions */
   CudaTree *trees;
   CudaForeign *foreign;

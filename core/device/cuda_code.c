@@ -156,9 +156,11 @@ static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, 
   if (code->recurses || !has_many_registers(cuda, code, task_count)) return true;
   uint64_t local = local_bytes(cuda, code, task_count);
   cuda->driver.cuModuleUnload(code->module);
-  if (!load_with(cuda, code, text, length, most, task_count, err)) return false;
-  if (local_bytes(cuda, code, task_count) <= local) return true; /* none is spilled for that */
-  cuda->driver.cuModuleUnload(code->module);
+  Error unused;
+  error_clear(&unused);
+  bool ok = load_with(cuda, code, text, length, most, task_count, &unused);
+  if (ok && local_bytes(cuda, code, task_count) <= local) return true; /* none is spilled for it */
+  if (code->module) cuda->driver.cuModuleUnload(code->module);
   return load_with(cuda, code, text, length, 0, task_count, err);
 }
 
@@ -190,21 +192,35 @@ static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) 
   code->call_bytes += 4 * (uint64_t)most + RETURN;
 }
 
-enum { STACK_SIZE = 0, LEAST_STACK = 1024, FEW_CALLS = 8 }; /* CUlimit; bytes */
+enum {
+  STACK_SIZE = 0,     /* CUlimit */
+  USUAL_STACK = 1024, /* bytes: a context's own */
+  FEW_CALLS = 8,
+  SPARE_CALLS = 8 /* room for the task's own frame, and what the last call needs of the runtime */
+};
+
+/* Memory that nothing needs gives way. */
+static bool set_stack(CudaDevice *cuda, uint64_t bytes) {
+  int result = cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes);
+  if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
+    result = cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes);
+  if (!result) cuda->stack_bytes = bytes;
+  return !result;
+}
 
 /* The limit is the context's: each thread that can run at once gets as much as the code needs that
- * needs most, from its first launch on. Where the GPU refuses so much, half as many calls may do;
- * the code says when there are too many (codegen/function.c). */
+ * needs most, from its first launch on, and no less than others of the process asked for. Where the
+ * GPU refuses so much, half as many calls may do; the code says when there are too many
+ * (codegen/function.c). */
 bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
-  uint64_t bytes = code->call_bytes * code->most_calls;
+  if (!cuda->least_stack && cuda->driver.cuCtxGetLimit(&cuda->least_stack, STACK_SIZE))
+    cuda->least_stack = USUAL_STACK;
+  uint64_t bytes = 0;
   for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
-    bytes = code->call_bytes * code->most_calls;
-    if (bytes < LEAST_STACK) bytes = LEAST_STACK;
-    if (bytes <= cuda->stack_bytes) return true;
-    if (cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes)) continue;
-    cuda->stack_bytes = bytes;
-    return true;
+    bytes = code->call_bytes * (code->most_calls + SPARE_CALLS);
+    if (bytes < cuda->least_stack) bytes = cuda->least_stack;
+    if (bytes <= cuda->stack_bytes || set_stack(cuda, bytes)) return true;
   }
   code->most_calls = FEW_CALLS;
   error_set(err, RG_ERROR_DEVICE_MEMORY,
@@ -218,7 +234,7 @@ bool cuda_trim_stack(CudaDevice *cuda) {
   bool needs = cuda->launch && cuda->is_in_launch && ((CudaCode *)cuda->launch->code)->recurses;
   if (!cuda->stack_bytes || needs) return false;
   cuda->stack_bytes = 0;
-  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, LEAST_STACK);
+  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, cuda->least_stack);
 }
 
 static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *host, Error *err) {

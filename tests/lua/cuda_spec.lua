@@ -1645,6 +1645,36 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("%d$", said)
   end)
 
+  it("makes room for that stack where the GPU has no memory left", function()
+    local text = [==[
+      rg.init { arch = "cuda" }
+      local x, s = rg.field(rg.f32, 4), rg.field(rg.f32)
+      rg.tree():pointer("i", 4096):dense("i", 64):place(s)
+      rg.kernel(function() for i in rg.range(40000) do s[i] = i end end)()
+      rg.sync()
+      rg.kernel([=[function()
+        local function sum(n: i32): f32
+          if n == 0 then return 0.0 end
+          return n + sum(n - 1)
+        end
+        for i in rg.range(4) do x[i] = sum(60) end
+      end]=], { x = x })()
+      print(x[1], s[39999])
+    ]==]
+    local before = run("PTX_TRACE=1", text):match "^(.-)limit 0 is"
+    local count = 1
+    for line in before:gmatch "device: ([^\n]+)" do
+      if line:find "^allocate" or line:find "^create %d+ bytes" or line:find "^register" then
+        count = count + 1
+      end
+    end
+    local said = run("PTX_TRACE=1 PTX_FAIL_MEMORY=" .. count, text)
+    local first, between, second = said:match "limit 0 is (%d+)(.-)limit 0 is (%d+)"
+    assert.equal(first, second)
+    assert.truthy(between:find("release memory", 1, true))
+    assert.matches("1830 39999$", said)
+  end)
+
   it("has code of many registers compiled with fewer, and back if some are spilled", function()
     local function loads(most)
       local said = run("PTX_TRACE=1 PTX_ASSEMBLE=1 RG_GUESS=registers:" .. most, [[

@@ -142,6 +142,7 @@ EXPORT int cuCtxSetLimit(int limit, size_t value) {
   READY();
   if (limit != LIMIT_STACK_SIZE) return CUDA_ERROR_NOT_SUPPORTED;
   if (value > STACK_BYTES) return CUDA_ERROR_INVALID_VALUE;
+  if ((long)value > options.stack && api_memory_fails()) return CUDA_ERROR_OUT_OF_MEMORY;
   options.stack = (long)value;
   return CUDA_SUCCESS;
 }
