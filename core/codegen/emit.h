@@ -287,6 +287,17 @@ void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
  * first. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
+/* Its turns side by side, in straight code. */
+void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last);
+/* lane_sums.c: variables from outside to which a loop in lanes adds: between the two, they have a
+ * partial sum per lane. */
+typedef struct LaneSum { const IrInst *variable; LLVMValueRef outside; } LaneSum;
+typedef struct LaneSums { VEC(LaneSum) items; int width; } LaneSums;
+LaneSums sums_begin(Codegen *g, const IrInst *loop);
+void sums_end(Codegen *g, const LaneSums *sums);
+/* lane_turned.c: a loop whose bounds differ by lane, for one lane after the other; `lanes`: those
+ * that run it. */
+void lane_turned(Codegen *g, const IrInst *loop, LLVMValueRef lanes);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
 void row_active(Codegen *g, const IrInst *inst);
 /* A loop over the set bits of a word, the lowest first. */

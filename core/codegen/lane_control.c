@@ -238,14 +238,9 @@ static LLVMValueRef next_index(Codegen *g, const LaneFor *f, LLVMValueRef index,
                                 : LLVMBuildAdd(g->builder, index, step, "");
 }
 
-void lane_for(Codegen *g, const IrInst *inst) {
+static void for_side_by_side(Codegen *g, const IrInst *inst, const LaneFor *of) {
   const IrInst *param = inst->regions[0]->params.items[0];
-  LaneFor f = {.type = inst->operands[0]->type,
-               .is_steady = lane_shape(g, param) == LANE_UNIFORM};
-  LLVMValueRef bounds[3];
-  for (int i = 0; i < 3; i++)
-    bounds[i] = value_broadcast(g, value_operand(g, inst, i), g->width);
-  f.begin = bounds[0], f.last = bounds[1], f.step = bounds[2];
+  LaneFor f = *of;
   LLVMValueRef first = f.is_steady ? value_operand(g, inst, 0) : f.begin,
                step = f.is_steady ? value_operand(g, inst, 2) : f.step;
   bool is_float = type_is_float(f.type);
@@ -278,4 +273,32 @@ void lane_for(Codegen *g, const IrInst *inst) {
   control_back_edge(g, counter, turn);
   block_enter(g, leave);
   turns_end(g, &turns);
+}
+
+enum { MANY_TURNS = 32 }; /* of one lane: more than two vectors */
+
+/* Where some lane has many turns, lanes have the loop one after the other (lane_turned.c). */
+void lane_for(Codegen *g, const IrInst *inst) {
+  const IrInst *param = inst->regions[0]->params.items[0];
+  LaneFor f = {.type = inst->operands[0]->type,
+               .is_steady = lane_shape(g, param) == LANE_UNIFORM};
+  LLVMValueRef bounds[3];
+  for (int i = 0; i < 3; i++)
+    bounds[i] = value_broadcast(g, value_operand(g, inst, i), g->width);
+  f.begin = bounds[0], f.last = bounds[1], f.step = bounds[2];
+  if (inst->lanes <= 1) return for_side_by_side(g, inst, &f);
+  LLVMBasicBlockRef turned = block_new(g, "turned"), beside = block_new(g, "beside"),
+                    end = block_new(g, "for.end");
+  LLVMValueRef turns = turns_after_first(g, &f);
+  LLVMValueRef lanes = lane_both(g, g->mask, goes_on(g, &f, f.begin));
+  LLVMValueRef many = LLVMBuildICmp(g->builder, LLVMIntUGE, turns,
+                                    value_integer(LLVMTypeOf(turns), MANY_TURNS - 1), "");
+  block_branch(g, lane_any(g, lane_both(g, lanes, many)), turned, beside);
+  block_enter(g, turned);
+  lane_turned(g, inst, lanes);
+  block_jump(g, end);
+  block_enter(g, beside);
+  for_side_by_side(g, inst, &f);
+  block_jump(g, end);
+  block_enter(g, end);
 }

@@ -194,19 +194,21 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
 /* Counted in i64, half-open. */
-static void for_lanes(Codegen *g, const IrInst *inst, const ForLoop *f) {
-  LaneBody body = {.region = inst->regions[0], .width = inst->lanes};
-  body.is_aligned = LLVMIsAConstantInt(f->begin) &&
-                    LLVMConstIntGetSExtValue(f->begin) % inst->lanes == 0;
+void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
+  Type type = inst->operands[0]->type;
+  LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .sums = inst->sums};
+  body.is_aligned = LLVMIsAConstantInt(begin) &&
+                    LLVMConstIntGetSExtValue(begin) % inst->lanes == 0;
   LaneLoop loop = {.body = body.region,
                    .facts = ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],
                    .width = inst->lanes,
                    .turns = block_variable(g, g->i32, "turns")};
   LLVMBuildStore(g->builder, value_integer(g->i32, 0), loop.turns);
-  LLVMValueRef last = value_extend(g, f->last, f->type);
-  lane_loop(g, &loop, value_extend(g, f->begin, f->type),
-            LLVMBuildAdd(g->builder, last, value_index(g, 1), ""));
+  LaneSums sums = sums_begin(g, inst);
+  LLVMValueRef end = LLVMBuildAdd(g->builder, value_extend(g, last, type), value_index(g, 1), "");
+  lane_loop(g, &loop, value_extend(g, begin, type), end);
+  sums_end(g, &sums);
 }
 
 static bool is_in_lanes(const Codegen *g, const IrInst *inst, const ForLoop *f) {
@@ -224,7 +226,7 @@ void loop_for(Codegen *g, const IrInst *inst) {
   f.type = inst->operands[0]->type;
   if (value_is_vector(f.begin) || value_is_vector(f.last) || value_is_vector(f.step))
     return codegen_fail(g, inst, "its bounds differ by lane");
-  if (is_in_lanes(g, inst, &f)) return for_lanes(g, inst, &f);
+  if (is_in_lanes(g, inst, &f)) return loop_in_lanes(g, inst, f.begin, f.last);
   f.leave = block_new(g, "leave");
   f.turns = turns_begin(g, inst);
   if (type_is_float(f.type)) for_floats(g, &f, inst);

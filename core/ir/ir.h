@@ -100,6 +100,7 @@ struct IrInst {
   /* RANGE, ACTIVE: the user's promise; FOR: what one iteration writes no other one touches; BITS:
    * they are iterations of a parallel loop */
   bool independent;
+  bool sums;                 /* FOR: as independent, but for variables from outside */
   bool scalar;               /* RANGE, ACTIVE: the user's wish: no vector registers */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
   /* UPDATE: in the running worker's private copy, also plain; on a GPU in the block's */

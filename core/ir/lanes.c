@@ -301,7 +301,8 @@ static void visit_fault(LaneWalk *w, const IrInst *inst) {
 
 static void visit_set(LaneWalk *w, const IrInst *inst) {
   const IrInst *var = inst->operands[0];
-  raise_flag(w, &fact(w, inst)->diverges, w->version != w->versions[var->id]);
+  bool is_partial = w->body->sums && !ir_is_inside(var, w->body->region);
+  raise_flag(w, &fact(w, inst)->diverges, is_partial || w->version != w->versions[var->id]);
   if (fact(w, inst)->diverges || !is_uniform(w, inst->operands[1])) set_shape(w, var, LANE_VARYING);
 }
 

@@ -36,6 +36,7 @@ typedef struct LaneBody {
   int varying;
   int width;
   bool is_aligned; /* in lane 0 that is a multiple of `width` */
+  bool sums;       /* variables from outside that are set have a partial sum per lane */
 } LaneBody;
 
 /* Insts of a masked row's body that exists twice: for few cells, one by one, and in lanes. */

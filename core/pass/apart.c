@@ -9,7 +9,8 @@
  * same in the loop, alike in all accesses to the field. Nothing else may connect iterations: a
  * variable from outside that is set, an exit, an op on cells or lists, a message. Updates that are
  * atomic, all of one place, meet in any order as they do between the task's iterations.
- * Sets FOR.independent, in tasks. */
+ * Where all that connects them are variables whose sums may be made in any order (sums.c looks
+ * whether they are sums), FOR.sums is set. Sets FOR.independent, in tasks. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
@@ -18,6 +19,7 @@ enum { DEEPEST = 8, MOST_LOOPS = 64 };
 typedef struct Apart {
   const IrKernel *kernel;
   const IrInst *loop;
+  bool sets;            /* variables from outside */
   int *count;           /* of loops marked */
 } Apart;
 
@@ -126,13 +128,20 @@ static bool is_apart(const Apart *a, const Effects *effects, int field) {
 
 /* -- the rest of the body ---------------------------------------------------------------------- */
 
+/* Sums of integers are exact; those of floats have an order unless `fast_math` is on. */
+static bool has_no_order(const Apart *a, Type type) {
+  return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
+}
+
 static bool stays_inside(void *data, IrInst *inst) {
-  const Apart *a = data;
+  Apart *a = data;
   switch (inst->op) {
   case IR_VAR: case IR_GET: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_IF: case IR_LOOP:
   case IR_FOR:
     return true;
-  case IR_SET: return ir_is_inside(inst->operands[0], body_of(a));
+  case IR_SET:
+    if (ir_is_inside(inst->operands[0], body_of(a))) return true;
+    return a->sets = has_no_order(a, inst->operands[0]->type);
   case IR_REDUCE: return !type_is_float(inst->operands[1]->type);
   case IR_BREAK: return inst->imm < depth_of(a, inst);
   case IR_CONTINUE: return inst->imm <= depth_of(a, inst);
@@ -156,7 +165,8 @@ static bool visit(void *data, IrInst *inst) {
   const Effects *effects = effects_collect(a.kernel->scratch, a.kernel, inst->regions[0], NULL);
   bool is_good = true;
   for (int f = 0; is_good && f < effects->field_count; f++) is_good = is_apart(&a, effects, f);
-  inst->independent = is_good;
+  inst->independent = is_good && !a.sets;
+  inst->sums = is_good && a.sets;
   *a.count += is_good;
   return *a.count < MOST_LOOPS;
 }

@@ -12,6 +12,7 @@
 #include "pass/lanes_guess.h"
 #include "pass/rewrite.h"
 #include "pass/streams.h"
+#include "pass/sums.h"
 
 enum {
   SHORT_RIM = 40, /* insts that are compiled in lanes for what is outside an interior, too */
@@ -231,9 +232,14 @@ static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
   note_lanes(&told, body.width);
 }
 
+/* Turns that meet nowhere, or in sums alone. */
+static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
+  return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
+}
+
 static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *loop) {
   int64_t turns = lanes_turns(loop);
-  if (!loop->independent || !may_count(loop) || (turns && turns < FEWEST_TURNS)) return false;
+  if (!may_count(loop) || (turns && turns < FEWEST_TURNS) || !is_apart(kernel, loop)) return false;
   int width = width_of(ctx, loop->regions[0]);
   LaneSurvey s = lanes_survey_loop(ctx, kernel, loop, width);
   if (s.obstacle || (s.is_simple && !ctx->forces_lanes)) return false;
@@ -257,6 +263,44 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
   }
 }
 
+/* In a body in lanes whose bounds of a loop differ by lane: where some lane's turns are many, lanes
+ * have the loop one after the other, and its turns run side by side. So elements that lie one after
+ * the other in turns do so in lanes, and no lane waits for another. Of bodies that only read. */
+typedef struct LongLoops {
+  PassContext *ctx;
+  IrKernel *kernel;
+  const IrTask *task;
+  const LaneFact *facts;
+} LongLoops;
+
+static bool only_reads(void *data, IrInst *inst) {
+  switch (inst->op) {
+  case IR_VAR: case IR_GET: case IR_SET: case IR_IF: case IR_MEM_LOAD: return true;
+  default: return (ir_effects(inst) & IR_PURE) != 0;
+  }
+}
+
+static bool choose_long(void *data, IrInst *loop) {
+  LongLoops *l = data;
+  if (loop->op != IR_FOR || !loop->sums || loop->rolled || lanes_turns(loop)) return true;
+  if (!l->facts[loop->id].diverges || !may_count(loop)) return true;
+  if (!ir_walk(loop->regions[0], only_reads, NULL) || !is_apart(l->kernel, loop)) return true;
+  if (rewrite_count(loop->regions[0]) > IR_LONGEST_TWICE) return true;
+  int width = width_of(l->ctx, loop->regions[0]);
+  if (lanes_survey_loop(l->ctx, l->kernel, loop, width).obstacle) return true;
+  loop->lanes = width;
+  ir_note(l->kernel, loop->line, "where it is long, %d of its iterations side by side", width);
+  return true;
+}
+
+static void choose_long_of(PassContext *ctx, IrKernel *kernel, const IrTask *task,
+                           IrRegion *region) {
+  LaneBody body = {.region = region, .varying = task->axis_count - 1, .width = task->lanes};
+  if (!region || task->kind != TASK_RANGE || task->lanes <= 1) return;
+  LongLoops l = {ctx, kernel, task, ir_lanes(ctx->scratch, kernel, &body)};
+  ir_walk(region, choose_long, &l);
+}
+
 static bool is_no_word(void *data, IrInst *inst) {
   return inst->op != IR_BITS || !inst->independent;
 }
@@ -274,6 +318,8 @@ bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {
     if (task->counts) choose_range(ctx, kernel, task->counts);
     if (task->kind == TASK_NODES) choose_nodes(ctx, kernel, task);
     if (task->kind == TASK_LEAVES) choose_cells(ctx, kernel, task);
+    choose_long_of(ctx, kernel, task, task->body);
+    choose_long_of(ctx, kernel, task, task->interior);
     if (task->scalar || task->lanes) continue;
     choose_loops(ctx, kernel, task, task->body);
     if (task->interior) choose_loops(ctx, kernel, task, task->interior);

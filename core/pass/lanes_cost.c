@@ -284,7 +284,10 @@ LaneBody lanes_of_loop(const IrInst *loop, int width) {
   int64_t first = 0;
   bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
   bool is_aligned = is_known && first >= 0 && first % width == 0;
-  return (LaneBody){.region = loop->regions[0], .width = width, .is_aligned = is_aligned};
+  return (LaneBody){.region = loop->regions[0],
+                    .width = width,
+                    .is_aligned = is_aligned,
+                    .sums = loop->sums};
 }
 
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
