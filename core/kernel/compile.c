@@ -178,6 +178,8 @@ bool compile_special(Compile *compile, Error *err) {
   if (!wanted && !compile->constants.general->is_long) return true;
   if (wanted) constants_take(ir, wanted, compile->constants.slots);
   if (!run_passes(compile, err)) return false;
+  bool keeps_order = engine_has_one_order(compile->kernel->engine);
+  if (keeps_order && variant_order(ir) != compile->constants.general->order) return false;
   compile->bytes = ir_write(&compile->scratch, ir, processor_of(compile));
   return true;
 }

@@ -70,11 +70,15 @@ int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t fie
 bool compile_check_peers(const Compile *compile, Error *err);
 /* Fills all of `variant` except its code. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
+/* After the passes: how iterations run side by side where their order shows. Of two kernels from one
+ * source, with equal numbers results are the same to the last bit. */
+uint64_t variant_order(const IrKernel *kernel);
 /* A special variant of `general`; takes the code, also where it returns NULL. */
 Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
 
 /* Up to canonical bytes, with those constants of `constants` that are possible; without any, and
- * unless its general variant is_long, there are no bytes. */
+ * unless its general variant is_long, there are no bytes. False, too, where one order is promised,
+ * and theirs would be another. */
 bool compile_special(Compile *compile, Error *err);
 /* Another variant of `base`, which `constants` was made with, if anything; a thread may make its
  * code (ahead.h). NULL: that is no other code, or cannot be. */

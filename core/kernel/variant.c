@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/guard.h"
+#include "base/map.h"
 #include "kernel/ahead.h"
 #include "kernel/compile.h"
 #include "kernel/message.h"
@@ -52,6 +53,36 @@ static int64_t task_cost(const IrTask *task) {
 static bool has_no_order(void *data, IrInst *inst) {
   bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
   return !ir_shows_order(inst) && !(changes && !counts_is_private(inst->operands[0]));
+}
+
+static bool note_lanes(void *data, IrInst *inst) {
+  uint64_t *order = data;
+  bool repeats = inst->op == IR_FOR || inst->op == IR_BITS || inst->op == IR_ROW;
+  const int32_t lanes[] = {inst->lanes, inst->op == IR_ROW ? inst->width : 0};
+  if (repeats && (lanes[0] > 1 || lanes[1] > 1) && !ir_walk(inst->regions[0], has_no_order, NULL))
+    *order = hash_bytes(*order, lanes, sizeof lanes);
+  return true;
+}
+
+static uint64_t order_of_task(const IrTask *task, uint64_t order) {
+  if (ir_walk(task->body, has_no_order, NULL)) return order;
+  bool has_parts = task->lanes > 1 && task->interior; /* the lanes of each begin where it does */
+  const int32_t lanes[] = {task->lanes, has_parts, task->rim_scalar};
+  order = hash_bytes(order, lanes, sizeof lanes);
+  for (int k = 0; has_parts && k < task->axis_count; k++) {
+    const int64_t part[] = {task->interior_begin[k], task->interior_end[k]};
+    order = hash_bytes(order, part, sizeof part);
+  }
+  ir_walk(task->body, note_lanes, &order);
+  if (task->interior) ir_walk(task->interior, note_lanes, &order);
+  return order;
+}
+
+uint64_t variant_order(const IrKernel *kernel) {
+  uint64_t order = 0;
+  for (int k = 0; k < kernel->tasks.count; k++)
+    order = order_of_task(kernel->tasks.items[k], order);
+  return order;
 }
 
 /* The call that clears a level; NULL: the task does anything else. */
@@ -231,6 +262,9 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .may_change_topology = changes,
                       .may_deactivate = changes && task->may_deactivate}; /* none may be left */
   ir_walk(task->body, note_order, out);
+  const Variant *general = compile->constants.general;
+  bool keeps_chunks = general && engine_has_one_order(compile->kernel->engine); /* and their sums */
+  if (keeps_chunks && number < general->task_count) out->cost = general->tasks[number].cost;
   note_arrays_of(kernel, task, out);
   note_clear(task, out);
   if (!task->private_fields.count) return true;
@@ -412,6 +446,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
                              sizeof *variant->words * (size_t)word_count);
   variant->word_count = word_count;
   variant->is_long = ir->is_long;
+  variant->order = variant_order(ir);
   variant->path_count = compile->kernel->paths.count;
   variant->frame_slots =
       ir->frame_slots > ir->args.count ? ir->frame_slots : ir->args.count + ir_result_slots(ir);

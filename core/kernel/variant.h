@@ -96,6 +96,7 @@ struct Variant {
   int32_t untimed;          /* launches whose time is not known, since the last one's */
   uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */
   bool order_shows;         /* of iterations, in results: ir_shows_order */
+  uint64_t order;           /* then: variant_order */
   bool reshapes;            /* it may change active cells or lists, or uses counted arrays */
   uint64_t written;         /* the first 64 trees: those that it may write to */
   SemaValue *given;         /* what it was compiled from: what other texts are made from */

@@ -77,6 +77,28 @@ describe("a number that stays the same #compiled", function()
     assert.equal(1, rg.stats().specialised)
   end)
 
+  it("is none where a sum would be another, if each run gives the same one #cpu", function()
+    local text = [[function(w: i32)
+      local s = 0.0
+      for i in rg.range(5003) do
+        local q = 0.0
+        for k = 1, w do q = q * 0.5 + x[i] * k end
+        s += q
+      end
+      return s
+    end]]
+    local function sum(rg)
+      local x = rg.field(rg.f32, 5003)
+      for i = 0, 5002 do x[i] = math.sin(i * 7919 % 1000) end
+      return rg.kernel(text, { x = x })(5)
+    end
+    for _, options in ipairs { { threads = 1 }, { threads = 2, deterministic = true } } do
+      local rg = eager(options)
+      options.specialise = false
+      assert.equal(sum(support.rg.new(options)), sum(rg))
+    end
+  end)
+
   it("is none where it is the place of a counted array #cpu", function() -- no reach on cuda
     local rg = eager()
     local k = rg.kernel([=[function(a: array(i32), n: i32)
