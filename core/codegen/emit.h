@@ -135,6 +135,8 @@ typedef struct Codegen {
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
   bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
+  /* of the last quotient by roots: what divided, its inverse, and the block that has it */
+  struct { LLVMValueRef divisor, power; LLVMBasicBlockRef block; } root;
   bool in_all;                     /* in the version of an arm for all lanes */
   bool has_few_updates;            /* plain ones, the body in lanes: LANE_FEW_UPDATES at most */
   AheadCells ahead;

@@ -6,7 +6,9 @@
  * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
  * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
  * and infinity, and where y^n is infinite, y^n is right at once. LLVM's own estimates are no
- * numbers there, so it makes none (module.c): scalar code divides by roots. */
+ * numbers there, so it makes none (module.c): scalar code divides by roots. Where x is squares and
+ * a number that is the same in all lanes, as a distance and its softening, a branch by that number
+ * passes over what cares for them. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -75,22 +77,93 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
                         3, "");
 }
 
-/* y^power, corrected. Of 0, infinity and the smallest x, e is no number or -infinite; a machine's
- * maximum with a number is that number then, and y^power stays what it is. */
-static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power) {
-  LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
-  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
-                                  number(x, 1));
-  LLVMValueRef least = number(x, -0.5);
-  LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, far, least, "");
-  far = LLVMBuildSelect(g->builder, is_near, far, least, "");
-  LLVMValueRef factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
-  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
-  return LLVMBuildFMul(g->builder, first, factor, "");
-}
+/* -- numbers that are neither 0 nor infinite --------------------------------------------------- */
+
+/* x as squares and one number that is the same in all lanes: where that is not tiny, nor is x. */
+enum { MOST_SQUARES = 4, WHOLE = 16 /* lanes of f32 whose sums may round toward 0 */ };
+typedef struct Squares {
+  LLVMValueRef roots[MOST_SQUARES], rest;
+  int count;
+} Squares;
 
 static bool is_spread(LLVMValueRef value) {
   return LLVMIsAShuffleVectorInst(value) != NULL || LLVMIsConstant(value);
+}
+
+static bool find_squares(Squares *s, LLVMValueRef x) {
+  if (is_spread(x)) return s->rest ? false : (s->rest = x, true);
+  if (!LLVMIsAInstruction(x)) return false;
+  LLVMOpcode op = LLVMGetInstructionOpcode(x);
+  if (op != LLVMFAdd && op != LLVMFMul) return false;
+  LLVMValueRef a = LLVMGetOperand(x, 0), b = LLVMGetOperand(x, 1);
+  if (op == LLVMFAdd) return find_squares(s, a) && find_squares(s, b);
+  if (a != b || s->count == MOST_SQUARES) return false;
+  s->roots[s->count++] = a;
+  return true;
+}
+
+/* Rounded toward 0, a sum of finite numbers is finite. */
+static LLVMValueRef finite_sum(Codegen *g, const Squares *s) {
+  static const char name[] = "llvm.x86.avx512.vfmadd.ps.512";
+  enum { TOWARD_0 = 8 | 3 }; /* and no exceptions */
+  unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+  LLVMTypeRef type = LLVMIntrinsicGetType(g->context, id, NULL, 0);
+  LLVMValueRef function = LLVMGetIntrinsicDeclaration(g->module, id, NULL, 0), sum = s->rest;
+  for (int i = 0; i < s->count; i++) {
+    LLVMValueRef args[] = {s->roots[i], s->roots[i], sum, value_integer(g->i32, TOWARD_0)};
+    sum = LLVMBuildCall2(g->builder, type, function, args, 4, "");
+  }
+  return sum;
+}
+
+/* Nearly always taken, so that LLVM leaves what is behind it there. */
+static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
+                          LLVMBasicBlockRef no) {
+  static const char kind[] = "prof", word[] = "branch_weights";
+  LLVMMetadataRef parts[] = {
+      LLVMMDStringInContext2(g->context, word, strlen(word)),
+      LLVMValueAsMetadata(value_integer(g->i32, 1 << 20)),
+      LLVMValueAsMetadata(value_integer(g->i32, 1))};
+  LLVMMetadataRef weights = LLVMMDNodeInContext2(g->context, parts, 3);
+  LLVMValueRef branch = LLVMBuildCondBr(g->builder, condition, yes, no);
+  LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, kind, strlen(kind)),
+                  LLVMMetadataAsValue(g->context, weights));
+}
+
+/* -- the power --------------------------------------------------------------------------------- */
+
+/* Of 0, infinity and the smallest x, e is no number or -infinite; a machine's maximum with a number
+ * is that number then, and y^power stays what it is. */
+static LLVMValueRef bounded(Codegen *g, LLVMValueRef e) {
+  LLVMValueRef least = number(e, -0.5);
+  LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, e, least, "");
+  return LLVMBuildSelect(g->builder, is_near, e, least, "");
+}
+
+static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, LLVMValueRef is_usual) {
+  if (!is_usual) return bounded(g, e);
+  LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), any = block_new(g, "any"),
+                    end = block_new(g, "usual");
+  branch_mostly(g, is_usual, end, any);
+  block_enter(g, any);
+  LLVMValueRef other = bounded(g, e);
+  block_jump(g, end);
+  block_enter(g, end);
+  LLVMValueRef result = LLVMBuildPhi(g->builder, LLVMTypeOf(e), "");
+  LLVMAddIncoming(result, (LLVMValueRef[]){e, other}, (LLVMBasicBlockRef[]){from, any}, 2);
+  return result;
+}
+
+/* y^power, corrected; `is_usual`: x is neither 0 nor infinite, nor is the power; NULL: not known */
+static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power,
+                              LLVMValueRef is_usual) {
+  LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
+  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
+                                  number(x, 1));
+  far = bounded_unless(g, far, is_usual);
+  LLVMValueRef factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
+  LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
+  return LLVMBuildFMul(g->builder, first, factor, "");
 }
 
 static LLVMValueRef multiply(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
@@ -106,6 +179,38 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef a, LLVMValueRef power) {
   return multiply(g, a, power);
 }
 
+enum { /* bits; the power of a number from TINY on, 1e-25, is finite */
+  TINY = 0x16000000,
+  INFINITE = 0x7f800000
+};
+
+/* As integers: LLVM moves comparisons into the loop, where they are to take no place of floats. */
+static LLVMValueRef is_between(Codegen *g, LLVMValueRef number) {
+  LLVMValueRef bits = LLVMBuildBitCast(g->builder, number, g->i32, "");
+  bits = LLVMBuildSub(g->builder, bits, value_integer(g->i32, TINY), "");
+  return LLVMBuildICmp(g->builder, LLVMIntULT, bits, value_integer(g->i32, INFINITE - TINY), "");
+}
+
+/* 1 / divisor. Several numbers are divided by one, as a rule: branches would keep LLVM from seeing
+ * it. */
+static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef divisor,
+                             bool is_double) {
+  Squares squares = {0};
+  LLVMValueRef x = roots->x, is_usual = NULL;
+  if (g->root.divisor == divisor && g->root.block == LLVMGetInsertBlock(g->builder))
+    return g->root.power;
+  if (!is_double && value_width(x) == WHOLE && find_squares(&squares, x) && squares.rest) {
+    x = finite_sum(g, &squares);
+    is_usual = is_between(g, value_lane(g, squares.rest, 0));
+  }
+  LLVMValueRef y = estimate(g, x, is_double);
+  if (is_double) y = corrected(g, x, y, 1, NULL);
+  g->root.divisor = divisor;
+  g->root.power = corrected(g, x, y, roots->power, is_usual);
+  g->root.block = LLVMGetInsertBlock(g->builder);
+  return g->root.power;
+}
+
 LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
   Roots roots = {0};
   if (!g->kernel->fast_math || !g->target.estimates_roots) return NULL;
@@ -113,7 +218,5 @@ LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) 
   if (!is_double && !type_is(type, TYPE_F32)) return NULL;
   int bits = value_width(b) * type_bits(type);
   if (bits < LEAST_BITS || bits > MOST_BITS || !is_power(&roots, b)) return NULL;
-  LLVMValueRef y = estimate(g, roots.x, is_double);
-  if (is_double) y = corrected(g, roots.x, y, 1);
-  return times(g, a, corrected(g, roots.x, y, roots.power));
+  return times(g, a, power_of(g, &roots, b, is_double));
 }

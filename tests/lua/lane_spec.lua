@@ -458,6 +458,31 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
+  it("are near the exact ones by squares and a number, however large #compiled", function()
+    local d = rg.field(rg.vec3, n)
+    local exact, fast = rg.field(rg.f32, n), rg.field(rg.f32, n)
+    local far = { 0, 1e-22, 1e-3, 1, 1e12, 3e19, 1e30 }
+    for i = 0, n - 1 do d[i] = { far[i % 7 + 1], far[i % 5 + 1], 0 } end
+    local function attract(y, options)
+      return rg.kernel(function(soft)
+        for i in rg.range(n) do
+          local r = math.sqrt(rg.dot(d[i], d[i]) + soft)
+          y[i] = (i % 3 + 1) / r ^ 3
+        end
+      end, options)
+    end
+    local slow, quick = attract(exact), attract(fast, { fast_math = true })
+    for _, soft in ipairs { 0, 1e-30, 0.0025, 1e20, math.huge } do
+      slow(soft)
+      with_stress("force_lanes", function() quick(soft) end)
+      for i = 0, n - 1 do
+        local is_near = fast[i] == exact[i] or math.abs(fast[i] / exact[i] - 1) < 2e-6
+          or exact[i] < 1e-37 and fast[i] < 1e-37 or exact[i] > 1e38 and fast[i] > 1e38
+        assert.is_true(is_near, ("%g, not %g, softened by %g"):format(fast[i], exact[i], soft))
+      end
+    end
+  end)
+
   it("are so whatever the width of vectors #cpu", function() -- the processors' own
     for _, cpu in ipairs(levels) do
       local other = support.rg.new { threads = 1, cpu = cpu, cache = false, fast_math = true }
