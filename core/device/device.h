@@ -187,7 +187,7 @@ typedef struct DeviceLaunch {
   uint64_t ticks;             /* how long it took (base/clock.h); 0: not known */
   uint64_t work;              /* positions of its tasks, by what they cost; 0: not known */
   bool is_skipped;            /* one before it, on its stream, has failed: it did not run */
-  bool has_waited;            /* for tasks of it, perhaps all: then its caller may as well ask now */
+  bool has_waited;            /* for tasks of it, perhaps all: its caller may as well ask now */
   RtOutside outside;          /* the first of the first worker that has one; the count is of all */
   /* What the kernel said, as records of llvm_bc/message.c: task after task, in a task by the
    * indices of its iterations. The device's, until the next launch. */

@@ -70,8 +70,8 @@ int32_t sums_describe(const IrKernel *kernel, const int32_t *fields, int32_t fie
 bool compile_check_peers(const Compile *compile, Error *err);
 /* Fills all of `variant` except its code. */
 bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err);
-/* After the passes: how iterations run side by side where their order shows. Of two kernels from one
- * source, with equal numbers results are the same to the last bit. */
+/* After the passes: how iterations run side by side where their order shows. Two kernels from one
+ * source that have the same have the same results, to the last bit. */
 uint64_t variant_order(const IrKernel *kernel);
 /* A special variant of `general`; takes the code, also where it returns NULL. */
 Variant *variant_special(Compile *compile, const Variant *general, DeviceCode *code, Error *err);
