@@ -46,9 +46,10 @@ static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_
                  Cell *cell, bool *is_there, Error *err) {
   RtContext *context = storage_context(tree);
   CellReach reach = at_root(context);
+  bool fetches = tree->store->device->table->reach;
   *is_there = false;
   for (int k = 0; k < step_count; k++) {
-    if (!fetch_step(tree, &path->steps[k], index, reach.cell, err)) return false;
+    if (fetches && !fetch_step(tree, &path->steps[k], index, reach.cell, err)) return false;
     if (!take_step(context, &path->steps[k], index, CELL_FIND, &reach)) return true;
   }
   *cell = reach.cell;

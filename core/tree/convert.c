@@ -10,6 +10,7 @@
 typedef union Bits { /* an element of any scalar type in the low bytes */
   uint64_t u64;
   int64_t i64;
+  int32_t i32;
   double f64;
   float f32;
   _Float16 f16;
@@ -53,8 +54,19 @@ double value_number(Type type, const void *element) {
   return type_is_signed(type) ? (double)sign_extend(type, bits.u64) : (double)bits.u64;
 }
 
+/* The usual types first: a script reads element by element. */
 RgValue value_load(Type type, const void *element) {
+  Bits bits;
   switch (type_scalar_kind(type)) {
+  case TYPE_F32:
+    memcpy(&bits.f32, element, sizeof bits.f32);
+    return (RgValue){.kind = RG_VALUE_NUMBER, .number = value_one_nan((double)bits.f32)};
+  case TYPE_F64:
+    memcpy(&bits.f64, element, sizeof bits.f64);
+    return (RgValue){.kind = RG_VALUE_NUMBER, .number = value_one_nan(bits.f64)};
+  case TYPE_I32:
+    memcpy(&bits.i32, element, sizeof bits.i32);
+    return (RgValue){.kind = RG_VALUE_NUMBER, .number = (double)bits.i32};
   case TYPE_BOOL: return (RgValue){.kind = RG_VALUE_BOOL, .i64 = load_bits(type, element).u64 != 0};
   case TYPE_I64: return (RgValue){.kind = RG_VALUE_I64, .i64 = value_integer(type, element)};
   case TYPE_U64: return (RgValue){.kind = RG_VALUE_U64, .u64 = load_bits(type, element).u64};

@@ -129,6 +129,7 @@ static const SNodeComponent *component_of(const Field *field) {
 }
 
 static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
+  if (!field->store->device->table->reach) return true;
   return cell_reach(field->node->tree, cell, component_of(field), type_parts(field->type), use,
                     err);
 }
@@ -162,6 +163,9 @@ static CellAsk ask_numbers(const Field *field, const int64_t *index, RtVisitWay 
                    .bits = bits};
 }
 
+/* Of what a device does with single cells. */
+static bool is_asked(const Field *field) { return field->store->device->table->visit != NULL; }
+
 /* Asks a device that has the newest contents. */
 static bool read_there(Field *field, const int64_t *index, RgValue *value, bool *is_done,
                        Error *err) {
@@ -183,8 +187,8 @@ static bool read_there(Field *field, const int64_t *index, RgValue *value, bool 
 /* Zeros for an inactive cell. */
 static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
   Cell cell = {0};
-  bool is_there, is_read;
-  if (!read_there(field, index, value, &is_read, err)) return false;
+  bool is_there, is_read = false;
+  if (is_asked(field) && !read_there(field, index, value, &is_read, err)) return false;
   if (is_read) return true;
   if (!cell_look(field->node->tree, field->node->snode, index, &cell, &is_there, err)) return false;
   if (is_there && !reach_cell(field, cell, DEVICE_READS, err)) return false;
@@ -213,6 +217,8 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
 /* The same, of a few cells; then of those that are not active. */
 static bool write_there(Field *field, const int64_t *index, uint64_t *bits, bool could_look,
                         bool *is_done, Error *err) {
+  *is_done = false;
+  if (!is_asked(field)) return true;
   CellAsk ask = ask_numbers(field, index, RT_VISIT_ENSURE, bits);
   ask.could_look = could_look;
   bool ok = cell_ask(field->node->tree, field->node->snode, &ask, err);
@@ -252,9 +258,10 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   if (!ensure_cell(field, index, bits, &cell, &is_written, err)) return false;
   if (is_written) return true;
   if (!reach_cell(field, cell, DEVICE_WRITES, err)) return false;
-  for (int k = 0; k < type_parts(field->type); k++)
-    memcpy(cell_element(cell, component_of(field) + k), &bits[k],
-           (size_t)type_size(component_of(field)[k].type));
+  const SNodeComponent *component = component_of(field);
+  int count = type_parts(field->type);
+  for (int k = 0; k < count; k++)
+    memcpy(cell_element(cell, component + k), &bits[k], (size_t)type_size(component[k].type));
   return true;
 }
 
