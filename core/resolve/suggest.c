@@ -70,7 +70,7 @@ const char *suggest_type(Resolve *r, const char *name) {
   const char *ours = TRANSLATE(last, types);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);
   return ours ? did_you_mean(r, "", ours)
-              : "the scalar types are bool, i8 .. i64, u8 .. u64, f16, f32, f64";
+              : "a type is one of rg's, such as i32 or vec2, or what a global or a capture holds";
 }
 
 /* -- library names ---------------------------------------------------------------------- */

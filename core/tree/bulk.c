@@ -103,15 +103,25 @@ static bool has_same_shape(const Field *a, const Field *b) {
          !memcmp(x->shape, y->shape, sizeof x->shape[0] * (size_t)x->rank);
 }
 
+static bool fail_shape(const Field *field, const Field *from, Error *err) {
+  const SNode *x = field->node->snode, *y = from->node->snode;
+  char label[100], other[100], extents[200], others[200];
+  numbers_join(extents, sizeof extents, x->shape, x->rank, " x ");
+  numbers_join(others, sizeof others, y->shape, y->rank, " x ");
+  bool differ = strcmp(extents, others) != 0;
+  return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have %s%s%s%s", field_label(field, label),
+                   field_label(from, other),
+                   differ ? "different shapes: " : "elements of different shapes",
+                   differ ? extents : "", differ ? " and " : "", differ ? others : "");
+}
+
 bool field_copy(Field *field, Field *from, Error *err) {
   char label[100], other[100];
   if (!field_settle(field, NULL, err) || !field_settle(from, NULL, err)) return false;
   if (field->store != from->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes",
                      field_label(field, label), field_label(from, other));
-  if (!has_same_shape(field, from))
-    return error_set(err, RG_ERROR_ARGUMENT, "%s and %s have different shapes",
-                     field_label(field, label), field_label(from, other));
+  if (!has_same_shape(field, from)) return fail_shape(field, from, err);
   if (field == from) return true;
   Tree *tree = field->node->tree;
   bool is_done;

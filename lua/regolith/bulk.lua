@@ -249,7 +249,9 @@ function bulk.add_methods(methods, kind)
       end
     else
       value.flatten(t, extents, rank, give, "x:from_table", kind.noun,
-        give == give_scalar and not wide and scalar.name ~= "bool" and values or nil)
+        give == give_scalar and not wide and scalar.name ~= "bool" and values or nil,
+        give ~= give_scalar and ("an element of type " .. tostring(own_type))
+          or scalar.name == "bool" and "a boolean" or nil)
     end
     if own_type.members and wide then write_structs(self, own_type, t, rank, extents)
     else write_all(kind, self, values, count, wide) end

@@ -2,6 +2,7 @@
 --- runtime of arch "lua" runs them, which loads no LLVM and is nobody's: the caller's own runtime
 --- may not exist yet. Results are those of kernels on the CPU, to the last bit.
 local fail = require "regolith.error"
+local matrix = require "regolith.matrix"
 
 local library = { names = { "polar", "svd", "sym_eig", "eig", "qr", "lu", "solve", "sign", "isnan",
   "isinf", "column", "popcnt", "clz", "ctz", "ldexp", "frexp", "modf", "translate", "scale",
@@ -29,9 +30,24 @@ local function pass(ok, first, ...)
     type(first) == "table" and first.code or nil)
 end
 
+-- What a kernel would not take is refused here, where the caller's words are.
+local function check(name, ...)
+  for k = 1, select("#", ...) do
+    local x = select(k, ...)
+    if type(x) ~= "boolean" and not matrix.is_number(x) and not matrix.type_of(x) then
+      return fail.argument(("rg.%s takes numbers, vectors and matrices, not %s"):format(name,
+        fail.describe(x)), type(x) == "table" and "make one of it: rg.vec2(1, 2), \z
+        rg.mat2(1, 2, 3, 4)" or nil)
+    end
+  end
+end
+
 --- The function of this name, as `rg` offers it.
 function library.get(name)
-  return function(...) return pass(pcall(kernel_of(name, select("#", ...)), ...)) end
+  return function(...)
+    check(name, ...)
+    return pass(pcall(kernel_of(name, select("#", ...)), ...))
+  end
 end
 
 return library

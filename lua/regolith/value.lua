@@ -128,7 +128,8 @@ end
 ---@param what string   the caller, for messages
 ---@param noun string   what has the shape: "field"
 ---@param array ffi.cdata*?   of doubles: where numbers go without `give`
-function value.flatten(t, shape, count, give, what, noun, array)
+---@param element string?   what `give` takes: "a vec3"; "a number" by default
+function value.flatten(t, shape, count, give, what, noun, array, element)
   local number, at = 0, {}
   local function path(axis)
     local parts = { "t" }
@@ -153,8 +154,8 @@ function value.flatten(t, shape, count, give, what, noun, array)
         level(row[i], axis + 1)
       else
         if not give(number, row[i]) then
-          return fail.argument(("%s: %s is %s, not a number"):format(what, path(count),
-            fail.describe(row[i])))
+          return fail.argument(("%s: %s is %s, not %s"):format(what, path(count),
+            fail.describe(row[i]), element or "a number"))
         end
         number = number + 1
       end

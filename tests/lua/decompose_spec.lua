@@ -251,6 +251,8 @@ describe("a square matrix in a kernel", function()
     assert.equal("type.mismatch", failed.code)
     assert.matches("takes a square matrix of at most 6 x 6, and this is a number",
       failed.message, 1, true)
+    assert.equal("rg.svd takes numbers, vectors and matrices, not a table",
+      failure(rg.svd, { { 1, 2 }, { 3, 4 } }).message)
   end)
 
   it("has them in parallel loops, each where it is needed", function()

@@ -397,6 +397,10 @@ describe("a row of a field", function()
       assert.is_false(ok, name)
       assert.truthy(refused.message:find("x:from_table: t[", 1, true), refused.message)
     end
+    assert.equal("x:from_table: t[1] is a number (1), not a boolean",
+      failure(function() rg.field(rg.bool, 1):from_table { 1 } end).message)
+    assert.equal("x:from_table: t[1] is a number (1), not an element of type vec2",
+      failure(function() rg.field(rg.vec2, 1):from_table { 1 } end).message)
     assert.same({ true, false }, rg.field(rg.bool, 2):from_table({ true, false }):to_table())
   end)
 end)

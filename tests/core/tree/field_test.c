@@ -152,7 +152,7 @@ static void bulk(void) {
     set(y, 2, 2, 2, 0.5);
     CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' is of type i32, 0.5 does not fit");
     CHECK_ERROR(rg_field_copy(age, y), "argument.invalid",
-                "field 'age' and field 'y' have different shapes");
+                "field 'age' and field 'y' have different shapes: 3 x 3 and 15 x 15");
   }
   TEST("a sparse field is not one block of memory") {
     void *pointer;
