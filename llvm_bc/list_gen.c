@@ -201,6 +201,7 @@ void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_orde
   if (!in_order && changes * nodes_per_change > manager->node_count)
     manager->list_version = 0; /* made anew by many threads, it costs less than by steps of one */
   update(context, tree, number, make_later);
+  if (manager->list_is_due) manager->list_version = 0; /* until it is made: perhaps it never is */
   if (manager->list_is_due && in_order) manager->list_is_due = DUE_IN_ORDER;
 }
 
@@ -282,6 +283,7 @@ void rt_list_enter(RtTree *tree, int32_t number, uint64_t thread, uint64_t threa
                    const uint64_t *counts) {
   RtManager *manager = &tree->managers[number];
   if (manager->list_is_due != DUE_IN_ORDER) return;
+  if (!thread) manager->list_version = manager->version;
   Share share = share_of(tree, manager, thread, threads);
   if (share.begin >= manager->node_count) return;
   uint32_t position = 0;
@@ -304,6 +306,7 @@ void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t thread
   RtManager *manager = &tree->managers[number];
   if (manager->list_is_due == DUE_IN_ORDER) count_share(tree, manager, thread, threads, counts);
   if (manager->list_is_due != DUE) return;
+  if (!thread) manager->list_version = manager->version;
   for (const RtChunk *chunk = chunk_first(tree, manager); chunk; chunk = chunk_next(tree, chunk)) {
     uint64_t first = (thread + threads - chunk->first_number % threads) % threads;
     for (uint64_t i = first; i < chunk->node_count; i += threads)

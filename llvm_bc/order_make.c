@@ -191,7 +191,7 @@ void rt_order_begin(RtContext *context, RtTree *tree, int32_t number, int32_t de
   order = get(context, tree, manager, depth);
   if (!order || order->version == manager->version) return;
   order->count = (int64_t)manager->list_count;
-  order->version = manager->version;
+  order->version = 0; /* until the last of the rows is in its place */
   order->is_due = 1;
   order->is_disordered = 0;
 }
@@ -244,7 +244,9 @@ void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
   int32_t axes = order->axis_count;
   uint64_t count = (uint64_t)order->count;
   int sorts = order->is_disordered;
-  int64_t *to = half(order, sorts ? turns_left(order, RT_ORDER_RUN) : 0);
+  int turns = sorts ? turns_left(order, RT_ORDER_RUN) : 0;
+  int64_t *to = half(order, turns);
+  if (!thread && !turns) order->version = manager->version;
   for (uint64_t row = thread; row < count; row += threads) {
     const int64_t *from = manager->list[row].coordinates;
     uint64_t begin = row / RT_ORDER_RUN * RT_ORDER_RUN, place = row;
@@ -274,6 +276,7 @@ void rt_order_merge(RtTree *tree, int32_t number, int32_t depth, int32_t turn, u
   while (turn--) run *= RT_ORDER_RUNS;
   int turns = turns_left(order, run);
   if (!turns) return;
+  if (!thread && turns == 1) order->version = tree->managers[number].version;
   int32_t axes = order->axis_count;
   const int64_t *from = half(order, turns);
   int64_t *to = half(order, turns - 1);

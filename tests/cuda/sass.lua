@@ -36,7 +36,15 @@ local function sections_of(image)
   return size_of
 end
 
-local MOST_REGISTERS = 128 -- core/device/guess.def
+local function guess(name)
+  local here = debug.getinfo(1, "S").source:match "^@(.*)/" or "."
+  local file = assert(io.open(here .. "/../../core/device/guess.def"))
+  local text = file:read "*a"
+  file:close()
+  return assert(tonumber(text:match("GUESS%(" .. name .. ",%s*(%d+)")), name)
+end
+
+local MOST_REGISTERS = guess "registers"
 
 -- With so many registers at most, or as it likes.
 local function assemble(text, target, most)

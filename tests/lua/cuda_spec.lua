@@ -48,6 +48,21 @@ describe("arch cuda #compiled #cpu", function()
     assert.equal("false device.missing the CUDA driver sees no GPU", refusal "PTX_DEVICES=0")
     assert.matches("^false device.missing the CUDA driver is too old: it is for CUDA 10.2",
       refusal "PTX_VERSION=10020")
+    assert.equal("false device.missing the CUDA driver is too old: it has no cuInit",
+      refusal "RG_CUDA_DRIVER=libm.so.6")
+    assert.equal("false device.missing 'executing driver' is too old: it has compute capability "
+      .. "7.0, and 7.5 is the lowest that can be used", refusal "PTX_CAPABILITY=70")
+  end)
+
+  it("says what a driver has against the code of a kernel", function()
+    local said = run("PTX_VERSION=11000 PTX_CAPABILITY=90", [[
+      rg.init { arch = "cuda" }
+      local x = rg.field(rg.i32, 4)
+      local ok, e = pcall(rg.kernel(function() for i in rg.range(4) do x[i] = i end end))
+      print(ok, e.code, e.message)
+    ]])
+    assert.matches("\nfalse object.invalid the GPU's driver does not take a kernel's code: .*"
+      .. "Unsupported .version", said)
   end)
 
   it("falls back where that was asked for, and says so", function()
@@ -1298,6 +1313,99 @@ describe("arch cuda #compiled #cpu", function()
       print(rg.field(rg.i32, 1)[0])
     ]])
     assert.matches("false device.lost kernel 'add'\nfalse\n0$", said)
+  end)
+
+  it("is lost by an access to memory that is not there, which names the kernel", function()
+    local said = run("RG_ASYNC=off", [[
+      rg.init { arch = "cuda", unchecked = true }
+      local x = rg.field(rg.i32, 10)
+      local put = rg.kernel(function(n) for i in rg.range(10) do x[i + n] = i end end)
+      put(0)
+      local ok, e = pcall(put, 1000000)
+      print(ok, e.code, e.message)
+      rg.reset()
+      rg.init { arch = "cuda" }
+      x = rg.field(rg.i32, 10)
+      put = rg.kernel(function() for i in rg.range(10) do x[i] = i end end)
+      put()
+      print(x[3])
+    ]])
+    assert.matches("nothing is there\nfalse device.lost kernel 'put': the GPU is lost to this "
+      .. "runtime, it cannot finish its work: an illegal memory access was encountered\n3$", said)
+  end)
+
+  -- One call of the driver fails; who tries again finds everything as if it had not.
+  it("has the same results, whichever call of the driver fails once", function()
+    local folder = os.tmpname()
+    os.remove(folder)
+    local program = [==[
+      rg.init { arch = "cuda", memory = "256MiB" }
+      local codes = {}
+      local function try(f)
+        for _ = 1, 3 do
+          local ok, e = pcall(f)
+          if ok then return e end
+          codes[e.code] = true
+        end
+      end
+      local x, s, h = rg.field(rg.i32, 64), rg.field(rg.i32), rg.field(rg.i32)
+      local block = rg.root:pointer("i", 16)
+      block:dense("i", 8):place(s)
+      rg.tree():hash("i"):dense("i", 4):place(h)
+      local touch = rg.kernel(function(k)
+        for i in rg.range(128) do if math.floor(i / 8) % 3 ~= k then s[i] = i + k end end
+        for i in rg.range(64) do x[i] = i h[i * 7 - 50] = i end
+      end)
+      local drop = rg.kernel(function()
+        for i in block:active() do if i % 2 == 0 then block:deactivate(i) end end
+      end)
+      local mark = rg.kernel(function() for i in s:active() do x[i % 64] = 3 end end)
+      local walk = rg.kernel(function()
+        local n, sum = 0, 0
+        for i in h:active():serial() do
+          n = n + 1
+          sum = sum + n * i
+        end
+        return sum
+      end)
+      local list = try(function() return rg.zeros(rg.i32, 100) end)
+      local number = rg.kernel [=[function(a: array(i32))
+        for i in rg.range(#a) do a[i] = i end
+      end]=]
+      local sum = rg.kernel(function()
+        local a = 0
+        for i in rg.range(64) do a = a + x[i] end
+        return a
+      end)
+      try(function() touch(0) end)
+      try(drop)
+      try(function() touch(1) end)
+      try(mark)
+      local order = try(walk)
+      local out = { try(sum), try(function() return block:count() end),
+        try(function() return s[17] + s[24] + h[-50 + 7 * 9] end) }
+      try(function() s:fill(4) end)
+      try(function() number(list) end)
+      try(function() x[3] = 500 end)
+      out[4], out[5] = try(function() return list[50] + s[17] end), try(sum)
+      try(function() block:clear() end)
+      print(table.concat(out, " "), order, (try(function() return block:count() end)))
+      if next(codes) then print("failed", next(codes)) end
+    ]==]
+    local expected = run("RG_CACHE=" .. folder, program)
+    assert.equal("192 14 52 54 689 8054912LL 0", expected)
+    local failures = 0
+    local environments = { "PTX_FAIL_MODULE=2", "PTX_FAIL_MODULE=4" }
+    for n = 3, 17, 7 do environments[#environments + 1] = "PTX_FAIL_MEMORY=" .. n end
+    for n = 4, 32 do environments[#environments + 1] = "PTX_REFUSE_LAUNCH=" .. n end
+    for _, environment in ipairs(environments) do
+      local said = run("RG_CACHE=" .. folder .. " " .. environment, program)
+      local found, code = said:gsub("device: [^\n]*\n", ""):match "^(%C*)\n?%l* ?([%l.]*)"
+      assert.same({ environment, expected }, { environment, found })
+      failures = failures + (code == "" and 0 or 1)
+    end
+    assert.is_true(failures > #environments / 2, failures)
+    os.execute("rm -r " .. folder)
   end)
 
   it("goes on after a launch that the driver refused", function()
