@@ -268,6 +268,10 @@ tree                                          64 B
     assert.matches(":hello +Greets", ask(c, ":help"))
     assert.matches("begun anew", ask(c, "local mine = 1", ":reset"))
     assert.equal("nil\n", ask(c, "mine"))
+    local ended = "^this belongs to a runtime that ended at prompt%(%d+%):1\n$"
+    ask(c, "old = rg.field(rg.f32, 4, 4)", "old[0][0] = 1", "rg.reset()")
+    for _, what in ipairs { "old", "old[1]" } do assert.matches(ended, (ask(c, what))) end
+    assert.matches("this belongs to a runtime that ended", (ask(c, "{ old, 3 }")))
   end)
 
   it("tells the time of what takes long, compiling apart #compiled", function()

@@ -195,6 +195,12 @@ local describers = {
   end,
 }
 
+-- What tostring says, or why it cannot: the handle's runtime may have ended.
+local function words_of(v)
+  local _, words = pcall(tostring, v)
+  return type(words) == "table" and words.message or tostring(words)
+end
+
 --- The text of a handle, and a remark; nil for what is none.
 ---@param size table       width, height
 ---@param is_brief boolean one line
@@ -203,14 +209,13 @@ function handle.describe(v, size, is_brief)
   if not kind then return end
   if is_brief and kind ~= "kernel" and kind ~= "vector" and kind ~= "matrix" then
     if kind == "node" then return "a node; ':tree _' draws its tree" end
-    return tostring(v):match "[^\n]*"
+    return words_of(v):match "[^\n]*"
   end
   local describer = describers[kind]
-  if not describer then return (tostring(v)) end
+  if not describer then return (words_of(v)) end
   local ok, shown, remark = pcall(describer, v, size, depth)
   if ok then return shown, remark end
-  local _, plain = pcall(tostring, v)
-  return plain
+  return words_of(v)
 end
 
 handle.memory_rows = memory_rows
