@@ -55,7 +55,11 @@ static LLVMValueRef float_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, 
 
 static LLVMValueRef divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
   LLVMValueRef by_root = root_divide(g, type, a, b);
-  return by_root ? by_root : arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
+  if (by_root) return by_root;
+  LLVMValueRef quotient = arith_fast(g, LLVMBuildFDiv(g->builder, a, b, ""));
+  if (!g->is_sloped) return quotient;
+  LLVMValueRef without = value_real(LLVMTypeOf(b), 1 / root_slope());
+  return arith_fast(g, LLVMBuildFMul(g->builder, quotient, without, ""));
 }
 
 static LLVMValueRef float_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {

@@ -104,8 +104,12 @@ static void emit_values(Codegen *g, const IrInst *inst) {
     LLVMTypeRef target = value_lanes(value_type(g, inst->type), value_width(a));
     return value_set(g, inst, LLVMBuildBitCast(g->builder, a, target, ""));
   }
-  if (inst->operand_count == 2)
-    return value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
+  if (inst->operand_count == 2) {
+    g->is_sloped = g->sloped && g->sloped[inst->id];
+    value_set(g, inst, arith_binary(g, inst->op, type, a, value_operand(g, inst, 1)));
+    g->is_sloped = false;
+    return;
+  }
   value_set(g, inst, arith_unary(g, inst->op, type, a));
 }
 

@@ -136,7 +136,9 @@ typedef struct Codegen {
   LLVMValueRef mask;               /* the lanes that run; NULL: all */
   bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
   /* of the last quotient by roots: what divided, its inverse, and the block that has it */
-  struct { LLVMValueRef divisor, power; LLVMBasicBlockRef block; } root;
+  struct { LLVMValueRef divisor, power; LLVMBasicBlockRef block; bool is_sloped; } root;
+  bool *sloped;                    /* by id: quotients without their slope, root_sums.c; or NULL */
+  bool is_sloped;                  /* the inst being emitted */
   bool in_all;                     /* in the version of an arm for all lanes */
   bool has_few_updates;            /* plain ones, the body in lanes: LANE_FEW_UPDATES at most */
   AheadCells ahead;
@@ -215,6 +217,16 @@ bool saturate_again(Codegen *g, const IrInst *inst); /* a CONVERT back to a floa
 /* root.c: a / b, where b is a power of a root and the machine does better than to divide; NULL:
  * it does not */
 LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
+/* Of cubes, lanes of that width may leave a factor out: root_sums.c. */
+bool root_has_slope(const Codegen *g, int width);
+double root_slope(void);
+typedef struct RootSum {
+  const IrInst *variable, *quotient;
+  LLVMValueRef outside, inside; /* variables: the sum, and in the loop that of the quotients */
+} RootSum;
+typedef struct RootSums { VEC(RootSum) items; } RootSums;
+RootSums root_sums_begin(Codegen *g, const IrInst *loop);
+void root_sums_end(Codegen *g, const RootSums *sums);
 /* marks it when the kernel is fast_math; returns it */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);

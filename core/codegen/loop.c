@@ -228,8 +228,10 @@ void loop_for(Codegen *g, const IrInst *inst) {
     return codegen_fail(g, inst, "its bounds differ by lane");
   if (is_in_lanes(g, inst, &f)) return loop_in_lanes(g, inst, f.begin, f.last);
   f.leave = block_new(g, "leave");
+  RootSums sums = root_sums_begin(g, inst);
   f.turns = turns_begin(g, inst);
   if (type_is_float(f.type)) for_floats(g, &f, inst);
   else for_integers(g, &f, inst);
   turns_end(g, &f.turns);
+  root_sums_end(g, &sums);
 }

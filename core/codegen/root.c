@@ -134,19 +134,20 @@ static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef 
 
 /* Of 0, infinity and the smallest x, e is no number or -infinite; a machine's maximum with a number
  * is that number then, and y^power stays what it is. */
-static LLVMValueRef bounded(Codegen *g, LLVMValueRef e) {
-  LLVMValueRef least = number(e, -0.5);
+static LLVMValueRef bounded(Codegen *g, LLVMValueRef e, double bound) {
+  LLVMValueRef least = number(e, bound);
   LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, e, least, "");
   return LLVMBuildSelect(g->builder, is_near, e, least, "");
 }
 
-static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, LLVMValueRef is_usual) {
-  if (!is_usual) return bounded(g, e);
+static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
+                                   LLVMValueRef is_usual) {
+  if (!is_usual) return bounded(g, e, bound);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), any = block_new(g, "any"),
                     end = block_new(g, "usual");
   branch_mostly(g, is_usual, end, any);
   block_enter(g, any);
-  LLVMValueRef other = bounded(g, e);
+  LLVMValueRef other = bounded(g, e, bound);
   block_jump(g, end);
   block_enter(g, end);
   LLVMValueRef result = LLVMBuildPhi(g->builder, LLVMTypeOf(e), "");
@@ -154,14 +155,26 @@ static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, LLVMValueRef is_u
   return result;
 }
 
-/* y^power, corrected; `is_usual`: x is neither 0 nor infinite, nor is the power; NULL: not known */
+/* Numbers of 24 bits near 5/3 and 3/2 of which one is 1 / (the other - 1), but for 2^-44. */
+static const double CUBE = 0x1.aaaaa8p+0, SLOPE = 0x1.800006p+0;
+
+bool root_has_slope(const Codegen *g, int width) {
+  return g->kernel->fast_math && g->target.estimates_roots && width == WHOLE;
+}
+
+double root_slope(void) { return SLOPE; }
+
+/* y^power, corrected; `is_usual`: x is neither 0 nor infinite, nor is the power; NULL: not known.
+ * Of a cube without its slope, e and the factor are one. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power,
                               LLVMValueRef is_usual) {
+  bool is_sloped = g->is_sloped && power == 3;
+  double one = is_sloped ? CUBE : 1;
   LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
   LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
-                                  number(x, 1));
-  far = bounded_unless(g, far, is_usual);
-  LLVMValueRef factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
+                                  number(x, one));
+  LLVMValueRef factor = far = bounded_unless(g, far, one - 1.5, is_usual);
+  if (!is_sloped) factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
   LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
   return LLVMBuildFMul(g->builder, first, factor, "");
 }
@@ -197,7 +210,8 @@ static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef diviso
                              bool is_double) {
   Squares squares = {0};
   LLVMValueRef x = roots->x, is_usual = NULL;
-  if (g->root.divisor == divisor && g->root.block == LLVMGetInsertBlock(g->builder))
+  if (g->root.divisor == divisor && g->root.block == LLVMGetInsertBlock(g->builder) &&
+      g->root.is_sloped == g->is_sloped)
     return g->root.power;
   if (!is_double && value_width(x) == WHOLE && find_squares(&squares, x) && squares.rest) {
     x = finite_sum(g, &squares);
@@ -206,6 +220,7 @@ static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef diviso
   LLVMValueRef y = estimate(g, x, is_double);
   if (is_double) y = corrected(g, x, y, 1, NULL);
   g->root.divisor = divisor;
+  g->root.is_sloped = g->is_sloped;
   g->root.power = corrected(g, x, y, roots->power, is_usual);
   g->root.block = LLVMGetInsertBlock(g->builder);
   return g->root.power;
@@ -218,5 +233,6 @@ LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) 
   if (!is_double && !type_is(type, TYPE_F32)) return NULL;
   int bits = value_width(b) * type_bits(type);
   if (bits < LEAST_BITS || bits > MOST_BITS || !is_power(&roots, b)) return NULL;
+  if (g->is_sloped && (is_double || roots.power != 3 || value_width(b) != WHOLE)) return NULL;
   return times(g, a, power_of(g, &roots, b, is_double));
 }

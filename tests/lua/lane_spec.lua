@@ -483,6 +483,43 @@ describe("quotients by roots under fast_math", function()
     end
   end)
 
+  it("are near the exact ones in sums along a loop #compiled", function()
+    local count = 48
+    local x, mass = rg.field(rg.vec2, count), rg.field(rg.f32, count)
+    for i = 0, count - 1 do
+      x[i] = { i * 37 % 101 / 40, i * 53 % 97 / 30 }
+      mass[i] = i % 5 + 1
+    end
+    local function pulls(options)
+      local pull, other = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
+      rg.kernel(function()
+        for i in rg.range(count) do
+          local a, near, both, far = rg.vec2(i, -i), rg.f32(0), rg.f32(0), rg.f32(1)
+          for j = 0, count - 1 do
+            local d = x[j] - x[i]
+            local r = math.sqrt(rg.dot(d, d) + 0.01)
+            a = a + mass[j] * d / r ^ 3
+            if r < 1 then near = near + mass[j] / r ^ 3 end
+            both = both + 1 / r ^ 3 -- with something else
+            both = both + r
+            far = far + (r + 1) / (r * r * r) / r
+          end
+          pull[i] = a
+          other[i] = { near, both + far }
+        end
+      end, options)()
+      return pull, other
+    end
+    local a, b = pulls()
+    local c, d = with_stress("force_lanes", function() return pulls { fast_math = true } end)
+    for i = 0, count - 1 do
+      for k = 0, 1 do
+        assert.near(a[i][k], c[i][k], 2e-5 * (math.abs(a[i][k]) + 1))
+        assert.near(b[i][k], d[i][k], 2e-5 * (math.abs(b[i][k]) + 1))
+      end
+    end
+  end)
+
   it("are so whatever the width of vectors #cpu", function() -- the processors' own
     for _, cpu in ipairs(levels) do
       local other = support.rg.new { threads = 1, cpu = cpu, cache = false, fast_math = true }

@@ -412,7 +412,7 @@ describe("attraction of bodies", function()
     assert.falsy(asm:find "vdivps" or asm:find "vsqrtps")
     if not instructions.can_count() then return end
     local each = instructions.of(run) / (count * count)
-    assert.is_true(each <= 2.05, ("%.2f instructions a pair"):format(each))
+    assert.is_true(each <= 2.0, ("%.2f instructions a pair"):format(each))
   end)
 end)
 
