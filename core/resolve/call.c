@@ -311,15 +311,17 @@ static Entity fail_method(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
+static const char *values_after(const MethodCall *m) {
+  return m->method->form == METHOD_RMW ? ", v" : m->method->form == METHOD_CAS ? ", old, v" : "";
+}
+
 Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given) {
   const char *name = m->object.name, *hint = NULL;
   const char *axes = needed == 1 ? "i" : needed == 2 ? "i, j" : "i, j, ..";
-  if (!needed)
-    hint = scratch_format(r->scratch, "write %s:%s(%s)", name, m->method->name,
-                          m->method->form == METHOD_RMW ? "0, v" : "");
-  else if (!m->object.field.indexed)
-    hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes,
-                          m->method->form == METHOD_RMW ? ", v" : "");
+  const char *values = values_after(m);
+  if (!needed) axes = *values ? "0" : "";
+  if (!needed || !m->object.field.indexed)
+    hint = scratch_format(r->scratch, "write %s:%s(%s%s)", name, m->method->name, axes, values);
   sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, hint, "'%s' has %d %s here, and '%s' was given %d %s",
             name, needed, needed == 1 ? "axis" : "axes", sema_text(r->s, e->text), given,
             given == 1 ? "index" : "indices");

@@ -45,6 +45,7 @@ local statements = {
   { "x[0] = x.shap[0]", "did you mean 'shape'?" },
   { "x[0] = x.size", "write #x or x.shape[0]" },
   { "x:add(1)", "write x:add(i, v)" },
+  { "x:compare_exchange(0, 1)", "write x:compare_exchange(i, old, v)" },
   { "y:activate(1)", "write y:activate(i, j)" },
   { "x:swap(0, 1)", "did you mean 'exchange'?" },
   { "local f = rg.field(rg.f32, 8)", "call it outside, before or after the kernel" },
