@@ -210,12 +210,15 @@ job_cuda() {
   assemble "lua, arch cuda, assembled" "$ptx" 40
 }
 job_cuda_ways() { # trees that grow and shrink, under three schedules
-  local seed specs
+  local specs
   remember_compiles
   specs=$(spec_files pointer budget) on_cuda ", memory as it is" PTX_NO_VMM=1
   specs=$(spec_files sum list tune) on_cuda ", launches as trials" RG_TUNE=always
   specs=$(spec_files activation bitmasked collection counted_copies list pointer)
-  for seed in 2 3; do on_cuda ", schedule $seed" PTX_SEED=$seed; done
+  on_cuda ", schedule 2" PTX_SEED=2
+  specs=$(spec_files list) on_cuda ", schedule 3" PTX_SEED=3 # which looks for errors at once
+  specs=$(spec_files activation bitmasked collection counted_copies pointer)
+  on_cuda ", schedule 3, launches queued" PTX_SEED=3 RG_ASYNC=on
 }
 
 # Specs that a GPU does not run as a whole, with their reasons in tests/README.md; single tests have
