@@ -30,22 +30,25 @@ local function pass(ok, first, ...)
     type(first) == "table" and first.code or nil)
 end
 
--- What a kernel would not take is refused here, where the caller's words are.
-local function check(name, ...)
+-- The number of the first argument that is no value of a kernel; nil if all are.
+local function first_other(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
-    if type(x) ~= "boolean" and not matrix.is_number(x) and not matrix.type_of(x) then
-      return fail.argument(("rg.%s takes numbers, vectors and matrices, not %s"):format(name,
-        fail.describe(x)), type(x) == "table" and "make one of it: rg.vec2(1, 2), \z
-        rg.mat2(1, 2, 3, 4)" or nil)
-    end
+    if type(x) ~= "boolean" and not matrix.is_number(x) and not matrix.type_of(x) then return k end
   end
+end
+
+local function refuse(name, x)
+  return fail.argument(("rg.%s takes numbers, vectors and matrices, not %s"):format(name,
+    fail.describe(x)), type(x) == "table" and "make one of it: rg.vec2(1, 2), \z
+    rg.mat2(1, 2, 3, 4)" or nil)
 end
 
 --- The function of this name, as `rg` offers it.
 function library.get(name)
   return function(...)
-    check(name, ...)
+    local other = first_other(...)
+    if other then return refuse(name, (select(other, ...))) end
     return pass(pcall(kernel_of(name, select("#", ...)), ...))
   end
 end

@@ -702,11 +702,13 @@ function oracle:launcher(kernel, need)
   local failure -- { what the launch raised }
   local own = {}
   function own.launch(pointer, values, count)
-    local variant, operands, arguments = lib.quiet(begin, self, kernel, variants, pointer, values,
-      count)
-    if not variant then return operands end
-    local ok
-    ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
+    local ok, variant, operands, arguments = guarded(lib.quiet, begin, self, kernel, variants,
+      pointer, values, count)
+    if ok and not variant then return operands end
+    answers = variant -- or what begin raised
+    if ok then
+      ok, answers, result_count = guarded(run, self, kernel, variant, operands, arguments)
+    end
     if ok then return answers and 0 or 1 end
     failure = { answers }
     return 1
