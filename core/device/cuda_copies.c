@@ -21,10 +21,7 @@
 #include "base/guard.h"
 #include "device/cuda.h"
 
-enum {
-  REST = 64,                  /* uses until an array that found no memory asks again */
-  MOST_UNSEEN = 64            /* tasks that may have failed, while the host reads what it has */
-};
+enum { REST = 64 /* uses until an array that found no memory asks again */ };
 
 struct CudaCopy {
   CudaCopy *next;
@@ -282,9 +279,8 @@ static bool is_as_it_was(const CudaCopy *copy, const RtCounted *root) {
  * runs after one that has failed. */
 static bool look_for_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
   const CudaTree *own = copy->tree.device;
-  bool has_waited = own && !cuda_host_has(own, move->from, move->size_bytes);
-  bool is_due = cuda->unseen && (has_waited || cuda->unseen >= MOST_UNSEEN);
-  return !is_due || cuda_look_for_stop(cuda, err);
+  bool waits = own && !cuda_host_has(own, move->from, move->size_bytes);
+  return !waits || !cuda->unseen || cuda_look_for_stop(cuda, err);
 }
 
 static bool take(void *data, Error *err) {

@@ -24,7 +24,8 @@ _Static_assert(offsetof(RtGpuLaunch, end) == 16, "steps have their parameters in
 
 enum {
   FEW_WORDS = 1 << 17,        /* of messages, of a kernel that only fails */
-  LEAST_WORDS = 64            /* of frames and trees in a block */
+  LEAST_WORDS = 64,           /* of frames and trees in a block */
+  MOST_UNSEEN = 1024          /* tasks in a row of which the host does not ask whether one failed */
 };
 
 /* -- the block --------------------------------------------------------------------------------- */
@@ -527,6 +528,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   const DeviceTask *task = &launch->tasks[number];
   int64_t total = count_positions(launch, task);
   if (!total) return true;
+  if (cuda->unseen >= MOST_UNSEEN && !cuda_look_for_stop(cuda, err)) return false;
+  if (rt_stopped(&launch->context)) return true;
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */

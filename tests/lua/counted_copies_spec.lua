@@ -117,6 +117,15 @@ describe("a counted array #compiled", function()
     assert.same({ 35, 4 }, { a[5], b[0] })
     assert.equal("kernel.assert", select(2, pcall(fill, list)).code)
     assert.equal(7, k(a, b, 1000))
+    local x = rg.field(rg.i32, 8)
+    local forever = rg.kernel([=[function(list: array(i32))
+      while #list < 10 do for i in rg.range(8) do assert(i < 3) x[i] = 1 end end
+    end]=], { x = x })
+    local ok, e = pcall(function()
+      forever(rg.list(rg.i32))
+      return x[0]
+    end)
+    assert.same({ false, "kernel.assert" }, { ok, e.code })
   end)
 
   it("counts and sums into few elements", function()
