@@ -3,9 +3,10 @@
  * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates
  * once per topology version; then the next active cell is found axis by axis with binary searches:
  * at axis a, among the nodes that agree with the index on the previous axes, continue in the
- * index's own node column if something follows there, else in the next column. So a walk over few
- * cells of a huge shape costs the cells, not the shape. With an unbounded axis there is no such
- * number: the walk continues from the index of the last call. */
+ * index's own node column if something follows there, else in the next column; but first the node of
+ * the last cell is looked at, and the next one in its row. So a walk over few cells of a huge shape
+ * costs the cells, not the shape. With an unbounded axis there is no such number: the walk continues
+ * from the index of the last call. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -14,6 +15,7 @@
 struct NodeOrder {
   uint64_t version;
   int64_t count;
+  int64_t found; /* the row of the cell that was found last */
   int rank;
   /* count rows of the path's rank, sorted; 0 for an axis that nodes do not have */
   int64_t coordinates[];
@@ -87,10 +89,13 @@ static int64_t first_index(const SNode *level, int axis) {
 
 /* Rows begin..end agree with the index on the axes before `axis`; advances the rest of the index to
  * the first active cell at or after it. False if there is none. */
-static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_t begin,
-                    int64_t end, int64_t *index) {
+static bool advance(const SNode *level, NodeOrder *order, int axis, int64_t begin, int64_t end,
+                    int64_t *index) {
   if (begin == end) return false;
-  if (axis == level->rank) return true;
+  if (axis == level->rank) {
+    order->found = begin;
+    return true;
+  }
   int64_t weight = node_step(level)->weight[axis], column = floor_div(index[axis], weight);
   int64_t first = lower_bound(order, begin, end, axis, column);
   int64_t past = upper_bound(order, first, end, axis, column);
@@ -106,6 +111,38 @@ static bool advance(const SNode *level, const NodeOrder *order, int axis, int64_
     past = upper_bound(order, first, end, axis, column);
   }
   return advance(level, order, axis + 1, first, past, index);
+}
+
+/* Where an index is that agrees with a row on all axes but the last: -1 before its node, 0 in it, 1
+ * past it; 2: it does not agree. */
+static int compare_last(const SNode *level, const int64_t *row, const int64_t *index) {
+  const int64_t *weights = node_step(level)->weight;
+  int last = level->rank - 1;
+  for (int k = 0; k < last; k++)
+    if (floor_div(index[k], weights[k]) != row[k]) return 2;
+  int64_t column = floor_div(index[last], weights[last]);
+  return column < row[last] ? -1 : column > row[last];
+}
+
+/* As `advance`, where the cell is in the node of the last one, or in the next node along its row,
+ * as most are. False: it may be elsewhere. */
+static bool advance_near(const SNode *level, NodeOrder *order, int64_t *index) {
+  int last = level->rank - 1;
+  if (last < 0 || order->found >= order->count) return false;
+  const int64_t *row = &order->coordinates[order->found * order->rank];
+  int where = compare_last(level, row, index);
+  if (where == 0) return true;
+  if (where != 1 || order->found + 1 >= order->count) return false;
+  row += order->rank;
+  where = compare_last(level, row, index);
+  if (where > 0) return false;
+  order->found++;
+  if (where < 0) index[last] = row[last] * node_step(level)->weight[last];
+  return true;
+}
+
+static bool advance_from(const SNode *level, NodeOrder *order, int64_t *index) {
+  return advance_near(level, order, index) || advance(level, order, 0, 0, order->count, index);
 }
 
 static bool split(const SNode *level, int64_t number, int64_t *index) {
@@ -165,9 +202,9 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
     for (int k = 0; k < level->rank; k++) index[k] = first_index(level, k);
   else
     is_there = step(level, index);
-  is_there = is_there && advance(level, node->order, 0, 0, node->order->count, index);
+  is_there = is_there && advance_from(level, node->order, index);
   while (is_there && !is_active(node, index))
-    is_there = step(level, index) && advance(level, node->order, 0, 0, node->order->count, index);
+    is_there = step(level, index) && advance_from(level, node->order, index);
   *state = is_there ? 1 : -1;
   return true;
 }
@@ -183,7 +220,7 @@ bool node_next(Node *node, int64_t *state, int64_t *index, Error *err) {
   bool has_nodes = level->path->node_step >= 0;
   if (is_there && has_nodes && !update_order(node, err)) return false;
   while (is_there) {
-    is_there = !has_nodes || advance(level, node->order, 0, 0, node->order->count, index);
+    is_there = !has_nodes || advance_from(level, node->order, index);
     if (!is_there || is_active(node, index)) break;
     is_there = split(level, join(level, index) + 1, index);
   }

@@ -325,4 +325,40 @@ describe("an element of dense memory", function()
     assert.equal(43, x[4][3])
     assert.equal(25, x:to_table()[3][6])
   end)
+
+  it("is visited in order where walks meet, cells are missing, and rows end anywhere", function()
+    for _, kind in ipairs { "pointer", "hash" } do
+      local x = rg.field(rg.i32)
+      local block = kind == "hash" and rg.root:hash("ijk") or rg.root:pointer("ijk", 5, 7, 6)
+      block:dense("jk", 2, 3):place(x)
+      local expected, seed = {}, 5
+      for number = 0, 5 * 7 * 6 - 1 do
+        seed = (seed * 16807) % 2147483647
+        local i, j, k = math.floor(number / 42), math.floor(number / 6) % 7, number % 6
+        if seed % 3 == 0 then x[i][2 * j][3 * k] = 1 end
+      end
+      for i = 0, 4 do
+        for j = 0, 13 do
+          for k = 0, 17 do
+            if block:is_active(i, math.floor(j / 2), math.floor(k / 3)) then
+              expected[#expected + 1] = ("%d %d %d"):format(i, j, k)
+            end
+          end
+        end
+      end
+      local function walk()
+        return coroutine.wrap(function()
+          for i, j, k in pairs(x) do coroutine.yield(("%d %d %d"):format(i, j, k)) end
+          coroutine.yield "end"
+        end)
+      end
+      local first, second = walk(), walk()
+      for _ = 1, 100 do second() end
+      for n = 1, #expected do
+        assert.equal(expected[n], first())
+        if n % 3 == 0 and n + 100 < #expected then second() end
+      end
+      assert.equal("end", first())
+    end
+  end)
 end)
