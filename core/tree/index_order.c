@@ -3,10 +3,10 @@
  * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates
  * once per topology version; then the next active cell is found axis by axis with binary searches:
  * at axis a, among the nodes that agree with the index on the previous axes, continue in the
- * index's own node column if something follows there, else in the next column; but first the node of
- * the last cell is looked at, and the next one in its row. So a walk over few cells of a huge shape
- * costs the cells, not the shape. With an unbounded axis there is no such number: the walk continues
- * from the index of the last call. */
+ * index's own node column if something follows there, else in the next column; but first the node
+ * of the last cell is looked at, and the next one in its row. So a walk over few cells of a huge
+ * shape costs the cells, not the shape. With an unbounded axis there is no such number: the walk
+ * continues from the index of the last call. */
 #include <stdlib.h>
 
 #include "base/bits.h"
