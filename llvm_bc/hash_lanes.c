@@ -1,6 +1,7 @@
 /* hash_lanes.c - cells of a hash for iterations that run side by side: native alone. The lines of
  * the table are fetched for all lanes before the first is looked at, so they arrive together. Keys
  * with exact tags, the common ones, are their tags. */
+#include "hash_direct.h"
 #include "hash_wide.h"
 
 enum { MOST_LANES = 64 };
@@ -119,10 +120,92 @@ void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64
     nodes[__builtin_ctzll(left)] = context->ambient;
 }
 
+/* -- by place in a box ------------------------------------------------------------------------- */
+
+static uint32_t direct_handle(const RtDirect *direct, int32_t axis_count,
+                                     const int64_t *coordinates, int32_t apart) {
+  uint64_t at = 0;
+  int is_inside = 1;
+  for (int32_t a = 0; a < axis_count; a++) {
+    uint64_t digit = (uint64_t)coordinates[a * apart] - (uint64_t)direct->first[a];
+    is_inside &= digit < direct->counts[a];
+    at = at * direct->counts[a] + digit;
+  }
+  return is_inside ? direct->handles[at] : 0;
+}
+
+#if defined(RT_HASH_WIDE)
+/* The places of eight lanes are below 2^32. */
+WIDE static inline void direct_find_wide(const RtContext *context, const RtTree *tree,
+                                         const RtDirect *direct, int32_t axis_count,
+                                         __mmask8 running, int32_t width, uint8_t **nodes,
+                                         const int64_t *coordinates) {
+  __m512i at = _mm512_setzero_si512();
+  __mmask8 inside = running;
+  for (int32_t a = 0; a < axis_count; a++) {
+    __m512i count = _mm512_set1_epi64((long long)direct->counts[a]);
+    __m512i digit = _mm512_maskz_loadu_epi64(running, coordinates + (int64_t)a * width);
+    digit = _mm512_sub_epi64(digit, _mm512_set1_epi64((long long)direct->first[a]));
+    inside = _mm512_mask_cmplt_epu64_mask(inside, digit, count);
+    at = _mm512_add_epi64(a ? _mm512_mul_epu32(at, count) : at, digit);
+  }
+  __m256i handles = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), inside, at,
+                                                (const int *)direct->handles, 4);
+  __mmask8 found = _mm256_test_epi32_mask(handles, handles);
+  __m512i bytes = _mm512_slli_epi64(_mm512_cvtepu32_epi64(handles), GRANULE_LOG2);
+  __m512i ambient = _mm512_set1_epi64((long long)(uint64_t)context->ambient);
+  __m512i cells = _mm512_add_epi64(bytes, _mm512_set1_epi64((long long)(uint64_t)tree->base));
+  cells = _mm512_mask_blend_epi64(found, ambient, cells);
+  if (width >= EIGHT) _mm512_storeu_si512(nodes, cells);
+  else _mm512_mask_storeu_epi64(nodes, (__mmask8)((1 << width) - 1), cells);
+}
+#endif
+
+/* The ambient where there is no cell, or a lane does not run. */
+static void direct_find(const RtContext *context, const RtTree *tree,
+                               const RtDirect *direct, int32_t axis_count, uint64_t running,
+                               int32_t width, uint8_t **nodes, const int64_t *coordinates) {
+#if defined(RT_HASH_WIDE)
+  if (wide_is_there()) {
+    for (int32_t k = 0; k < width; k += EIGHT)
+      direct_find_wide(context, tree, direct, axis_count, (__mmask8)(running >> k), width,
+                       nodes + k, coordinates + k);
+    return;
+  }
+#endif
+  for (int32_t lane = 0; lane < width; lane++) {
+    uint32_t handle = running >> lane & 1
+                          ? direct_handle(direct, axis_count, coordinates + lane, width)
+                          : 0;
+    nodes[lane] = handle ? node_address(tree, handle) : context->ambient;
+  }
+}
+
+void rt_hash_still_lanes(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
+                         int64_t running, int32_t width, uint8_t **nodes,
+                         const int64_t *coordinates) {
+  const RtTree *tree = context->trees[tree_index];
+  RtManager *manager = &tree->managers[number];
+  if (direct_is_current(tree, manager)) {
+    direct_find(context, tree, &manager->direct, manager->axis_count, (uint64_t)running, width,
+                nodes, coordinates);
+    return;
+  }
+  rt_hash_find_lanes(context, tree_index, number, running, width, nodes, coordinates);
+  if (worker->index) return;
+  uint64_t *asked = &manager->direct.asked;
+  *asked += (uint64_t)width;
+  if (*asked < rt_load_long(&manager->table.used) * RT_DIRECT_PAYS) return;
+  *asked = 0;
+  rt_hash_direct_make(context, tree, manager);
+}
+
+/* -- ahead ------------------------------------------------------------------------------------- */
+
 void rt_hash_fetch_lanes(RtContext *context, int32_t tree, int32_t manager, int32_t width,
                          const int64_t *coordinates) {
   Lanes l = lanes_of(context, tree, manager, width, coordinates);
-  if (!l.table) return;
+  if (!l.table || direct_is_current(l.tree, l.manager)) return;
 #if defined(RT_HASH_WIDE)
   Wide wide;
   if (wide_is_there()) {

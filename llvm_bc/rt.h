@@ -204,6 +204,19 @@ typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; s
   uint32_t pad;
 } RtTable;
 
+/* Of a hash below the root's container whose cells fill a good part of a box: their handles by
+ * place; see hash_direct.c. */
+typedef struct RtDirect {
+  uint64_t asked;           /* cells that worker 0 has looked for since this was last considered */
+  uint64_t refused;         /* the version for which it was too large. Under the table's lock */
+  int64_t first[RT_MAX_AXES]; /* of the box, and how many along each axis */
+  uint64_t counts[RT_MAX_AXES];
+  uint64_t capacity;        /* handles */
+  uint32_t *handles;        /* 0: no cell; from RtContext.grow, the tree's owner frees it */
+  /* atomic: the manager's version that the rest reflects; 0: none. Not in the line of `asked` */
+  uint64_t version;
+} RtDirect;
+
 /* Coordinates of a manager's active nodes, ascending, for walks in index order; see order.c. */
 typedef struct RtOrder {
   uint64_t version;         /* the manager's version that it reflects */
@@ -261,6 +274,7 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   uint16_t list_is_due, zeroing_is_due;
   uint32_t cleared;
   RtTable table;            /* of a hash */
+  RtDirect direct;
   /* by how many such walks enclose the one that uses it; NULL: not made yet. These and the table of
    * them from RtContext.grow, the tree's owner frees them */
   RtOrder **orders;

@@ -90,13 +90,29 @@ static LLVMValueRef are_kept(Codegen *g, const IrInst *inst) {
   return LLVMBuildICmp(g->builder, LLVMIntEQ, missing, value_integer(g->i64, 0), "");
 }
 
+/* A cell that was made stays until one is given back; one that was not there may come. */
+static bool is_lasting(void *data, IrInst *inst) {
+  const IrInst *call = data;
+  unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
+  bool changes = inst->op == IR_CALL && inst->tree == call->tree && ir_effects(inst) & ends;
+  return !changes && inst->op != IR_INVOKE && !ir_is_call(inst, RT_NATIVE);
+}
+
+/* While the task runs. */
+static bool lasts(const Codegen *g, const IrInst *inst) {
+  const IrTask *task = g->task;
+  return task && ir_walk(task->body, is_lasting, (void *)inst) &&
+         (!task->interior || ir_walk(task->interior, is_lasting, (void *)inst));
+}
+
 /* -- look-ups ---------------------------------------------------------------------------------- */
 
-static RtEntry form_of(RtEntry entry) {
-  switch (entry) {
+static RtEntry form_of(const Codegen *g, const IrInst *inst) {
+  switch (inst->entry) {
+  case RT_HASH_AHEAD: return RT_HASH_STILL_LANES;
   case RT_HASH_ENSURE: return RT_HASH_ENSURE_LANES;
   case RT_HASH_CLEAR: return RT_HASH_CLEAR_LANES;
-  default: return RT_HASH_FIND_LANES;
+  default: return lasts(g, inst) ? RT_HASH_STILL_LANES : RT_HASH_FIND_LANES;
   }
 }
 
@@ -104,7 +120,7 @@ static void in_all(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
   LLVMBuildStore(g->builder, in_lanes(g, inst, 0), nodes);
   LLVMValueRef operands[] = {lane_bits(g, g->mask), value_integer(g->i32, g->width), nodes,
                              coordinates_of(g, inst)};
-  call_runtime(g, form_of(inst->entry), (Callee){inst->tree, inst->imm}, operands, 4);
+  call_runtime(g, form_of(g, inst), (Callee){inst->tree, inst->imm}, operands, 4);
 }
 
 static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes) {
@@ -122,14 +138,6 @@ static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes)
 
 /* -- found last -------------------------------------------------------------------------------- */
 
-/* A cell that was made stays until one is given back; one that was not there may come. */
-static bool is_lasting(void *data, IrInst *inst) {
-  const IrInst *call = data;
-  unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
-  bool changes = inst->op == IR_CALL && inst->tree == call->tree && ir_effects(inst) & ends;
-  return !changes && inst->op != IR_INVOKE;
-}
-
 /* Do neighbours mostly ask for the same node of many cells, which stays what it is? */
 static bool is_found_again(const Codegen *g, const IrInst *inst) {
   if (inst->entry != RT_HASH_FIND && inst->entry != RT_HASH_LIVE && inst->entry != RT_HASH_ENSURE)
@@ -140,10 +148,8 @@ static bool is_found_again(const Codegen *g, const IrInst *inst) {
     divides |= at->op == IR_SAR || at->op == IR_SHR || at->op == IR_FLOORDIV;
     if (!ir_index_is_even(at)) return false;
   }
-  if (!divides || !g->task || inst->operands[0]->op != IR_TREE_ROOT) return false;
-  const IrTask *task = g->task;
-  return ir_walk(task->body, is_lasting, (void *)inst) &&
-         (!task->interior || ir_walk(task->interior, is_lasting, (void *)inst));
+  if (!divides || inst->operands[0]->op != IR_TREE_ROOT) return false;
+  return lasts(g, inst);
 }
 
 static LastCells *last_of(Codegen *g, const IrInst *inst, int width) {

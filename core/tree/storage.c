@@ -341,6 +341,7 @@ void storage_free(Tree *tree) {
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);
+    heap_free(store->heap, tree->rt.managers[m].direct.handles);
     free_orders(store, &tree->rt.managers[m]);
     free_logs(store, &tree->rt.managers[m]);
   }

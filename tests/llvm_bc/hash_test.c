@@ -1,10 +1,12 @@
 /* hash_test.c - calls for lanes find, make and remove what calls one by one do: of keys that are
  * their tags and of others, of cells that are there and not, in lanes that run and do not. And a
  * table that is purged in shares has what it had. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
 #include "forest.h"
+#include "hash_direct.h"
 #include "node.h"
 
 enum { SHIFT = 26, CELLS = 6000, MOST_AXES = 4, MOST_LANES = 64, ROUNDS = 400 };
@@ -74,18 +76,69 @@ static void any_lanes(Lanes *lanes, int axes, int width) {
   }
 }
 
+static void check_found(const Lanes *lanes) {
+  for (int lane = 0; lane < lanes->width; lane++) {
+    int64_t coordinates[MOST_AXES];
+    get(lanes, lane, coordinates);
+    rt_hash_fetch(context, 0, 0, trees->rt.root, coordinates);
+    bool runs = lanes->running >> lane & 1;
+    CHECK(lanes->nodes[lane] == (runs ? find(coordinates) : context->ambient));
+  }
+}
+
 static void finds_as_one_by_one(int axes, int width) {
   Lanes lanes;
   any_lanes(&lanes, axes, width);
   rt_hash_fetch_lanes(context, 0, 0, width, lanes.coordinates);
   rt_hash_find_lanes(context, 0, 0, lanes.running, width, lanes.nodes, lanes.coordinates);
-  for (int lane = 0; lane < width; lane++) {
-    int64_t coordinates[MOST_AXES];
-    get(&lanes, lane, coordinates);
-    rt_hash_fetch(context, 0, 0, trees->rt.root, coordinates);
-    bool runs = lanes.running >> lane & 1;
-    CHECK(lanes.nodes[lane] == (runs ? find(coordinates) : context->ambient));
+  check_found(&lanes);
+}
+
+static int64_t near_box(int axes, int64_t beyond) {
+  static const int64_t sizes[] = {0, 400, 20, 7, 4};
+  int64_t size = sizes[axes] + beyond;
+  return random_below(&random_of_test, size) - size / 2 - 5;
+}
+
+static void finds_in_box(int axes, int width, int64_t running) {
+  Lanes lanes = {.axes = axes, .width = width};
+  lanes.running = running & (int64_t)(~(uint64_t)0 >> (64 - width));
+  for (int lane = 0; lane < width; lane++) lanes.nodes[lane] = trees->rt.root;
+  for (int k = 0; k < axes * width; k++) lanes.coordinates[k] = near_box(axes, 9);
+  rt_hash_fetch_lanes(context, 0, 0, width, lanes.coordinates);
+  rt_hash_still_lanes(context, context->workers, 0, 0, lanes.running, width, lanes.nodes,
+                      lanes.coordinates);
+  check_found(&lanes);
+}
+
+static void change_box(int axes, int cells) {
+  int64_t at[MOST_AXES];
+  for (int k = 0; k < cells; k++) {
+    for (int a = 0; a < axes; a++) at[a] = near_box(axes, 0);
+    rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, at);
+    if (k % 3 == 0) rt_hash_clear(context, context->workers, 0, 0, trees->rt.root, at);
   }
+  rt_tree_refresh(context, &trees->rt);
+}
+
+static void test_box(int axes) {
+  create(axes);
+  RtManager *manager = trees->rt.managers;
+  for (int round = 1; round < 4; round++) {
+    change_box(axes, 300 * round);
+    CHECK(manager->direct.version != manager->version);
+    for (int k = 0; k < ROUNDS * 4; k++)
+      finds_in_box(axes, 2 << k % 6, k % 7 ? -1 : random_below(&random_of_test, 1 << 30));
+    CHECK(manager->direct.version == manager->version);
+  }
+  int64_t far[MOST_AXES] = {1 << 30};
+  rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, far);
+  rt_tree_refresh(context, &trees->rt);
+  rt_hash_direct_make(context, &trees->rt, manager);
+  CHECK(manager->direct.version != manager->version);
+  finds_in_box(axes, 16, -1);
+  free(manager->direct.handles);
+  destroy();
 }
 
 static void makes_as_one_by_one(int axes, int width) {
@@ -185,5 +238,7 @@ int main(void) {
   }
   for (int axes = 1; axes <= MOST_AXES; axes++)
     TEST("lanes of a hash find, make and remove what iterations alone do") test_lanes(axes);
+  for (int axes = 1; axes <= MOST_AXES; axes++)
+    TEST("cells that fill a part of a box are found by their place there") test_box(axes);
   return check_report();
 }

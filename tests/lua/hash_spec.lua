@@ -601,3 +601,57 @@ describe("a loop over leaves of one hash that goes to others", function()
     end)
   end
 end)
+
+-- Sums over elements of hashes at places anywhere in a box, in rounds between which cells of it,
+-- and far from it, come and go: the second launch of a round may find them by their places there.
+local anywhere = { i = { "h % 40 - 17" }, ij = { "h % 9 - 5", "h // 9 % 7 - 3" } }
+
+local function read_anywhere(letters, leaf)
+  local at = anywhere[letters]
+  local x, seen = rg.field(rg.f32), {}
+  local cells, side = rg.root:hash(letters), leaf and 4 or 1
+  local block = leaf and cells:dense(letters, side) or cells
+  block:place(x)
+  local index = "x[" .. table.concat(at, "][") .. "]"
+  local look = rg.kernel(([=[function(x, salt)
+    local sum, there = rg.f64(0), 0
+    for k in rg.range(4000) do
+      local h = k * 1181783497 // 512 %% 100003 + salt
+      sum = sum + %s
+      if x:is_active(%s) then there = there + 1 end
+    end
+    return sum, there
+  end]=]):format(index, table.concat(at, ", ")))
+  for round = 1, 4 do
+    for h = round * 5, round * 5 + 30 do
+      local i, j = h * 7 % 40 - 17, nil
+      if letters == "ij" then i, j = h * 7 % 9 - 5, math.floor(h * 7 / 9) % 7 - 3 end
+      local value = h + round / 4
+      if not j then x[i] = value else x[i][j] = value end
+      if h % 4 == 0 then
+        cells:deactivate(math.floor(i / side), j and math.floor(j / side))
+      end
+    end
+    if round == 3 then
+      if letters == "ij" then x[5000][-9000] = 1 else x[2 ^ 40] = 1 end
+    end
+    for salt = 0, 2 do
+      seen[#seen + 1] = ("%.9g %d"):format(look(x, salt % 2))
+    end
+  end
+  return table.concat(seen, ", ")
+end
+
+describe("a hash read anywhere by a loop that changes none of its cells", function()
+  for letters in pairs(anywhere) do
+    for _, leaf in ipairs { false, true } do
+      local what = leaf and "leaves" or "cells"
+      it(("finds what is there now: %s, %s"):format(letters, what), function()
+        local alone = support.with_option("RG_WITHOUT", "lanes", function()
+          return read_anywhere(letters, leaf)
+        end)
+        assert.equal(alone, read_anywhere(letters, leaf))
+      end)
+    end
+  end
+end)
