@@ -1,6 +1,6 @@
 /* hash_direct.c - a hash whose cells fill a good part of a box has their handles by place in it, as
  * a pointer's slots would be: native alone. With 4 to 16 bytes a cell, where a table has 13 to 26,
- * it is in nearer caches, and one gather finds eight. It is made when many have been looked for, and
+ * it is in nearer caches, and one gather finds eight. It is made once many were looked for, and
  * reflects a version of the manager, as its list does: it is not read once that is another, nor in
  * tasks that make or remove cells (rt_hash_still_lanes).
  *
