@@ -276,8 +276,7 @@ bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, 
                     Error *err) {
   CompileWhy why = is_ahead ? COMPILE_AHEAD : COMPILE_TO_HAVE;
   Variant *variant = choose(kernel, values, value_count, why, err);
-  if (variant) quick_end(kernel->engine, variant);
-  return variant != NULL;
+  return variant && quick_end(variant, err);
 }
 
 /* The same, with its arguments in the frame. */
@@ -371,7 +370,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   if (!launch->ticks) launch->ticks = clock_ticks() - begin;
   engine->stats.run_ticks += launch->ticks;
   ok &= readback(kernel, variant, launch, values, result, err);
-  if (!quick_note(engine, variant, launch)) return ok;
+  if (!quick_note(variant, launch)) return ok;
   if (is_tuned || launch->ticks >= engine->tune_from) tuning_take(kernel, &trial, launch, ok);
   if (ok) special_note(kernel, general, trial.base, launch->ticks);
   return ok;
@@ -404,7 +403,7 @@ static bool tune(Kernel *kernel, const RgValue *values, int32_t value_count, Err
   Engine *engine = kernel->engine;
   Variant *general = prepare(kernel, values, value_count, err);
   if (!general || engine->options.runs_in_lua) return general != NULL;
-  quick_end(engine, general);
+  if (!quick_end(general, err)) return false;
   Variant *special = special_find(kernel, general), *variant = special ? special : general;
   if (!queue_settle(engine, err)) return false;
   launch_fill(engine, variant, values, &engine->launch);

@@ -22,10 +22,11 @@ typedef struct Quick {
   Variant *variant;
   Engine *engine;
   uint64_t ticks;     /* its launches, in all */
-  bool has_ended;     /* its full code is there, or cannot be made */
+  bool has_ended;     /* its full code is there, or could not be made: no launch asks again */
   DeviceCode *code;   /* until the launch is over that may run it; then until the variant ends */
   RgCodegenRequest request;
-  RgCodegenResult *result; /* of full code */
+  RgCodegenResult *result; /* of full code; NULL: */
+  Error why;
 } Quick;
 
 /* -- who gets it ------------------------------------------------------------------------------- */
@@ -109,11 +110,10 @@ static void note_on_disk(Engine *engine, const RgCodegenRequest *request) {
 
 /* -- making ------------------------------------------------------------------------------------ */
 
-static DeviceCode *load(Engine *engine, const RgCodegenResult *result, const Variant *variant) {
-  Error ignored;
-  error_clear(&ignored);
+static DeviceCode *load(Engine *engine, const RgCodegenResult *result, const Variant *variant,
+                        Error *err) {
   Device *device = engine->store->device;
-  return device->table->load(device, result->objects, variant->task_count, &ignored);
+  return device->table->load(device, result->objects, variant->task_count, err);
 }
 
 static bool begin(Compile *compile, Variant *variant, Quick *quick) {
@@ -122,7 +122,9 @@ static bool begin(Compile *compile, Variant *variant, Quick *quick) {
   if (was_quick(engine, &request)) return false;
   RgCodegenResult *result = compile_quick(compile, &request);
   if (!result) return false;
-  variant->code = load(engine, result, variant);
+  Error ignored;
+  error_clear(&ignored);
+  variant->code = load(engine, result, variant, &ignored);
   codegen_result_free(engine->codegen, result);
   if (!variant->code) return false;
   note_on_disk(engine, &request);
@@ -145,9 +147,8 @@ bool quick_begin(Compile *compile, Variant *variant) {
 
 static void work(void *data) {
   Quick *quick = data;
-  Error ignored;
-  error_clear(&ignored);
-  quick->result = codegen_compile(quick->engine->codegen, &quick->request, &ignored);
+  error_clear(&quick->why);
+  quick->result = codegen_compile(quick->engine->codegen, &quick->request, &quick->why);
 }
 
 /* By a thread of its own: the launching one is the host's, and its stack may be small. */
@@ -176,7 +177,7 @@ static DeviceCode *improve(Quick *quick) {
   quick->has_ended = true;
   compile_full(quick);
   if (!quick->result) return NULL;
-  DeviceCode *code = load(engine, quick->result, quick->variant);
+  DeviceCode *code = load(engine, quick->result, quick->variant, &quick->why);
   if (code) cache_store(engine->cache, &quick->request, quick->result->objects);
   if (code) quick->variant->code = code;
   charge(engine, quick->result, clock_ms() - begin_ms);
@@ -208,7 +209,7 @@ void quick_prepare(Engine *engine, Variant *variant, DeviceLaunch *launch) {
   if (!quick || quick->has_ended) return;
   uint64_t enough = enough_ticks(engine);
   if (quick->ticks > enough) {
-    quick_end(engine, variant);
+    improve(quick);
     launch->code = variant->code;
     return;
   }
@@ -217,18 +218,18 @@ void quick_prepare(Engine *engine, Variant *variant, DeviceLaunch *launch) {
   launch->improve_at = clock_ticks() + (enough - quick->ticks);
 }
 
-bool quick_note(Engine *engine, Variant *variant, const DeviceLaunch *launch) {
-  (void)engine;
+bool quick_note(Variant *variant, const DeviceLaunch *launch) {
   Quick *quick = variant->quick;
   if (!quick || !launch->improve) return true;
   quick->ticks += launch->ticks;
   return false;
 }
 
-void quick_end(Engine *engine, Variant *variant) {
+bool quick_end(Variant *variant, Error *err) {
   Quick *quick = variant->quick;
-  (void)engine;
-  if (quick && !quick->has_ended) improve(quick);
+  if (!quick || variant->code != quick->code || improve(quick)) return true;
+  *err = quick->why;
+  return false;
 }
 
 void quick_drop(Engine *engine, Variant *variant) {

@@ -19,9 +19,9 @@ bool quick_begin(Compile *compile, Variant *variant);
  * else the device asks for it when it is. */
 void quick_prepare(Engine *engine, Variant *variant, DeviceLaunch *launch);
 /* After it. False: its time is not that of full code. */
-bool quick_note(Engine *engine, Variant *variant, const DeviceLaunch *launch);
-/* Full code, at once. */
-void quick_end(Engine *engine, Variant *variant);
+bool quick_note(Variant *variant, const DeviceLaunch *launch);
+/* Full code, at once. False: it cannot be made, and quick code still serves launches. */
+bool quick_end(Variant *variant, Error *err);
 void quick_drop(Engine *engine, Variant *variant);
 
 #endif

@@ -293,12 +293,36 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
       local s = rg.stats()
       if failed then assert.equal("memory.host", failed) end
       local way = failed or s.quick .. " " .. s.improved
+      if way == "1 0" then
+        k:compile(4)
+        assert.equal(1, rg.stats().improved) -- there is memory again
+      end
       ways[way] = (ways[way] or 0) + 1
       if ways["1 1"] and ways["1 1"] > 40 then break end
     end
     assert.is_true(ways["memory.host"] > 20)
     assert.is_true(ways["1 0"] > 0) -- full code was not made
     assert.is_true(ways["0 0"] > 0) -- nor code in a hurry
+  end)
+
+  it("tells who asks for full code why there is none", function()
+    local least, most, found = 20, 20000, nil -- the allocation that fails: after all of the launch
+    while not found and most > least + 1 do
+      local n = math.floor((least + most) / 2)
+      local rg = support.with_stress("fail_alloc:" .. n, function() return runtime "on" end)
+      local began, k = pcall(large, rg)
+      began = began and pcall(k, 1) and rg.stats().quick == 1
+      if not began then least = n
+      else
+        local ok, failed = pcall(k.compile, k, 1)
+        if ok then most = n else found = failed end
+        if not ok then
+          k:compile(1)
+          assert.equal(1, rg.stats().improved)
+        end
+      end
+    end
+    assert.equal("memory.host", found.code)
   end)
 
   it("is replaced by full code that comes to disk, and to a snapshot it is all one", function()
