@@ -86,8 +86,16 @@ typedef struct Squares {
   int count;
 } Squares;
 
+/* One number in all lanes. */
 static bool is_spread(LLVMValueRef value) {
-  return LLVMIsAShuffleVectorInst(value) != NULL || LLVMIsConstant(value);
+  bool is_constant = LLVMIsConstant(value);
+  if (!is_constant && !LLVMIsAShuffleVectorInst(value)) return false;
+  for (unsigned k = 0; k < (unsigned)value_width(value); k++) {
+    if (is_constant && LLVMGetAggregateElement(value, k) != LLVMGetAggregateElement(value, 0))
+      return false;
+    if (!is_constant && LLVMGetMaskValue(value, k) != 0) return false;
+  }
+  return true;
 }
 
 static bool find_squares(Squares *s, LLVMValueRef x) {

@@ -199,8 +199,8 @@ typedef struct CudaDevice {
   bool has_graphs;            /* and is to use them */
   bool has_faulted;           /* this runtime saw the fault that it is lost by */
   uint32_t faults_before;     /* of the process, when the context was retained */
-  uint64_t stack_bytes;       /* of a thread, if it was asked for */
-  size_t least_stack;         /* what others of the process have; 0: that is not known yet */
+  uint64_t stack_bytes;       /* of a thread, if it was asked for; */
+  size_t others_stack;        /* what it was before */
   RtWorker worker;            /* of native calls, and of host regions */
   CudaTree *trees;
   CudaForeign *foreign;
@@ -356,9 +356,9 @@ bool cuda_bring_tables(CudaDevice *cuda, CudaTree *tree, Error *err);
 void cuda_note_task(CudaTree *tree, bool changes_topology);
 /* Its tables alone have changed: no cell has come or gone. */
 void cuda_note_tables(CudaTree *tree);
-/* cuda_reach in the middle of a launch, on whose stream it happens. */
 /* Has the host the newest contents of those bytes, as far as it knows without asking? */
 bool cuda_host_has(const CudaTree *tree, const uint8_t *from, uint64_t size_bytes);
+/* cuda_reach in the middle of a launch, on whose stream it happens. */
 bool cuda_bring(CudaDevice *cuda, CudaTree *tree, const uint8_t *from, uint64_t size_bytes,
                 DeviceUse use, Error *err);
 /* Of a dense one: these bytes are newer on the GPU. */

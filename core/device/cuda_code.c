@@ -95,6 +95,27 @@ static uint64_t largest_frame(const char *text) {
   return most;
 }
 
+/* The most bytes that a call passes, and gets back: "(.param .align 8 .b8 param_0[48], ..)" in the
+ * head of a function. */
+static uint64_t largest_head(const char *text) {
+  uint64_t most = 0;
+  for (const char *at = text; (at = strstr(at, ".func "));) {
+    const char *end = at + strcspn(at, "{;");
+    uint64_t bytes = 0;
+    while ((at = strstr(at, ".param ")) && at < end) {
+      at += sizeof ".param " - 1;
+      const char *size = at + strcspn(at, "[,)");
+      const char *type = strstr(at, ".b");
+      bytes += *size == '[' ? strtoull(size + 1, NULL, 10)
+               : type && type < size ? strtoull(type + 2, NULL, 10) / 8
+                                     : 8;
+    }
+    if (bytes > most) most = bytes;
+    at = end;
+  }
+  return most;
+}
+
 static void *make_module(CudaDevice *cuda, const char *text, uint64_t length, int64_t most,
                          Error *err) {
   char processor[200];
@@ -172,7 +193,7 @@ static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *pt
   memcpy(text, ptx->bytes, (size_t)ptx->length);
   cuda_read_text(code, text, task_count);
   code->recurses = strstr(text, "rg_function_") != NULL;
-  code->call_bytes = largest_frame(text);
+  code->call_bytes = largest_frame(text) + largest_head(text);
   bool ok = load_text_tasks(cuda, code, text, (uint64_t)ptx->length, task_count, err);
   heap_free(cuda->device.heap, text);
   return ok;
@@ -208,19 +229,23 @@ static bool set_stack(CudaDevice *cuda, uint64_t bytes) {
   return !result;
 }
 
+/* Others of the process may change the limit, too. */
+static size_t stack_now(CudaDevice *cuda) {
+  size_t now = USUAL_STACK;
+  return cuda->driver.cuCtxGetLimit(&now, STACK_SIZE) ? USUAL_STACK : now;
+}
+
 /* The limit is the context's: each thread that can run at once gets as much as the code needs that
- * needs most, from its first launch on, and no less than others of the process asked for. Where the
- * GPU refuses so much, half as many calls may do; the code says when there are too many
- * (codegen/function.c). */
+ * needs most, from its first launch on. Where the GPU refuses so much, half as many calls may do;
+ * the code says when there are too many (codegen/function.c). */
 bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
-  if (!cuda->least_stack && cuda->driver.cuCtxGetLimit(&cuda->least_stack, STACK_SIZE))
-    cuda->least_stack = USUAL_STACK;
   uint64_t bytes = 0;
+  size_t now = stack_now(cuda);
+  if (now != cuda->stack_bytes) cuda->others_stack = now;
   for (; code->most_calls >= FEW_CALLS; code->most_calls /= 2) {
     bytes = code->call_bytes * (code->most_calls + SPARE_CALLS);
-    if (bytes < cuda->least_stack) bytes = cuda->least_stack;
-    if (bytes <= cuda->stack_bytes || set_stack(cuda, bytes)) return true;
+    if (bytes <= now || set_stack(cuda, bytes)) return true;
   }
   code->most_calls = FEW_CALLS;
   error_set(err, RG_ERROR_DEVICE_MEMORY,
@@ -232,9 +257,9 @@ bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
 
 bool cuda_trim_stack(CudaDevice *cuda) {
   bool needs = cuda->launch && cuda->is_in_launch && ((CudaCode *)cuda->launch->code)->recurses;
-  if (!cuda->stack_bytes || needs) return false;
+  if (!cuda->stack_bytes || needs || stack_now(cuda) != cuda->stack_bytes) return false;
   cuda->stack_bytes = 0;
-  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, cuda->least_stack);
+  return !cuda->driver.cuCtxSetLimit(STACK_SIZE, cuda->others_stack);
 }
 
 static bool load_host(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *host, Error *err) {

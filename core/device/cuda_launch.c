@@ -533,10 +533,10 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
-  bool ok = push_trees(cuda, launch, number, total, err) &&
+  bool ok = cuda_have_stack(cuda, (CudaCode *)launch->code, err) && /* others may give way */
+            push_trees(cuda, launch, number, total, err) &&
             have_arrays(cuda, launch, task, err) &&
             have_heap(cuda, launch, number, total, err) &&
-            cuda_have_stack(cuda, (CudaCode *)launch->code, err) &&
             cuda_push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
             cuda_have_orders(cuda, launch, task, err) &&

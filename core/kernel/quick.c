@@ -1,4 +1,4 @@
-/* quick.c - see quick.h. Full code of a large kernel takes LLVM ten times as long as quick code,
+/* quick.c - see quick.h. Full code of a large kernel takes LLVM six times as long as quick code,
  * which runs a fifth as fast: so a kernel that is launched a few times, as most are that prepare,
  * sum up or draw, never needs it, and one that is launched often has it soon.
  * Full code is waited for: nothing goes on when the runtime ends, and the workers would have to

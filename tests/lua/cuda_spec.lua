@@ -1765,7 +1765,11 @@ describe("arch cuda #compiled #cpu", function()
           if n == 0 then return 0.0 end
           return n + sum(n - 1)
         end
-        for i in rg.range(4) do x[i] = sum(60) end
+        for i in rg.range(4) do
+          local few = rg.list(rg.i32) -- from memory that nothing needs yet
+          for q = 1, 9 do few:append(i * q) end
+          x[i] = sum(60) + few[8]
+        end
       end]=], { x = x })()
       print(x[1], s[39999])
     ]==]
@@ -1780,7 +1784,29 @@ describe("arch cuda #compiled #cpu", function()
     local first, between, second = said:match "limit 0 is (%d+)(.-)limit 0 is (%d+)"
     assert.equal(first, second)
     assert.truthy(between:find("release memory", 1, true))
-    assert.matches("1830 39999$", said)
+    assert.matches("1839 39999$", said)
+  end)
+
+  it("leaves others of the process the stack that they asked for", function()
+    assert.equal("3719 7656 291 7656", run("", [==[
+      local function deep(rg, size)
+        local x = rg.field(rg.f32, 4)
+        local text = [=[function(n)
+          local function sum(n: i32, v: vec(SIZE, f32)): f32
+            if n == 0 then return v[0] end
+            local w = v
+            w[n % SIZE] = w[(n + 1) % SIZE] + 1
+            return n + sum(n - 1, w) + w[(n * 3) % SIZE]
+          end
+          for i in rg.range(4) do x[i] = sum(n, v) end
+          return x[1]
+        end]=]
+        return rg.kernel(text:gsub("SIZE", size), { x = x, rg = rg, v = rg.vec(size, rg.f32)(0) })
+      end
+      local one, other = rg.new { arch = "cuda" }, rg.new { arch = "cuda" }
+      local few, many, more = deep(one, 2), deep(other, 40), deep(one, 24)
+      print(few(60), many(95), more(20), many(95))
+    ]==]))
   end)
 
   it("has code of many registers compiled with fewer, and back if some are spilled", function()

@@ -42,6 +42,12 @@ function support.allocations(runtime)
   return runtime.allocations()
 end
 
+--- Whether the processor has what Linux calls `flag`.
+local cpuinfo = io.open "/proc/cpuinfo"
+local flags = cpuinfo and cpuinfo:read "*a" or ""
+if cpuinfo then cpuinfo:close() end
+function support.processor_has(flag) return flags:find(" " .. flag .. "[ \n]") ~= nil end
+
 --- The error object that `f` raises.
 function support.failure(f, ...)
   local ok, failure = pcall(f, ...)

@@ -393,12 +393,9 @@ end)
 
 describe("quotients by roots under fast_math", function()
   local n = 1024
-  local cpuinfo = io.open "/proc/cpuinfo"
-  local flags = cpuinfo and cpuinfo:read "*a" or ""
-  if cpuinfo then cpuinfo:close() end
   local levels = { "x86-64", "native" }
-  if flags:find " avx2 " then table.insert(levels, "x86-64-v3") end
-  if flags:find " avx512vl " then table.insert(levels, "x86-64-v4") end
+  if support.processor_has "avx2" then table.insert(levels, "x86-64-v3") end
+  if support.processor_has "avx512vl" then table.insert(levels, "x86-64-v4") end
 
   for _, type in ipairs { "f32", "f64" } do
     it("are near the exact ones: " .. type .. " #compiled", function()
@@ -479,6 +476,52 @@ describe("quotients by roots under fast_math", function()
         local is_near = fast[i] == exact[i] or math.abs(fast[i] / exact[i] - 1) < 2e-6
           or exact[i] < 1e-37 and fast[i] < 1e-37 or exact[i] > 1e38 and fast[i] > 1e38
         assert.is_true(is_near, ("%g, not %g, softened by %g"):format(fast[i], exact[i], soft))
+      end
+    end
+  end)
+
+  it("are near the exact ones by a number of each iteration, which may be 0 #compiled", function()
+    local p, cube = rg.field(rg.vec2, n), rg.field(rg.f32, n)
+    for i = 0, n - 1 do p[i] = { 0, i % 16 == 0 and 0.25 or 0 } end
+    local run = rg.kernel(function()
+      for i in rg.range(n) do
+        local d = p[i].x
+        local r = math.sqrt(d * d + p[i].y)
+        cube[i] = 1 / (r * r * r)
+      end
+    end, { fast_math = true })
+    with_stress("force_lanes", run)
+    for i = 0, n - 1 do assert.near(i % 16 == 0 and 8 or math.huge, cube[i], 1e-4) end
+  end)
+
+  it("are added once where loops of sums are in loops #compiled", function()
+    local count = 64
+    local x, sums = rg.field(rg.f32, count), rg.field(rg.vec2, count)
+    for i = 0, count - 1 do x[i] = i * 0.3 + i % 7 * 0.1 end
+    local pull = [[local d = x[(q * 8 + j) % count] - x[i]
+      local r = math.sqrt(d * d + 0.5)
+      s = s + d / (r * r * r)]]
+    local ways = {
+      ("for q = 0, m do for j = 0, m do %s end end"):format(pull),
+      ("for q = 0, m do for j = 0, m do for w = 0, m do %s end end end"):format(pull),
+      ("for q = 0, m do for j = 0, m do %s t = t + 1 / (r * r * r) end end"):format(pull),
+      ("for q = 0, m do if x[i] > 4 then for j = 0, m do %s end end end"):format(pull),
+      ("for q = 0, m do for j = 0, m do %s if j > 3 then break end end end"):format(pull),
+      ("for q = 0, m do local j = 1 %s for j = 0, m do %s end end"):format(pull, pull),
+    }
+    for _, way in ipairs(ways) do
+      local function of(options)
+        rg.kernel(("function(m) for i in rg.range(count) do local s, t = rg.f32(1), rg.f32(2) %s "
+          .. "sums[i] = { s, t } end end"):format(way),
+          { rg = rg, x = x, sums = sums, count = count }, options)(7)
+        return sums:to_table()
+      end
+      local exact = of {}
+      local fast = with_stress("force_lanes", function() return of { fast_math = true } end)
+      for i = 1, count do
+        for k = 0, 1 do
+          assert.near(exact[i][k], fast[i][k], 1e-4 * (math.abs(exact[i][k]) + 1), way)
+        end
       end
     end
   end)

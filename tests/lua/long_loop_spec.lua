@@ -84,6 +84,7 @@ describe("long loops in lanes", function()
   end
 
   it("say so, and stay in order where floats have one #compiled #cpu", function()
+    if not support.processor_has "avx512bw" then return pending "no vectors of 512 bits" end
     local lengths = shapes["of many turns"]
     local told = "where it is long, %d+ of its iterations side by side"
     local function explained(options)

@@ -309,7 +309,9 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     local least, most, found = 20, 20000, nil -- the allocation that fails: after all of the launch
     while not found and most > least + 1 do
       local n = math.floor((least + most) / 2)
-      local rg = support.with_stress("fail_alloc:" .. n, function() return runtime "on" end)
+      local rg = support.with_stress("fail_alloc:" .. n, function()
+        return runtime("on", { threads = 1 })
+      end)
       local began, k = pcall(large, rg)
       began = began and pcall(k, 1) and rg.stats().quick == 1
       if not began then least = n

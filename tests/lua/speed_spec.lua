@@ -6,11 +6,8 @@ local support = require "support"
 -- One thread and 256-bit vectors on every machine; without what RG_STRESS and RG_CHECKS add.
 local is_plain = not os.getenv "RG_STRESS" and not os.getenv "RG_CHECKS"
 local is_compiled = os.getenv "RG_ARCH" ~= "lua"
-local cpuinfo = io.open "/proc/cpuinfo"
-local features = cpuinfo and cpuinfo:read "*a" or ""
-local has_avx2 = features:find " avx2 " ~= nil
-local has_masks = features:find " avx512vl " ~= nil and features:find " avx512bw " ~= nil
-if cpuinfo then cpuinfo:close() end
+local has_avx2 = support.processor_has "avx2"
+local has_masks = support.processor_has "avx512vl" and support.processor_has "avx512bw"
 
 -- The innermost loops of a kernel's assembly: texts between a label and the jump back to it.
 local function loops_of(kernel)

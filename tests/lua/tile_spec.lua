@@ -180,12 +180,8 @@ end)
 -- Elements side by side are one vector for each particle, or two where a leaf ends between them;
 -- by masks where the processor has them.
 local levels = { "x86-64-v3" }
-local cpuinfo = io.open "/proc/cpuinfo"
-local features = cpuinfo and cpuinfo:read "*a" or ""
-if cpuinfo then cpuinfo:close() end
-if features:find " avx512f " and features:find " avx512vl " and features:find " avx512bw " then
-  levels[2] = "x86-64-v4"
-end
+local has = support.processor_has
+if has "avx512f" and has "avx512vl" and has "avx512bw" then levels[2] = "x86-64-v4" end
 
 local wide = {
   ["dense cells of three numbers"] = function(own, x, v)

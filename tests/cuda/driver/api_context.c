@@ -136,7 +136,7 @@ EXPORT int cuCtxSynchronize(void) {
   return stream_drain_all();
 }
 /* The stack of a thread is the one limit that this device keeps. */
-enum { LIMIT_STACK_SIZE = 0 };
+enum { LIMIT_STACK_SIZE = 0, USUAL_STACK = 1024 };
 EXPORT int cuCtxSetLimit(int limit, size_t value) {
   ENTER("limit %d is %zu", limit, value);
   READY();
@@ -150,6 +150,6 @@ EXPORT int cuCtxGetLimit(size_t *value, int limit) {
   ENTER("limit %d?", limit);
   READY();
   if (limit != LIMIT_STACK_SIZE) return CUDA_ERROR_NOT_SUPPORTED;
-  *value = (size_t)(options.stack ? options.stack : STACK_BYTES);
+  *value = (size_t)(options.stack ? options.stack : USUAL_STACK);
   return CUDA_SUCCESS;
 }
