@@ -349,7 +349,10 @@ print(pcall(half, 1, 2))
   it("writes a script to start from, once", function()
     local go = ("cd '%s' && '%s' "):format(scratch, program)
     assert.matches("^wrote drop.lua", (shell(go .. "new drop")))
-    assert.matches("warmth %d+ in %d+ blocks", (shell(go .. "drop.lua")))
+    -- the blocks grow with the drop: no heat is lost
+    assert.matches("^heat (%d+) in %d+ blocks of 256\nheat %1 in %d+ blocks of 256\nsee drop.png\n$",
+      (shell(go .. "drop.lua")))
+    assert.equal("\137PNG", assert(io.open(scratch .. "/drop.png", "rb")):read(4))
     for words, said in pairs { ["new drop"] = "exists already", ["new"] = "takes a name",
       ["new nowhere/x"] = "No such file",
       ["new sub/.lua"] = "is not a name", ["inof"] = "did you mean 'info'", ["examples -p"] =
@@ -377,6 +380,10 @@ print(pcall(half, 1, 2))
     assert.matches("^tiny.lua %- says a word\n\nFluids\nebb.lua %- is there\nflow.lua %- is there\z
       \n\nSolids\nbend.lua %- is there\n", (shell(installed .. "examples")))
     assert.equal("a word\there\n", (shell(installed .. "examples tiny here")))
+    script("prefix/share/regolith/examples/note.lua",
+      "-- note.lua - leaves a file\nassert(io.open(arg[1] .. '/note', 'w')):close()\n")
+    assert.equal("\n", (shell(("cd '%s' && %s examples note new/folder/ && ls new/folder | tr -d note")
+      :format(scratch, installed))))
     assert.matches("^%-%- tiny.lua", (shell(installed .. "examples -p tiny.lua")))
     assert.matches("did you mean 'tiny'", (shell(installed .. "examples tinny")))
   end)

@@ -220,7 +220,9 @@ local function find_example(place, name)
     fail.nearest(name, known) or "the examples: " .. table.concat(known, ", "))
 end
 
+-- An example writes its pictures into the folder that it is given first.
 local function run_example(path, ...)
+  if ... then require("regolith.console.folder").create((...)) end
   local chunk, message = loadfile(path)
   if not chunk then return complain(message) end
   arg = { [0] = path, ... } -- luacheck: ignore 121
@@ -272,8 +274,20 @@ local drop = rg.kernel(function(radius)
   end
 end)
 
-local spread = rg.kernel(function(rate)
+-- Heat flows into blocks that exist: where a cell is warm, those of its neighbours are created.
+local grow = rg.kernel(function(warm)
   for i, j in heat:active() do -- the cells of existing blocks
+    if heat[i][j] > warm then
+      heat:activate(i - 1, j)
+      heat:activate(i + 1, j)
+      heat:activate(i, j - 1)
+      heat:activate(i, j + 1)
+    end
+  end
+end)
+
+local spread = rg.kernel(function(rate)
+  for i, j in heat:active() do
     local around = heat[i - 1][j] + heat[i + 1][j] + heat[i][j - 1] + heat[i][j + 1]
     next_heat[i][j] = heat[i][j] + rate * (around - 4.0 * heat[i][j])
   end
@@ -287,16 +301,20 @@ local total = rg.kernel(function()
 end)
 
 drop(40)
+print(("heat %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
 for _ = 1, 100 do
+  grow(1e-6)
   spread(0.2)
   heat, next_heat = next_heat, heat -- swaps the buffers
 end
-print(("warmth %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
+print(("heat %.0f in %d blocks of %d"):format(total(), block:count(), (n / leaf) ^ 2))
+
+rg.image.write("@NAME@.png", heat, { palette = "heat" })
+print "see @NAME@.png"
 
 -- Where to go from here:
---   rg.image.write("@NAME@.png", field)   a picture of a field with two axes
---   regolith examples                     more to read and run
---   regolith -i @NAME@.lua                  the same, then a prompt
+--   regolith examples         more to read and run
+--   regolith -i @NAME@.lua      the same, then a prompt
 ]==]
 
 commands["new"] = function(_, name)

@@ -4,14 +4,6 @@ local history = {}
 
 local most = 2000
 
-local function make_folders(path)
-  local ffi = require "ffi"
-  pcall(ffi.cdef, "int rg_mkdir(const char *path, unsigned mode) __asm__(\"mkdir\");")
-  for at in path:gmatch "()/" do
-    if at > 1 then ffi.C.rg_mkdir(path:sub(1, at - 1), 448) end -- for its owner alone
-  end
-end
-
 --- The file: what RG_HISTORY says, else in the user's state folder; nil: none.
 function history.path()
   local given = os.getenv "RG_HISTORY"
@@ -50,7 +42,8 @@ function history.add(path, text)
   if not path or #text > 100000 then return end
   local file = io.open(path, "a")
   if not file then
-    make_folders(path)
+    local above = path:match "^(.*)/"
+    if above then require("regolith.console.folder").create(above, true) end
     file = io.open(path, "a")
   end
   if not file then return end
