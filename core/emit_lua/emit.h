@@ -18,7 +18,8 @@ typedef struct Emit {
   const Stmt *parallel;      /* the enclosing parallel loop; NULL: host region */
   Stmt *repeat;           /* the enclosing loop, if it is a `repeat` */
   int outer;                 /* number of the loop around that one */
-  int left;                  /* the one that a `break` in the loop inside it leaves; 0: none */
+  bool is_left;              /* a `break` in the loop inside it leaves the enclosing loop, too */
+  bool outer_is_left;        /* the same of `outer` */
   Inline *frame;             /* the enclosing function; NULL: the kernel */
   const Inline *called;      /* the enclosing function that calls itself; NULL: none */
   int depth;                 /* how many functions are nested here */

@@ -7,11 +7,17 @@
  * Parallel and serial loops alike run in index order. */
 #include "emit_lua/emit.h"
 
-typedef struct Around { int loop, outer; Stmt *repeat; } Around;
+typedef struct Around {
+  int loop, outer;
+  bool outer_is_left;
+  Stmt *repeat;
+} Around;
 
 static Around enter(Emit *e, Stmt *stmt) {
-  Around around = {e->loop, e->outer, e->repeat};
+  Around around = {e->loop, e->outer, e->outer_is_left, e->repeat};
   e->outer = e->loop;
+  e->outer_is_left = e->is_left;
+  e->is_left = false;
   e->loop = ++e->loop_count;
   e->repeat = stmt->kind == AST_STMT_REPEAT ? stmt : NULL;
   emit_text(e, " do do ");
@@ -20,12 +26,11 @@ static Around enter(Emit *e, Stmt *stmt) {
 
 static void leave(Emit *e, Around around) {
   emit_format(e, " end ::_rg_next%d:: end", e->loop);
-  if (e->left == e->loop) {
-    emit_format(e, " ::_rg_leave%d::", e->loop);
-    e->left = 0;
-  }
+  if (e->is_left) emit_format(e, " ::_rg_leave%d::", e->loop);
   e->loop = around.loop;
+  e->is_left = e->outer_is_left;
   e->outer = around.outer;
+  e->outer_is_left = around.outer_is_left;
   e->repeat = around.repeat;
 }
 
@@ -74,8 +79,12 @@ void emit_continue(Emit *e) {
 
 /* Leaves an unrolled loop from an iteration that is a loop itself: jumps past both. */
 void emit_break(Emit *e, const Stmt *stmt) {
-  if (stmt->levels) emit_format(e, "do goto _rg_leave%d end", e->left = e->outer);
-  else emit_text(e, "do break end");
+  if (!stmt->levels) {
+    emit_text(e, "do break end");
+    return;
+  }
+  e->outer_is_left = true;
+  emit_format(e, "do goto _rg_leave%d end", e->outer);
 }
 
 /* -- indices ----------------------------------------------------------------------------------- */

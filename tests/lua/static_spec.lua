@@ -427,6 +427,23 @@ describe("break out of a loop that is written out", function()
     assert.same({ 100, 201, 201, 304, 513 }, { k(1), k(2), k(3), k(4), k(9) })
   end)
 
+  it("leaves each of two nested ones whose iterations also continue", function()
+    local x = rg.field(rg.i32, 12)
+    rg.kernel([[function()
+      for i in rg.range(12) do
+        for a in rg.static(rg.range(3)) do
+          for b in rg.static(rg.range(4)) do
+            if b == 1 then continue end
+            if i % 4 == b then break end
+            x[i] = x[i] + 10 * a + b
+          end
+          if a == 1 then continue end
+          if i % 3 == a then break end
+        end
+      end
+    end]], { x = x })()
+    assert.same({ 0, 105, 30, 2, 0, 105, 0, 66, 0, 5, 30, 66 }, x:to_table())
+  end)
   it("leaves the innermost alone", function()
     local k = rg.kernel [[function(n)
       local s = 0
