@@ -166,8 +166,11 @@ fail.guard(methods, function(self) return type_of(self) ~= nil end, "v")
 local function index(v, key)
   local t = type_of(v)
   if type(key) == "number" then return at(v, t, key) end
-  local found = type(key) == "string" and (methods[key] or swizzle(v, t, key))
-  if found then return found end
+  if type(key) == "string" then
+    local found = methods[key]
+    if found == nil then found = swizzle(v, t, key) end
+    if found ~= nil then return found end
+  end
   local names = { "x", "y", "z", "w" }
   for name in pairs(methods) do names[#names + 1] = name end
   return fail.argument(("a %s has no '%s'"):format(t.name, tostring(key)), fail.nearest(key, names))

@@ -400,6 +400,13 @@ describe("a vector in Lua", function()
     assert.truthy(failure(math.fmod, v, rg.vec2(1)).message:find("one shape", 1, true))
   end)
 
+  it("of booleans gives those that are false by name, too", function()
+    local v = rg.bvec2(true, false)
+    assert.is_true(v.x)
+    assert.is_false(v.y)
+    assert.is_false(v.g)
+    assert.equal(rg.bvec2(false, true), v.yx)
+  end)
   it("is walked from 0 by pairs, and has no order", function()
     local seen = {}
     for k, number in pairs(rg.vec3(5, 6, 7)) do seen[#seen + 1] = k * 100 + number end
