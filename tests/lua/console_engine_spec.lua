@@ -94,6 +94,38 @@ describe("the console's engine", function()
     assert.equal("201\n", ask(c, "sum"))
   end)
 
+  it("takes a paste whose last line is an expression", function()
+    local c = new()
+    assert.equal("complete", c:check "x = 1\nx")
+    assert.equal("2\n", ask(c, "x = 1\nx + 1\n"))
+    assert.equal("6\n", ask(c, "text = ('a')\n  :rep(6)\n#text"))
+    assert.equal("3\n", ask(c, "x = 1\n  + 2\nx"))
+    assert.equal("more", c:check "for i = 1, 3 do\nx")
+    assert.equal("more", c:check "x = 1\nif x")
+  end)
+
+  it("takes commands, with a comment or in a paste", function()
+    local c = new()
+    assert.matches("^rg.range", (ask(c, "?rg.range -- what is that?")))
+    assert.equal("no locals\n", (ask(c, ":locals -- all")))
+    assert.equal("no locals\n2\n", (ask(c, "y = 2\n:locals\ny")))
+    assert.equal("complete", c:check ":locals\ny")
+    assert.equal("no locals\n2\n", (ask(c, ":locals\ny")))
+    assert.equal("more", c:check ":time 2 for i = 1, 3 do")
+    assert.matches("0 launches.*\n9\n$",
+      (ask(c, "z = 3\n:time 2 for i = 1, 3 do\n  z = z + 1\nend\nz")))
+    assert.matches("no command ':nosuch'", (select(2, ask(c, "z = 3\n:nosuch\nz"))))
+  end)
+
+  it("takes a paste from a prompt, without its marks and what it printed", function()
+    local c = new()
+    assert.equal("1\n6\n", (ask(c, "> x = 1\n> x\n1\n> for i = 1, 5 do\n>>   x = x + 1\n>>\n>> end\n"
+      .. "> x\n6\n")))
+    assert.equal("7\n", (ask(c, "> x + 1")))
+    assert.equal("8\n", (ask(c, "> do\n>>   x = 8\nend\n> x")))
+    assert.equal('"> a"\n', (ask(c, "s = [[\n> a]]\ns")))
+  end)
+
   it("keeps the session after an error, and says errors that are no text", function()
     local c = new()
     local _, wrong = ask(c, "local kept = 5", "error { code = 3 }")
@@ -258,7 +290,7 @@ tree                                          64 B
     local _, wrong = ask(c, ":tme")
     assert.equal("there is no command ':tme'\nhint: did you mean 'time'?\n", wrong)
     for _, line in ipairs { ":show", ":show 3", ":ir 3", ":tree nil", ":time", ":plot print",
-      ":save", ":quit", ":source print", ":time x +" } do
+      ":save", ":quit", ":source print", ":time x + = 1" } do
       said, complained = {}, {}
       assert.equal("error", c:feed(line), line)
       assert.equal(1, #complained, line)

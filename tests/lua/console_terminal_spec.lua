@@ -144,6 +144,8 @@ describe("the prompt on a terminal #compiled", function()
     p:wait "\n42\n> for i = 1, 1 do\n>>$"
     p:type "print 'once' end\r"
     p:wait "\nonce\n>$"
+    p:type "\27[200~> x = 6\n> x\n6\n> -x -- a comment\27[201~\r" -- from a prompt
+    p:wait "\n6\n%-6\n>$"
     p:type "\27[A\27[A\27[A"                         -- in what is pasted: lines, not history
     p:type "\3"
     p:type(table.concat(lines, "\r") .. "\r")       -- without brackets: line by line

@@ -1,6 +1,7 @@
 --- The commands of the prompt: `:time`, `:tree`, .. A command is { help, usage, run }, and run
---- returns what is printed, or nil, a problem and a hint. `console.commands` is a copy of these,
---- to which a user may add.
+--- returns what is printed, or nil, a problem and a hint. With `lua_part(argument)`, which returns
+--- the Lua in its argument, that may go on over several lines. `console.commands` is a copy of
+--- these, to which a user may add.
 local help = require "regolith.console.help"
 local meter = require "regolith.console.meter"
 local path = require "regolith.console.path"
@@ -68,10 +69,14 @@ add("kernels", "", "The kernels that exist.", function(console)
   return #lines > 0 and table.concat(lines, "\n") or "no kernel exists"
 end)
 
+local function counted(argument)
+  local count, text = argument:match "^(%d+)%s+(.+)$"
+  return tonumber(count) or 1, text or argument
+end
+
 add("time", "[count] text", "Runs it, count times, and says what took how long.",
   function(console, argument)
-    local count, text = argument:match "^(%d+)%s+(.+)$"
-    count, text = tonumber(count) or 1, text or argument
+    local count, text = counted(argument)
     if text == "" then return nil, ":time takes what it is to run", "as in ':time 100 step()'" end
     local chunk, reason = console:compile(text)
     if not chunk then return nil, reason end
@@ -87,6 +92,8 @@ add("time", "[count] text", "Runs it, count times, and says what took how long."
       spent.compiles, math.max(0, garbage))
     return table.concat(lines, "\n")
   end)
+
+function colon.commands.time.lua_part(argument) return (select(2, counted(argument))) end
 
 -- -- data -----------------------------------------------------------------------------------------
 

@@ -190,74 +190,45 @@ local function run_command(self, word, argument)
   return "complete"
 end
 
--- `?name`, `??f`, `:word argument`; nil where the text is none of them.
-local function take_command(self, text)
-  local marks, about = text:match "^%s*(%?%??)%s*([^\n]*)%s*$"
-  if marks then
-    if about == "" then about = marks end
-    return run_command(self, marks == "??" and "source" or "help", about)
-  end
-  local word, argument = text:match "^%s*:(%a[%w_]*)%s*(.-)%s*$"
-  if word and not text:find "^%s*::" then return run_command(self, word, argument) end
-end
-
 local function next_name(self)
   self.number = self.number + 1
   return ("=%s(%d)"):format(self.name, self.number)
 end
 
--- Text that is no single input: line by line, as far as it goes.
-local function take_lines(self, text)
-  local whole, status = nil, "complete"
-  for line in (text .. "\n"):gmatch "(.-)\n" do
-    whole = whole and whole .. "\n" .. line or line
-    status = self:take(whole, true)
-    if status == "error" then return status end
-    whole = status == "more" and whole or nil
-  end
-  return status, whole
+-- Runs one input.
+local function take(self, text)
+  local word, argument = input.command(text)
+  if word then return run_command(self, word, argument) end
+  local found, reason = input.load(text, next_name(self))
+  if found then return run_chunk(self, found, text) end
+  return self:complain(reason)
 end
 
---- Runs a whole text, or says that it is not whole.
----@param is_part boolean?   it is not to be taken line by line
-function Console:take(text, is_part)
-  if not text:find "%S" then return "complete" end
-  local status = not text:find "\n" and take_command(self, text)
-    or text:find "^%s*:%a" and not text:find "^%s*::" and take_command(self, text)
-  if status then return status end
-  local name = next_name(self)
-  local found, reason, is_open = input.load(text, name)
-  if found then return run_chunk(self, found, text) end
-  self.number = self.number - 1
-  if is_open then
-    self.reason = reason
-    return "more"
-  end
-  if not is_part and text:find "\n" then
-    local first = text:match "^[^\n]*"
-    if first:find "^%s*[:?]" or input.load(first, "=check") then return take_lines(self, text) end
-  end
-  self.number = self.number + 1
-  return self:complain(reason)
+local function with_pending(self, text)
+  return self.pending and self.pending .. "\n" .. text or text
 end
 
 --- Takes a line, or many: what is whole runs. Unfinished input waits for the next call.
 ---@return "complete" | "more" | "error"
 function Console:feed(text)
-  local before = self.pending
+  local inputs, status, rest = input.split(with_pending(self, text), self.commands)
   self.pending = nil
-  if before then text = before .. "\n" .. text end
-  local status, rest = self:take(text)
-  if status == "more" then self.pending = rest or text end
+  for _, one in ipairs(inputs) do
+    if take(self, one) == "error" then return "error" end
+  end
+  self.pending = rest
   return status
 end
 
 --- What feed would say, without running anything.
 function Console:check(text)
-  if self.pending then text = self.pending .. "\n" .. text end
-  if not text:find "%S" or text:find "^%s*[:?]" then return "complete" end
-  local found, _, is_open = input.load(text, "=check")
-  return found and "complete" or is_open and "more" or "error"
+  local _, status = input.split(with_pending(self, text), self.commands)
+  return status
+end
+
+--- Would feed run something, whether or not unfinished input follows it?
+function Console:has_whole_input(text)
+  return #input.split(with_pending(self, text), self.commands) > 0
 end
 
 --- Forgets unfinished input.
@@ -265,8 +236,9 @@ function Console:drop() self.pending = nil end
 
 --- The input has ended: unfinished text is an error.
 function Console:finish()
-  if self.pending then self:complain(self.reason) end
+  local text = self.pending
   self.pending = nil
+  if text then take(self, text) end
 end
 
 --- The value of an expression, as typed here; raises what it raises.

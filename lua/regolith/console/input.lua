@@ -1,6 +1,8 @@
---- One input of a session: is it whole, and what is it? An expression, statements, or both to be
---- taken line by line. Its text stays known to regolith.source, so kernels can be typed.
+--- One input of a session: is it whole, and what is it? An expression, statements, or a command of
+--- the console. Its text stays known to regolith.source, so kernels can be typed. And a text that
+--- was pasted, as the inputs that it consists of.
 local dialect = require "regolith.dialect"
+local scan = require "regolith.console.scan"
 local scope = require "regolith.console.scope"
 
 local debug, loadstring = debug, loadstring -- a sandbox may remove the globals later
@@ -53,6 +55,96 @@ function input.load(text, name)
   end
   return nil, dialect.explain(message, text),
     is_unfinished(message) or is_unfinished(why_not) or is_inside_kernel(text)
+end
+
+-- -- commands -------------------------------------------------------------------------------------
+
+-- Without a comment at its end, which begins after a blank: a file's name may contain `--`.
+local function without_comment(text)
+  local tokens = scan.tokens(text)
+  local last = tokens[#tokens]
+  if not last or last.kind ~= "comment" then return text end
+  local before = text:sub(1, last.first - 1)
+  return before:find "%S$" and text or before:gsub("%s+$", "")
+end
+
+--- `?name`, `??f`, `:word argument`: the command's name and its argument; nil for Lua's text.
+---@return string? word, string? argument
+function input.command(text)
+  local marks, about = text:match "^%s*(%?%??)%s*([^\n]*)%s*$"
+  if marks then
+    about = without_comment(about)
+    return marks == "??" and "source" or "help", about ~= "" and about or marks
+  end
+  local word, argument = text:match "^%s*:(%a[%w_]*)%s*(.-)%s*$"
+  if word then return word, without_comment(argument) end
+end
+
+-- -- several inputs -------------------------------------------------------------------------------
+
+-- "complete", "more" or "error", of one input. The argument of a command with `lua_part` is open as
+-- long as the Lua in it is.
+local function state_of(text, commands)
+  local word, argument = input.command(text)
+  local command = word and commands[word]
+  if word and not command then return "error" end
+  local lua = command and command.lua_part and command.lua_part(argument)
+  if command and not lua then return text:find "\n" and "error" or "complete" end
+  local found, _, is_open = input.load(lua or text, "=check")
+  return found and "complete" or is_open and "more" or "error"
+end
+
+-- A line that is nothing by itself may continue the input before it: `:fill(0)`, `+ 1`.
+local function joined(list, line, commands)
+  local before = list[#list]
+  local text = before and not input.command(before) and before .. "\n" .. line
+  local state = text and state_of(text, commands)
+  if state == "complete" or state == "more" and not input.command(line) then return text, state end
+end
+
+-- The inputs of a text, each as few lines as are whole. In a transcript, input is behind the marks
+-- of the prompt, and other lines are output once there was a mark.
+local function by_lines(text, commands, is_transcript)
+  local list, whole, is_marked = {}, nil, false
+  for line in (text .. "\n"):gmatch "(.-)\n" do
+    local bare = is_transcript and line:match "^>>? ?(.*)$"
+    is_marked = is_marked or bare
+    local is_input = whole or (bare or line):find "%S" and (bare or not is_marked)
+    if is_input then
+      local lines = (whole and whole .. "\n" or "") .. (bare or line)
+      local state = state_of(lines, commands)
+      if state == "error" and not whole then
+        local longer, its_state = joined(list, lines, commands)
+        if longer then list[#list], lines, state = nil, longer, its_state end
+      end
+      whole = state == "more" and lines or nil
+      if not whole then list[#list + 1] = lines end
+      if state == "error" then return list, state end
+    end
+  end
+  return list, whole and "more" or "complete", whole
+end
+
+--- The inputs of a text, and what follows them: "complete": nothing; "more": `rest`, which is not
+--- whole; "error": the last input is wrong, and what is behind it was not looked at. Runs nothing.
+---@param text string
+---@param commands table   name -> command, as in colon.lua
+---@return string[] inputs, "complete" | "more" | "error" state, string? rest
+function input.split(text, commands)
+  if not text:find "%S" then return {}, "complete" end
+  local state = state_of(text, commands)
+  if state == "complete" then return { text }, state end
+  local list, status, rest = by_lines(text, commands)
+  if state == "more" then -- a last line such as `x` is an expression, if all before it is whole
+    if status == "complete" then return list, status end
+    return {}, state, text
+  end
+  if status == "error" and ("\n" .. text):find "\n>" then
+    local inputs, its_status, its_rest = by_lines(text, commands, true)
+    if its_status ~= "error" then return inputs, its_status, its_rest end
+  end
+  if status == "error" and #list == 1 then return { text }, status end
+  return list, status, rest
 end
 
 return input

@@ -164,7 +164,9 @@ function terminal.run(host)
   if host.found then self.engine:adopt(host.found) end
   self.editor = editor.new { history = history.load(self.history_path),
     complete = function(text, position) return self.engine:complete(text, position) end,
-    check = function(text) return self.engine:check(text) end }
+    check = function(text)
+      return self.engine:has_whole_input(text) and "complete" or self.engine:check(text)
+    end }
   print(self.paint("dim", "? helps, Tab completes, Ctrl-D leaves"))
   while not self.is_left do
     io.flush()
