@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/bits.h"
@@ -73,20 +74,45 @@ uint8_t *share_map_anywhere(uint64_t size_bytes, int file, Error *err) {
   return map(NULL, size_bytes, file, 0, err);
 }
 
-bool share_is_mapped(const uint8_t *at, int file) {
-  struct stat about;
-  char line[512];
-  bool is_there = false;
-  FILE *maps = fstat(file, &about) ? NULL : fopen("/proc/self/maps", "re");
-  if (!maps) return true; /* who knows: taken as it was */
-  while (!is_there && fgets(line, sizeof line, maps)) {
-    unsigned long long from, past, inode;
-    if (sscanf(line, "%llx-%llx %*s %*s %*s %llu", &from, &past, &inode) != 3) continue;
-    is_there = (uint64_t)at >= from && (uint64_t)at < past && inode == (uint64_t)about.st_ino;
+typedef struct Mapping {
+  uint64_t from, past, inode;
+  dev_t device;
+  bool is_readable, is_shared;
+} Mapping;
+
+/* The next line of /proc/self/maps; false: there is none. */
+static bool next_mapping(FILE *maps, Mapping *mapping) {
+  char line[512], rights[8];
+  unsigned long long from, past, inode;
+  unsigned major_number, minor_number;
+  while (fgets(line, sizeof line, maps)) {
+    if (sscanf(line, "%llx-%llx %7s %*s %x:%x %llu", &from, &past, rights, &major_number,
+               &minor_number, &inode) != 6)
+      continue; /* the rest of a long path */
+    *mapping = (Mapping){from, past, inode, makedev(major_number, minor_number), rights[0] == 'r',
+                         rights[3] == 's'};
+    return true;
   }
-  fclose(maps);
-  return is_there;
+  return false;
 }
+
+typedef enum Answer { NO, YES, UNKNOWN } Answer;
+
+static Answer is_mapped(const uint8_t *at, int file) {
+  struct stat about;
+  Mapping mapping;
+  Answer answer = NO;
+  FILE *maps = fstat(file, &about) ? NULL : fopen("/proc/self/maps", "re");
+  if (!maps) return UNKNOWN;
+  while (answer == NO && next_mapping(maps, &mapping))
+    if ((uint64_t)at >= mapping.from && (uint64_t)at < mapping.past &&
+        mapping.inode == (uint64_t)about.st_ino && mapping.device == about.st_dev)
+      answer = YES;
+  fclose(maps);
+  return answer;
+}
+
+bool share_is_mapped(const uint8_t *at, int file) { return is_mapped(at, file) != NO; }
 
 /* Where the system refuses even that, peers' memory stays readable there until the range goes. */
 void share_unmap(uint8_t *at, uint64_t size_bytes) {
@@ -125,10 +151,16 @@ int share_fetch(int32_t process, int32_t file, Error *err) {
   return mine;
 }
 
-/* -- moving pages ------------------------------------------------------------------------------ */
+/* -- pages into a file ------------------------------------------------------------------------- */
 
-enum { STEP = 512 };          /* pages looked at together */
-#define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out: of /proc/self/pagemap */
+/* Which pages hold something? Of private memory /proc/self/pagemap knows: what is neither in memory
+ * nor swapped out was never written. Of a mapped file it does not: pages that nobody touched since
+ * it was mapped look the same, and so do those that only another process wrote. There every page is
+ * read. A page of zeros is not copied, since a hole of the file reads the same. */
+enum { STEP = 512 };                  /* pages looked at together */
+#define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out */
+
+static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 static bool write_all(int file, const uint8_t *from, uint64_t size_bytes, uint64_t at) {
   while (size_bytes) {
@@ -142,28 +174,111 @@ static bool write_all(int file, const uint8_t *from, uint64_t size_bytes, uint64
   return true;
 }
 
-/* Pages that were never written read zero, here as there; what the map does not tell is copied. */
-static bool copy_pages(const uint8_t *from, uint64_t size_bytes, int file, int map) {
-  uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), entries[STEP];
-  for (uint64_t at = 0; at < size_bytes; at += STEP * page) {
-    uint64_t left = (size_bytes - at + page - 1) / page, count = left < STEP ? left : STEP;
-    size_t want = count * sizeof *entries;
-    off_t place = (off_t)(((uint64_t)from + at) / page * sizeof *entries);
-    bool is_known = map >= 0 && pread(map, entries, want, place) == (ssize_t)want;
-    for (uint64_t k = 0; k < count; k++)
-      if ((!is_known || entries[k] & PAGE_HELD) &&
-          !write_all(file, from + at + k * page, page, at + k * page))
-        return false;
+static bool is_zero(const uint8_t *bytes, uint64_t size_bytes) {
+  return !bytes[0] && !memcmp(bytes, bytes + 1, size_bytes - 1);
+}
+
+/* Reading a hole of a mapped file fills it: such pages go back at once. */
+static bool copy_mapped(uint8_t *base, uint8_t *from, const uint8_t *past, int file) {
+  uint64_t page = page_bytes();
+  for (; from < past; from += page) {
+    if (is_zero(from, page)) arena_discard(from, page);
+    else if (!write_all(file, from, page, (uint64_t)(from - base))) return false;
   }
   return true;
 }
 
+static bool copy_private(const uint8_t *base, const uint8_t *from, const uint8_t *past, int file,
+                         int pagemap) {
+  uint64_t page = page_bytes(), entries[STEP];
+  for (; from < past; from += STEP * page) {
+    uint64_t left = (uint64_t)(past - from) / page, count = left < STEP ? left : STEP;
+    size_t want = count * sizeof *entries;
+    off_t place = (off_t)((uint64_t)from / page * sizeof *entries);
+    bool is_known = pagemap >= 0 && pread(pagemap, entries, want, place) == (ssize_t)want;
+    for (uint64_t k = 0; k < count; k++) {
+      const uint8_t *at = from + k * page;
+      if ((!is_known || entries[k] & PAGE_HELD) && !is_zero(at, page) &&
+          !write_all(file, at, page, (uint64_t)(at - base)))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* Memory that may not be read is addresses alone. Without a list of mappings, all is read. */
+static bool copy_pages(uint8_t *base, uint64_t size_bytes, int file) {
+  FILE *maps = fopen("/proc/self/maps", "re");
+  if (!maps) return copy_mapped(base, base, base + size_bytes, file);
+  int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  Mapping mapping;
+  bool ok = true;
+  while (ok && next_mapping(maps, &mapping)) {
+    uint8_t *from = (uint8_t *)mapping.from, *past = (uint8_t *)mapping.past;
+    if (from < base) from = base;
+    if (past > base + size_bytes) past = base + size_bytes;
+    if (from >= past || !mapping.is_readable) continue;
+    bool is_private = !mapping.is_shared && !mapping.inode;
+    ok = is_private ? copy_private(base, from, past, file, pagemap)
+                    : copy_mapped(base, from, past, file);
+  }
+  if (pagemap >= 0) close(pagemap);
+  fclose(maps);
+  return ok;
+}
+
 bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err) {
-  int map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-  bool ok = copy_pages(from, size_bytes, file, map);
-  if (!ok)
-    error_set(err, RG_ERROR_MEMORY, "the system has no shared memory left for %llu bytes (%s)",
-              (unsigned long long)size_bytes, strerror(errno));
-  if (map >= 0) close(map);
-  return ok && share_map(from, size_bytes, file, err);
+  return copy_pages(from, size_bytes, file)
+             ? share_map(from, size_bytes, file, err)
+             : error_set(err, RG_ERROR_MEMORY,
+                         "the system has no shared memory left for %llu bytes (%s)",
+                         (unsigned long long)size_bytes, strerror(errno));
+}
+
+/* -- and out of it ----------------------------------------------------------------------------- */
+
+enum { BOUNCE = 1 << 20 };
+
+static bool map_private(uint8_t *at, uint64_t size_bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;
+  return mmap(at, size_bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
+static bool read_all(int file, uint8_t *to, uint64_t size_bytes, uint64_t at) {
+  while (size_bytes) {
+    ssize_t got = pread(file, to, size_bytes, (off_t)at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to += got;
+    at += (uint64_t)got;
+    size_bytes -= (uint64_t)got;
+  }
+  return true;
+}
+
+/* The file gives up each part once it is here, so that nothing is held twice. */
+static bool take_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file, uint8_t *bounce) {
+  if (!read_all(file, bounce, size_bytes, at) || !map_private(base + at, size_bytes)) return false;
+  memcpy(base + at, bounce, size_bytes);
+  fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)size_bytes);
+  return true;
+}
+
+void share_take_back(uint8_t *base, uint64_t size_bytes, int file) {
+  if (is_mapped(base, file) != YES) return;
+  void *bounce = mmap(NULL, BOUNCE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  bool ok = bounce != MAP_FAILED;
+  for (uint64_t at = 0; ok && at < size_bytes;) {
+    off_t data = lseek(file, (off_t)at, SEEK_DATA);
+    if (data < 0 && errno != ENXIO) break;
+    uint64_t from = data < 0 ? size_bytes : (uint64_t)data;
+    if (from > at) ok = map_private(base + at, from - at);
+    off_t hole = ok && from < size_bytes ? lseek(file, data, SEEK_HOLE) : (off_t)from;
+    for (at = from; ok && at < (uint64_t)hole;) {
+      uint64_t left = (uint64_t)hole - at, part = left < BOUNCE ? left : BOUNCE;
+      ok = take_part(base, at, part, file, bounce);
+      at += part;
+    }
+  }
+  if (bounce != MAP_FAILED) munmap(bounce, BOUNCE);
 }

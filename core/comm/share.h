@@ -15,6 +15,10 @@ int share_create(uint64_t size_bytes, Error *err);
 int share_create_growing(Error *err); /* empty; it grows where it is written past its end */
 /* Moves pages of this process, and what they hold, to the file: nobody may use them meanwhile. */
 bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err);
+/* The way back: what the file holds becomes memory of this process alone, at the same address,
+ * unless something else is there by now. Only the file, while it is open, tells which of its pages
+ * hold something. Pages that the system has no memory for stay mapped: nothing is lost. */
+void share_take_back(uint8_t *base, uint64_t size_bytes, int file);
 /* The file of another process of this host, by its number there, which the system opens for
  * processes of one user that see each other; -1. Team members pass theirs (courier.h). */
 int share_fetch(int32_t process, int32_t file, Error *err);

@@ -52,6 +52,8 @@ static void forget_shared(Comm *comm, Shared *shared) {
     unmap_all(comm, shared);
     space_give(space_of(comm, shared), shared->offset, shared->size_bytes);
   }
+  if (shared->here && !shared->serial && !comm->is_closing)
+    share_take_back(shared->here, shared->size_bytes, shared->file);
   if (shared->file >= 0) close(shared->file);
   heap_free(comm->heap, shared->origins);
   heap_free(comm->heap, shared->growth);
@@ -294,6 +296,7 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
   if (comm_call(comm, &call, NULL, err))
     return add_window(comm, shared, shared->here, size_bytes, err);
   if (shared->here) window_unmap(shared->here, bytes);
+  shared->here = NULL;
   forget_shared(comm, shared);
   return NULL;
 }

@@ -1,7 +1,8 @@
 /* window.h - windows: memory that every rank has, declared alike, and that a team's ranks read and
  * write directly. Any memory of this process can become one: its pages move to a file of memory
  * (memfd) that is mapped at the same address, and at the place of each rank in everybody's range.
- * Windows of one memory share that; it counts them.
+ * Windows of one memory share that; it counts them. When the last is freed, the pages become memory
+ * of this process alone again.
  *
  *     field .. tree's memory (here) --pages--> memfd <--pages-- base + rank * stride + offset
  *

@@ -171,6 +171,50 @@ static int share_sparse_memory(Comm *comm, Error *err) {
   return 0;
 }
 
+/* Pages that hold something stay, though nobody touches them between two windows, and though only a
+ * peer wrote them; memory that was never written takes none all the while. */
+static int open_again(Comm *comm, Error *err) {
+  uint64_t size = (uint64_t)1 << 30;
+  uint8_t *memory = reserve(size);
+  for (uint64_t at = 0; at < size; at += 64 * mib) memory[at] = (uint8_t)(comm->rank + 1);
+  for (int turn = 0; turn < 4; turn++) {
+    Window *window = window_open(comm, memory, size, 0, err);
+    RANK_OK(comm, err, window);
+    uint8_t *next = window_peer(window, (comm->rank + 1) % comm->size);
+    next[(uint64_t)(3 + turn) * mib] = (uint8_t)(10 + turn);
+    if (turn % 2) {
+      RANK_OK(comm, err, comm_barrier(comm, err) && window_free(window, err));
+    } else {
+      window_drop(window);
+      RANK_OK(comm, err, comm_gather(comm, NULL, 0, NULL, err));
+    }
+  }
+  for (uint64_t at = 0; at < size; at += 64 * mib)
+    RANK_CHECK(comm, memory[at] == comm->rank + 1 && !memory[at + 5000]);
+  for (int turn = 0; turn < 4; turn++)
+    RANK_CHECK(comm, memory[(uint64_t)(3 + turn) * mib] == 10 + turn);
+  RANK_CHECK(comm, arena_resident(memory, size) < 64 * mib);
+  return 0;
+}
+
+static uint8_t *left; /* memory that was a window when its ranks closed */
+
+static int leave_open(Comm *comm, Error *err) {
+  left = reserve(16 * mib);
+  left[5 * mib] = 7;
+  RANK_OK(comm, err, window_open(comm, left, 16 * mib, 0, err));
+  return 0;
+}
+
+static int find_again(Comm *comm, Error *err) {
+  Window *window = window_open(comm, left, 16 * mib, 0, err);
+  RANK_OK(comm, err, window);
+  const uint8_t *here = window_peer(window, 0);
+  RANK_CHECK(comm, arena_resident(left, 16 * mib) < mib);
+  RANK_CHECK(comm, here[5 * mib] == 7 && left[5 * mib] == 7);
+  return 0;
+}
+
 /* -- counting, looking ------------------------------------------------------------------------- */
 
 static int open_twice(Comm *comm, Error *err) {
@@ -394,6 +438,14 @@ int main(int argc, char **argv) {
   TEST("nothing is read or written past a window's end") run(2, stay_inside);
   TEST("memory that was never written takes none, and what is given up is zero everywhere") {
     run(2, share_sparse_memory);
+  }
+  TEST("what nobody touches between two windows is kept") run(2, open_again);
+  TEST("windows that end with their ranks leave what they hold") {
+    Heap heap;
+    heap_init(&heap, 0);
+    CHECK_INT(alone(&heap, leave_open), 0);
+    CHECK_INT(alone(&heap, find_again), 0);
+    CHECK_INT(alone(&heap, find_again), 0);
   }
   TEST("windows of one memory share it, and count") run(2, open_twice);
   TEST("memory that was freed under its window is not taken for what comes after it") {
