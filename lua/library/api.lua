@@ -544,6 +544,8 @@ return {
     { "allocations?: boolean|\"check\"",
       "`rg.allocations` counts; \"check\": and looks for faults." },
     { "async?: boolean", "Launches return at once, and are run by a thread." },
+    { "errors?: \"object\"|\"text\"",
+      "Errors are objects, or strings for hosts that lose objects." },
     { "read?: fun(name: string): string?, string?",
       "The sources of scripts in archives." },
     { "default_float?: string|rg.Type", "\"f32\" or \"f64\"." },

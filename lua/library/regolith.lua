@@ -1719,6 +1719,7 @@ function Ticket:wait(as) end
 ---@field tune? "off"|"cached"|"online" How launches are run is found out (default "online").
 ---@field allocations? boolean|"check" `rg.allocations` counts; "check": and looks for faults.
 ---@field async? boolean Launches return at once, and are run by a thread.
+---@field errors? "object"|"text" Errors are objects, or strings for hosts that lose objects.
 ---@field read? fun(name: string): string?, string? The sources of scripts in archives.
 ---@field default_float? string|rg.Type "f32" or "f64".
 

@@ -205,7 +205,7 @@ local function open_window(self, x)
   if self.is_apart then return end
   local ok, window = pcall(self.comm.window, self.comm, x)
   if ok then return window end
-  if window.code ~= "device.missing" then error(window, 0) end
+  if fail.caught(window).code ~= "device.missing" then error(window, 0) end
   self.is_apart = true
 end
 

@@ -1,5 +1,7 @@
 --- Failures as Lua error objects: a code, a sentence, where, and what to do.
 --- Finds the line of the user's program that a failure belongs to; knows nothing of the C library.
+local host = require "regolith.host"
+
 local debug = debug -- a sandbox may remove the global later, or never have had it
 
 local fail = {}
@@ -79,13 +81,29 @@ end
 
 function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 
+-- Whether failures are raised as their text, which `latest` then is of `latest_text`.
+local raises_text, latest, latest_text = host.reads_text(), nil, nil
+fail.forms = { object = false, text = true }
+
+--- From now on, what this Lua state raises is objects ("object") or their text ("text").
+function fail.raise_as(form) raises_text = fail.forms[form] end
+
+--- The failure behind what pcall returned, as an object; what is no failure of ours as it is.
+function fail.caught(problem)
+  if latest and problem == latest_text then return latest end
+  return problem
+end
+
 --- Raises a failure; without a position of its own it belongs to the caller's line.
 --- Called as `return fail.raise(..)`, here and wherever that is easy: a tail call leaves no frame
 --- of ours in the traceback of an error that nobody catches.
 ---@param failure table  code, message; if known: hint file line column width source index
 function fail.raise(failure)
   if not failure.file then failure.file, failure.line = fail.caller() end
-  return error(setmetatable(failure, Failure), 0)
+  setmetatable(failure, Failure)
+  if not raises_text then return error(failure, 0) end
+  latest, latest_text = failure, tostring(failure)
+  return error(latest_text, 0)
 end
 
 --- Raises several failures as one: the first, with all of them, itself included, as `.errors`.

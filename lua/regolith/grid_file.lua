@@ -43,7 +43,8 @@ end
 local function on_first(comm, f)
   local ok, result = true, nil
   if comm.rank == 0 then ok, result = pcall(f) end
-  local message = type(result) == "table" and result.message or tostring(result)
+  local failure = fail.caught(result)
+  local message = type(failure) == "table" and failure.message or tostring(failure)
   local problem = comm:broadcast(ok and "" or message)
   if problem == "" then return result end
   if comm.rank == 0 then error(result, 0) end

@@ -25,6 +25,7 @@ end
 
 local function pass(ok, first, ...)
   if ok then return first, ... end
+  first = fail.caught(first)
   return fail.argument(type(first) == "table" and first.message or tostring(first),
     type(first) == "table" and first.hint ~= "" and first.hint or nil,
     type(first) == "table" and first.code or nil)

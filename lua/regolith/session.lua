@@ -109,6 +109,9 @@ local set = {
 function set.read(_, v)
   if type(v) ~= "function" then refuse("read", v, "a function") end
 end
+function set.errors(_, v)
+  if fail.forms[v] == nil then refuse("errors", v, "\"text\" or \"object\"") end
+end
 local option_names = {}
 for name in pairs(set) do option_names[#option_names + 1] = name end
 table.sort(option_names)
@@ -127,6 +130,7 @@ local function check_options(options, what)
     return fail.argument(
       ("%s takes a table of options, not %s"):format(what, fail.describe(options)))
   end
+  if fail.forms[options.errors] ~= nil then fail.raise_as(options.errors) end
   fail.check_options(options, option_names, what)
   read_options(options) -- raises at the caller's line instead of at the first use
 end

@@ -6,6 +6,7 @@
 #include <lualib.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -137,6 +138,55 @@ static void states(void) {
   }
 }
 
+/* What a host learns that reads an error by lua_tostring: "" if there is none. Borrowed. */
+static const char *run_plainly(lua_State *lua, const char *text) {
+  lua_settop(lua, 0);
+  if (!luaL_loadbuffer(lua, text, strlen(text), "@script.lua") && !lua_pcall(lua, 0, 0, 0)) {
+    return "";
+  }
+  return lua_tostring(lua, -1);
+}
+
+static bool has(const char *text, const char *part) { return text && strstr(text, part); }
+
+static void errors(void) {
+  static const char *const wrong =
+      "rg.kernel([=[function(n) for i in rg.range(n) do assert(i < 3, 'too far') end end]=])(10)";
+  TEST("a host that reads errors by lua_tostring gets their words where errors are texts") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "rg = require 'regolith'"), "");
+    CHECK(run_plainly(lua, wrong) == NULL);
+    CHECK_TEXT(run(lua, "rg.reset() rg.init{ errors = 'text' }"), "");
+    CHECK(has(run_plainly(lua, wrong), "too far"));
+    CHECK(has(run_plainly(lua, "rg.field('f99')"), "script.lua:1: "));
+    CHECK(has(run_plainly(lua, "rg.feild(rg.f32)"), "hint: did you mean 'field'?"));
+    CHECK_TEXT(run(lua, "rg.new{ errors = 'object' }"), "");
+    CHECK(has(run_plainly(lua, "rg.new{ errors = 'text', threads = -1 }"), "option 'threads'"));
+    lua_close(lua);
+  }
+  TEST("RG_ERRORS=text makes texts of errors from the first one on") {
+    setenv("RG_ERRORS", "text", 1);
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "rg = require 'regolith'"), "");
+    CHECK(has(run_plainly(lua, "rg.init{ arch = 'abacus' }"), "abacus"));
+    CHECK(has(run_plainly(lua, wrong), "too far"));
+    lua_close(lua);
+    unsetenv("RG_ERRORS");
+  }
+  TEST("debug.traceback keeps the words of such an error and adds the trace") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "require 'regolith'.init{ errors = 'text' }"), "");
+    const char *said = run_plainly(
+        lua, "local rg = require 'regolith'\n"
+             "local function step() rg.field('f99') return 1 end\n"
+             "local ok, said = xpcall(step, debug.traceback)\n"
+             "error(said, 0)");
+    CHECK(has(said, "script.lua:2: ") && has(said, "f99"));
+    CHECK(has(said, "stack traceback:") && has(said, "script.lua:2: in function"));
+    lua_close(lua);
+  }
+}
+
 /* Instrumented kernels, where the build is for the thread sanitizer (kernel/compile.c). */
 static void arrays(void) {
   static const char *const ways[] = {"false", "true", "'check'"};
@@ -261,6 +311,7 @@ int main(void) {
   setenv("RG_LIBRARY", LIBRARY, 1); /* of this build, which may be another than the suites' */
   setenv("RG_CACHE", "off", 0);
   states();
+  errors();
   arrays();
   forks();
   quick_code();

@@ -199,6 +199,34 @@ describe("a process that loads Regolith", function()
   end)
 end)
 
+describe("a host that loses errors which are no strings", function()
+  local fails = [[
+    local rg = require "regolith"
+    local ok, problem = pcall(rg.kernel("function() assert(false, 'too far') end"))
+    print(type(problem), tostring(problem):find "too far" ~= nil)
+  ]]
+
+  it("gets texts: threads of LÖVE and nginx", function()
+    assert.equal("table true", run(fails))
+    assert.equal("string true", run("package.loaded.love = {}" .. fails))
+    assert.equal("table true",
+      run("package.loaded.love, package.loaded['love.boot'] = {}, true" .. fails))
+    assert.equal("string true", run("ngx = {}" .. fails))
+    assert.equal("table true",
+      run("ngx = {} require('regolith').init{ errors = 'object' }" .. fails))
+  end)
+
+  it("changes nothing for functions of rg that look at failures themselves", function()
+    assert.equal("string 1 true", run [[
+      local rg = require "regolith"
+      rg.init { errors = "text" }
+      local ok, problem = pcall(function() return rg.dot(rg.vec2(1, 2), rg.vec3(1, 2, 3)) end)
+      local _, places = problem:gsub("%d: ", "")
+      print(type(problem), places, problem:find "[\128-\255]" == nil)
+    ]])
+  end)
+end)
+
 describe("a Lua that is not LuaJIT", function()
   for _, program in ipairs { "lua5.1", "lua5.2", "lua5.3", "lua5.4" } do
     it("is told so in one sentence: " .. program, function()

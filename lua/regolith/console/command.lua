@@ -96,6 +96,7 @@ end
 -- "here", or the reason why not, found by trying.
 local function device_state(rg, arch)
   local ok, problem = pcall(rg.new, { arch = arch, threads = 1 })
+  problem = fail.caught(problem)
   return ok and "here" or (type(problem) == "table" and problem.message or tostring(problem))
 end
 
@@ -160,7 +161,7 @@ end
 function cache.clear(rg)
   local before = rg.cache.info()
   local ok, problem = pcall(rg.cache.clear)
-  if not ok then return complain(problem.message or tostring(problem)) end
+  if not ok then return complain(fail.caught(problem).message or tostring(problem)) end
   print(("%d compiled kernels deleted"):format(before.entries))
   return 0
 end

@@ -1,0 +1,19 @@
+--- The program that this Lua state runs in, as far as Regolith treats some of them differently.
+--- Looks at globals and loaded modules alone, raw: a host may forbid unknown globals.
+local host = {}
+
+local os = os
+
+-- In a thread of LÖVE, `love` is there without its main program.
+local function is_love_thread()
+  return package.loaded.love ~= nil and package.loaded["love.boot"] == nil
+end
+
+--- Does the host lose an error that is no string? RG_ERRORS says; threads of LÖVE and nginx do.
+function host.reads_text()
+  local given = os and os.getenv and os.getenv "RG_ERRORS"
+  if given == "text" or given == "object" then return given == "text" end
+  return is_love_thread() or rawget(_G, "ngx") ~= nil
+end
+
+return host
