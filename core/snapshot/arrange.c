@@ -34,7 +34,7 @@ static Place place_of(const Arranging *a, uint32_t number) {
 
 /* -- what can be ------------------------------------------------------------------------------- */
 
-enum { IS_HANDED = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8 };
+enum { IS_HANDED = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8, IS_LIVE = 16 };
 
 /* Each is a node that was handed out, and not in another such set. */
 static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
@@ -46,15 +46,26 @@ static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
   return true;
 }
 
+/* Every node that was handed out is active or free, and a list shows the active ones, except for
+ * changes that are noted. */
+static bool can_be_marked(const ArrangedManager *from, uint8_t mark) {
+  if (!mark) return true;
+  bool is_live = mark & IS_LIVE, is_listed = mark & IS_LISTED, is_touched = mark & IS_TOUCHED;
+  if (!(mark & IS_TAKEN)) return false;
+  if (!(from->head.flags & ARRANGED_HAS_LIST)) return true;
+  if (from->head.flags & ARRANGED_IS_CURRENT) return is_listed == is_live;
+  return is_touched || is_listed == is_live;
+}
+
 static bool mark_all(const ArrangedManager *from, uint8_t *marks, uint32_t total) {
-  bool ok = mark(marks, total, from->live, IS_TAKEN) && mark(marks, total, from->free, IS_TAKEN) &&
-            mark(marks, total, from->recycled, IS_TAKEN) &&
-            mark(marks, total, from->list, IS_LISTED);
+  bool ok = mark(marks, total, from->live, IS_TAKEN);
+  for (uint32_t k = 0; ok && k < from->live.count; k++) marks[from->live.at[k]] |= IS_LIVE;
+  ok = ok && mark(marks, total, from->free, IS_TAKEN) &&
+       mark(marks, total, from->recycled, IS_TAKEN) && mark(marks, total, from->list, IS_LISTED);
   for (uint32_t w = 0; ok && w < from->head.workers; w++)
     ok = mark(marks, total, from->own_free[w], IS_TAKEN) &&
          mark(marks, total, from->touched[w], IS_TOUCHED);
-  for (uint32_t k = 0; ok && k < total; k++) ok = marks[k] != IS_HANDED;
-  if (ok && from->head.flags & ARRANGED_IS_CURRENT) ok = from->list.count == from->live.count;
+  for (uint32_t k = 0; ok && k < total; k++) ok = can_be_marked(from, marks[k]);
   return ok;
 }
 
@@ -155,6 +166,7 @@ static void free_lists(const Arranging *a) {
   int32_t workers = a->tree->store->device->worker_count;
   RtManager *manager = a->manager;
   manager->free = 0;
+  for (int32_t w = 0; w < workers; w++) manager->locals[w].free = 0;
   link(a, a->from->free, &manager->free);
   manager->recycled_last = link(a, a->from->recycled, &manager->recycled);
   manager->recycled_count = a->from->recycled.count;

@@ -3,6 +3,7 @@
 #include "snapshot/content.h"
 
 #include "tree/numbers.h"
+#include "valid.h"
 
 enum { ROOM = 1 << 16 };
 
@@ -56,32 +57,39 @@ static bool move_numbers(void *data, const CellRun *run) {
   return move_apart(moving, run->first, run->stride, run->count);
 }
 
-/* No bit past the last cell. */
-static bool check_words(const Moving *moving, const uint8_t *words) {
+/* The last word is checked before it is stored: no bit past the last cell. */
+static bool load_words(const Moving *moving, uint8_t *words) {
   uint64_t past = moving->below->cell_count % 64, last;
-  memcpy(&last, words + moving->size - sizeof last, sizeof last);
-  return !past || !(last >> past) || refuse(moving, "has active cells outside a shape");
+  size_t rest = moving->size - sizeof last;
+  if (!unpack_read(moving->unpacker, words, rest, moving->err) ||
+      !unpack_read(moving->unpacker, &last, sizeof last, moving->err))
+    return false;
+  if (past && last >> past) return refuse(moving, "has active cells outside a shape");
+  memcpy(words + rest, &last, sizeof last);
+  return true;
 }
 
-/* There is a chunk for each element. */
-static bool check_length(const Moving *moving, const uint8_t *place) {
+/* A length is stored once there is a chunk for each of its elements. */
+static bool load_length(const Moving *moving, uint8_t *place) {
   const SNode *list = moving->below;
-  const uint32_t *words = (const uint32_t *)(const void *)place;
-  uint64_t length = words[RT_LIST_LENGTH], chunk = (uint64_t)list->chunk;
+  uint32_t *words = (uint32_t *)(void *)(place - RT_LIST_LENGTH * sizeof(uint32_t)), length;
+  uint64_t chunk = (uint64_t)list->chunk;
+  if (!unpack_read(moving->unpacker, &length, sizeof length, moving->err)) return false;
   bool ok = length <= (uint64_t)list->sizes[0];
   for (uint64_t c = 0; ok && c < (length + chunk - 1) / chunk; c++)
     ok = words[RT_LIST_SLOTS + c] > RT_SLOT_BUSY;
-  return ok || refuse(moving, "has a list that is longer than its elements");
+  if (!ok) return refuse(moving, "has a list that is longer than its elements");
+  words[RT_LIST_LENGTH] = length;
+  return true;
 }
 
 static bool move_container(void *data, const CellRun *run) {
   Moving *moving = data;
   for (int64_t k = 0; k < run->count; k++) {
     uint8_t *place = run->first + (uint64_t)k * run->stride + moving->inside;
-    if (!move(moving, place, moving->size)) return false;
-    if (!moving->unpacker) continue;
     bool is_list = snode_has_lists(moving->below);
-    if (!(is_list ? check_length(moving, place) : check_words(moving, place))) return false;
+    if (!moving->unpacker) pack_write(moving->packer, place, moving->size);
+    else if (!(is_list ? load_length(moving, place) : load_words(moving, place))) return false;
   }
   return true;
 }
@@ -248,20 +256,39 @@ static void empty(Tree *tree) {
   rt_tree_compact(storage_context(tree), &tree->rt);
 }
 
+/* The bytes of a part, into an empty tree. */
+static bool fill(Moving *moving, const Arrangement *arrangement) {
+  Tree *tree = moving->tree;
+  bool is_arranged = arrangement && arrangement_begin(arrangement, tree);
+  if (!move_tree(moving)) return false;
+  if (!unpack_is_at_end(moving->unpacker))
+    return refuse(moving, "has more in a part than belongs there");
+  if (!is_arranged) return true;
+  if (!arrangement_fits(arrangement, tree))
+    return refuse(moving, "has another number of nodes than an arrangement of them");
+  return arrangement_end(arrangement, tree, moving->err);
+}
+
+static void expect_valid(const Tree *tree) {
+  (void)tree;
+#ifdef RG_DEBUG
+  rt_tree_expect_valid(&tree->rt, tree->store->device->worker_count);
+#endif
+}
+
 bool content_read(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement, Error *err) {
   Moving *moving = begin(tree, err);
   if (!moving) return false;
+  Store *store = tree->store;
+  bool was_stopped = store->gc_is_stopped;
   moving->unpacker = unpacker;
   empty(tree);
-  bool is_arranged = arrangement && arrangement_begin(arrangement, tree);
-  bool ok = move_tree(moving);
-  if (ok && !unpack_is_at_end(unpacker))
-    ok = refuse(moving, "has more in a part than belongs there");
-  if (ok && is_arranged && !arrangement_fits(arrangement, tree))
-    ok = refuse(moving, "has another number of nodes than an arrangement of them");
-  if (ok && is_arranged) ok = arrangement_end(arrangement, tree, err);
+  store->gc_is_stopped = true; /* relief after an exhausted budget would take arranged chunks */
+  bool ok = fill(moving, arrangement);
+  store->gc_is_stopped = was_stopped;
   if (!ok) empty(tree);
-  tree->store->changes++;
+  expect_valid(tree);
+  store->changes++;
   end(moving);
   return ok;
 }

@@ -200,6 +200,22 @@ describe("a snapshot", function()
     assert.equal("option.invalid", failure(rg.load, path, {}, { rendom = true }).code)
   end)
 
+  it("gives each cell a node of its own after the budget was exhausted #compiled", function()
+    local own = rg.new { memory = "64MiB", threads = 1 }
+    local function make()
+      local x, block = own.field(own.i32), own.root:pointer("i", 1000)
+      block:dense("i", 16):place(x)
+      return x
+    end
+    local first, second = make(), make()
+    first[64] = 1
+    own.save(path, { x = first })
+    assert.equal("memory.budget", failure(own.array, own.f64, 1e9).code)
+    own.load(path, { x = second })
+    for i = 0, 15999, 16 do second[i] = i end
+    for i = 0, 15999, 16 do assert.equal(i, second[i]) end
+  end)
+
   it("is refused when it is cut short, altered, of a later version, or no snapshot", function()
     local x = support.sparse(rg.f32, "ij", 8, 4)
     for k = 0, 31 do x[k][k] = k end
