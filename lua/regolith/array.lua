@@ -403,6 +403,14 @@ function array.create_buffer(session, t, extents)
   return buffer_quietly(number, c, t, extents)
 end
 
+--- Likewise, where the client's memory has no part in it unless an extent is 0.
+function array.create_empty(session, t, extents)
+  for _, size in ipairs(extents) do
+    if size == 0 then return array.create_buffer(session, t, extents) end
+  end
+  return array.create(session, t, unpack(extents))
+end
+
 local read_quietly = lib.quietly(function(number, c, stream, buffer)
   check(C.rg_client_read_async(c, stream, buffer.rg_array, array_out), number)
   return new_handle(number, buffer.rg_rank)
@@ -424,10 +432,24 @@ end)
 
 function array.is(what) return type(what) == "cdata" and ffi.istype(Array, what) end
 
---- A list of its extents.
+--- The elements of any array, whatever made it, as a handle of this kind; nil: `what` is no array.
+function array.of(what)
+  if type(what) ~= "cdata" then return nil end
+  if ffi.istype(Array, what) then return what end
+  if ffi.istype("RgCountedHandle", what) then
+    return require("regolith.counted").elements(what)
+  end
+end
+
+--- Is it an array, whatever made it?
+function array.is_any(what)
+  return array.is(what) or type(what) == "cdata" and ffi.istype("RgCountedHandle", what)
+end
+
+--- A list of an array's extents.
 function array.extents(handle)
-  local list, extents = {}, shape_of(handle)
-  for axis = 1, handle.rg_rank do list[axis] = tonumber(extents[axis - 1]) end
+  local list, extents = {}, handle.shape
+  for axis = 1, #extents do list[axis] = tonumber(extents[axis - 1]) end
   return list
 end
 

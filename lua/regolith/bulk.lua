@@ -159,6 +159,7 @@ function bulk.add_methods(methods, kind)
 
   --- Active cells of `from` are written here.
   function methods.copy_from(self, from)
+    from = require("regolith.array").of(from) or from
     local other = kind_of(from)
     if not other then
       return fail.argument("x:copy_from takes a field or an array, not " .. fail.describe(from))

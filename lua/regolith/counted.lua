@@ -67,6 +67,18 @@ local function view(self)
   return record.view
 end
 
+--- Its elements as they are now, as a handle of array.lua, which is the caller's to drop.
+function counted.elements(self)
+  local record = records[self.rg_number]
+  check_held(self)
+  if item.holds_arrays(record.type) then
+    return fail.argument(("elements of an %s hold arrays themselves, which only kernels, a[i] and \z
+      a:to_table() read"):format(record.name), "pass one of them: a[0]")
+  end
+  local api, c = api_of(self)
+  return adopt_quietly(api, self, record, extents_of(self, api, c))
+end
+
 -- As counted_item.lua knows it.
 local function place(self)
   check_held(self)
@@ -90,18 +102,15 @@ for _, name in ipairs { "get", "set", "fill", "to_table", "from_table", "copy_fr
       if name == "get" or name == "to_table" then return result end
       return self
     end
-    local elements, given = view(self), (...)
-    if name == "copy_from" and counted.is(given) then result = elements:copy_from(view(given))
-    else result = elements[name](elements, ...) end
+    local elements = view(self)
+    result = elements[name](elements, ...)
     return result ~= elements and result or self
   end
 end
 
 --- The elements as a `rg.array` that shares the memory; it does not grow with it.
 function methods.array(self)
-  check_held(self)
-  local api, c = api_of(self)
-  return adopt_quietly(api, self, records[self.rg_number], extents_of(self, api, c))
+  return counted.elements(self)
 end
 
 local function list_of(self, what)

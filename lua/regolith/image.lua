@@ -6,7 +6,6 @@ local fail = require "regolith.error"
 local ffi = require "ffi"
 local field = require "regolith.field"
 local array = require "regolith.array"
-local counted = require "regolith.counted"
 local matrix = require "regolith.matrix"
 
 local image = {}
@@ -107,8 +106,8 @@ end
 
 -- Reads what is to be shown, once; the caller fills an RgPicture from it.
 local function subject_of(what, options, caller)
-  if counted.is(what) then what = what:array() end
-  if ffi.istype("RgArrayHandle", what) then return { array = what, handle = what } end
+  local elements = array.of(what)
+  if elements then return { array = elements, handle = elements } end
   if ffi.istype("RgFieldHandle", what) then
     field.settle(what)
     return { field = what, handle = what }

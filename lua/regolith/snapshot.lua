@@ -98,7 +98,8 @@ local function flatten(t, path, list, inside)
   for key in pairs(t) do keys[#keys + 1] = { joined(path, key), t[key] } end
   table.sort(keys, function(a, b) return a[1] < b[1] end)
   for _, row in ipairs(keys) do
-    local name, v = row[1], row[2]
+    local name, v = row[1], array.of(row[2]) or row[2]
+    row[2], row.given = v, row[2]
     if type(v) == "table" and not getmetatable(v) then
       flatten(v, name, list, inside)
     elseif is_handle(v) or is_plain(v) then
@@ -287,7 +288,7 @@ local function make(session, directory, made, item)
   if item.kind == "array" then
     local row = directory.arrays[item.at + 1]
     made.arrays[item.at] = made.arrays[item.at]
-      or array.create(session, types.named(row.type), unpack(row.shape))
+      or array.create_empty(session, types.named(row.type), row.shape)
     return made.arrays[item.at]
   end
   if item.kind ~= "field" and item.kind ~= "node" then return nil end
@@ -337,13 +338,13 @@ local read_text = lib.quietly(function(c, path, number)
   return ffi.string(text_out[0])
 end)
 
--- Handles that the caller has, by name.
+-- Handles that the caller has, by name: as the core takes them, and as they were given.
 local function given(into)
-  local by_name = {}
+  local by_name, as_given = {}, {}
   for _, row in ipairs(flatten(into, "", {}, {})) do
-    if is_handle(row[2]) then by_name[row[1]] = row[2] end
+    if is_handle(row[2]) then by_name[row[1]], as_given[row[1]] = row[2], row.given end
   end
-  return by_name
+  return by_name, as_given
 end
 
 local function run(session, path, list, with_random)
@@ -402,7 +403,8 @@ function snapshot.load(session, path, into, options)
   if not is_there(path) then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
   local directory = parse(read_text(c, path, number))
-  local handles, made, list = given(into or {}), { trees = {}, arrays = {} }, {}
+  local handles, as_given = given(into or {})
+  local made, list = { trees = {}, arrays = {} }, {}
   local known = {}
   for _, item in ipairs(directory.items) do
     known[item.name] = true
@@ -422,7 +424,7 @@ function snapshot.load(session, path, into, options)
   run(session, path, list, with_random)
   local result = {}
   for _, row in ipairs(gather(restore_random(session, list, with_random))) do
-    enter(result, row[1], row[2])
+    enter(result, row[1], as_given[row[1]] or row[2])
   end
   return result
 end
