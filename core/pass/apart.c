@@ -11,10 +11,11 @@
  * atomic, all of one place, meet in any order as they do between the task's iterations.
  * Where all that connects them are variables whose sums may be made in any order (sums.c looks
  * whether they are sums), FOR.sums is set. Sets FOR.independent, in tasks. */
+#include "ir/facts.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
-enum { DEEPEST = 8, MOST_LOOPS = 64 };
+enum { MOST_LOOPS = 64 };
 
 typedef struct Apart {
   const IrKernel *kernel;
@@ -22,13 +23,6 @@ typedef struct Apart {
   bool sets;            /* variables from outside */
   int *count;           /* of loops marked */
 } Apart;
-
-/* An index as the loop's own + `rest` + `constant`. */
-typedef struct OwnIndex {
-  const IrInst *rest;   /* NULL: none */
-  int64_t constant;
-  int own;              /* how often the loop's index occurs */
-} OwnIndex;
 
 /* -- the elements ------------------------------------------------------------------------------ */
 
@@ -42,60 +36,15 @@ static int64_t depth_of(const Apart *a, const IrInst *inst) {
   return depth;
 }
 
-static bool stays(const Apart *a, const IrInst *value, int depth) {
-  if (!ir_is_inside(value, body_of(a))) return true;
-  if (value->op == IR_PARAM || !(ir_effects(value) & IR_PURE) || depth > DEEPEST) return false;
-  for (int i = 0; i < value->operand_count; i++)
-    if (!stays(a, value->operands[i], depth + 1)) return false;
-  return true;
-}
-
-static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
-  if (a == b) return true;
-  if (!a || !b || a->op != b->op || a->op == IR_PARAM || !(ir_effects(a) & IR_PURE) ||
-      a->imm != b->imm || a->field != b->field || a->operand_count != b->operand_count ||
-      !type_equal(a->type, b->type) || depth > DEEPEST)
-    return false;
-  for (int i = 0; i < a->operand_count; i++)
-    if (!is_alike(a->operands[i], b->operands[i], depth + 1)) return false;
-  return true;
-}
-
-static bool add_parts(const Apart *a, const IrInst *index, OwnIndex *out, int depth) {
-  int64_t number;
-  if (index == body_of(a)->params.items[0]) return out->own++ == 0;
-  if (ir_is_const(index, &number))
-    return !__builtin_add_overflow(out->constant, number, &out->constant);
-  if (depth < DEEPEST && index->op == IR_ADD)
-    return add_parts(a, index->operands[0], out, depth + 1) &&
-           add_parts(a, index->operands[1], out, depth + 1);
-  if (depth < DEEPEST && index->op == IR_SUB && ir_is_const(index->operands[1], &number))
-    return !__builtin_sub_overflow(out->constant, number, &out->constant) &&
-           add_parts(a, index->operands[0], out, depth + 1);
-  if (depth < DEEPEST && index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
-      type_bits(index->type) >= type_bits(index->operands[0]->type))
-    return add_parts(a, index->operands[0], out, depth + 1);
-  if (out->rest || !stays(a, index, 0)) return false;
-  out->rest = index;
-  return true;
-}
-
-static bool own_index(const Apart *a, const IrInst *index, OwnIndex *out) {
-  *out = (OwnIndex){0};
-  return type_is_integer(index->type) && add_parts(a, index, out, 0) && out->own == 1;
-}
-
-/* In this axis each access has the first one's index, and each iteration another. */
+/* In this axis no access meets the first one's element but in the same iteration, so none meets
+ * another one's. */
 static bool tells_apart(const Apart *a, const Effects *effects, int field, int axis) {
-  OwnIndex first, next;
   int at = effects->fields[field].first;
-  const IrInst *place = effects->accesses.items[at].place->inst;
-  if (!own_index(a, place->operands[axis], &first)) return false;
-  for (at = effects->accesses.items[at].next; at >= 0; at = effects->accesses.items[at].next) {
-    const IrInst *other = effects->accesses.items[at].place->inst;
-    if (!own_index(a, other->operands[axis], &next) || next.constant != first.constant ||
-        !is_alike(first.rest, next.rest, 0))
-      return false;
+  const IrInst *first = effects->accesses.items[at].place->inst->operands[axis];
+  for (; at >= 0; at = effects->accesses.items[at].next) {
+    const IrInst *other = effects->accesses.items[at].place->inst->operands[axis];
+    int64_t distance;
+    if (facts_meet_on_axis(first, other, a->loop, &distance) != MEET_AT || distance) return false;
   }
   return true;
 }

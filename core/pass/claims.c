@@ -13,6 +13,7 @@
  * the task reaches in no other way. Runs on addresses, after all that rewrites bodies.
  * Where all that an iteration does comes after a count, it is `idle` without one: code generation
  * passes over those of which counting in lanes says so. */
+#include "ir/facts.h"
 #include "pass/fold.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -32,32 +33,10 @@ typedef struct Claims {
 
 /* -- what the task does ------------------------------------------------------------------------ */
 
-/* An address that the launch alone determines. */
-static bool is_of_launch(const IrInst *inst) {
-  switch (inst->op) {
-  case IR_TREE_ROOT: case IR_CONST: case IR_FRAME_GET: return true;
-  case IR_OFFSET: case IR_CONVERT: case IR_ADD: case IR_MUL: break;
-  default: return false;
-  }
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!is_of_launch(inst->operands[i])) return false;
-  return true;
-}
-
-static bool is_same(const IrInst *a, const IrInst *b) {
-  if (a == b) return true;
-  if (a->op != b->op || a->imm != b->imm || a->stride != b->stride ||
-      a->operand_count != b->operand_count || !type_equal(a->type, b->type))
-    return false;
-  for (int i = 0; i < a->operand_count; i++)
-    if (!is_same(a->operands[i], b->operands[i])) return false;
-  return true;
-}
-
 static bool is_count(const IrInst *inst) {
   return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
          type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
-         is_of_launch(inst->operands[0]);
+         facts_is_of_launch(inst->operands[0]);
 }
 
 static bool note_update(void *data, IrInst *inst) {
@@ -75,7 +54,7 @@ static bool note_access(void *data, IrInst *inst) {
   case IR_MEM_STORE: case IR_MEM_UPDATE: c->is_good &= inst->alias && !is_counter; break;
   case IR_MEM_RMW:
     c->is_good &= is_count(inst) && is_counter &&
-                  is_same(inst->operands[0], c->counter->operands[0]);
+                  facts_same_value(inst->operands[0], c->counter->operands[0]);
     vec_push(c->ctx->scratch, &c->updates, inst);
     break;
   case IR_CALL:

@@ -1,6 +1,7 @@
 /* guards.c - see guards.h. */
 #include "pass/guards.h"
 
+#include "ir/facts.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
@@ -76,7 +77,7 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
                with = ranges_of(compare->operands[1 - side]);
     int param = ranges_param(body, index.base);
     if (!index.known || !with.known || param < 0 || !with.base || !is_small(&index) ||
-        !is_small(&with) || with.high > 0 || !rewrite_is_of_launch(with.base) ||
+        !is_small(&with) || with.high > 0 || !facts_is_of_launch(with.base) ||
         type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
       continue;
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;

@@ -9,6 +9,7 @@
  * An `if` runs one arm of two; of our own checks of indices, nearly always the first. */
 #include "pass/lanes_guess.h"
 
+#include "ir/facts.h"
 #include "pass/lanes_cost.h"
 
 static const double LONG = 64, SHORT = 5, SELDOM = 1.0 / 64;
@@ -26,28 +27,11 @@ int64_t lanes_turns(const IrInst *loop) {
   return after_first < INT32_MAX ? (int64_t)after_first + 1 : INT32_MAX;
 }
 
-static bool is_of_launch(const IrInst *inst, int depth) {
-  if (inst->op == IR_CONST || inst->op == IR_FRAME_GET) return true;
-  if (depth == DEEPEST || inst->operand_count == 0 || !(ir_effects(inst) & IR_PURE)) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!is_of_launch(inst->operands[i], depth + 1)) return false;
-  return true;
-}
-
-/* inst is the result plus `more`. */
-static const IrInst *without_constants(const IrInst *inst, int64_t *more) {
-  int64_t number;
-  for (*more = 0; inst->op == IR_ADD || inst->op == IR_SUB; inst = inst->operands[0]) {
-    if (!ir_is_const(inst->operands[1], &number) || number > INT32_MAX || number < INT32_MIN) break;
-    *more += inst->op == IR_ADD ? number : -number;
-  }
-  return inst;
-}
-
 /* high <= low + *by, unless something wraps. */
 static bool is_near(const IrInst *low, const IrInst *high, int64_t *by, int depth) {
   int64_t above, below;
-  const IrInst *top = without_constants(high, &above), *bottom = without_constants(low, &below);
+  const IrInst *top = facts_split_constant(high, &above),
+               *bottom = facts_split_constant(low, &below);
   *by = above - below;
   if (top == bottom) return true;
   if (depth == DEEPEST) return false;
@@ -71,7 +55,7 @@ TurnGuess lanes_guess_turns(const IrInst *loop) {
   bool counts = type_is_integer(begin->type) && ir_is_const(loop->operands[2], &step) && step == 1;
   if (counts && is_near(begin, last, &by, 0) && by >= 0 && by < (int64_t)LONG)
     return (TurnGuess){.turns = (double)by + 1, .is_even = true};
-  bool is_fixed = is_of_launch(begin, 0) && is_of_launch(last, 0);
+  bool is_fixed = facts_is_of_launch(begin) && facts_is_of_launch(last);
   return (TurnGuess){.turns = is_fixed ? LONG : SHORT};
 }
 

@@ -3,6 +3,7 @@
  * bits there, for LLVM and lanes to see how addresses follow the parameter. */
 #include "pass/moved.h"
 
+#include "ir/facts.h"
 #include "pass/address.h"
 #include "pass/guards.h"
 #include "pass/rewrite.h"
@@ -26,7 +27,7 @@ bool moved_read(const IrRegion *body, const IndexRange *index, Moved *moved) {
     IndexRange from = ranges_of(sum->operands[side]), by = ranges_of(sum->operands[1 - side]);
     int param = from.known ? ranges_param(body, from.base) : -1;
     if (param < 0 || !by.known || !by.base || !is_small(&from) || !is_small(&by) ||
-        !is_narrow(by.base) || !rewrite_is_of_launch(by.base))
+        !is_narrow(by.base) || !facts_is_of_launch(by.base))
       continue;
     bool subtracts = sum->op == IR_SUB;
     *moved = (Moved){.param = param,

@@ -6,15 +6,10 @@
  * A loop that runs has an end above 0, so one step leaves the range by at most one period; if the
  * end is a constant, so do any steps without the whole periods in them: (%i + 1 + %n) % %n. The
  * comparison is one that an interior decides (guards.h), and has a form in lanes. */
+#include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
-
-static bool is_same_value(const IrInst *a, const IrInst *b) {
-  if (a == b) return true;
-  return a->op == b->op && (a->op == IR_ARG || a->op == IR_CONST) && a->imm == b->imm &&
-         type_equal(a->type, b->type);
-}
 
 typedef struct Search {
   IrKernel *kernel;
@@ -26,7 +21,7 @@ typedef struct Search {
 static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
   int64_t first, last;
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
-  if (!is_same_value(range->operands[2 * axis + 1], end)) return false;
+  if (!facts_same_value(range->operands[2 * axis + 1], end)) return false;
   if (!ir_is_const(end, &last)) return *steps >= -1 && *steps <= 1;
   if (last < 1 || *steps < INT32_MIN || last + *steps > INT32_MAX) return false; /* it may wrap */
   *steps %= last;

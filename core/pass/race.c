@@ -8,6 +8,7 @@
  * load, a division, a rounding, a mask. Through + and * an index is trusted to number elements:
  * `x[i * n + j]`. So the absence of a warning proves nothing, and the search is cut off in a kernel
  * where it costs too much. */
+#include "ir/facts.h"
 #include "pass/effects.h"
 
 typedef struct Race {
@@ -29,18 +30,6 @@ static bool note_set(void *data, IrInst *inst) {
 enum { MOST_STEPS = 200000 };
 enum { DEEPEST = 8 }; /* expressions may share branches: no walk goes deeper */
 
-/* Textually equal: `cell[p]` equals itself, although it is loaded twice. */
-static bool is_alike(const IrInst *a, const IrInst *b, int depth) {
-  if (a == b) return true;
-  bool may_be = a->op == IR_LOAD || ((ir_effects(a) & IR_PURE) && a->op != IR_PARAM);
-  if (!may_be || a->op != b->op || a->field != b->field || a->imm != b->imm || depth > DEEPEST ||
-      a->operand_count != b->operand_count || !type_equal(a->type, b->type))
-    return false;
-  for (int i = 0; i < a->operand_count; i++)
-    if (!is_alike(a->operands[i], b->operands[i], depth + 1)) return false;
-  return true;
-}
-
 static void want(Race *r, const IrInst *value) {
   if (r->seen[value->id] == r->search) return;
   r->seen[value->id] = r->search;
@@ -61,7 +50,7 @@ static bool comes_from(Race *r, const IrInst *value, const IrInst *place) {
   want(r, value);
   while (r->todo.count && r->steps++ < MOST_STEPS) {
     const IrInst *at = r->todo.items[--r->todo.count];
-    if (at->op == IR_LOAD && is_alike(at->operands[0], place, 0)) return true;
+    if (at->op == IR_LOAD && facts_same_text(at->operands[0], place)) return true;
     if (at->op != IR_LOAD) want_parts(r, at);
   }
   return false;

@@ -116,23 +116,3 @@ IrOp rewrite_mirrored(IrOp op) {
   default: return op;
   }
 }
-
-enum { MAX_VISITS = 24 };
-
-static bool is_of_launch(const IrInst *inst, int *budget) {
-  if (--*budget < 0) return false;
-  switch (inst->op) {
-  case IR_CONST: case IR_ARG: case IR_FRAME_GET: return true;
-  case IR_PARAM: case IR_PLACE: case IR_CELL: case IR_RANDOM: return false;
-  default: break;
-  }
-  if (!(ir_effects(inst) & IR_PURE) || !inst->operand_count) return false;
-  for (int i = 0; i < inst->operand_count; i++)
-    if (!is_of_launch(inst->operands[i], budget)) return false;
-  return true;
-}
-
-bool rewrite_is_of_launch(const IrInst *inst) {
-  int budget = MAX_VISITS;
-  return is_of_launch(inst, &budget);
-}

@@ -33,8 +33,6 @@ void rewrite_drop_dead(IrKernel *kernel, IrRegion *root);
 int rewrite_count(IrRegion *root); /* insts in root and deeper */
 /* a op b is b mirrored(op) a, of comparisons. */
 IrOp rewrite_mirrored(IrOp op);
-/* Launch arguments and constants, values of the frame, and what is computed from these alone? */
-bool rewrite_is_of_launch(const IrInst *inst);
 /* The new value of an element: old op= value. EXCHANGE is value itself. */
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value);
 

@@ -14,6 +14,7 @@
  * the task does not write (an iteration sees the state before the loop).
  * Keeps the order of effects, and leaves notes for explain(). */
 #include "base/bits.h"
+#include "ir/facts.h"
 #include "pass/effects.h"
 #include "pass/flatten.h"
 #include "pass/leaf_shape.h"
@@ -56,17 +57,11 @@ static bool is_steady(const Rows *r, const IrInst *inst) {
   return !is_written && !(r->effects->trees[of->tree] & moves);
 }
 
-static bool comes_from_outside(const IrInst *inst, const IrRegion *region) {
-  for (int i = 0; i < inst->operand_count; i++)
-    if (inst->operands[i]->region == region) return false;
-  return true;
-}
-
 static void hoist_from(const Rows *r, IrInst *loop) {
   IrRegion *region = loop->regions[0];
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
-    if (!is_steady(r, inst) || !comes_from_outside(inst, region)) continue;
+    if (!is_steady(r, inst) || !facts_uses_only_outside(inst, region)) continue;
     ir_remove(inst);
     ir_insert_before(loop, inst);
   }

@@ -12,6 +12,7 @@
  * of the steady loop, and before it in the beginning and the end. */
 #include "pass/skew.h"
 
+#include "ir/facts.h"
 #include "pass/rewrite.h"
 
 enum { ROWS = 4, MOST_SKEW = 2, LARGEST_BODY = 140, MOST_ACCESSES = 48 };
@@ -63,16 +64,8 @@ static bool visit_inst(void *data, IrInst *inst) {
   return s->is_good = is_own;
 }
 
-/* Is it the loop's index plus a constant? Of a loop between constants `ranges` says less. */
 static bool is_along(const IrInst *index, const IrInst *loop, int64_t *more) {
-  int64_t number;
-  *more = 0;
-  while (index->op == IR_ADD || index->op == IR_SUB) {
-    if (!ir_is_const(index->operands[1], &number)) return false;
-    *more += index->op == IR_ADD ? number : -number;
-    index = index->operands[0];
-  }
-  return index == param_of(loop);
+  return facts_split_constant(index, more) == param_of(loop);
 }
 
 /* Row or cell plus a constant, with one index on each; all others the same in all accesses. */
@@ -100,17 +93,13 @@ static bool visit_access(void *data, IrInst *inst) {
   return s->is_good;
 }
 
-static bool is_same_index(const IrInst *a, const IrInst *b) {
-  return a == b || (a->op == IR_CONST && b->op == IR_CONST && a->imm == b->imm);
-}
-
 /* Of one array of elements: their other indices are the same, and not of the nest's own making. */
 static bool are_alike(const Skew *s, const SkewAccess *a, const SkewAccess *b) {
   if (a->row_axis != b->row_axis || a->cell_axis != b->cell_axis) return false;
   for (int k = 0; k < a->place->operand_count; k++) {
     const IrInst *index = a->place->operands[k];
     if (k == a->row_axis || k == a->cell_axis) continue;
-    if (!is_same_index(index, b->place->operands[k])) return false;
+    if (!facts_same_value(index, b->place->operands[k])) return false;
     if (index->op != IR_CONST && ir_is_inside(index, s->outer->regions[0])) return false;
   }
   return true;
@@ -142,17 +131,13 @@ static bool find_step(const IrInst *loop, int64_t *step) {
          ir_is_const(loop->operands[2], step) && (*step == 1 || *step == -1);
 }
 
-static bool is_of_outside(const IrInst *inst, const IrRegion *region) {
-  for (int i = 0; i < inst->operand_count; i++)
-    if (ir_is_inside(inst->operands[i], region)) return false;
-  return ir_effects(inst) & IR_PURE;
-}
-
 /* What is the same in all rows, as the bounds of the inner loop must be. */
 static void hoist(IrInst *outer) {
   for (IrInst *inst = outer->regions[0]->first, *next; inst; inst = next) {
     next = inst->next;
-    if (!is_of_outside(inst, outer->regions[0])) continue;
+    bool is_steady = (ir_effects(inst) & IR_PURE) &&
+                     facts_uses_only_outside(inst, outer->regions[0]);
+    if (!is_steady) continue;
     ir_remove(inst);
     ir_insert_before(outer, inst);
   }

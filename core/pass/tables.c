@@ -8,6 +8,7 @@
  * its numbers. An index that may be outside becomes that of one more number, for which all is zero.
  * A pick whose values are few differing ones has a table of which it is. Leaves dead values to
  * `fold`. */
+#include "ir/facts.h"
 #include "pass/fold_constant.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
@@ -122,10 +123,6 @@ static void visit_item(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
   become_item(kernel, inst, &domain, domain.values);
 }
 
-static bool is_equal(const IrInst *a, const IrInst *b) {
-  return a == b || (a->op == IR_CONST && b->op == IR_CONST && a->imm == b->imm);
-}
-
 typedef struct Choice { /* which of some values, by index of the domain */
   IrInst **values;
   int count;
@@ -142,7 +139,7 @@ static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *doma
     int64_t number = domain->values[k], known = 0;
     bool is_inside = number >= 0 && number < pick->operand_count - 1;
     IrInst *value = is_inside ? pick->operands[number + 1] : zero;
-    while (known < choice.count && !is_equal(choice.values[known], value)) known++;
+    while (known < choice.count && !facts_same_value(choice.values[known], value)) known++;
     choice.are_constant &= value->op == IR_CONST;
     choice.which[k] = known;
     if (known == choice.count) choice.values[choice.count++] = value;

@@ -15,6 +15,7 @@
  *
  * Taken are integers whose type the float holds exactly; of i64 and u64 `lower` compares so
  * anyway. */
+#include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
@@ -133,7 +134,7 @@ static bool visit(void *data, IrInst *inst) {
   if (!ir_is_comparison(inst->op) || !type_is_float(inst->operands[0]->type)) return true;
   for (int side = 0; side < 2; side++) {
     IrInst *number = converted_integer(inst->operands[side]), *with = inst->operands[1 - side];
-    if (!number || !rewrite_is_of_launch(with) || rewrite_is_of_launch(number)) continue;
+    if (!number || !facts_is_of_launch(with) || facts_is_of_launch(number)) continue;
     Compare c = {.b = rewrite_before(t->kernel, inst),
                  .task = t->task,
                  .op = side ? rewrite_mirrored(inst->op) : inst->op,

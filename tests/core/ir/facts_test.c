@@ -1,0 +1,161 @@
+/* facts_test.c - what facts.h answers about values of a small kernel, written as text. */
+#include "ir/facts.h"
+
+#include "check.h"
+
+static Heap heap;
+static Scratch scratch;
+
+/* %0 of the text has number 0: insts are found by the order in which they stand. */
+static const char TEXT_OF_KERNEL[] =
+    "kernel k\n"
+    "tree t0 = root{ dense \"ij\" 64 64 { f32 a } }\n"
+    "field f0 = t0.node 1.component 0: f32 a\n"
+    "arg 0: i32 n @1:1\n"
+    "arg 1: i32 m @1:1\n"
+    "host {\n"
+    "  %one: i32 = const 1\n"
+    "  %two: i32 = const 2\n"
+    "  %n: i32 = arg 0\n"
+    "  %m: i32 = arg 1\n"
+    "  %n2: i32 = arg 0\n"
+    "  %out: i32 = add %n, %one\n"
+    "  for %one, %n, %one (%k: i32) {\n"
+    "    %next: i32 = add %k, %one\n"
+    "    %last: i32 = sub %k, %two\n"
+    "    %nm: i32 = add %n, %m\n"
+    "    %mirror: i32 = sub %nm, %k\n"
+    "    %moved: i32 = add %nm, %k\n"
+    "    %moved2: i32 = add %k, %m\n"
+    "    %moved3: i32 = add %moved2, %n2\n"
+    "    %twice: i32 = mul %k, %two\n"
+    "    %wide: i64 = convert %moved\n"
+    "    %same: place = place f0 %k, %n\n"
+    "    %after: place = place f0 %next, %n\n"
+    "    %column: place = place f0 %k, %out\n"
+    "    %mirrored: place = place f0 %mirror, %n\n"
+    "    %double: place = place f0 %twice, %n\n"
+    "    %cross: place = place f0 %next, %last\n"
+    "    %straight: place = place f0 %k, %k\n"
+    "    %x: f32 = load %same\n"
+    "    %y: f32 = load %same\n"
+    "    %xx: f32 = add %x, %x\n"
+    "    %yy: f32 = add %y, %y\n"
+    "  }\n"
+    "}\n";
+
+enum { /* the order above */
+       ONE, TWO, N, M, N2, OUT, LOOP,
+       NEXT = 0, LAST, NM, MIRROR, MOVED, MOVED2, MOVED3, TWICE, WIDE, SAME, AFTER, COLUMN, MIRRORED, DOUBLE, CROSS, STRAIGHT, X, Y, XX, YY
+};
+
+static const IrInst *at(const IrRegion *region, int number) {
+  const IrInst *inst = region->first;
+  while (number-- > 0) inst = inst->next;
+  return inst;
+}
+
+typedef struct Values { const IrRegion *host, *body; const IrInst *loop, *k; } Values;
+
+static void test_equality(Values v) {
+  TEST("equal operations of equal operands are one value, two loads only one text") {
+    CHECK(facts_same_value(at(v.host, N), at(v.host, N2)));
+    CHECK(!facts_same_value(at(v.host, N), at(v.host, M)));
+    CHECK(!facts_same_value(at(v.host, ONE), at(v.host, TWO)));
+    CHECK(!facts_same_value(at(v.body, XX), at(v.body, YY)));
+    CHECK(facts_same_text(at(v.body, XX), at(v.body, YY)));
+  }
+}
+
+static void test_invariance(Values v) {
+  TEST("a sum of values from outside is invariant, the loop's index and a load are not") {
+    CHECK(facts_is_invariant(at(v.host, OUT), v.body));
+    CHECK(facts_is_invariant(at(v.body, NM), v.body));
+    CHECK(!facts_is_invariant(v.k, v.body));
+    CHECK(!facts_is_invariant(at(v.body, MIRROR), v.body));
+    CHECK(!facts_is_invariant(at(v.body, X), v.body));
+    CHECK(facts_uses_only_outside(at(v.body, NM), v.body));
+    CHECK(!facts_uses_only_outside(at(v.body, MOVED), v.body));
+  }
+  TEST("arguments and what is computed from them are of the launch") {
+    CHECK(facts_is_of_launch(at(v.host, OUT)));
+    CHECK(facts_is_of_launch(at(v.body, NM)));
+    CHECK(!facts_is_of_launch(at(v.body, NEXT)));
+    CHECK(!facts_is_of_launch(at(v.body, XX)));
+  }
+}
+
+static void test_sums(Values v) {
+  Affine sum, other;
+  int64_t distance;
+  TEST("a sum has its terms with their signs and factors, through a conversion that widens") {
+    CHECK(facts_affine(at(v.body, MIRROR), NULL, &sum));
+    CHECK_INT(sum.count, 3);
+    CHECK_INT(facts_factor(&sum, v.k), -1);
+    CHECK_INT(facts_factor(&sum, at(v.host, N)), 1);
+    CHECK(facts_affine(at(v.body, TWICE), NULL, &sum));
+    CHECK_INT(facts_factor(&sum, v.k), 2);
+    CHECK(facts_affine(at(v.body, WIDE), v.body, &sum));
+    CHECK_INT(facts_factor(&sum, v.k), 1);
+    CHECK_INT(sum.bits, 32);
+  }
+  TEST("sums of the same terms in any order are a constant apart") {
+    CHECK(facts_affine(at(v.body, MOVED), NULL, &sum));
+    CHECK(facts_affine(at(v.body, MOVED3), NULL, &other));
+    CHECK(facts_affine_distance(&sum, &other, &distance));
+    CHECK_INT(distance, 0);
+    CHECK(facts_affine(at(v.body, NEXT), NULL, &sum));
+    CHECK(facts_affine(at(v.body, LAST), NULL, &other));
+    CHECK(facts_affine_distance(&sum, &other, &distance));
+    CHECK_INT(distance, -3);
+    CHECK(facts_affine(at(v.body, TWICE), NULL, &other));
+    CHECK(!facts_affine_distance(&sum, &other, &distance));
+    CHECK(facts_split_constant(at(v.body, LAST), &distance) == v.k);
+    CHECK_INT(distance, -2);
+  }
+}
+
+static FactsMeet meet(Values v, int a, int b, int64_t *distance) {
+  return facts_meet(at(v.body, a), at(v.body, b), v.loop, distance);
+}
+
+static void test_dependence(Values v) {
+  int64_t distance = 9;
+  TEST("places along a loop meet at the distance of their constants") {
+    CHECK_INT(meet(v, SAME, SAME, &distance), MEET_AT);
+    CHECK_INT(distance, 0);
+    CHECK_INT(meet(v, AFTER, SAME, &distance), MEET_AT); /* k + 1 of one is k of the next */
+    CHECK_INT(distance, 1);
+    CHECK_INT(meet(v, MIRRORED, MIRRORED, &distance), MEET_AT);
+    CHECK_INT(distance, 0);
+  }
+  TEST("places in another column, or at two distances at once, never meet") {
+    CHECK_INT(meet(v, CROSS, STRAIGHT, &distance), MEET_NEVER);
+    CHECK_INT(meet(v, SAME, COLUMN, &distance), MEET_NEVER);
+  }
+  TEST("a factor that may wrap, and indices of other forms, prove nothing") {
+    CHECK_INT(meet(v, DOUBLE, DOUBLE, &distance), MEET_UNKNOWN);
+    CHECK_INT(meet(v, SAME, MIRRORED, &distance), MEET_UNKNOWN);
+  }
+}
+
+int main(void) {
+  Error err;
+  error_clear(&err);
+  heap_init(&heap, 0);
+  scratch_init(&scratch, &heap);
+  IrKernel *kernel = ir_read(&scratch, &heap, TEXT_OF_KERNEL, &err);
+  TEST("the text reads") { CHECK_TEXT(kernel ? "" : err.message, ""); }
+  if (kernel) {
+    const IrInst *loop = at(kernel->body, LOOP);
+    const IrRegion *body = loop->regions[0];
+    Values v = {kernel->body, body, loop, body->params.items[0]};
+    test_equality(v);
+    test_invariance(v);
+    test_sums(v);
+    test_dependence(v);
+    snode_tree_release((SNodeTree *)kernel->trees.items[0].tree);
+  }
+  scratch_deinit(&scratch);
+  return check_report();
+}
