@@ -160,15 +160,17 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
 /* Remaining handles become invalid, but may be released. Waits for a running call of another
  * thread to end. Where that would be waiting for itself, it returns at once, and the runtime ends
  * with that call: in a function that the runtime calls, on any of its workers, and on any thread
- * while the host's run_tasks has a loop. */
+ * while the host's run_tasks has a loop. Runs what is queued; what fails, or has failed, in a
+ * launch that no call looked at is a warning (rg_on_warning): rg_sync before it returns that as an
+ * error. */
 void rg_runtime_destroy(RgRuntime *runtime);
 const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
 /* All rows of the last failed call. Row 0 is rg_error's. Then follow notes on the preceding error,
  * whose code is "note" ("declared here"), and further errors of a compile, in source order, each
  * with its notes. NULL past the last row. *unsaid: how many errors had no room; may be NULL. */
 const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
-/* From now on warnings (a race that the compiler sees, writes outside a shape; each once per
- * kernel) go to `warn` instead of standard error; NULL restores that. `warn` runs inside a call of
+/* From now on warnings (a race that the compiler sees, writes outside a shape, each once per
+ * kernel; a failed launch that nobody looked at before the runtime ends) go to `warn` instead of standard error; NULL restores that. `warn` runs inside a call of
  * this runtime, in the calling thread, and may not call the runtime. */
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
 /* From now on each line that kernels print goes to `print`, at the end of its launch: `length`

@@ -69,8 +69,23 @@ bool engine_is_stopped(const Engine *engine) {
   return __atomic_load_n(&engine->launch.context.stop, __ATOMIC_RELAXED) == LAUNCH_STOPS;
 }
 
+/* No call will look at them any more, and an error must not pass in silence. */
+static void tell_unseen(Engine *engine) {
+  if (engine->queued) queue_settle(engine, NULL);
+  for (int k = 0; k < RG_STREAMS; k++) {
+    const Error *failure = &engine->failures[k];
+    if (!engine->has_failed[k]) continue;
+    engine->has_failed[k] = false;
+    char place[300] = "";
+    if (failure->line)
+      snprintf(place, sizeof place, "%s:%d:%d: ", failure->file, failure->line, failure->column);
+    engine_warn(engine, "%s%s (a queued launch; no call looked at it before its runtime ended)",
+                place, failure->message);
+  }
+}
+
 void engine_deinit(Engine *engine) {
-  if (engine->queued) queue_settle(engine, NULL); /* what failed is told to nobody */
+  tell_unseen(engine);
   for (Kernel *kernel = engine->kernels; kernel; kernel = kernel->next) kernel_drop_code(kernel);
   special_end(engine);
   codegen_close(engine->codegen);

@@ -106,6 +106,11 @@ function fail.raise(failure)
   return error(latest_text, 0)
 end
 
+--- The text of several failures, as raise_all would raise it.
+function fail.text(errors, unsaid)
+  return Failure.__tostring { errors = errors, unsaid = unsaid }
+end
+
 --- Raises several failures as one: the first, with all of them, itself included, as `.errors`.
 ---@param errors table    a list; each may have `notes`, also a list
 ---@param unsaid integer  how many more there were

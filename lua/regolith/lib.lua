@@ -5,6 +5,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local launch_site = require "regolith.launch_site"
+local log = require "regolith.log"
 
 local lib = {}
 
@@ -119,16 +120,19 @@ function lib.watch(c, begins)
   if watch then watch(tonumber(ffi.cast("intptr_t", c)), begins) end
 end
 
-function lib.end_runtime(c)
-  lib.watch(c, false)
-  lib.C.rg_runtime_destroy(c)
+--- Ends the runtime with this number, which is there.
+function lib.end_runtime(number)
+  local runtime = runtimes[number]
+  pcall(lib.say_unseen, runtime)
+  lib.watch(runtime.c, false)
+  lib.C.rg_runtime_destroy(runtime.c)
+  runtime.c = nil
 end
 
 local function retire(number)
   local runtime = runtimes[number]
   if runtime and runtime.handles == 0 and runtime.abandoned then
-    if runtime.c then lib.end_runtime(runtime.c) end
-    runtime.c = nil
+    if runtime.c then lib.end_runtime(number) end
     runtimes[number] = nil
   end
 end
@@ -262,6 +266,43 @@ local function records(c)
   return errors, unsaid[0]
 end
 
+-- The errors of the last failed call, with where its launch was made, if that was earlier.
+local function last_errors(runtime)
+  local errors, left = lib.quiet(records, runtime.c)
+  local site = launch_site.describe(runtime.sites, errors[1])
+  if site then
+    local notes = errors[1].notes or {}
+    errors[1].notes, notes[#notes + 1] = notes, site
+  end
+  return errors, left
+end
+
+-- The program `regolith` wants to know, for its exit status.
+local registry = debug and debug.getregistry and debug.getregistry() or {}
+local note_unseen = registry["regolith.unseen"]
+
+--- Waits for what the runtime has queued, and says on the log what has failed there without anybody
+--- having looked at it.
+function lib.say_unseen(runtime)
+  if not runtime.sites then return end -- nothing is ever queued
+  while lib.C.rg_sync(runtime.c) ~= 0 do -- each tells of one failure
+    local errors, left = last_errors(runtime)
+    if errors[1].code == "runtime.busy" then return end -- the core says it when the call is over
+    if note_unseen then note_unseen() end
+    local notes = errors[1].notes or {}
+    errors[1].notes, notes[#notes + 1] = notes, { code = "note", message =
+      "no call looked at this launch before its runtime ended; rg.sync() raises such an error" }
+    log.error("%s", fail.text(errors, left))
+  end
+end
+
+-- For that program, where a script ends the process by itself.
+registry["regolith.look"] = function()
+  for _, runtime in pairs(runtimes) do
+    if runtime.c then lib.say_unseen(runtime) end
+  end
+end
+
 --- Raises the last failure of the runtime with this number; `improve(subject, errors)` may look at
 --- its errors first. Nothing is allocated between the failed call and this one.
 function lib.raise_last(number, improve, subject)
@@ -274,12 +315,7 @@ function lib.raise_last(number, improve, subject)
       hint = "declare fields and kernels again after rg.reset()",
     }
   end
-  local errors, left = lib.quiet(records, runtime.c)
-  local site = launch_site.describe(runtime.sites, errors[1])
-  if site then
-    local notes = errors[1].notes or {}
-    errors[1].notes, notes[#notes + 1] = notes, site
-  end
+  local errors, left = last_errors(runtime)
   if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end

@@ -222,8 +222,8 @@ end
 function session:reset()
   local runtime = self.runtime
   if not runtime then return end
-  lib.end_runtime(runtime.c)
-  runtime.c, runtime.ended = nil, fail.place()
+  lib.end_runtime(runtime.number)
+  runtime.ended = fail.place()
   self.runtime, self.anchor, self.reader, self.extensions = nil, nil, nil, nil
 end
 

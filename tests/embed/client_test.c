@@ -213,6 +213,30 @@ static void test_tuner_mistakes(void) {
   rg_tuner_release(none);
 }
 
+static void take_warning(void *data, const char *text) {
+  snprintf(data, 300, "%s", text);
+}
+
+/* What nobody looked at is said when the runtime ends, once. */
+static void test_unseen(int async) {
+  for (int looks = 0; looks < 2; looks++) {
+    char said[300] = "";
+    RgRuntime *before = runtime;
+    runtime = open_runtime(async);
+    rg_on_warning(runtime, take_warning, said);
+    RgKernel *fails = kernel_of("function(x, n) for i in rg.range(4) do assert(i < n) end end");
+    RgArray *array = make(4);
+    RgStatus status = run(3, fails, array, 2);
+    CHECK(async ? !status : status);
+    if (looks) CHECK(rg_sync(runtime) || !async);
+    rg_kernel_release(fails);
+    rg_array_release(array);
+    rg_runtime_destroy(runtime);
+    runtime = before;
+    CHECK((strstr(said, "assertion failed") && strstr(said, "no call looked")) == (async && !looks));
+  }
+}
+
 static void test_mistakes(void) {
   int64_t numbers = 4;
   RgArray *array = make(numbers), *none = NULL;
@@ -247,6 +271,9 @@ int main(void) {
       test_mistakes();
       test_tuner_mistakes();
     }
+    TEST(async ? "failures that nobody looked at are warnings at the end, queued"
+               : "failures that nobody looked at are warnings at the end")
+      test_unseen(async);
     rg_kernel_release(add);
     rg_kernel_release(slow);
     rg_runtime_destroy(runtime);

@@ -320,6 +320,38 @@ describe("the module", function()
     return printed
   end
 
+  it("says what failed in launches that nobody looked at, and the program fails", function()
+    local build = os.getenv("RG_LIBRARY"):match "^(.*)/[^/]*$"
+    local begin = [[
+      local rg = require "regolith"
+      rg.init { async = true, threads = 1 }
+      local x = rg.array(rg.i32, 8)
+      local function fill(n) for i in rg.range(8) do assert(i < n, "too far") x[i] = i end end
+      local k = rg.kernel(fill)
+      k(8)
+      k(5)
+      k(6)
+    ]]
+    local ends = { [""] = 1, ["rg.reset()"] = 1, ["rg.reset() rg.init {} rg.array(rg.i32, 1)"] = 1,
+      ["os.exit()"] = 1, ["os.exit(0)"] = 1, ["os.exit(true, true)"] = 1, ["os.exit(3)"] = 3,
+      ["pcall(rg.sync)"] = 0, ["pcall(rg.sync) os.exit()"] = 0, ["rg.log.level 'off'"] = 1,
+      ["rg = rg.new { async = true } rg.field(rg.i32, 8):fill(3) rg = nil collectgarbage()"] = 1 }
+    for text, status in pairs(ends) do
+      local script = os.tmpname()
+      local out = assert(io.open(script, "w"))
+      out:write(begin, text)
+      out:close()
+      local pipe = io.popen(("'%s/bin/regolith' '%s' 2>&1; echo $?"):format(build, script))
+      local said = pipe:read "*a"
+      pipe:close()
+      os.remove(script)
+      assert.equal(status, tonumber(said:match "(%d+)%s*$"), text .. said)
+      local _, count = said:gsub(
+        "too far\n.-hint: in the iteration 5\n%S+:7: note: kernel '%S+:4' was launched", "")
+      assert.equal((status == 0 or text:find "off") and 0 or 1, count, text .. said)
+    end
+  end)
+
   it("changes no global", function()
     assert.equal("done\n", output_of [[
       local before = {}

@@ -31,6 +31,7 @@ typedef struct Host {
   char **argv;
   int argc, script; /* argv[script]: the script, or argc */
   bool is_interactive, shows_version, ignores_environment, has_chunk;
+  bool has_unseen; /* a queued launch has failed, and the script did not look */
   int status;
 } Host;
 
@@ -171,6 +172,46 @@ static bool report(Host *host, int status) {
     lua_pop(host->lua, 1);
   }
   return status == 0;
+}
+
+/* lib.lua calls it. */
+static int note_unseen(lua_State *lua) {
+  Host *host = lua_touserdata(lua, lua_upvalueindex(1));
+  host->has_unseen = true;
+  return 0;
+}
+
+/* os.exit closes no runtime, unless it is asked to: what the script has queued is waited for, and
+ * what failed is said, as at the end of a script. */
+static int leave(lua_State *lua) {
+  const Host *host = lua_touserdata(lua, lua_upvalueindex(2));
+  int count = lua_gettop(lua);
+  lua_getfield(lua, LUA_REGISTRYINDEX, "regolith.look");
+  if (!lua_isfunction(lua, -1) || lua_pcall(lua, 0, 0, 0)) lua_pop(lua, 1);
+  bool is_success = !count || (lua_isboolean(lua, 1) && lua_toboolean(lua, 1)) ||
+                    (lua_isnumber(lua, 1) && lua_tonumber(lua, 1) == 0);
+  if (host->has_unseen && is_success) {
+    lua_pushinteger(lua, EXIT_FAILURE);
+    if (count) lua_replace(lua, 1);
+    else count = 1;
+  }
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  lua_call(lua, count, 0);
+  return 0;
+}
+
+static void watch_failures(Host *host) {
+  lua_State *lua = host->lua;
+  lua_pushlightuserdata(lua, host);
+  lua_pushcclosure(lua, note_unseen, 1);
+  lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.unseen");
+  lua_getglobal(lua, "os");
+  lua_getfield(lua, -1, "exit");
+  lua_pushlightuserdata(lua, host);
+  lua_pushcclosure(lua, leave, 2);
+  lua_setfield(lua, -2, "exit");
+  lua_pop(lua, 1);
 }
 
 /* -- where things are -------------------------------------------------------------------------- */
@@ -628,6 +669,7 @@ static int start(lua_State *lua) {
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.texts");
   lua_pushcfunction(lua, interrupt_watch);
   lua_setfield(lua, LUA_REGISTRYINDEX, "regolith.watch");
+  watch_failures(host);
   wrap_loader(lua);
   add_searcher(lua, prefix);
   tell_library(lua);
@@ -647,6 +689,6 @@ int main(int argc, char **argv) {
   }
   int status = lua_cpcall(host.lua, start, &host);
   if (!report(&host, status)) host.status = EXIT_FAILURE;
-  lua_close(host.lua);
-  return host.status;
+  lua_close(host.lua); /* which ends runtimes */
+  return host.status || !host.has_unseen ? host.status : EXIT_FAILURE;
 }
