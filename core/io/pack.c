@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,9 +76,16 @@ static bool open_file(Packer *packer, const char *path) {
   return fail(packer, strerror(errno));
 }
 
+static bool open_unnamed(Packer *packer) {
+  snprintf(packer->path, sizeof packer->path, "in memory");
+  packer->file = memfd_create("regolith", MFD_CLOEXEC);
+  return packer->file >= 0 || fail(packer, strerror(errno));
+}
+
+/* NULL: in memory. */
 static bool begin(Packer *packer, const char *path) {
   uint32_t head[2] = {packer->format.version, 0};
-  if (!open_file(packer, path)) return false;
+  if (!(path ? open_file(packer, path) : open_unnamed(packer))) return false;
   packer->context = packer->zstd.ZSTD_createCCtx();
   if (!packer->context)
     return error_set(&packer->error, RG_ERROR_MEMORY, "the host has no memory left for a %s",
@@ -89,7 +97,7 @@ static bool begin(Packer *packer, const char *path) {
   return true;
 }
 
-Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Error *err) {
+static Packer *create(Heap *heap, const char *path, const PackFormat *format, Error *err) {
   Packer *packer = heap_alloc(heap, sizeof *packer);
   if (!packer) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s", format->what);
@@ -103,6 +111,14 @@ Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Erro
   error_add(err, &packer->error);
   pack_abandon(packer);
   return NULL;
+}
+
+Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Error *err) {
+  return create(heap, path, format, err);
+}
+
+Packer *pack_create_unnamed(Heap *heap, const PackFormat *format, Error *err) {
+  return create(heap, NULL, format, err);
 }
 
 void pack_write(Packer *packer, const void *bytes, size_t size) {
@@ -157,6 +173,19 @@ bool pack_finish(Packer *packer, Error *err) {
   if (!ok) error_add(err, &packer->error);
   pack_abandon(packer);
   return ok;
+}
+
+Unpacker *pack_reopen(Packer *packer, Error *err) {
+  Unpacker *unpacker = NULL;
+  put_end(packer);
+  if (error_is_set(&packer->error)) {
+    error_add(err, &packer->error);
+  } else {
+    unpacker = unpack_take(packer->heap, packer->file, &packer->format, err);
+    packer->file = -1;
+  }
+  pack_abandon(packer);
+  return unpacker;
 }
 
 void pack_abandon(Packer *packer) {

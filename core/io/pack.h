@@ -26,6 +26,8 @@ typedef struct PackPart {
 /* -- writing. A failure is kept, and pack_finish tells it -------------------------------------- */
 typedef struct Packer Packer;
 Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Error *err);
+/* In memory, without a path: for pack_reopen alone. */
+Packer *pack_create_unnamed(Heap *heap, const PackFormat *format, Error *err);
 void pack_write(Packer *packer, const void *bytes, size_t size);
 /* What was written since the last one. */
 PackPart pack_end_part(Packer *packer);
@@ -37,6 +39,10 @@ void pack_abandon(Packer *packer); /* there is no file; NULL is fine */
 typedef struct Unpacker Unpacker;
 /* Of a whole, unaltered file; reading begins in its directory. */
 Unpacker *unpack_open(Heap *heap, const char *path, const PackFormat *format, Error *err);
+/* What an unnamed packer wrote; frees the packer as pack_finish does. NULL with err. */
+Unpacker *pack_reopen(Packer *packer, Error *err);
+/* Of a file that is open, which the unpacker owns from here, whatever comes of it. */
+Unpacker *unpack_take(Heap *heap, int file, const PackFormat *format, Error *err);
 bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err);
 /* Exactly so many bytes. */
 bool unpack_read(Unpacker *unpacker, void *bytes, size_t size, Error *err);

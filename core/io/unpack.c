@@ -88,10 +88,11 @@ static bool check_bytes(Unpacker *unpacker, Error *err) {
                                  "changed (its checksum does not match)", err);
 }
 
+/* O_NONBLOCK: a FIFO is refused, not waited for. */
 static bool open_file(Unpacker *unpacker, const char *path, Error *err) {
   struct stat what;
   snprintf(unpacker->path, sizeof unpacker->path, "%.180s", path);
-  unpacker->file = open(path, O_RDONLY | O_CLOEXEC);
+  if (unpacker->file < 0) unpacker->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (unpacker->file < 0 || fstat(unpacker->file, &what))
     return error_set(err, RG_ERROR_IO, "%s '%.160s' cannot be read: %s", unpacker->format.what,
                      unpacker->path, strerror(errno));
@@ -114,18 +115,28 @@ static bool begin(Unpacker *unpacker, const char *path, Error *err) {
          unpack_seek(unpacker, directory, err);
 }
 
-Unpacker *unpack_open(Heap *heap, const char *path, const PackFormat *format, Error *err) {
+static Unpacker *create(Heap *heap, const char *path, int file, const PackFormat *format,
+                        Error *err) {
   Unpacker *unpacker = heap_alloc(heap, sizeof *unpacker);
   if (!unpacker) {
+    if (file >= 0) close(file);
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s", format->what);
     return NULL;
   }
   unpacker->heap = heap;
   unpacker->format = *format;
-  unpacker->file = -1;
+  unpacker->file = file;
   if (begin(unpacker, path, err)) return unpacker;
   unpack_close(unpacker);
   return NULL;
+}
+
+Unpacker *unpack_open(Heap *heap, const char *path, const PackFormat *format, Error *err) {
+  return create(heap, path, -1, format, err);
+}
+
+Unpacker *unpack_take(Heap *heap, int file, const PackFormat *format, Error *err) {
+  return create(heap, "in memory", file, format, err);
 }
 
 bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err) {

@@ -168,4 +168,5 @@ bool arrangement_read(Arrangement *arrangement, Heap *heap, int manager_count, U
 
 void arrangement_free(Arrangement *arrangement) {
   if (arrangement->memory.heap) scratch_deinit(&arrangement->memory);
+  *arrangement = (Arrangement){0};
 }

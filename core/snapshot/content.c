@@ -164,10 +164,15 @@ static bool activate(Moving *moving, const SNode *node, const int64_t *coordinat
   return cell_refresh(moving->tree, moving->err);
 }
 
+/* A node has a cell of its own, which its shape has room for. */
 static bool check_count(const Moving *moving, const SNode *node, int64_t count) {
-  int64_t most = (int64_t)(moving->tree->rt.reserved / node->node_size);
-  return (count >= 0 && count <= most) ||
-         refuse(moving, "has more active cells than the memory budget has room for");
+  uint64_t most = UINT64_MAX, budget = moving->tree->rt.reserved / node->node_size;
+  if (!snode_has(node, SNODE_UNBOUNDED)) most = 1;
+  for (int k = 0; k < node->rank && most != UINT64_MAX; k++)
+    if (__builtin_mul_overflow(most, (uint64_t)node->shape[k], &most)) most = UINT64_MAX;
+  if (count < 0 || (uint64_t)count > most)
+    return refuse(moving, "has more active cells than a shape has");
+  return (uint64_t)count <= budget || storage_budget_error(moving->tree, node->manager, moving->err);
 }
 
 static bool load_nodes(Moving *moving, const SNode *node) {
@@ -276,7 +281,8 @@ static void expect_valid(const Tree *tree) {
 #endif
 }
 
-bool content_read(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement, Error *err) {
+static bool read_content(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement,
+                         Error *err) {
   Moving *moving = begin(tree, err);
   if (!moving) return false;
   Store *store = tree->store;
@@ -291,4 +297,17 @@ bool content_read(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement
   store->changes++;
   end(moving);
   return ok;
+}
+
+bool content_load(Tree *tree, Unpacker *unpacker, PackPart content, PackPart arrangement,
+                  Arrangement *memory, Error *err) {
+  bool is_arranged = arrangement.size && arrangement_is_known(tree);
+  arrangement_free(memory);
+  if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
+  if (is_arranged && (!unpack_seek(unpacker, arrangement, err) ||
+                      !arrangement_read(memory, tree->store->heap, tree->layout->manager_count,
+                                        unpacker, err)))
+    return false;
+  return unpack_seek(unpacker, content, err) &&
+         read_content(tree, unpacker, is_arranged ? memory : NULL, err);
 }

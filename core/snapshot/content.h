@@ -20,7 +20,10 @@
  * laid out and reached. */
 bool content_write(Tree *tree, Packer *packer, PackPart *content, PackPart *arrangement,
                    Error *err);
-/* Replaces what the tree holds. arrangement may be NULL. On failure the tree is empty. */
-bool content_read(Tree *tree, Unpacker *unpacker, const Arrangement *arrangement, Error *err);
+/* Replaces what the tree, which is laid out, holds by these parts; `memory` is for the arrangement,
+ * and of no use afterwards. On failure the tree is empty, or as before. Below a guard, after which
+ * arrangement_free(memory). */
+bool content_load(Tree *tree, Unpacker *unpacker, PackPart content, PackPart arrangement,
+                  Arrangement *memory, Error *err);
 
 #endif

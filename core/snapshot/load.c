@@ -1,7 +1,8 @@
-/* load.c - snapshot_load. All that was asked for is found, and compared with what there is, before
- * anything of it changes. */
-#include "snapshot/content.h"
+/* load.c - snapshot_load. All that was asked for is found, compared with what there is, and arrays
+ * are read to their end, before anything changes. What trees hold is kept until the last one is
+ * loaded: a load that fails, as one that is too large for the budget, puts it back. */
 #include "snapshot/directory.h"
+#include "snapshot/keep.h"
 #include "snapshot/snapshot.h"
 
 typedef struct Source {     /* a tree or an array of the file */
@@ -10,6 +11,7 @@ typedef struct Source {     /* a tree or an array of the file */
   int row_count;
   Str type, shape;          /* an array's */
   void *into;               /* Tree or Array; NULL: nobody asked for it */
+  const char *name;         /* of the first item that asked for it */
 } Source;
 
 typedef struct Loading {
@@ -25,6 +27,7 @@ typedef struct Loading {
   int tree_count, array_count;
   RtRandom saved;
   Arrangement arrangement;
+  Keep keep;
 } Loading;
 
 static bool refuse(const Loading *l, Error *err) {
@@ -122,16 +125,31 @@ static bool compare_tree(Loading *l, const Source *source, const Tree *tree, con
   return true;
 }
 
+/* Each thing of the snapshot is loaded into one thing here, and into each here at most one. */
+static bool enter(const Loading *l, Source *source, const Source *sources, int count, void *into,
+                  const char *name, const char *what, Error *err) {
+  if (source->into && source->into != into)
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.60s' and '%.60s' belong to one %s in snapshot '%.100s', but to two here",
+                     source->name, name, what, l->path);
+  for (int k = 0; k < count; k++)
+    if (sources[k].into == into && &sources[k] != source)
+      return error_set(err, RG_ERROR_ARGUMENT,
+                       "'%.60s' and '%.60s' belong to two %ss in snapshot '%.100s', but to one "
+                       "here", sources[k].name, name, what, l->path);
+  if (!source->into) source->name = name;
+  source->into = into;
+  return true;
+}
+
 static bool load_into_tree(Loading *l, uint64_t number, Tree *tree, const char *name, Error *err) {
   Source *source = number < (uint64_t)l->tree_count ? &l->trees[number] : NULL;
   if (!source) return refuse(l, err);
   if (tree->store != l->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
-  if (source->into && source->into != tree)
-    return error_set(err, RG_ERROR_ARGUMENT,
-                     "'%.100s' is of one tree with others in the snapshot, and not here", name);
-  source->into = tree;
-  return tree_settle(tree, "its first use", err) && compare_tree(l, source, tree, name, err);
+  return enter(l, source, l->trees, l->tree_count, tree, name, "tree", err) &&
+         tree_settle(tree, "its first use", err) && tree_check_own(tree, err) &&
+         compare_tree(l, source, tree, name, err);
 }
 
 static bool load_into_array(Loading *l, uint64_t number, Array *array, const char *name,
@@ -146,7 +164,7 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
   if (array->is_strided || array->is_constant)
     return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is no array that can be written as a block",
                      name);
-  source->into = array;
+  if (!enter(l, source, l->arrays, l->array_count, array, name, "array", err)) return false;
   if (str_is(source->type, array->type_name) && str_is(source->shape, shape)) return true;
   return error_set(err, RG_ERROR_ARGUMENT,
                    "'%.60s' is an array of %.*s with shape %.*s in snapshot '%.100s', and here one "
@@ -224,28 +242,45 @@ static bool find_item(Loading *l, RgSaved *item, Error *err) {
 /* -- contents ---------------------------------------------------------------------------------- */
 
 static bool load_tree(Loading *l, const Source *source, Error *err) {
-  Tree *tree = source->into;
-  Arrangement *arrangement = NULL;
-  if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
-  if (source->arrangement.size && arrangement_is_known(tree)) {
-    if (!unpack_seek(l->unpacker, source->arrangement, err)) return false;
-    arrangement = &l->arrangement;
-    if (!arrangement_read(arrangement, l->store->heap, tree->layout->manager_count, l->unpacker,
-                          err))
-      return false;
+  keep_is_replaced(&l->keep, source->into);
+  return content_load(source->into, l->unpacker, source->content, source->arrangement,
+                      &l->arrangement, err);
+}
+
+static uint64_t bytes_of(const Array *array) {
+  return (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
+}
+
+/* Has its part as many bytes as the array? */
+static bool check_array_part(Loading *l, const Source *source, Error *err) {
+  uint8_t room[1 << 14];
+  uint64_t left = bytes_of(source->into);
+  if (!unpack_seek(l->unpacker, source->content, err)) return false;
+  while (left) {
+    size_t now = left < sizeof room ? (size_t)left : sizeof room;
+    if (!unpack_read(l->unpacker, room, now, err)) return false;
+    left -= now;
   }
-  return unpack_seek(l->unpacker, source->content, err) &&
-         content_read(tree, l->unpacker, arrangement, err);
+  return unpack_is_at_end(l->unpacker) ||
+         unpack_refuse(l->unpacker, "has more in a part than belongs there", err);
 }
 
 static bool load_array(Loading *l, const Source *source, Error *err) {
   const Array *array = source->into;
-  uint64_t bytes = (uint64_t)array->count *
-                   (uint64_t)type_row(&array->store->types, array->type).size;
   Device *device = l->store->device;
   return device_reach(device, (RtTree *)&array->block->rt, NULL, 0, DEVICE_WRITES, err) &&
          unpack_seek(l->unpacker, source->content, err) &&
-         unpack_read(l->unpacker, array->data, bytes, err);
+         unpack_read(l->unpacker, array->data, bytes_of(array), err);
+}
+
+/* All that can be seen to fail before anything changes; and what trees hold is kept. */
+static bool prepare(Loading *l, Error *err) {
+  for (int k = 0; k < l->array_count; k++)
+    if (l->arrays[k].into && !check_array_part(l, &l->arrays[k], err)) return false;
+  l->keep.trees = scratch_array(&l->scratch, KeptTree, l->tree_count);
+  for (int k = 0; k < l->tree_count; k++)
+    if (l->trees[k].into && !keep_tree(&l->keep, l->trees[k].into, err)) return false;
+  return keep_end(&l->keep, err);
 }
 
 static bool load_all(void *data, Error *err) {
@@ -254,14 +289,29 @@ static bool load_all(void *data, Error *err) {
   if (!l->unpacker || !read_directory(l, err)) return false;
   for (int32_t k = 0; k < l->count; k++)
     if (!find_item(l, &l->items[k], err)) return false;
-  for (int k = 0; k < l->tree_count; k++) {
+  if (!prepare(l, err)) return false;
+  for (int k = 0; k < l->tree_count; k++)
     if (l->trees[k].into && !load_tree(l, &l->trees[k], err)) return false;
-    arrangement_free(&l->arrangement);
-  }
   for (int k = 0; k < l->array_count; k++)
     if (l->arrays[k].into && !load_array(l, &l->arrays[k], err)) return false;
   if (l->random) *l->random = l->saved;
   return true;
+}
+
+static bool restore_all(void *data, Error *err) {
+  Loading *l = data;
+  return keep_restore(&l->keep, err);
+}
+
+/* After a failure, of which err tells. */
+static void put_back(Loading *l, Error *err) {
+  Error second, first = *err;
+  error_clear(&second);
+  if (guard_run(restore_all, l, &second)) return;
+  error_clear(err);
+  err->more = first.more;
+  error_set(err, first.code, "%.200s; what was there before could not be put back: %.200s",
+            first.message, second.message);
 }
 
 bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *items, int32_t count,
@@ -270,7 +320,9 @@ bool snapshot_load(Store *store, RtRandom *random, const char *path, RgSaved *it
   scratch_init(&l.scratch, store->heap);
   (void)store_text(store);
   bool ok = guard_run(load_all, &l, err);
+  if (!ok) put_back(&l, err);
   arrangement_free(&l.arrangement);
+  keep_free(&l.keep);
   unpack_close(l.unpacker);
   scratch_deinit(&l.scratch);
   return ok;

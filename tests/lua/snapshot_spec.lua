@@ -216,6 +216,47 @@ describe("a snapshot", function()
     for i = 0, 15999, 16 do assert.equal(i, second[i]) end
   end)
 
+  it("leaves what was there where it does not fit the budget", function()
+    local function world(memory)
+      local own = rg.new { memory = memory }
+      local x, y = own.field(own.f32), own.field(own.i32, 100)
+      local block = own.root:pointer("ij", 64)
+      block:dense("ij", 16):place(x)
+      return own, { x = x, y = y, a = own.array(own.f64, 5) }, block
+    end
+    local own, large = world "256MiB"
+    for i = 0, 31 do
+      for j = 0, 31 do large.x[i * 16][j * 16] = i + j + 1 end
+    end
+    large.y[3], large.a[2] = 7, 8
+    own.save(path, large)
+    local small, t, block = world "768KiB"
+    t.x[5][5], t.x[100][100], t.y[1], t.a[1] = 42, 7, 3, 4
+    local before = contents(t.x)
+    assert.equal("memory.budget", failure(small.load, path, t).code)
+    assert.equal(before, contents(t.x))
+    assert.equal(2, block:count())
+    assert.same({ 3, 0, 4, 0 }, { t.y[1], t.y[3], t.a[1], t.a[2] })
+    t.x[300][300] = 1
+    assert.equal(3, block:count())
+  end)
+
+  it("loads each thing into one thing, whatever its names", function()
+    local x, y, a, b = rg.field(rg.f32, 4), rg.field(rg.f32, 4), rg.array(rg.i32, 3),
+      rg.array(rg.i32, 3)
+    x[1], y[1], a[1], b[1] = 1, 2, 3, 4
+    rg.save(path, { x = x, also_x = x, y = y, a = a, also_a = a, b = b })
+    x:fill(0)
+    a[1] = 0
+    rg.load(path, { x = x, also_x = x, a = a, also_a = a })
+    assert.same({ 1, 3 }, { x[1], a[1] })
+    for _, into in ipairs { { x = x, y = x }, { x = x, also_x = y }, { a = a, b = a },
+      { a = a, also_a = b } } do
+      assert.equal("argument.invalid", failure(rg.load, path, into).code)
+    end
+    assert.same({ 1, 2, 3, 4 }, { x[1], y[1], a[1], b[1] })
+  end)
+
   it("is refused when it is cut short, altered, of a later version, or no snapshot", function()
     local x = support.sparse(rg.f32, "ij", 8, 4)
     for k = 0, 31 do x[k][k] = k end
