@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stack.h"
+
 static _Thread_local Guard *innermost;
 
 void guard_open(Guard *guard) {
@@ -25,6 +27,16 @@ void guard_leave(const Error *failure) {
   guard->failure = *failure;
   guard_close(guard);
   longjmp(guard->leave, 1);
+}
+
+void guard_check_stack(void) {
+  if ((uint64_t)(uintptr_t)__builtin_frame_address(0) >= stack_end()) return;
+  Error failure = {0};
+  error_set(&failure, RG_ERROR_UNSUPPORTED,
+            "this needs more stack to compile than its thread has left");
+  error_hint(&failure, "divide the longest expressions and the deepest blocks of the kernel; if it "
+                       "has none, this is a bug in Regolith: please report it");
+  guard_leave(&failure);
 }
 
 bool guard_report(const Guard *guard, Error *err) {

@@ -22,6 +22,10 @@ typedef struct Guard {
 
 /* Calls `work(data, err)`; false with the failure in err when it ended by guard_leave. */
 bool guard_run(bool (*work)(void *data, Error *err), void *data, Error *err);
+/* Leaves with an error when the thread's stack is nearly used up, so that a recursion without end
+ * fails instead of crashing. scratch_alloc asks; a recursive walk that allocates nothing asks
+ * itself. */
+void guard_check_stack(void);
 /* Ends what runs below the thread's innermost guard, which is closed by that. */
 _Noreturn void guard_leave(const Error *failure);
 

@@ -48,6 +48,7 @@ static void add_block(Scratch *scratch, size_t least_bytes) {
 }
 
 void *scratch_alloc(Scratch *scratch, size_t size_bytes) {
+  guard_check_stack();
   size_t size = (size_bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
   if (!scratch->blocks || size > scratch->size - scratch->used) add_block(scratch, size);
   void *memory = scratch->blocks->bytes + scratch->used;

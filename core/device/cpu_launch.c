@@ -17,7 +17,7 @@
 #include "device/presence.h"
 #include "device/private_copies.h"
 #include "device/races.h"
-#include "thread/stack.h"
+#include "base/stack.h"
 
 enum { SERIAL_NS = 8000, CHUNK_NS = 20000, CHUNKS_PER_WORKER = 8, ROW = 64, MOST_CHUNKS = 1 << 20 };
 

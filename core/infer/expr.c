@@ -308,4 +308,7 @@ static PartialType infer_new(Infer *f, Expr *e) {
   }
 }
 
-PartialType infer_expr(Infer *f, Expr *e) { return e->ty = infer_new(f, e); }
+PartialType infer_expr(Infer *f, Expr *e) {
+  guard_check_stack();
+  return e->ty = infer_new(f, e);
+}

@@ -9,6 +9,15 @@
 #include "base/vec.h"
 #include "check.h"
 
+typedef struct Deep { Scratch *scratch; int depth, most; } Deep;
+
+static bool descend(void *data, Error *err) {
+  Deep *deep = data;
+  if (++deep->depth == deep->most) return true;
+  scratch_alloc(deep->scratch, 1);
+  return descend(deep, err) && deep->depth > 0; /* not a tail call */
+}
+
 typedef struct Greed { Scratch *scratch; int blocks; } Greed;
 
 static bool take_blocks(void *data, Error *err) {
@@ -78,6 +87,22 @@ static void scratch_tests(void) {
       scratch_deinit(&scratch);
       CHECK_INT(heap.live_bytes, 0);
     }
+  }
+}
+
+static void stack_tests(void) {
+  TEST("a recursion without end that allocates scratch memory is an error, not a crash") {
+    Heap heap;
+    heap_init(&heap, 0);
+    Scratch scratch;
+    scratch_init(&scratch, &heap);
+    Error err = {0};
+    Deep deep = {&scratch, 0, INT32_MAX};
+    CHECK(!guard_run(descend, &deep, &err));
+    CHECK(deep.depth > 100);
+    CHECK_TEXT(error_code_text(err.code), "kernel.unsupported");
+    scratch_deinit(&scratch);
+    CHECK_INT(heap.live_bytes, 0);
   }
 }
 
@@ -196,6 +221,7 @@ int main(void) {
   hash_tests();
   heap_tests();
   scratch_tests();
+  stack_tests();
   text_tests(&scratch);
   error_tests();
   TEST("division rounds down and logarithms are exact") {

@@ -1,6 +1,6 @@
 /* stack.c - see stack.h. A thread's stack is looked up once: the main thread's is read from
  * /proc. */
-#include "thread/stack.h"
+#include "base/stack.h"
 
 #include <pthread.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* stack.h - how far the running thread's stack may grow. */
-#ifndef RG_THREAD_STACK_H
-#define RG_THREAD_STACK_H
+#ifndef RG_BASE_STACK_H
+#define RG_BASE_STACK_H
 
 #include <stdint.h>
 
