@@ -261,10 +261,30 @@ static void emit_unary(Emit *e, Expr *expr) {
 
 /* -- short circuits ---------------------------------------------------------------------------- */
 
+/* Of vectors of booleans, number by number; a single one on the left decides for all of the right. */
+static void emit_logic_each(Emit *e, Expr *expr) {
+  Shape shape = emit_shape(e, expr);
+  bool is_and = expr->kind == AST_AND, is_one = type_is_scalar(emit_shape(e, expr->left));
+  if (is_one) emit_text(e, "(");
+  else emit_operation(e, shape, is_and ? "band" : "bor", TYPE(BOOL));
+  emit_expr(e, expr->left);
+  if (!is_one) emit_text(e, ", ");
+  else if (is_and) emit_text(e, " and ");
+  else emit_format(e, " and _rg.stretch(%d, true) or ", type_parts(shape));
+  emit_expr(e, expr->right);
+  if (is_one && is_and) emit_text(e, " or ");
+  if (is_one && is_and) emit_zero(e, TYPE(BOOL), shape);
+  emit_text(e, ")");
+}
+
 /* `a and b and c` without parentheses between them, since Lua nests at most 200. */
 static void emit_logic(Emit *e, Expr *expr) {
   Expr *first = expr;
   int count = 0;
+  if (!type_is_scalar(emit_shape(e, expr))) {
+    emit_logic_each(e, expr);
+    return;
+  }
   for (; first->kind == expr->kind && !choice_is(e->s, first); first = sema_strip(first->left))
     count++;
   Expr **links = scratch_array(e->scratch, Expr *, count);
@@ -307,6 +327,7 @@ static void emit_choice(Emit *e, Expr *expr) {
 /* -- all --------------------------------------------------------------------------------------- */
 
 void emit_expr(Emit *e, Expr *expr) {
+  guard_check_stack();
   if (expr->inlined) {
     emit_function_call(e, expr, expr->inlined);
     return;

@@ -296,9 +296,20 @@ static bool check_unary(Sema *s, Expr *e, Type at) {
 
 /* -- choices ----------------------------------------------------------------------------------- */
 
-static bool check_arm(Sema *s, Expr *value, Type at) {
+/* Of a choice: vectors of booleans choose nothing. */
+static bool check_chooser(Sema *s, Expr *e) {
+  if (!type_is_scalar(shape_of(e))) return shape_fail_condition(s, e);
+  return check_condition(s, e);
+}
+
+static bool check_arm(Sema *s, const Expr *choice, Expr *value, Type at) {
   PartialType ty = ty_at(s, value);
+  Shape shape = shape_of(choice), own = shape_of(value);
   if (!check_some(s, value)) return false;
+  if (!type_equal(shape, own))
+    return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL,
+                     "one side of this choice is %s, the other %s", shape_text(s, own),
+                     shape_text(s, shape));
   if ((ty.kind == TY_BOOL) != type_is_bool(at))
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, NULL,
                      "one side of this choice is %s, the other %s", ty_text(s, ty_of(at)),
@@ -312,17 +323,18 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
     const Choice *arm = &arms.items[i];
     bool is_last = i == arms.count - 1;
     if (!is_last && !arm->condition)
-      return check_condition(s, arm->value) && check_arm(s, arm->value, at);
-    if (arm->condition && !check_condition(s, arm->condition)) return false;
-    if (!check_arm(s, arm->value, at)) return false;
+      return check_chooser(s, arm->value) && check_arm(s, e, arm->value, at);
+    if (arm->condition && !check_chooser(s, arm->condition)) return false;
+    if (!check_arm(s, e, arm->value, at)) return false;
   }
   return true;
 }
 
 /* `c and a` alone is false if c is: a number needs an `or`. */
 static bool check_and(Sema *s, Expr *e) {
-  if (!check_condition(s, e->left)) return false;
-  if (ty_at(s, e->right).kind == TY_BOOL) return check_condition(s, e->right);
+  bool is_logic = ty_at(s, e->right).kind == TY_BOOL;
+  if (!(is_logic ? check_condition(s, e->left) : check_chooser(s, e->left))) return false;
+  if (is_logic) return check_condition(s, e->right);
   return check_some(s, e->right) &&
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "add the other case: c and a or b",
                    "this is %s where the condition holds, and false elsewhere",
@@ -364,6 +376,7 @@ static Type complete(Sema *s, Expr *e, Type want) {
 }
 
 bool check_expr(Sema *s, Expr *e, Type want) {
+  guard_check_stack();
   if (s->failed) return false;
   Type at = e->at = complete(s, e, want);
   Inline *in = e->inlined;
@@ -383,7 +396,8 @@ bool check_expr(Sema *s, Expr *e, Type want) {
   case AST_METHOD: return check_method(s, e);
   case AST_AND: return check_and(s, e);
   case AST_OR:
-    if (default_is(e)) return check_expr(s, e->left, want);
+    if (default_is(e) && type_equal(shape_of(e), shape_of(e->left)))
+      return check_expr(s, e->left, want);
     if (choice_is(s, e)) return check_choice(s, e, at);
     return check_condition(s, e->left) && check_condition(s, e->right);
   case AST_TERNARY: return check_choice(s, e, at);

@@ -204,11 +204,43 @@ static IrInst **lower_unary(Lower *l, Expr *e) {
   return result;
 }
 
+static void set_all(Lower *l, IrInst **vars, IrInst **values, int count) {
+  for (int k = 0; k < count; k++) ir_set(&l->b, vars[k], values[k]);
+}
+
+static IrInst **get_all(Lower *l, IrInst **vars, int count) {
+  IrInst **values = array(l, count);
+  for (int k = 0; k < count; k++) values[k] = ir_get(&l->b, vars[k]);
+  return values;
+}
+
+/* `a and b` of booleans, number by number. Only a single one on the left decides whether the right
+ * side is computed. */
+static IrInst **lower_logic(Lower *l, Expr *e) {
+  bool is_and = e->kind == AST_AND;
+  int count = count_at(l, e);
+  IrInst **left = lower_values_as(l, e->left, TYPE(BOOL), count), **result = array(l, count);
+  if (!type_is_scalar(shape_of(e->left)) || choice_is_cheap(l->s, e->right)) {
+    IrInst **right = lower_values_as(l, e->right, TYPE(BOOL), count);
+    lower_at(l, e->pos);
+    for (int k = 0; k < count; k++)
+      result[k] = ir_binary(&l->b, is_and ? IR_BAND : IR_BOR, left[k], right[k]);
+    return result;
+  }
+  lower_at(l, e->pos);
+  for (int k = 0; k < count; k++) result[k] = ir_var(&l->b, TYPE(BOOL));
+  set_all(l, result, left, count);
+  IrRegion *back = lower_enter(l, ir_if(&l->b, left[0])->regions[is_and ? 0 : 1]);
+  set_all(l, result, lower_values_as(l, e->right, TYPE(BOOL), count), count);
+  lower_leave(l, back);
+  return get_all(l, result, count);
+}
+
 /* `c and a or b`: branches if an arm costs more than a few ops. */
 static IrInst **lower_choice(Lower *l, Expr *e) {
   Type at = e->at;
   int count = count_at(l, e), nesting = l->nesting;
-  IrInst **vars = array(l, count), **result = array(l, count);
+  IrInst **vars = array(l, count);
   Choices arms = choice_arms(l->s, e);
   bool is_cheap = arms.count == 2 && choice_is_cheap(l->s, arms.items[0].value) &&
                   choice_is_cheap(l->s, arms.items[1].value);
@@ -225,15 +257,14 @@ static IrInst **lower_choice(Lower *l, Expr *e) {
         arms.items[i].condition ? ir_if(&l->b, lower_expr(l, arms.items[i].condition)) : NULL;
     IrRegion *inside = branch ? lower_enter(l, branch->regions[0]) : NULL;
     IrInst **values = lower_values_as(l, arms.items[i].value, at, count);
-    for (int k = 0; k < count; k++) ir_set(&l->b, vars[k], values[k]);
+    set_all(l, vars, values, count);
     if (!branch) break;
     lower_leave(l, inside);
     lower_enter(l, branch->regions[1]);
   }
   l->nesting = nesting;
   l->b.region = back;
-  for (int k = 0; k < count; k++) result[k] = ir_get(&l->b, vars[k]);
-  return result;
+  return get_all(l, vars, count);
 }
 
 IrInst **lower_values(Lower *l, Expr *e) {
@@ -258,7 +289,8 @@ IrInst **lower_values(Lower *l, Expr *e) {
   }
   switch (e->kind) {
   case AST_UNARY: return lower_unary(l, e);
-  case AST_OR:
+  case AST_AND: return lower_logic(l, e);
+  case AST_OR: return choice_is(l->s, e) ? lower_choice(l, e) : lower_logic(l, e);
   case AST_TERNARY: return lower_choice(l, e);
   default: return lower_parts(l, e, all, count);
   }

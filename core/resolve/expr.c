@@ -117,11 +117,7 @@ bool resolve_condition(Resolve *r, Expr *e) {
   if (!resolve_value(r, e)) return false;
   return type_is_scalar(shape_of(e)) || type_is_struct(shape_of(e))
              ? resolve_check_scalar(r, e)
-             : sema_fail(r->s, e, RG_ERROR_TYPE_CONDITION,
-                         scratch_format(r->scratch, "rg.any(%s) or rg.all(%s) makes it one",
-                                        sema_source(r->s, e), sema_source(r->s, e)),
-                         "a condition is one boolean, and this is %s",
-                         shape_text(r->s, shape_of(e)));
+             : shape_fail_condition(r->s, e);
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
@@ -412,12 +408,35 @@ static bool check_condition_shape(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) || resolve_condition(r, e);
 }
 
+/* Without knowing types. */
+static bool is_surely_number(Expr *e) {
+  e = sema_strip(e);
+  return e->kind == AST_NUMBER || e->entity.kind == ENTITY_CONSTANT ||
+         (e->kind == AST_UNARY && e->op == AST_NEG) ||
+         (e->kind == AST_BINARY && e->op <= AST_POW);
+}
+
+/* Vectors of booleans combine number by number, and a single boolean with each of them. Whether
+ * these are booleans is known once types are: check_expr.c. */
+static bool shape_logic(const Expr *a, Expr *b, Shape *shape) {
+  Shape left = shape_of(a), right = shape_of(b);
+  if (type_is_struct(left) || type_is_struct(right) ||
+      (!type_is_scalar(left) && is_surely_number(b)))
+    return false;
+  *shape = type_is_scalar(left) ? right : left;
+  return type_is_scalar(left) || type_is_scalar(right) || type_equal(left, right);
+}
+
 /* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
 static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
   Expr *a = e->kind == AST_TERNARY ? e->right : e->left,
        *b = e->kind == AST_TERNARY ? e->third : e->right;
+  if (e->kind != AST_TERNARY && shape_logic(a, b, shape)) return true;
   *shape = shape_of(b);
   if (e->kind == AST_TERNARY && !check_condition_shape(r, e->left)) return false;
+  if (e->kind == AST_AND && !is_surely_number(b) && !type_is_struct(*shape) &&
+      !type_is_struct(shape_of(a)))
+    return shape_join(r, e, shape_of(a), *shape, "'and'", shape);
   if (e->kind == AST_AND) return check_condition_shape(r, a);
   return type_equal(shape_of(a), *shape) ||
          sema_fail(r->s, b, RG_ERROR_TYPE_MISMATCH, NULL,

@@ -318,10 +318,14 @@ static bool binary(Resolve *r, Expr *e, Static *out) {
   return static_fail(r, e, "static numbers take operators of numbers");
 }
 
+static bool is_of_bools(const Static *value) {
+  return value->kind == STATIC_VECTOR && type_is_bool(value->type);
+}
+
 static bool unary(Resolve *r, Expr *e, Static *out) {
   if (e->op == AST_LEN) return leaf(r, e, out);
   if (!static_value(r, e->left, out)) return false;
-  if (e->op == AST_NOT) {
+  if (e->op == AST_NOT && !is_of_bools(out)) {
     *out = of_bool(!static_is_true(out));
     return true;
   }
@@ -334,9 +338,11 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
   return true;
 }
 
-/* As in Lua: the operand that decides. */
+/* As in Lua: the operand that decides. Vectors of booleans, of which none does, are left to the
+ * kernel. */
 static bool logic(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, out)) return false;
+  if (is_of_bools(out)) return static_fail(r, e, NULL);
   return static_is_true(out) == (e->kind == AST_OR) || static_value(r, e->right, out);
 }
 

@@ -209,6 +209,49 @@ describe("a vector in a kernel", function()
   end)
 end)
 
+describe("and, or, not of booleans in a vector", function()
+  local fields = { b = rg.field(rg.bvec2, 4), m = rg.field(rg.mat(2, 2, rg.bool), 1) }
+  local b, seen = fields.b, rg.field(rg.i32, 1)
+  b[0], b[1], b[2] = rg.bvec2(true, false), rg.bvec2(false, true), rg.bvec2(true, true)
+  local function run(text, ...)
+    return rg.kernel("function(c: bool, v: vec2) " .. text .. " end",
+      { b = b, m = fields.m, seen = seen })(...)
+  end
+
+  it("are taken number by number, in every position", function()
+    local v = rg.vec2(1, 2)
+    for _, case in ipairs {
+      { "return b[0] or b[1]", true, true }, { "return b[0] and b[2]", true, false },
+      { "return not b[0]", false, true }, { "return c and b[1]", false, true },
+      { "return b[1] and c", false, true }, { "return not c or b[0]", true, false },
+      { "return c and b[0] or b[1]", true, true }, { "return v < v and b[0] or v <= v", true, true },
+      { "local q = m[0] or m[0] return q[0] or b[1]", false, true },
+      { "for i in rg.range(4) do b[3] = b[0] and not b[1] end return b[3]", true, false },
+      { "local all = b[2] for i in rg.range({2, 4}) do all = all and b[i - 2] end return all",
+        false, false },
+      { "local any = b[3] and not b[3] for i in rg.range(1) do any = any or b[1] end return any",
+        false, true },
+      { "local q = not c and rg.bvec2(seen:add(0, 1) == 0) return q", false, false },
+    } do
+      assert.same({ case[2], case[3] }, numbers(run(case[1], true, v)), case[1])
+    end
+    assert.equal(0, seen[0]) -- a single boolean on the left decides for the whole right side
+    assert.equal(2, run("if rg.any(c and b[3] and b[1]) then return 1 end return 2", true, v))
+  end)
+
+  it("choose no numbers", function()
+    for text, said in pairs {
+      ["return b[0] and v or v"] = "a condition is one boolean, and this is a vector of 2",
+      ["return b[0] and v"] = "a condition is one boolean, and this is a vector of 2",
+      ["return c and 1 or v"] = "one side of this choice is a number, the other a vector of 2",
+      ["return b[0] and rg.bvec3(c)"] =
+        "'and' takes values of one shape, not a vector of 2 and a vector of 3",
+    } do
+      assert.equal(said, failure(run, text, true, rg.vec2(1, 2)).message)
+    end
+  end)
+end)
+
 describe("a field of vectors", function()
   it("keeps numbers by component, in every layout", function()
     for _, layout in ipairs { "soa", "aos" } do
