@@ -30,8 +30,12 @@ RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code
 
 /* -- ranks ------------------------------------------------------------------------------------- */
 
+static bool is_of_ranks(const void *comm, const uint8_t *at) { return window_is_peers(comm, at); }
+
 static void comm_end(Object *object) {
   RgComm *ranks = (RgComm *)object;
+  Store *store = &program_of(object)->store;
+  if (store->ranks == ranks->comm) store->is_of_ranks = NULL;
   if (object->owner->has_ended) comm_gpu_forget(ranks->comm), nccl_forget(ranks->comm);
   comm_close(ranks->comm);
   object_free(object);
@@ -43,6 +47,8 @@ static bool open_comm(Program *program, RgComm **out, Error *err) {
   if (!ranks) return false;
   Boot *boot = boot_open(&program->owner.heap, err);
   ranks->comm = boot ? comm_open(&program->owner.heap, boot, 0, err) : NULL;
+  program->store.ranks = ranks->comm;
+  program->store.is_of_ranks = ranks->comm ? is_of_ranks : NULL;
   if (ranks->comm) *out = ranks;
   else object_release(&ranks->object);
   return ranks->comm;

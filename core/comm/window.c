@@ -365,6 +365,19 @@ void *window_peer(const Window *window, int32_t rank) {
   return shared_place(comm, window->shared, rank) + (window->offset - window->shared->offset);
 }
 
+static bool is_in(const uint8_t *at, const uint8_t *base, uint64_t size_bytes) {
+  return base && at >= base && at < base + size_bytes;
+}
+
+bool window_is_peers(const Comm *comm, const uint8_t *at) {
+  const CommGpu *gpu = comm->gpu;
+  uint64_t ranks = (uint64_t)comm->team_size;
+  if (is_in(at, comm->range.base, ranks * comm->stride)) return true;
+  if (!gpu || !gpu->base) return false;
+  return is_in(at, (const uint8_t *)(uintptr_t)gpu->base, ranks * gpu->stride) ||
+         is_in(at, gpu->table->host(gpu->data, gpu->base), ranks * gpu->stride);
+}
+
 Window *window_find(const Comm *comm, const void *address) {
   const uint8_t *at = address;
   Window *found = NULL;

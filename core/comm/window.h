@@ -72,6 +72,9 @@ void window_drop(Window *window);
 
 /* The window as rank `rank` has it; NULL: that is none of the team. */
 void *window_peer(const Window *window, int32_t rank);
+/* Is the address in what the team's ranks map of each other? This rank's own memory lies elsewhere,
+ * and there, too. */
+bool window_is_peers(const Comm *comm, const uint8_t *at);
 /* The innermost open window that holds the address: the smallest, of equal ones the newest. */
 Window *window_find(const Comm *comm, const void *address);
 /* Copies bytes to or from any rank; nobody else need call anything. With MPI a rank of another team

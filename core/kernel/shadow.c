@@ -32,9 +32,18 @@ typedef struct Shadow {
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
-/* Of arrays it is not known. */
+/* The argument that is the address of the array with that number, after the trees. */
+static int32_t find_array(const Variant *variant, int32_t number) {
+  int32_t k = 0;
+  while (variant->args[k].kind != ARG_ADDRESS || number-- > 0) k++;
+  return k;
+}
+
 static bool is_written(const Variant *variant, int32_t k) {
-  return (k >= 64 || k >= variant->tree_count || variant->written >> k & 1) &&
+  bool is_array = k >= variant->tree_count;
+  int32_t bit = is_array ? find_array(variant, k - variant->tree_count) : k;
+  uint64_t written = is_array ? variant->written_arrays : variant->written;
+  return (bit >= 64 || written >> bit & 1) &&
          variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
 }
 
@@ -61,7 +70,6 @@ static bool save(Shadow *shadow, Error *err) {
   const Variant *variant = shadow->variant;
   Heap *heap = shadow->kernel->engine->store->heap;
   size_t frame_bytes = sizeof *shadow->frame * (size_t)variant->frame_slots;
-  shadow->count = variant->tree_count + launch_list_arrays(variant, shadow->values);
   shadow->saved = heap_alloc(heap, sizeof *shadow->saved * (size_t)shadow->count);
   shadow->frame = heap_alloc(heap, frame_bytes);
   if (!shadow->saved || !shadow->frame)
@@ -187,19 +195,35 @@ static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
   return true;
 }
 
-static bool may_run(const Kernel *kernel, const Variant *variant, Error *err) {
-  if (!variant->reshapes) return true;
-  error_set(err, RG_ERROR_ARGUMENT,
-            "kernel '%.100s' may activate or deactivate cells, or uses arrays of kernels, which "
-            "kernel:tune() cannot undo",
-            kernel->name);
+static bool is_of_ranks(const Store *store, const RtTree *tree) {
+  return store->is_of_ranks &&
+         (store->is_of_ranks(store->ranks, tree->base) || store->is_of_ranks(store->ranks, tree->root));
+}
+
+static const char *const beyond_words[BEYOND_COUNT] = {
+#define BEYOND(NAME, WORDS) [BEYOND_##NAME] = WORDS,
+#include "kernel/beyond.def"
+#undef BEYOND
+};
+
+static bool may_run(const Shadow *shadow, Error *err) {
+  const Variant *variant = shadow->variant;
+  unsigned beyond = variant->beyond, number = 0;
+  for (int32_t k = 0; k < shadow->count; k++)
+    if (is_written(variant, k) && is_of_ranks(shadow->kernel->engine->store, variant->trees[k]))
+      beyond |= 1u << BEYOND_PEERS;
+  if (!beyond) return true;
+  while (!(beyond >> number & 1)) number++;
+  error_set(err, RG_ERROR_ARGUMENT, "kernel '%.100s' %s, which kernel:tune() cannot undo",
+            shadow->kernel->name, beyond_words[number]);
   return error_hint(err, "launch it: with tune = \"online\" launches themselves are the trials");
 }
 
 bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err) {
   Shadow shadow = {.kernel = kernel, .variant = variant, .values = values};
   TuneTrial trial = {.base = variant};
-  if (!may_run(kernel, variant, err)) return false;
+  shadow.count = variant->tree_count + launch_list_arrays(variant, values);
+  if (!may_run(&shadow, err)) return false;
   kernel->engine->store->changes++;
   bool ok = save(&shadow, err);
   while (ok && tuning_begin_trials(kernel, &trial)) {

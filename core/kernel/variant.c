@@ -142,11 +142,19 @@ typedef struct Writing {
   Variant *variant;
 } Writing;
 
-static uint64_t tree_of(const IrKernel *kernel, const IrInst *inst) {
-  if (inst->alias <= 0) return UINT64_MAX;
-  const IrField *field = &kernel->fields.items[inst->alias - 1];
-  int32_t tree = field->array >= 0 ? kernel->arrays.items[field->array].tree : field->tree;
-  return tree >= 0 && tree < 64 ? (uint64_t)1 << tree : UINT64_MAX;
+static uint64_t bit_of(int32_t number) {
+  return number >= 0 && number < 64 ? (uint64_t)1 << number : UINT64_MAX;
+}
+
+static void note_written(const Writing *writing, const IrInst *inst) {
+  const IrKernel *kernel = writing->kernel;
+  Variant *variant = writing->variant;
+  const IrField *field = inst->alias > 0 ? &kernel->fields.items[inst->alias - 1] : NULL;
+  const IrArray *array = field && field->array >= 0 ? &kernel->arrays.items[field->array] : NULL;
+  int32_t tree = array ? array->tree : field ? field->tree : -1;
+  if (!array || tree >= 0) variant->written |= bit_of(tree);
+  if (array) variant->written_arrays |= bit_of(array->address);
+  if (!field) variant->written_arrays = UINT64_MAX;
 }
 
 /* May a task that calls it need memory for arrays? */
@@ -178,14 +186,21 @@ static bool note_host_arrays(void *data, IrInst *inst) {
   return true;
 }
 
-static bool note_writes(void *data, IrInst *inst) {
-  const Writing *writing = data;
+static unsigned beyond_of(const IrInst *inst) {
   int effects = ir_effects(inst);
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
-  bool reshapes =
-      (effects & IR_TOPOLOGY) || (writes && inst->op == IR_CALL) || ir_is_array_call(inst);
-  if (writes || reshapes) writing->variant->written |= tree_of(writing->kernel, inst);
-  writing->variant->reshapes |= reshapes;
+  if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << BEYOND_ARRAYS;
+  if (ir_is_call(inst, RT_NATIVE)) return 1u << BEYOND_EXTENSION;
+  if (inst->op == IR_INVOKE) return 0; /* the functions themselves are looked at */
+  return effects & IR_TOPOLOGY || (writes && inst->op == IR_CALL) ? 1u << BEYOND_CELLS : 0;
+}
+
+static bool note_writes(void *data, IrInst *inst) {
+  const Writing *writing = data;
+  unsigned beyond = beyond_of(inst);
+  bool writes = ir_effects(inst) & (IR_WRITE | IR_UPDATE_EFFECT) && inst->op != IR_INVOKE;
+  if (writes || beyond) note_written(writing, inst);
+  writing->variant->beyond |= beyond;
   note_arrays(writing->variant, inst);
   return true;
 }
@@ -286,7 +301,7 @@ static bool fill_tasks(Compile *compile, Variant *variant, Heap *heap, Error *er
   Writing writing = {ir, variant};
   ir_walk(ir->body, note_writes, &writing);
   for (int k = 0; k < ir->functions.count; k++)
-    ir_walk(ir->functions.items[k]->body, note_arrays, variant);
+    ir_walk(ir->functions.items[k]->body, note_writes, &writing);
   ir_walk(ir->body, note_host_arrays, variant);
   variant->shares_arrays |= variant->host_has_arrays;
   for (int32_t k = 0; k < ir->tasks.count; k++) {

@@ -46,6 +46,14 @@ typedef struct VariantArg { /* a number argument and its frame slot */
 
 typedef SemaLimit VariantLimit; /* of the argument with that number */
 
+/* What a launch may do beyond writing to its fields and arrays, as bits. */
+enum {
+#define BEYOND(NAME, WORDS) BEYOND_##NAME,
+#include "kernel/beyond.def"
+#undef BEYOND
+  BEYOND_COUNT
+};
+
 struct Variant {
   Variant *next;
   int64_t number;           /* among all that the engine compiled: 1, 2, .. */
@@ -97,8 +105,10 @@ struct Variant {
   uint64_t extents;         /* of the first 64 arguments: those that bounds of loops are made of */
   bool order_shows;         /* of iterations, in results: ir_shows_order */
   uint64_t order;           /* then: variant_order */
-  bool reshapes;            /* it may change active cells or lists, or uses counted arrays */
-  uint64_t written;         /* the first 64 trees: those that it may write to */
+  unsigned beyond;          /* beyond.def: bits of what it does that copies do not undo */
+  /* the first 64 trees, and the first 64 arguments that are addresses of arrays: those that it may
+   * write to */
+  uint64_t written, written_arrays;
   SemaValue *given;         /* what it was compiled from: what other texts are made from */
   int32_t given_count;
 };

@@ -35,6 +35,9 @@ typedef struct Store {
   bool tiny_chunks;           /* RG_STRESS */
   bool gc_is_stopped;
   bool is_short;              /* the budget was exhausted, and nothing given back since */
+  /* is there memory at the address that is other ranks'? NULL: there are none */
+  bool (*is_of_ranks)(const void *ranks, const uint8_t *at);
+  const void *ranks;
   StoreStats stats;
   TypeTable types;            /* the structs of its fields, and of what launches bring */
   RgVector vector;            /* the vector returned by the last call, if any */

@@ -52,6 +52,31 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
+  it("write to others' memory in launches, not in kernel:tune()", function()
+    holds(2, [[
+      local a, x = rg.array(rg.i32, 100), rg.array(rg.i32, 100)
+      local f = rg.field(rg.i32, 100)
+      local windows, other = { comm:window(a), comm:window(f) }, 1 - comm.rank
+      comm:barrier()
+      for name, window in ipairs(windows) do
+        local peer = window:peer(other)
+        local put = rg.kernel(function() for i in rg.range(100) do peer[i] = i end end)
+        local ok, e = pcall(put.tune, put)
+        assert(not ok and e.message:find("writes memory of other ranks, which", 1, true), name)
+        local get = rg.kernel(function() for i in rg.range(100) do x[i] = x[i] + peer[i] end end)
+        get:tune() -- and puts nothing back there
+        put()
+        comm:barrier()
+        assert(window:peer(comm.rank)[5] == 5 and x[5] == 0)
+        comm:barrier()
+      end
+      local window = windows[1]
+      local row = rg.kernel(function(r) for i in rg.range(100) do window:peer(r)[i] = i end end)
+      local ok, e = pcall(row.tune, row, other)
+      assert(not ok and e.message:find "writes memory of other ranks")
+    ]])
+  end)
+
   it("combine arrays, and numbers of vectors, in place", function()
     holds(2, [[
       local a, v = rg.array(rg.i32, 5), rg.array(rg.vec3, 4)

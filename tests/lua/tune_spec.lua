@@ -570,6 +570,52 @@ describe("kernel:tune #compiled", function()
     assert.equal(5, x[3])
   end)
 
+  it("refuses by name what reaches beyond the launch, also within functions", function()
+    local sample = rg.extension(os.getenv "RG_LIBRARY":match "^(.*/)" .. "extension/sample.so")
+    local x = rg.array(rg.f64, 1000)
+    local extended = rg.kernel(function()
+      for i in rg.range(1000) do x[i] = sample.hypotenuse(i, 1) end
+    end)
+    assert.matches("calls functions of an extension, which kernel:tune%(%) cannot undo",
+      failure(extended.tune, extended).message)
+    local made = rg.kernel(function()
+      local a = rg.zeros(rg.f32, 8)
+      for i in rg.range(8) do a[i] = i end
+      return a
+    end)
+    assert.matches("uses arrays that kernels make", failure(made.tune, made).message)
+    local within = rg.kernel([=[
+      local function deep(n: i32): f64
+        if n <= 0 then return sample.hypotenuse(3, 4) end
+        return deep(n - 1)
+      end
+      function() for i in rg.range(1000) do x[i] = deep(i % 4) end end]=],
+      { x = x, sample = sample })
+    assert.matches("calls functions of an extension", failure(within.tune, within).message)
+    assert.equal(0, x[3])
+  end)
+
+  it("prints nothing, and leaves random streams where they are", function()
+    local x = rg.array(rg.i32, 8)
+    local said = rg.kernel(function()
+      for i in rg.range(8) do x[i] = x[i] + rg.random(rg.i32) end
+      print("said once")
+    end)
+    rg.seed(3)
+    local print_before, lines = print, 0
+    print = function() lines = lines + 1 end -- luacheck: globals print
+    local ok, why = pcall(said.tune, said)
+    print = print_before
+    assert(ok, why)
+    assert.equal(0, lines)
+    said()
+    local first = x[0]
+    x:fill(0)
+    rg.seed(3)
+    said()
+    assert.equal(first, x[0])
+  end)
+
   it("raises what fails, with all as it was", function()
     local x = rg.field(rg.i32, 1000)
     local k = rg.kernel(function(bad)
