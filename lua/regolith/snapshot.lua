@@ -1,13 +1,11 @@
 --- Snapshots: `rg.save(path, { x = x, frame = 10 })` and `rg.load(path)`. Names and values go to C
---- as a flat list: `solver.v`, `grids[2]`. What is to be made anew is made from the snapshot's
---- directory (core/snapshot/snapshot.h) by the functions with which scripts declare it.
+--- as a flat list: `solver.v`, `grids[2]`.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
-local types = require "regolith.type"
 local matrix = require "regolith.matrix"
-local snode = require "regolith.snode"
 local field = require "regolith.field"
+local directory = require "regolith.snapshot_directory"
 local array = require "regolith.array"
 local value = require "regolith.value"
 
@@ -211,99 +209,6 @@ function snapshot.save(session, path, t)
   if oracle then oracle:clear() end
 end
 
--- -- the directory --------------------------------------------------------------------------------
-
-local function unescape(word)
-  if word == "-" then return "" end
-  return (word:gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
-end
-
-local function numbers_in(word)
-  local list = {}
-  for number in word:gmatch "%-?%d+" do list[#list + 1] = tonumber(number) end
-  return list
-end
-
--- Its text as { trees = { { name, levels = .., fields = .. } }, arrays = .., items = .. }.
-local function parse(text)
-  local directory = { trees = {}, arrays = {}, items = {} }
-  for line in text:gmatch "[^\n]+" do
-    local words = {}
-    for word in line:gmatch "%S+" do words[#words + 1] = word end
-    local kind, name = words[1], unescape(words[#words])
-    local tree = directory.trees[#directory.trees]
-    if kind == "tree" then
-      table.insert(directory.trees, { name = name, levels = {}, fields = {} })
-    elseif kind == "level" then
-      table.insert(tree.levels, { kind = words[2], parent = tonumber(words[3]), axes = words[4],
-        sizes = numbers_in(words[5]), aos = words[6] == "1", chunk = tonumber(words[7]),
-        name = name })
-    elseif kind == "field" then
-      table.insert(tree.fields, { level = tonumber(words[2]), type = words[3], name = name })
-    elseif kind == "array" then
-      table.insert(directory.arrays, { type = words[2], shape = numbers_in(words[3]), name = name })
-    elseif kind == "item" then
-      table.insert(directory.items, { kind = words[2], at = tonumber(words[3]),
-        part = tonumber(words[4]), offset = words[2] == "field" and numbers_in(words[5]) or nil,
-        name = name })
-    end
-  end
-  return directory
-end
-
--- -- making ---------------------------------------------------------------------------------------
-
-local function make_level(parent, row)
-  local options = { name = row.name ~= "" and row.name or nil, layout = row.aos and "aos" or nil }
-  if row.kind == "dynamic" then options.chunk = row.chunk end
-  local arguments = { row.axes, unpack(row.sizes) }
-  arguments[#arguments + 1] = options
-  return parent[row.kind](parent, unpack(arguments))
-end
-
-local function make_tree(session, row, offsets)
-  local made = { tree = snode.tree(session, { name = row.name ~= "" and row.name or nil }),
-    nodes = {}, fields = {} }
-  made.nodes[0] = made.tree
-  for id = 1, #row.levels - 1 do
-    local level = row.levels[id + 1]
-    made.nodes[id] = make_level(made.nodes[level.parent], level)
-  end
-  for number, one in ipairs(row.fields) do
-    local x = field.create(session, types.named(one.type),
-      { name = one.name ~= "" and one.name or nil })
-    made.nodes[one.level]:place(x)
-    made.fields[number - 1] = x
-    local offset = offsets[number - 1]
-    if offset and #offset > 0 then
-      check(C.rg_field_set_offset(x.rg_field, ffi.new("int64_t[8]", offset), #offset),
-        x.rg_runtime)
-    end
-  end
-  return made
-end
-
--- What an item names, made if nobody has made it yet.
-local function make(session, directory, made, item)
-  if item.kind == "array" then
-    local row = directory.arrays[item.at + 1]
-    made.arrays[item.at] = made.arrays[item.at]
-      or array.create_empty(session, types.named(row.type), row.shape)
-    return made.arrays[item.at]
-  end
-  if item.kind ~= "field" and item.kind ~= "node" then return nil end
-  if not made.trees[item.at] then
-    local offsets = {}
-    for _, other in ipairs(directory.items) do
-      if other.kind == "field" and other.at == item.at then offsets[other.part] = other.offset end
-    end
-    made.trees[item.at] = make_tree(session, directory.trees[item.at + 1], offsets)
-  end
-  local tree = made.trees[item.at]
-  if item.kind == "field" then return tree.fields[item.part] end
-  return tree.nodes[item.part]
-end
-
 -- -- loading --------------------------------------------------------------------------------------
 
 local function take(slot)
@@ -315,19 +220,19 @@ end
 local function gather(list)
   local plain, vectors, order = {}, {}, {}
   for _, row in ipairs(list) do
-    local name, type_name, k = row[1]:match "^(.-)=(.-)=(%d+)$"
-    if name then
-      if not vectors[name] then
-        vectors[name] = { type = type_name }
-        order[#order + 1] = name
+    local item = row.item
+    if item and item.vector then
+      if not vectors[item.vector] then
+        vectors[item.vector] = { type = item.type }
+        order[#order + 1] = item.vector
       end
-      vectors[name][tonumber(k)] = row[2]
+      vectors[item.vector][item.number] = row[2]
     else
       plain[#plain + 1] = row
     end
   end
   for _, name in ipairs(order) do
-    plain[#plain + 1] = { name, types.named(vectors[name].type)(unpack(vectors[name])) }
+    plain[#plain + 1] = { name, vectors[name].type(unpack(vectors[name])) }
   end
   return plain
 end
@@ -376,7 +281,7 @@ local function restore_random(session, list, with_random)
     if name then draws[name] = row[2] else rest[#rest + 1] = row end
   end
   if with_random then
-    session.runtime.draws = draws.key
+    session.runtime.draws = draws.key and draws.words
       and { key = draws.key, words = draws.words, index = 0LL, turn = 0 } or nil
   end
   return rest
@@ -402,20 +307,19 @@ function snapshot.load(session, path, into, options)
   fail.check_options(options, options_of_load, "rg.load")
   if not is_there(path) then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
-  local directory = parse(read_text(c, path, number))
+  local list_of = directory.parse(read_text(c, path, number), path)
   local handles, as_given = given(into or {})
   local made, list = { trees = {}, arrays = {} }, {}
   local known = {}
-  for _, item in ipairs(directory.items) do
+  for _, item in ipairs(list_of.items) do
     known[item.name] = true
-    local v = handles[item.name]
-    if v == nil and (not into or item.kind ~= "field" and item.kind ~= "node"
-      and item.kind ~= "array") then
-      v = make(session, directory, made, item)
+    local v, is_handle_kind = handles[item.name], directory.is_handle(item.kind)
+    if v == nil and not into and is_handle_kind then
+      v = directory.make(session, list_of, made, item, path)
     end
-    local is_wanted = v ~= nil or item.kind ~= "field" and item.kind ~= "node"
-      and item.kind ~= "array"
-    if is_wanted then list[#list + 1] = { item.name, v } end
+    if v ~= nil or not is_handle_kind then
+      list[#list + 1] = { item.name, v, item = item }
+    end
   end
   for name in pairs(handles) do -- the core says that there is no such thing
     if not known[name] then list[#list + 1] = { name, handles[name] } end

@@ -431,6 +431,47 @@ function struct.create(members, options)
   return finish(t)
 end
 
+-- "a:f32,b:struct{c:i32,d:i32}" as { "a:f32", "b:struct{c:i32,d:i32}" }.
+local function split(text)
+  local parts, depth, first = {}, 0, 1
+  for at, c in text:gmatch "()([,(){}])" do
+    if c == "," and depth == 0 then
+      parts[#parts + 1], first = text:sub(first, at - 1), at + 1
+    elseif c ~= "," then
+      depth = depth + ((c == "(" or c == "{") and 1 or -1)
+    end
+  end
+  parts[#parts + 1] = text:sub(first)
+  return parts
+end
+
+-- The declared structs with methods whose members are those of `plain`.
+local function with_methods(plain)
+  local found, rest = {}, plain.name:sub(#"struct" + 1)
+  for _, t in pairs(struct.tagged) do
+    if t.rest == rest then found[#found + 1] = t end
+  end
+  return found
+end
+
+--- The struct of a name as C and files have it, "struct{pos:vec3,mass:f32}", made if the script has
+--- not declared it; nil: it is no such name. The number in "struct#2{..}" stands for methods, which
+--- another process numbers otherwise: there it is the one declared struct with these members and
+--- methods, else the one without methods.
+function struct.named(name)
+  local tag, text = name:match "^struct(#?%d*){(.*)}$"
+  if not text then return nil end
+  local members = {}
+  for k, part in ipairs(split(text)) do
+    local own, type_name = part:match "^([^:]*):(.*)$"
+    if not own then return nil end
+    members[k] = { own, types.named(type_name) }
+  end
+  local plain = struct.create(members)
+  local found = tag ~= "" and with_methods(plain) or {}
+  return #found == 1 and found[1] or plain
+end
+
 --- The methods of the struct whose name has this number.
 function struct.methods(tag) return struct.tagged[tag] and struct.tagged[tag].methods end
 

@@ -166,17 +166,32 @@ function types.shaped(element, rows, cols)
   return types.by_name[name]
 end
 
---- The type that C calls `name`.
-function types.named(name)
-  if types.by_name[name] then return types.by_name[name] end
-  local of_arrays = require("regolith.array_type").named(name)
-  if of_arrays then return of_arrays end
+-- Names nest: array(struct{a:vec2}).
+local deepest, depth = 32, 0
+
+local function read_name(name)
+  local other = require("regolith.array_type").named(name) or require("regolith.struct").named(name)
+  if other then return other end
   local rows, cols, element = name:match "^mat%((%d+),(%d+),(%w+)%)$"
   if not rows then
     rows, element = name:match "^vec%((%d+),(%w+)%)$"
     cols = 1
   end
-  return types.shaped(types.by_name[element], tonumber(rows), tonumber(cols))
+  local scalar = types.by_name[element]
+  return scalar and types.shaped(scalar, tonumber(rows), tonumber(cols))
+end
+
+--- The type that C, or a file, calls `name`; an unknown one raises type.unknown.
+function types.named(name)
+  if types.by_name[name] then return types.by_name[name] end
+  if depth >= deepest then
+    return fail.argument(("types are nested at most %d deep"):format(deepest), nil, "type.unknown")
+  end
+  depth = depth + 1
+  local ok, t = pcall(read_name, name)
+  depth = depth - 1
+  if not ok then return error(t, 0) end
+  return t or fail.argument(("there is no type '%.80s'"):format(name), nil, "type.unknown")
 end
 
 --- vec2, ivec3, mat4 and so on, which every `rg` has.
