@@ -259,7 +259,6 @@ static PartialType infer_binary(Infer *f, Expr *e) {
     infer_demand(f, e->right, "which is used with '%s'", ast_op_text(e->op));
   }
   if (e->op == AST_FLOORDIV || e->op == AST_MOD) demand_both(f, e->left, e->right, e->op);
-  if (typed_power(e) >= 0) return a;
   return ty_binary(f->s, e->op, a, b);
 }
 

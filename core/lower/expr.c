@@ -107,7 +107,7 @@ IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b) {
   return result;
 }
 
-IrInst *lower_power(Lower *l, IrInst *value, int exponent) {
+static IrInst *lower_power(Lower *l, IrInst *value, int exponent) {
   IrInst *product = NULL;
   for (int left = exponent; left; left /= 2) {
     if (left % 2) product = product ? lower_operator(l, AST_MUL, product, value) : value;
@@ -131,16 +131,15 @@ static IrInst *lower_binary(Lower *l, Expr *e) {
     lower_at(l, e->pos);
     return lower_compare(l, e->op, a, b);
   }
-  int exponent = typed_power(e), factors;
+  int factors;
   if (typed_factors(e, at, &factors)) {
     IrInst *value = lower_as(l, e->left, at);
     lower_at(l, e->pos);
     return lower_factors(l, value, factors);
   }
   bool before = lower_enter_wrap(l, lower_operator_wraps(e->op, at));
-  IrInst *a = lower_as(l, e->left, at), *b = exponent < 0 ? lower_as(l, e->right, at) : NULL;
+  IrInst *a = lower_as(l, e->left, at), *b = lower_as(l, e->right, at);
   l->may_wrap = before;
-  if (exponent >= 0) return lower_power(l, a, exponent);
   lower_at(l, e->pos);
   return lower_operator(l, e->op, a, b);
 }

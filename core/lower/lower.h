@@ -140,7 +140,6 @@ IrInst *lower_convert(Lower *l, IrInst *value, Type type); /* constants at once 
 /* One number of a launch argument. */
 IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part);
 IrInst *lower_number(Lower *l, Type type, int64_t value);
-IrInst *lower_power(Lower *l, IrInst *value, int exponent); /* of an integer */
 IrInst *lower_factors(Lower *l, IrInst *value, int exponent); /* of a float; negative: inverse */
 IrInst *lower_operator(Lower *l, AstOp op, IrInst *a, IrInst *b); /* arithmetic and bits */
 /* access.c */

@@ -171,7 +171,7 @@ static IrInst **lower_factors_of_all(Lower *l, Expr *e, int exponent) {
 
 static IrInst **lower_binary(Lower *l, Expr *e) {
   Type at = e->at;
-  int exponent = typed_power(e), factors;
+  int factors;
   if (typed_factors(e, at, &factors)) return lower_factors_of_all(l, e, factors);
   Shape a_shape = shape_of(e->left), b_shape = shape_of(e->right);
   if (e->op == AST_EQ || e->op == AST_NE) return lower_equality(l, e);
@@ -187,8 +187,6 @@ static IrInst **lower_binary(Lower *l, Expr *e) {
   l->may_wrap = before;
   lower_at(l, e->pos);
   if (is_product) return lower_product(l, a_shape, a, b_shape, b);
-  for (int k = 0; k < count && exponent >= 0; k++) result[k] = lower_power(l, a[k], exponent);
-  if (exponent >= 0) return result;
   for (int k = 0; k < count; k++) result[k] = lower_operator(l, e->op, a[k], b[k]);
   return result;
 }

@@ -20,15 +20,6 @@ Expr *typed_quotient(Sema *s, Expr *e) {
   return may_be && (ty_is_integer(a) || ty_is_integer(b)) ? e : NULL;
 }
 
-int typed_power(const Expr *e) {
-  enum { MOST_FACTORS = 64 };
-  SemaInteger exponent;
-  bool is_power = e->kind == AST_BINARY && e->op == AST_POW && e->left->ty.kind == TY_INT &&
-                  sema_integer(e->right, false, &exponent);
-  return is_power && !exponent.is_negative && exponent.size <= MOST_FACTORS ? (int)exponent.size
-                                                                            : -1;
-}
-
 bool typed_factors(const Expr *e, Type at, int *exponent) {
   enum { MOST_FACTORS = 16 };
   SemaInteger whole;

@@ -151,8 +151,6 @@ bool default_is(const Expr *e);
 bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute unconditionally */
 
 /* quotient.c */
-/* Is e `i ^ 3`: an integer, to the power of a whole number that is written? Its factors, or -1. */
-int typed_power(const Expr *e);
 /* Is e, computed in the float type `at`, `x ^ 3`: a power with a whole exponent from -16 to 16 that
  * is written? It is a product then, in the order of lower_factors. */
 bool typed_factors(const Expr *e, Type at, int *exponent);

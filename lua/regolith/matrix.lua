@@ -287,13 +287,6 @@ function meta.__div(a, b)
     as_float)
 end
 function meta.__pow(a, b)
-  local t = type_of(a)
-  local is_whole = type(b) == "number" and b % 1 == 0 and b >= 0 and b <= 64
-  if is_whole and t and t.element and not is_float(t.element) and t.element.name ~= "bool" then
-    local power = make(t, function() return 1 end)
-    for _ = 1, b do power = each("'^'", function(x, y) return x * y end, { n = 2, power, a }) end
-    return power
-  end
   return each("'^'", function(x, y) return tonumber(x) ^ tonumber(y) end, { n = 2, a, b },
     as_float)
 end
