@@ -124,6 +124,17 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
 
 /* -- numeric for ------------------------------------------------------------------------------- */
 
+/* A u64 past all i64 is the last of them. */
+static void emit_stop(Emit *e, Expr *stop, Type type) {
+  bool is_cut = type_is(emit_type(e, stop), TYPE_U64) && type_is(type, TYPE_I64);
+  if (is_cut) emit_text(e, "_rg.to_i64_u64(_rg.min_u64(");
+  emit_as(e, stop, is_cut ? TYPE(U64) : type);
+  if (!is_cut) return;
+  emit_text(e, ", ");
+  emit_integer(e, TYPE(U64), INT64_MAX);
+  emit_text(e, "))");
+}
+
 /* `_rg.count_i32(begin, stop, step)`; a float stop of an integer loop is rounded by count_i32
  * itself. */
 void emit_numeric_for(Emit *e, Stmt *stmt) {
@@ -136,7 +147,7 @@ void emit_numeric_for(Emit *e, Stmt *stmt) {
   emit_format(e, "_rg.%s_%s(", rounds ? "count_to_float" : "count", type_text(type));
   emit_as(e, stmt->values.items[0], type);
   emit_text(e, ", ");
-  emit_as(e, stop, rounds ? emit_type(e, stop) : type);
+  emit_stop(e, stop, rounds ? emit_type(e, stop) : type);
   emit_text(e, ", ");
   if (stmt->values.count == 3) emit_as(e, stmt->values.items[2], type);
   else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 1);

@@ -100,6 +100,14 @@ static IrInst *last_integer(Lower *l, IrInst *stop, IrInst *step, Type type) {
   return ir_convert(&l->b, floor ? floor : ceil, type);
 }
 
+/* Where a loop over i64 ends at the latest: a u64 past them all is the last of them. */
+static IrInst *stop_of(Lower *l, IrInst *stop, Type type) {
+  if (!type_is(stop->type, TYPE_U64) || !type_is(type, TYPE_I64))
+    return lower_convert(l, stop, type);
+  IrInst *last = lower_number(l, TYPE(U64), INT64_MAX);
+  return ir_convert(&l->b, ir_binary(&l->b, IR_MIN, stop, last), type);
+}
+
 void lower_numeric_for(Lower *l, Stmt *stmt) {
   Type type = ty_of_for(l->s, stmt).type;
   lower_at(l, stmt->pos);
@@ -115,7 +123,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
     back = lower_enter(l, ir_if(&l->b, is_number)->regions[0]);
   }
   lower_at(l, stmt->pos);
-  IrInst *loop = ir_for(&l->b, begin, lower_convert(l, stop, type), step);
+  IrInst *loop = ir_for(&l->b, begin, stop_of(l, stop, type), step);
   lower_body(l, loop->regions[0], stmt, loop->regions[0]->params.items);
   if (back) lower_leave(l, back);
 }
