@@ -219,6 +219,14 @@ static bool resolve_reduced(Resolve *r, Expr *target, Local *local) {
   return entity.kind == ENTITY_PART && !r->s->failed;
 }
 
+/* Structs have no arithmetic. */
+static bool check_target_shape(Resolve *r, const Expr *target, AstOp op) {
+  Shape unused;
+  const char *who = op == AST_NO_OP ? "a reduction"
+                                    : scratch_format(r->scratch, "'%s'", ast_op_text(op));
+  return shape_join(r, target, shape_of(target), (Shape){0}, who, &unused);
+}
+
 static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
   Expr *target = stmt->targets.items[0];
   if (local->is_poisoned) sema_poison(r->s);
@@ -239,7 +247,9 @@ static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
     return;
   }
   IrUpdate op = update->op == IR_UPDATE_SUB ? IR_UPDATE_ADD : update->op;
-  if (!resolve_reduced(r, target, local) || !check_operator(r, target, local, op)) return;
+  if (!resolve_reduced(r, target, local) || !check_operator(r, target, local, op) ||
+      !check_target_shape(r, target, update_operator(update->op)))
+    return;
   for (int i = 0; i < update->terms.count; i++)
     if (!resolve_value(r, update->terms.items[i].value) ||
         !check_term_shape(r, update, update->terms.items[i].value))
@@ -403,7 +413,7 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
   Expr *target = stmt->targets.items[k], *value = stmt->values.items[k];
   Shape to = shape_of(target), from = shape_of(value);
   if (stmt->kind == AST_STMT_COMPOUND)
-    (void)(type_is_scalar(from) ||
+    (void)(!check_target_shape(r, target, stmt->op) || type_is_scalar(from) ||
            shape_check_given(r, value, to,
                              scratch_format(r->scratch, "'%s'", sema_source(r->s, target))));
   else if (target->kind == AST_LOCAL)

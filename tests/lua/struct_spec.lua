@@ -272,6 +272,11 @@ describe("a kernel with structs", function()
     assert.equal("'s.mass' is reduced with two operators in one loop", message [[
       local s = P() for i in rg.range(2) do s.mass += 1 s.mass = math.max(s.mass, i) end]])
     assert.equal("'rg.struct' cannot be called in a kernel", message "local T = rg.struct(1)")
+    for text, op in pairs { ["for i in rg.range(2) do x[i] -= 2 end"] = "-", ["x[1] *= 2"] = "*",
+      ["x[1] //= 3"] = "//", ["for i in rg.range(2) do x[i] += x[1] end"] = "+",
+      ["local s = P() for i in rg.range(2) do s = s * 2 end"] = "*" } do
+      assert.equal("'" .. op .. "' takes numbers and vectors, and this is " .. name, message(text))
+    end
   end)
 end)
 
