@@ -15,6 +15,8 @@ bool api_enter(Program *program);
 RgStatus api_leave(Program *program, bool ok);
 /* argument.invalid for this thread: "rg_field_get: index is NULL". */
 RgStatus api_refuse(const char *call, const char *what);
+/* The error of a call without a runtime, kept for this thread; its number. */
+RgStatus api_tell(const Error *err);
 /* arch.c: the device of this name, if it is there. Else device.missing, saying why. NULL is the
  * CPU. */
 bool api_find_arch(const char *name, Arch *arch, Error *err);

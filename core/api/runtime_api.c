@@ -60,6 +60,12 @@ RgStatus api_refuse(const char *call, const char *what) {
   return RG_ERROR_ARGUMENT;
 }
 
+RgStatus api_tell(const Error *err) {
+  loose = *err;
+  loose.more = NULL;
+  return (RgStatus)err->code;
+}
+
 static void show(const Error *err, RgError *out) {
   *out = (RgError){.code = err->is_note ? "note" : error_code_text(err->code),
                    .message = err->message,

@@ -864,6 +864,17 @@ RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t c
 /* What a snapshot has, as text, line by line: core/snapshot/snapshot.h. */
 RgStatus rg_snapshot_text(RgRuntime *runtime, const char *path, const char **text);
 
+/* -- files ------------------------------------------------------------------------------------- */
+/* What is at a path, links followed: "" a regular file, "a folder", "a FIFO", "a socket", "a
+ * device"; NULL: nothing. */
+const char *rg_file_kind(const char *path);
+/* Files are written as the runtime writes its own: rg_file_begin makes an empty file beside the
+ * path, whose name it puts into `temporary`; the caller fills and closes it; rg_file_end puts it in
+ * the path's place, or with keep 0 removes it. What is there and no regular file is refused. `what`
+ * ("points") is for messages; errors are rg_error(NULL). */
+RgStatus rg_file_begin(const char *what, const char *path, char *temporary, int64_t size_bytes);
+RgStatus rg_file_end(const char *what, const char *path, const char *temporary, int32_t keep);
+
 /* -- pictures ---------------------------------------------------------------------------------- */
 /* What is shown: a field or array of rank 2 (first axis: x to the right; second: y upward), or
  * numbers laid out likewise, x by x. Numbers become colours of the palette ("grey" "heat" "viridis"

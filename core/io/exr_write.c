@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/exr.h"
+#include "io/replace.h"
 
 typedef struct Writing {
   FILE *file;
@@ -128,14 +129,14 @@ static void put_all(const Writing *w) {
 }
 
 static bool write_file(Writing *w, Error *err) {
-  w->file = fopen(w->path, "wb");
-  if (!w->file) return image_fail(w->path, "written", strerror(errno), err);
-  put_all(w);
-  bool ok = !ferror(w->file);
-  ok = fclose(w->file) == 0 && ok;
-  if (ok) return true;
-  remove(w->path);
-  return image_fail(w->path, "written", strerror(errno), err);
+  Replacement out;
+  if (!replace_begin(&out, "picture", w->path, err)) return false;
+  w->file = replace_stream(&out, err);
+  if (w->file) put_all(w);
+  bool ok = w->file && (!ferror(w->file) || image_fail(w->path, "written", strerror(errno), err)) &&
+            replace_end(&out, err);
+  if (!ok) replace_abandon(&out);
+  return ok;
 }
 
 bool exr_write(Heap *heap, const char *path, const float *pixels, int32_t width, int32_t height,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/replace.h"
+
 static bool has_ending(const char *path, const char *ending) {
   size_t length = strlen(path), tail = strlen(ending);
   return length > tail && !strcmp(path + length - tail, ending);
@@ -59,6 +61,10 @@ bool image_allocate(Heap *heap, const char *path, Image *image, Error *err) {
 bool image_read(Heap *heap, const char *path, Image *image, Error *err) {
   uint8_t head[4] = {0};
   *image = (Image){0};
+  const char *kind = replace_kind(path); /* a picture is read more than once */
+  if (kind && kind[0])
+    return error_set(err, RG_ERROR_IO, "picture '%.160s' cannot be read: it is %s, not a file",
+                     path, kind);
   FILE *file = fopen(path, "rb");
   if (!file) return image_fail(path, "read", strerror(errno), err);
   size_t count = fread(head, 1, sizeof head, file);

@@ -5,6 +5,7 @@
 
 #include "io/image.h"
 #include "io/png_library.h"
+#include "io/replace.h"
 
 typedef struct Writing {
   PngLibrary png;
@@ -16,8 +17,8 @@ typedef struct Writing {
 static _Thread_local Writing *current;
 
 static void on_error(png_structp png, png_const_charp why) {
-  error_set(current->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", current->path,
-            why);
+  bool is_system = !strcmp(why, "Write Error"); /* libpng's words where the stream failed */
+  image_fail(current->path, "written", is_system ? strerror(errno) : why, current->err);
   current->png.png_longjmp(png, 1);
 }
 static void on_warning(png_structp png, png_const_charp why) {}
@@ -52,16 +53,12 @@ static bool write_png(FILE *file, Writing *writing, const uint8_t *pixels, int32
 
 static bool write_file(Writing *writing, const uint8_t *pixels, int32_t width, int32_t height,
                        int32_t channels) {
-  const char *path = writing->path;
-  FILE *file = fopen(path, "wb");
-  if (!file)
-    return error_set(writing->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", path,
-                     strerror(errno));
-  bool ok = write_png(file, writing, pixels, width, height, channels);
-  if (fclose(file) && ok)
-    ok = error_set(writing->err, RG_ERROR_IO, "picture '%.160s' cannot be written: %s", path,
-                   strerror(errno));
-  if (!ok) remove(path);
+  Replacement out;
+  if (!replace_begin(&out, "picture", writing->path, writing->err)) return false;
+  FILE *file = replace_stream(&out, writing->err);
+  bool ok = file && write_png(file, writing, pixels, width, height, channels) &&
+            replace_end(&out, writing->err);
+  if (!ok) replace_abandon(&out);
   return ok;
 }
 

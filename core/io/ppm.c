@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "io/image.h"
+#include "io/replace.h"
 
 static bool put(FILE *file, const uint8_t *pixels, int64_t count, int32_t channels) {
   if (channels != 4) return fwrite(pixels, (size_t)channels, (size_t)count, file) == (size_t)count;
@@ -14,14 +15,16 @@ static bool put(FILE *file, const uint8_t *pixels, int64_t count, int32_t channe
 
 bool ppm_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                int32_t channels, Error *err) {
-  FILE *file = fopen(path, "wb");
-  if (!file) return image_fail(path, "written", strerror(errno), err);
-  bool ok = fprintf(file, "P%d\n%d %d\n255\n", channels == 1 ? 5 : 6, width, height) > 0 &&
-            put(file, pixels, (int64_t)width * height, channels);
-  ok = fclose(file) == 0 && ok;
-  if (ok) return true;
-  remove(path);
-  return image_fail(path, "written", strerror(errno), err);
+  Replacement out;
+  if (!replace_begin(&out, "picture", path, err)) return false;
+  FILE *file = replace_stream(&out, err);
+  bool ok = file;
+  if (ok && (fprintf(file, "P%d\n%d %d\n255\n", channels == 1 ? 5 : 6, width, height) < 0 ||
+             !put(file, pixels, (int64_t)width * height, channels)))
+    ok = image_fail(path, "written", strerror(errno), err);
+  ok = ok && replace_end(&out, err);
+  if (!ok) replace_abandon(&out);
+  return ok;
 }
 
 /* The first character past blanks and comments. */

@@ -287,12 +287,6 @@ local function restore_random(session, list, with_random)
   return rest
 end
 
-local function is_there(path)
-  local file = io and io.open(path, "rb")
-  if file then file:close() end
-  return file or not io
-end
-
 local options_of_load = { "random" }
 
 --- `rg.load(path)`, or `rg.load(path, { x = x })`: into what there is. Without a file nil and a
@@ -305,7 +299,7 @@ function snapshot.load(session, path, into, options)
     return fail.argument("options are a table, not " .. fail.describe(options))
   end
   fail.check_options(options, options_of_load, "rg.load")
-  if not is_there(path) then return nil, ("there is no snapshot '%s'"):format(path) end
+  if C.rg_file_kind(path) == nil then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
   local list_of = directory.parse(read_text(c, path, number), path)
   local handles, as_given = given(into or {})

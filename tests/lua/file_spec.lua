@@ -58,6 +58,86 @@ for name, count, properties in elements:
         if n < 2: print(*row)
 print('left', len(body) - at)]==]
 
+-- Every writer of files, by the ending of what it writes.
+local function writers()
+  local x, cube, v = rg.field(rg.f32, 40, 40), rg.field(rg.f32, 12, 12, 12), rg.field(rg.vec3, 99)
+  for i = 0, 39 do for j = 0, 39 do x[i][j] = math.sin(i * 77 + j * 1.7) end end
+  for i = 0, 11 do
+    for j = 0, 11 do for k = 0, 11 do cube[i][j][k] = math.sin(i * 7 + j * 3 + k) end end
+  end
+  return {
+    [".rgs"] = function(to) rg.save(to, { x = x, cube = cube }) end,
+    [".npy"] = function(to) rg.numpy.write(to, x) end,
+    [".npz"] = function(to) rg.numpy.write(to, { x = x }) end,
+    [".ply"] = function(to) rg.points.write(to, { pos = v }) end,
+    [".obj"] = function(to) rg.mesh(cube):write(to) end,
+    [".vti"] = function(to) rg.volume.write(to, cube) end,
+    [".vdb"] = function(to) rg.volume.write(to, cube) end,
+    [".png"] = function(to) rg.image.write(to, x) end,
+    [".ppm"] = function(to) rg.image.write(to, x) end,
+    [".exr"] = function(to) rg.image.write(to, x) end,
+    [".svg"] = function(to) rg.plot.line(to, { y = { 1, 2, 4 } }) end,
+  }
+end
+
+describe("what writes files", function()
+  local function kind_of(name)
+    local pipe = io.popen(("stat -c %%F '%s'; ls '%s'*"):format(name, name:match "^(.*)%.%w+$"))
+    local answer = pipe:read "*a"
+    pipe:close()
+    return answer
+  end
+
+  it("refuses what is no regular file, and leaves it", function()
+    for ending, write in pairs(writers()) do
+      for kind, make in pairs { ["a FIFO"] = "mkfifo", ["a folder"] = "mkdir" } do
+        local name = path("_other" .. ending)
+        assert.equal(0, os.execute(("%s '%s'"):format(make, name)))
+        local before, problem = kind_of(name), failure(write, name)
+        os.execute(("rm -r '%s'"):format(name))
+        assert.equal("io.failed", problem.code)
+        assert.matches(("cannot be written: it is %s, not a file"):format(kind), problem.message)
+        assert.matches(kind == "a FIFO" and "^fifo\n" or "^directory\n", before)
+      end
+    end
+    local name = path "_other.mp4"
+    os.execute(("mkfifo '%s'"):format(name))
+    if os.execute "command -v ffmpeg >/dev/null" == 0 then
+      local video = rg.video { path = name }
+      assert.equal("io.failed", failure(video.add, video, rg.field(rg.f32, 4, 4)).code)
+    end
+    assert.equal("io.failed", failure(rg.load, name).code)
+    assert.equal("io.failed", failure(rg.image.read, name).code)
+  end)
+
+  it("says that there is no room, and leaves what was there, and nothing beside it", function()
+    for ending, write in pairs(writers()) do
+      local name = path("_full" .. ending)
+      put_bytes(name, "before")
+      local problem = support.with_small_files(100, function() return failure(write, name) end)
+      assert.equal("io.failed", problem.code)
+      assert.matches("cannot be written: File too large", problem.message)
+      assert.equal("before", bytes_of(name))
+      assert.equal("regular file\n" .. name .. "\n", kind_of(name))
+      os.remove(name)
+    end
+  end)
+
+  it("replaces the file that a link leads to, with its permissions", function()
+    for ending, write in pairs(writers()) do
+      local link, name = path("_link" .. ending), path("_file" .. ending)
+      put_bytes(name, "before")
+      os.execute(("chmod 640 '%s'; ln -s '%s' '%s'"):format(name, name, link))
+      write(link)
+      assert.matches("^symbolic link\n", kind_of(link))
+      local pipe = io.popen(("stat -c %%a '%s'"):format(name))
+      assert.equal("640\n", pipe:read "*a")
+      pipe:close()
+      assert.not_equal("before", bytes_of(name))
+    end
+  end)
+end)
+
 describe("rg.points", function()
   it("writes PLY with all attributes, as an independent reader sees", function()
     local pos, mass, id = rg.field(rg.vec3, 3), rg.array(rg.f64, 3), rg.field(rg.i32, 3)

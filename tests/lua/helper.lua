@@ -77,6 +77,24 @@ function support.with_option(name, text, run)
   return unpack(results, 2)
 end
 
+ffi.cdef [[
+  int setrlimit(int, const uint64_t *); int getrlimit(int, uint64_t *);
+  void *signal(int, void *);
+]]
+
+--- What `run` returns while files may have so many bytes at most, as on a disk that is full then.
+function support.with_small_files(bytes, run)
+  local size, ignore, signal, limits = 1, ffi.cast("void *", 1), 25, ffi.new "uint64_t[2]"
+  ffi.C.getrlimit(size, limits)
+  local before = ffi.C.signal(signal, ignore)
+  ffi.C.setrlimit(size, ffi.new("uint64_t[2]", bytes, limits[1]))
+  local results = { pcall(run) }
+  ffi.C.setrlimit(size, limits)
+  ffi.C.signal(signal, before)
+  if not results[1] then error(results[2], 0) end
+  return unpack(results, 2)
+end
+
 function support.with_stress(text, run) return support.with_option("RG_STRESS", text, run) end
 
 --- Whether memory stays the same over `turns` turns in a row, within a thousand: workers that come

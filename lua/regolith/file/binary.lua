@@ -10,7 +10,7 @@ local types = require "regolith.type"
 local binary = {}
 
 local C, check = lib.C, lib.check
-local io, os = io, os
+local io = io
 
 function binary.fail(what, path, verb, why)
   return fail.argument(("%s '%s' cannot be %s: %s"):format(what, path, verb,
@@ -41,12 +41,27 @@ function binary.format_of(path, formats, caller)
     table.concat(names, " or ")))
 end
 
---- Calls put(write), where write(..) takes strings; what is written appears under its name at the
---- end.
-function binary.write(what, path, put)
-  local temporary = path .. ".tmp"
-  local file, why = io.open(temporary, "wb")
-  if not file then return binary.fail(what, path, "written", why) end
+local temporary_out = ffi.new "char[4200]"
+
+-- The core's words, for a call without a runtime.
+local function check_file(status)
+  if status == 0 then return end
+  local err = C.rg_error(nil)
+  local hint = ffi.string(err.hint)
+  return fail.argument(ffi.string(err.message), hint ~= "" and hint or nil, ffi.string(err.code))
+end
+
+local begin_file = lib.quietly(function(what, path)
+  check_file(C.rg_file_begin(what, path, temporary_out, ffi.sizeof(temporary_out)))
+  return ffi.string(temporary_out)
+end)
+
+local end_file = lib.quietly(function(what, path, temporary, keep)
+  check_file(C.rg_file_end(what, path, temporary, keep and 1 or 0))
+end)
+
+-- Does put(write, file) write all of it? Else false and why, and whether that is the file's fault.
+local function fill(file, put)
   local problem
   local ok, err = pcall(put, function(...)
     local done, reason = file:write(...)
@@ -56,12 +71,31 @@ function binary.write(what, path, put)
     end
   end, file)
   local closed, reason = file:close()
-  if ok and not closed then ok, problem = false, reason end
-  if ok then ok, problem = os.rename(temporary, path) end
-  if ok then return end
-  os.remove(temporary)
-  if problem then return binary.fail(what, path, "written", problem) end
-  return error(err, 0)
+  if ok and not closed then return false, reason, true end
+  return ok, problem or err, problem ~= nil
+end
+
+--- Calls put(write), where write(..) takes strings. A regular file appears under its name at the
+--- end, as a whole; anything else that is there, as a FIFO or a device, is refused
+--- (core/io/replace.h).
+function binary.write(what, path, put)
+  local temporary = begin_file(what, path)
+  local file, why = io.open(temporary, "wb")
+  local ok, of_file = file ~= nil, true
+  if file then ok, why, of_file = fill(file, put) end
+  if ok then return end_file(what, path, temporary, true) end
+  end_file(what, path, temporary, false)
+  if of_file then return binary.fail(what, path, "written", why) end
+  return error(why, 0)
+end
+
+--- Refuses a path at which something is that is no regular file.
+function binary.check_file(what, path, verb)
+  local kind = C.rg_file_kind(path)
+  if kind ~= nil and ffi.string(kind) ~= "" then
+    return binary.fail(what, path, verb, ("it is %s, not a file"):format(ffi.string(kind)))
+  end
+  return kind ~= nil
 end
 
 --- All bytes of a file.

@@ -38,6 +38,7 @@ local function begin(self, width, height)
       :format(self.path, frame_path(self)))
     return
   end
+  binary.check_file("video", self.path, "written")
   local why
   self.pipe, why = io.popen(command_of(self), "w")
   if not self.pipe then return binary.fail("video", self.path, "written", why) end
