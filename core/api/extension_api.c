@@ -50,7 +50,7 @@ int32_t rg_extension_number(RgRuntime *runtime, const RgExtensionFunction *funct
 
 RgCounted *rg_array_header(RgArray *handle) {
   const Array *array = (Array *)handle;
-  return array && array->data ? (RgCounted *)(void *)block_header(array->block) : NULL;
+  return array ? (RgCounted *)(void *)array_header(array) : NULL;
 }
 
 static bool find_ground(Field *field, RtCounted **counted, Error *err) {
@@ -85,6 +85,23 @@ RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type
   API_NEEDS(array);
   if (!api_enter(program)) return RG_ERROR_BUSY;
   *array = (RgArray *)adopt(program, counted, type, shape, rank);
+  return api_leave(program, *array != NULL);
+}
+
+static Array *take(Program *program, RgCounted *counted, const char *type, int32_t rank) {
+  if (!owner_check(&program->owner, API_ERR(program))) return NULL;
+  return array_take(&program->store, (RtCounted *)(void *)counted, type, rank, API_ERR(program));
+}
+
+RgStatus rg_array_take(RgRuntime *runtime, RgCounted *counted, const char *type, int32_t rank,
+                       RgArray **array) {
+  Program *program = (Program *)runtime;
+  API_NEEDS(runtime);
+  API_NEEDS(counted);
+  API_NEEDS(type);
+  API_NEEDS(array);
+  if (!api_enter(program)) return RG_ERROR_BUSY;
+  *array = (RgArray *)take(program, counted, type, rank);
   return api_leave(program, *array != NULL);
 }
 

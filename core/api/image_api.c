@@ -118,7 +118,7 @@ static bool find_subject(Program *program, const RgPicture *from, Subject *subje
     subject->parts = type_parts(field->type);
     field_label(field, subject->label);
   } else if (array) {
-    if (!array_check(array, err)) return false;
+    if (!array_check_plain(array, err)) return false;
     subject->shape = array->shape;
     subject->rank = array->rank;
     subject->parts = type_parts(array->type);

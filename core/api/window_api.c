@@ -42,10 +42,12 @@ static Window *open_on_gpu(Device *device, Comm *comm, RtTree *tree, uint64_t si
 static bool can_be_window(const Array *array, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
-  return block_is_own(array->block) || array->is_moved ||
-         error_set(err, RG_ERROR_ARGUMENT,
-                   "%s wraps memory that is not its own: it cannot become a window",
-                   array_label(array, label));
+  if (block_is_own(array->block) || array->is_moved) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            array->held ? "%s shares memory with kernels and may grow: it cannot become a window"
+                        : "%s wraps memory that is not its own: it cannot become a window",
+            array_label(array, label));
+  return error_hint(err, "open the window on a copy: rg.array(T, ..):copy_from(a)");
 }
 
 /* Its elements go to the window's memory. */

@@ -9,6 +9,8 @@ static void let_go(Array *array) {
   Block *block = array->data ? array->block : NULL;
   array->data = NULL;
   array->is_alive[array->is_moved] = false;
+  rt_release(array->held);
+  array->held = NULL;
   if (!block) return;
   block->is_alive = NULL;
   block->rt.still = 0; /* views end, even if others hold the memory */
@@ -260,8 +262,6 @@ bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void 
 
 /* -- counted memory ---------------------------------------------------------------------------- */
 
-static void release_counted(void *counted) { rt_release(counted); }
-
 static bool fits(const Array *array, const RtCounted *counted, Error *err) {
   char label[100];
   uint64_t needed = (uint64_t)array->count * (uint64_t)type_row(&array->store->types,
@@ -272,27 +272,93 @@ static bool fits(const Array *array, const RtCounted *counted, Error *err) {
                    (unsigned long long)counted->size_bytes);
 }
 
-Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
-                   int32_t rank, Error *err) {
-  RgWrap wrap = {.pointer = counted->data, .release = release_counted, .context = counted};
+/* Its elements, as they lie now. */
+static bool place(Array *array, Error *err) {
+  uint64_t size = (uint64_t)type_row(&array->store->types, array->type).size;
+  if (array->is_whole) array->count = array->shape[0] = (int64_t)(array->held->size_bytes / size);
+  if (!fits(array, array->held, err) || !take_pointer(array, array->held->data, err)) return false;
+  array->first = array->data;
+  array->past = array->data + (uint64_t)array->count * size;
+  return true;
+}
+
+/* To where they have moved. Views have none of them that can. */
+static bool follow(Array *array, Error *err) {
+  Device *device = array->store->device;
+  Block *before = array->block;
+  if (device->table->sync && !device->table->sync(device, err)) return false;
+  uint64_t bytes = (uint64_t)(array->past - array->first);
+  bool is_there = array->data == array->held->data &&
+                  (array->is_whole ? bytes == array->held->size_bytes
+                                   : bytes <= array->held->size_bytes);
+  if (before && is_there) return true;
+  if (!place(array, err)) return false;
+  BlockShown shown = {.memory = array->first,
+                      .size_bytes = (uint64_t)(array->past - array->first)};
+  Block *block = block_show(array->store, &shown, err);
+  if (!block) return false;
+  if (before) {
+    before->is_alive = NULL;
+    block_release(before);
+    object_release(&before->object);
+  }
+  return hold(array, block);
+}
+
+static bool begin_taken(Array *array, const RtCounted *counted, const char *type, int32_t rank,
+                        Error *err) {
+  char name[TYPE_NAME_SIZE];
+  int64_t shape[ARRAY_MAX_AXES] = {0};
+  TypeTable *types = &array->store->types;
+  if (!type_read(types, str_of(type), &array->type, err) || !copy_name(array, "", err))
+    return false;
+  array->type_name = heap_copy_text(array->store->heap, type_name_in(types, array->type, name));
+  if (!array->type_name)
+    return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+  array->holds_arrays = type_has_arrays(types, array->type);
+  array->is_whole = rank == 1;
+  for (int k = 0; rank > 1 && rank <= ARRAY_MAX_AXES && k < rank; k++)
+    shape[k] = rt_array_axis((int64_t)(uintptr_t)counted, k);
+  return read_shape(array, shape, rank, 0, err);
+}
+
+Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
-  if (declare(array, type, shape, rank, "", 0, err) && fits(array, counted, err) &&
-      take_pointer(array, wrap.pointer, err)) {
-    array->first = array->data;
-    array->past = array->data + (uint64_t)array->count *
-                                    (uint64_t)type_row(&store->types, array->type).size;
-    if (show(array, &wrap, err)) return array;
+  if (begin_taken(array, counted, type, rank, err)) {
+    array->held = counted;
+    if (place(array, err)) return array;
+    array->held = NULL;
   }
+  array->data = NULL;
   object_release(&array->object);
   return NULL;
+}
+
+Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
+                   int32_t rank, Error *err) {
+  Array *array = begin(store, err);
+  if (!array) return NULL;
+  if (declare(array, type, shape, rank, "", 0, err)) {
+    array->held = counted;
+    if (place(array, err)) return array;
+    array->held = NULL;
+  }
+  array->data = NULL;
+  object_release(&array->object);
+  return NULL;
+}
+
+RtCounted *array_header(const Array *array) {
+  if (array->held || !array->data) return array->held;
+  return block_header(array->block);
 }
 
 bool array_counted(Array *array, RtCounted **counted, Error *err) {
   if (!array_check(array, err) ||
       !device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
     return false;
-  *counted = block_header(array->block);
+  *counted = array_header(array);
   return true;
 }
 
@@ -301,6 +367,7 @@ bool array_counted(Array *array, RtCounted **counted, Error *err) {
 bool array_check(const Array *array, Error *err) {
   char label[100];
   if (!owner_check(array->object.owner, err)) return false;
+  if (array->held) return follow((Array *)array, err);
   return array->data || error_set(err, RG_ERROR_HANDLE, "%s was destroyed at %s",
                                   array_label(array, label), array->destroyed_at);
 }
@@ -316,7 +383,7 @@ bool array_show(Array *array, uint64_t *address, Error *err) {
 }
 
 bool array_destroy(Array *array, const char *where, Error *err) {
-  if (!array_check(array, err)) return false;
+  if (array->held ? !owner_check(array->object.owner, err) : !array_check(array, err)) return false;
   array->destroyed_at = heap_copy_text(array->store->heap, where ? where : "an unknown place");
   if (!array->destroyed_at)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array's end");

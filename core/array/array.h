@@ -1,13 +1,15 @@
 /* array.h - dense arrays that are in no tree: elements of one type in a block of memory of the
  * runtime, or in memory that somebody else provides (a wrap).
  *
- *     created, wrapped --array_destroy--> destroyed --last release--> freed
+ *     created, wrapped, taken --array_destroy--> destroyed --last release--> freed
  *
  *     element (i, j) is at   data + i * strides[0] + j * strides[1]        strides in bytes
  *
  * The memory is counted (tree/block.h): kernels and extensions may hold it longer than the array. A
  * wrap calls `release(context)` exactly once, when nothing reaches the memory through it any more:
  * at its destruction, or with its last reference, or that of its header.
+ * Elements of counted memory (`held`) may move, and become more or fewer, whenever a kernel or an
+ * extension has it: array_check, the first step of every use, looks where they are.
  * Invariant: every index inside the shape leads to an element between `first` and `past`. */
 #ifndef RG_ARRAY_ARRAY_H
 #define RG_ARRAY_ARRAY_H
@@ -37,6 +39,9 @@ struct Array {
   uint8_t *data;              /* of element 0; NULL: destroyed */
   const uint8_t *first, *past;
   Block *block;               /* its own memory, or somebody else's */
+  RtCounted *held;            /* whose elements these are: one reference; NULL: nobody else's */
+  bool is_whole;              /* along its one axis it is as long as `held` */
+  bool holds_arrays;          /* so do its elements: array_get and array_set alone reach them */
   Block *before;              /* array_move: where it was, without memory; else NULL */
   bool is_moved;              /* once, at most */
   bool is_alive[2];           /* it is where it was, or is_moved; not destroyed, nor its runtime */
@@ -60,11 +65,17 @@ bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void 
  * unless it fails. Extents may be 0. */
 Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int64_t *shape,
                    int32_t rank, Error *err);
+/* An array that a kernel or an extension made, whose elements may hold arrays: takes the caller's
+ * reference, unless it fails. With one axis it is as long as that is at each use. */
+Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err);
+/* The header that counts who holds its memory; NULL: it was destroyed. */
+RtCounted *array_header(const Array *array);
 /* The header of its memory, borrowed, for those who read and write there outside launches. */
 bool array_counted(Array *array, RtCounted **counted, Error *err);
 /* Gives its memory back; later uses report `where` that was. */
 bool array_destroy(Array *array, const char *where, Error *err);
-/* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use. */
+/* Does it, and its runtime, still exist? Else handle.destroyed. The first step of every use: after
+ * it elements of counted memory are where `data` says, and nothing that moves them is queued. */
 bool array_check(const Array *array, Error *err);
 /* Where tasks find its first element; and to let others use that address. */
 bool array_locate(Array *array, uint64_t *address, Error *err);
@@ -81,6 +92,8 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
 /* *to: the element of the array after setting it to *from. */
 bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *err);
 bool array_view(Array *array, RgView *view, Error *err); /* see RgView */
+/* For who reads or writes all of them: do the elements hold no arrays? Checks the array, too. */
+bool array_check_plain(const Array *array, Error *err);
 bool array_fill(Array *array, const RgValue *value, Error *err);
 /* Of one shape; as if all were read before any is written. */
 bool array_copy(Array *array, Array *from, Error *err);

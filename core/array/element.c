@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/item.h"
 #include "tree/cell.h"
 #include "tree/numbers.h"
 
@@ -69,9 +70,18 @@ static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) 
   return device_reach(array->store->device, &array->block->rt, from, element_size(array), use, err);
 }
 
+static int64_t number_of(const Array *array, const int64_t *index) {
+  int64_t number = 0;
+  for (int k = 0; k < array->rank; k++) number = number * array->shape[k] + index[k];
+  return number;
+}
+
 bool array_get(Array *array, const int64_t *index, int32_t index_count, RgValue *value,
                Error *err) {
   if (!check_index(array, index, index_count, err)) return false;
+  if (array->holds_arrays)
+    return item_get(array->store, array->held, array->type_name, number_of(array, index), value,
+                    err);
   const uint8_t *at = element_at(array, index);
   if (!reach(array, at, DEVICE_READS, err)) return false;
   *value = value_at(array, at);
@@ -83,6 +93,9 @@ bool array_set(Array *array, const int64_t *index, int32_t index_count, const Rg
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS];
   if (!check_index(array, index, index_count, err) || !check_writable(array, err)) return false;
+  if (array->holds_arrays)
+    return item_set(array->store, array->held, array->type_name, number_of(array, index), value,
+                    err);
   if (!vector_convert(array->store, array->type, value, bits, NULL, NULL))
     return vector_convert(array->store, array->type, value, bits, array_label(array, label), err);
   uint8_t *at = element_at(array, index);
@@ -100,6 +113,13 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
+/* Until it is destroyed its elements stay where they are, and what is queued is known. */
+static bool stays(const Array *array) {
+  const uint32_t grows = RT_COUNTED_OWN, flags = grows | RT_COUNTED_PINNED | RT_COUNTED_LENT;
+  if (!array->held) return true;
+  return (rt_counted_flags(array->held) & flags) != grows && !array->store->device->table->reach;
+}
+
 bool array_view(Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
   Block *block = array->block;
@@ -109,7 +129,7 @@ bool array_view(Array *array, RgView *view, Error *err) {
                    .constant = array->is_constant};
   memcpy(view->extent, array->shape, sizeof array->shape);
   memcpy(view->stride, array->strides, sizeof array->strides);
-  if (type_is_struct(array->type) || !view->alive) return true;
+  if (type_is_struct(array->type) || !view->alive || !stays(array)) return true;
   if (!device_reach(array->store->device, &block->rt, NULL, 0, DEVICE_READS, err)) return false;
   view->first = array->data;
   view->step = type_size(type_element(array->type));
@@ -117,6 +137,17 @@ bool array_view(Array *array, RgView *view, Error *err) {
 }
 
 /* -- all of them ------------------------------------------------------------------------------- */
+
+/* Whoever copies their bytes would hold arrays without counting. */
+bool array_check_plain(const Array *array, Error *err) {
+  char label[100];
+  if (!array_check(array, err)) return false;
+  if (!array->holds_arrays) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "elements of %s hold arrays, and are read and written one by one",
+            array_label(array, label));
+  return error_hint(err, "a[i], a:to_table() and a:from_table(t) do; or pass one of them: a[0]");
+}
 
 typedef struct Walk { /* an odometer; `at` is the element at `index` */
   const Array *array;
@@ -202,7 +233,7 @@ bool array_fill(Array *array, const RgValue *value, Error *err) {
   char label[100];
   uint64_t bits[TYPE_MAX_NUMBERS], any = 0;
   bool is_done;
-  if (!array_check(array, err) || !check_writable(array, err) ||
+  if (!array_check_plain(array, err) || !check_writable(array, err) ||
       !vector_convert(array->store, array->type, value, bits, array_label(array, label), err) ||
       !fill_there(array, bits, &is_done, err))
     return false;
@@ -287,7 +318,8 @@ static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
 
 bool array_copy(Array *array, Array *from, Error *err) {
   char label[100], other[100];
-  if (!array_check(array, err) || !array_check(from, err) || !check_writable(array, err))
+  if (!array_check_plain(array, err) || !array_check_plain(from, err) ||
+      !check_writable(array, err))
     return false;
   if (array->store != from->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "%s and %s belong to two runtimes",
@@ -307,8 +339,8 @@ bool array_copy(Array *array, Array *from, Error *err) {
 
 static bool check_count(Array *array, int64_t count, Error *err) {
   char label[100];
+  if (!array_check_plain(array, err)) return false;
   int64_t own = array->count * type_parts(array->type);
-  if (!array_check(array, err)) return false;
   return count == own || error_set(err, RG_ERROR_ARGUMENT, "%s has %lld elements, %lld given",
                                    array_label(array, label), (long long)own, (long long)count);
 }
@@ -398,7 +430,7 @@ bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *
 
 bool array_check_block(Array *array, int64_t size_bytes, Error *err) {
   char label[100];
-  if (!array_check(array, err)) return false;
+  if (!array_check_plain(array, err)) return false;
   if (array->is_strided)
     return error_set(err, RG_ERROR_ARGUMENT, "the elements of %s are not one block",
                      array_label(array, label));

@@ -67,7 +67,7 @@ bool client_read(Engine *engine, int32_t stream, Array *array, void *bytes, int6
                  Error *err) {
   if (!check_stream(engine, stream, err) || queue_has_failed(engine, stream, err)) return false;
   if (size_bytes >= 0) return array_read_bytes(array, bytes, size_bytes, err);
-  return array_check(array, err) &&
+  return array_check_plain(array, err) &&
          device_reach(engine->store->device, &array->block->rt, NULL, 0, DEVICE_READS, err);
 }
 
@@ -85,7 +85,7 @@ static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *fr
 }
 
 Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *err) {
-  if (!check_stream(engine, stream, err) || !array_check(array, err)) return NULL;
+  if (!check_stream(engine, stream, err) || !array_check_plain(array, err)) return NULL;
   Array *copy = array_create_buffer(engine->store, array->type_name, array->shape, array->rank,
                                     err);
   queue_note_ended(engine);

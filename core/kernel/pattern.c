@@ -178,7 +178,7 @@ static void make_array_words(const PatternMaking *making, int32_t k, uint64_t *w
  * its use. */
 static bool check_handle(const PatternMaking *making, const RgValue *value) {
   const Array *array = array_of(value);
-  if (array) return check_owner(making, &array->object) && array_check(array, making->err);
+  if (array) return check_owner(making, &array->object) && array_check_plain(array, making->err);
   Tree *tree = pattern_owner(value);
   const Object *object =
       value->kind == RG_VALUE_NODE ? &tree->object : &((Field *)value->field)->object;

@@ -176,7 +176,7 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
   if (!source) return refuse(l, err);
   if (array->store != l->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", name);
-  if (!array_check(array, err)) return false;
+  if (!array_check_plain(array, err)) return false;
   numbers_join(shape, sizeof shape, array->shape, array->rank, ",");
   if (array->is_strided || array->is_constant)
     return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is no array that can be written as a block",

@@ -38,7 +38,7 @@ static bool is_value(const RgValue *value) {
 
 static bool check_array(const Saving *s, Array *array, const char *name, Error *err) {
   char label[100];
-  if (!array_check(array, err)) return false;
+  if (!array_check_plain(array, err)) return false;
   if (!array->is_strided) return true;
   error_set(err, RG_ERROR_ARGUMENT, "'%.100s': the elements of %s are not one block", name,
             array_label(array, label));

@@ -45,12 +45,12 @@ function rg.comm() end
 --- An array of zeros, with so many elements along each axis; in kernels, too.
 ---@param type rg.Type|string
 ---@param ... integer
----@return rg.Counted
+---@return rg.Array
 function rg.zeros(type, ...) end
 
 --- An array without elements, which grows; in kernels, too.
 ---@param type rg.Type|string
----@return rg.Counted
+---@return rg.Array
 function rg.list(type) end
 
 --- The type of such arrays: of a struct's member, a list's element.
@@ -930,7 +930,7 @@ function Array:to_string() end
 ---@return self
 function Array:from_string(bytes) end
 
---- FFI pointer of the first element, good as long as the array.
+--- FFI pointer of the first element, good as long as the array stays as long as it is.
 ---@return ffi.cdata*
 function Array:pointer() end
 
@@ -938,10 +938,45 @@ function Array:pointer() end
 ---@return fun(): integer ...
 function Array:active() end
 
---- Gives its memory back; it raises from then on.
+--- How many elements it has, along all axes; `#a` is the first extent.
+---@return integer
+function Array:length() end
+
+--- The extent along an axis; the first is 0.
+---@param axis integer
+---@return integer
+function Array:extent(axis) end
+
+--- One more element, of what `rg.list`, `rg.zeros` or a kernel made; its index.
+---@param v any
+---@return integer
+function Array:append(v) end
+
+--- The last element, which it then no longer has; nil: there is none.
+---@return any
+function Array:pop() end
+
+--- No elements are left.
+function Array:clear() end
+
+--- Some of the elements, in the same memory; neither grows or shrinks from then on.
+---@param first integer
+---@param count integer
+---@return rg.Array
+function Array:slice(first, count) end
+
+--- The elements as they are now: an array that does not grow.
+---@return rg.Array
+function Array:array() end
+
+--- How many hold its memory: handles, other arrays, extensions.
+---@return integer
+function Array:count() end
+
+--- This handle raises from then on; the memory is free once nobody holds it.
 function Array:destroy() end
 
---- The same; an extension that holds the memory keeps it.
+--- The same.
 function Array:release() end
 
 --- Updates an element, in kernels atomically: indices, then the value; returns the old one.
@@ -1384,69 +1419,6 @@ function Set:tuned() end
 ---@field kept string? The candidate that launches run by from now on.
 ---@field recalled boolean Was it known from disk?
 ---@field about string Of which launches: "extents up to 4096".
-
----@class rg.Counted
----@field [integer] any An element; indices start at 0. Of several axes `a[i][j]`.
----@field shape rg.Shape The extents; `#a` is the first.
----@field type rg.Type Of an element.
-local Counted = {}
-
---- One more element; its index.
----@param v any
----@return integer
-function Counted:append(v) end
-
---- The last element, which it then no longer has; nil: there is none.
----@return any
-function Counted:pop() end
-
---- No elements are left.
-function Counted:clear() end
-
---- Some of the elements, in the same memory; neither grows or shrinks from then on.
----@param first integer
----@param count integer
----@return rg.Counted
-function Counted:slice(first, count) end
-
---- An element by its indices.
----@param ... integer
----@return any
-function Counted:get(...) end
-
---- Indices, then the element.
----@param ... any
-function Counted:set(...) end
-
---- Writes all elements.
----@param v any
----@return self
-function Counted:fill(v) end
-
---- All elements, as nested 1-based tables.
----@return table
-function Counted:to_table() end
-
---- Writes all elements.
----@param t table
----@return self
-function Counted:from_table(t) end
-
---- Of the same shape.
----@param from rg.Array|rg.Counted
----@return self
-function Counted:copy_from(from) end
-
---- The elements as an array that shares the memory.
----@return rg.Array
-function Counted:array() end
-
---- How many hold it: handles, other arrays, extensions.
----@return integer
-function Counted:count() end
-
---- This handle holds it no longer, and raises from then on.
-function Counted:release() end
 
 ---@class rg.Allocations
 ---@field alloc integer Blocks of memory; a header by itself is one.

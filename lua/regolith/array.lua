@@ -1,5 +1,8 @@
---- Arrays: `rg.array(T, n, m)`, dense elements in no tree, and `rg.wrap(pointer, T, shape)`, memory
---- that exists already. Elements by indices: element.lua; whole arrays at once: bulk.lua.
+--- Arrays, dense elements in no tree: the handle of those that `rg.array(T, n, m)` makes, of memory
+--- that exists already (`rg.wrap(pointer, T, shape)`), and of what kernels and extensions make.
+--- rg_value is 1 where the array is a value that kernels pass on and may make longer (counted.lua),
+--- -1 where it is such an array's elements, else 0.
+--- Elements by indices: element.lua; whole arrays at once: bulk.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -9,6 +12,7 @@ local shape = require "regolith.shape"
 local snode = require "regolith.snode"
 local element = require "regolith.element"
 local bulk = require "regolith.bulk"
+local counted = require "regolith.counted"
 local update = require "regolith.update"
 local view = require "regolith.view"
 
@@ -35,12 +39,12 @@ local Hold = ffi.metatype("RgHold", { __gc = lib.finalizer(let_go) })
 local function linger(self)
   local owner, runtime = owners[self.rg_number], lib.runtimes[self.rg_runtime]
   owners[self.rg_number] = nil
-  local counted = owner and runtime and runtime.c and C.rg_array_header(self.rg_array)
-  local api = counted and counted ~= nil and C.rg_extension_api(runtime.c)
-  if not api or api.count(api, counted) < 2 then return end
-  api.acquire(api, counted)
+  local header = owner and runtime and runtime.c and C.rg_array_header(self.rg_array)
+  local api = header and header ~= nil and C.rg_extension_api(runtime.c)
+  if not api or api.count(api, header) < 2 then return end
+  api.acquire(api, header)
   lib.count_handle(self.rg_runtime)
-  lingering[#lingering + 1] = { Hold(api, counted, self.rg_runtime), owner }
+  lingering[#lingering + 1] = { Hold(api, header, self.rg_runtime), owner }
 end
 
 --- Lets go of what only we hold.
@@ -105,7 +109,10 @@ local function check_block(self, what)
   end
 end
 
---- The first element; good as long as the array.
+--- Raises where the elements are not one block, which `what` needs.
+array.check_block = check_block
+
+--- The first element; good as long as the array, which does not grow meanwhile.
 function methods.pointer(self)
   settle(self)
   if self.rg_oracle ~= 0 then return check_block(self) end
@@ -188,11 +195,13 @@ local function each_index(self, with_value)
   local by_rows = walk(self, with_value)
   if by_rows then return by_rows end
   local extents, rank, at = shape_of(self), self.rg_rank, {}
+  local is_live = self.rg_value == 1 and rank == 1 -- it may become shorter meanwhile
   for axis = 1, rank do at[axis] = 0 end
   at[rank] = -1
   return function()
     local axis = rank
     at[axis] = at[axis] + 1
+    if is_live and at[1] >= #self then return nil end
     while axis > 0 and at[axis] >= extents[axis - 1] do
       at[axis] = 0
       axis = axis - 1
@@ -217,20 +226,21 @@ function methods.destroy(self)
   local where = fail.place()
   linger(self)
   check(C.rg_array_destroy(self.rg_array, where), self.rg_runtime)
+  counted.forget(self.rg_number)
   if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):drop_array(self.rg_number) end
 end
 
 --- The same by the word for what is shared: others may hold the memory longer.
 methods.release = methods.destroy
 
-for _, name in ipairs { "activate", "deactivate", "is_active", "count", "clear", "append", "length",
-  "pop", "items" } do
+for _, name in ipairs { "activate", "deactivate", "is_active", "items" } do
   methods[name] = function()
     return fail.argument(("an array has no '%s': its elements always exist"):format(name),
       "that is for fields and nodes of a tree")
   end
 end
 
+counted.begin(array, methods)
 update.add_methods(methods, {
   settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_array_convert, pointer = "rg_array",
@@ -255,8 +265,12 @@ end)
 meta.__len = fail.border(function(self) return shape_of(self)[0] end)
 
 function meta.__eq(a, b)
-  return ffi.istype(Array, a) and ffi.istype(Array, b) and a.rg_array == b.rg_array
+  if not (ffi.istype(Array, a) and ffi.istype(Array, b)) then return false end
+  local header = C.rg_array_header(a.rg_array)
+  return a.rg_array == b.rg_array or header ~= nil and header == C.rg_array_header(b.rg_array)
 end
+
+function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 
 function meta.__tostring(self)
   local name = ffi.string(C.rg_array_name(self.rg_array))
@@ -287,6 +301,7 @@ meta.__gc = lib.finalizer(function(self)
     lib.oracle_of(self.rg_runtime):drop_array(self.rg_number)
   end
   elements.drop(self.rg_number)
+  counted.drop(self.rg_number)
   C.rg_array_release(self.rg_array)
   self.rg_array = nil
   lib.drop_handle(self.rg_runtime)
@@ -299,7 +314,8 @@ function array.report(number)
   local list = {}
   for _, handle in pairs(elements.by_number) do
     local extents = ffi.new "int64_t[8]"
-    if handle.rg_runtime == number and C.rg_array_shape(handle.rg_array, extents) == 0 then
+    local is_own = handle.rg_value == 0 and handle.rg_runtime == number
+    if is_own and C.rg_array_shape(handle.rg_array, extents) == 0 then
       local text = tostring(handle)
       list[#list + 1] = { number = handle.rg_number, name = properties.name(handle),
         type = ffi.string(C.rg_array_type(handle.rg_array)), text = text:sub(#"array " + 1),
@@ -316,10 +332,11 @@ end
 local array_out = ffi.new "RgArray *[1]"
 
 -- The caller is in lib.quiet: the core's new object is owned by nothing else.
-local function new_handle(number, rank)
+local function new_handle(number, rank, value)
   lib.count_handle(number)
   last_number = last_number + 1
-  local handle = Array(array_out[0], number, last_number, rank, lib.oracle_of(number) and 1 or 0)
+  local handle = Array(array_out[0], number, last_number, rank, lib.oracle_of(number) and 1 or 0,
+    value or 0)
   elements.by_number[last_number] = handle
   return handle
 end
@@ -361,18 +378,31 @@ function array.counted(self, what)
   return counted_out[0]
 end
 
---- Counted memory as an array, of one axis unless extents are given: takes the caller's reference.
---- The caller is in lib.quiet.
-function array.adopt(number, counted, name, extents)
-  local c, t = lib.runtimes[number].c, types.named(name)
-  local api = C.rg_extension_api(c)
-  extents = extents or { math.floor(tonumber(api.size(api, counted)) / t.size) }
-  local status = C.rg_array_adopt(c, counted, name, ffi.new("int64_t[8]", extents), #extents,
-    array_out)
-  if status ~= 0 then api.release(api, counted) end
+local function status_of(number, counted_memory, status)
+  if status == 0 then return end
+  local api = C.rg_extension_api(lib.runtimes[number].c)
+  api.release(api, counted_memory)
   check(status, number)
-  return new_handle(number, #extents)
 end
+
+--- What a kernel or an extension made, of this array type: takes the caller's reference. The caller
+--- is in lib.quiet.
+function array.take(number, counted_memory, t)
+  local c = lib.runtimes[number].c
+  status_of(number, counted_memory,
+    C.rg_array_take(c, counted_memory, t.item.name, t.axes, array_out))
+  return new_handle(number, t.axes, 1)
+end
+
+--- Its elements as an array that stays as it is, with a reference of its own.
+array.adopt = lib.quietly(function(number, counted_memory, name, extents)
+  local c = lib.runtimes[number].c
+  local api = C.rg_extension_api(c)
+  api.acquire(api, counted_memory)
+  status_of(number, counted_memory, C.rg_array_adopt(c, counted_memory, name,
+    ffi.new("int64_t[8]", extents), #extents, array_out))
+  return new_handle(number, #extents, -1)
+end)
 
 local create_quietly = lib.quietly(function(number, c, t, extents, name)
   check(C.rg_array_create(c, t.name, ffi.new("int64_t[8]", extents), #extents, name, array_out),
@@ -431,20 +461,6 @@ array.read_image = lib.quietly(function(session, path, gamma)
 end)
 
 function array.is(what) return type(what) == "cdata" and ffi.istype(Array, what) end
-
---- The elements of any array, whatever made it, as a handle of this kind; nil: `what` is no array.
-function array.of(what)
-  if type(what) ~= "cdata" then return nil end
-  if ffi.istype(Array, what) then return what end
-  if ffi.istype("RgCountedHandle", what) then
-    return require("regolith.counted").elements(what)
-  end
-end
-
---- Is it an array, whatever made it?
-function array.is_any(what)
-  return array.is(what) or type(what) == "cdata" and ffi.istype("RgCountedHandle", what)
-end
 
 --- A list of an array's extents.
 function array.extents(handle)

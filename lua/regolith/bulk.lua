@@ -22,6 +22,19 @@ local function is_64_bit(t)
   return name == "i64" or name == "u64"
 end
 
+-- Do its elements hold arrays, which only single accesses count?
+local function holds_arrays(t) return t.item ~= nil or (t.arrays ~= nil and #t.arrays > 0) end
+
+-- The indices of element number k, row-major.
+local function indices_of(k, extents, rank)
+  local at = {}
+  for axis = rank, 1, -1 do
+    at[axis] = k % extents[axis - 1]
+    k = (k - at[axis]) / extents[axis - 1]
+  end
+  return at
+end
+
 local kinds = {} -- of handles, a list: see bulk.add_methods
 
 local function kind_of(handle)
@@ -152,19 +165,27 @@ function bulk.add_methods(methods, kind)
 
   --- Every active cell becomes `v`.
   function methods.fill(self, v)
-    settle(self)
+    local rank = settle(self)
+    if holds_arrays(type_of(self)) then
+      local extents, count = extents_of(kind, self, rank)
+      for k = 0, count - 1 do self:set(indices_of(k, extents, rank), v) end
+      return self
+    end
     fill(self, v)
     return self
   end
 
   --- Active cells of `from` are written here.
   function methods.copy_from(self, from)
-    from = require("regolith.array").of(from) or from
     local other = kind_of(from)
     if not other then
       return fail.argument("x:copy_from takes a field or an array, not " .. fail.describe(from))
     end
     local rank, from_rank = settle(self), other.settle(from)
+    if holds_arrays(type_of(self)) or holds_arrays(other.type_of(from)) then
+      return fail.argument("x:copy_from: arrays in elements would be shared, not copied",
+        "a:from_table(b:to_table()) shares them")
+    end
     if other ~= kind then
       copy_across(kind, self, rank, other, from, from_rank)
     elseif self.rg_oracle ~= 0 and from.rg_runtime == self.rg_runtime then
@@ -182,6 +203,11 @@ function bulk.add_methods(methods, kind)
     local parts, wide = t.count or 1, is_64_bit(t)
     count = count * parts
     check_count(count, "x:to_table")
+    if holds_arrays(t) then
+      return value.nest(extents, rank, function(k)
+        return self:get(unpack(indices_of(k, extents, rank), 1, rank)) or false
+      end)
+    end
     if t.members then
       local numbers = read_structs(kind, self, t, count)
       return value.nest(extents, rank, function(k) return t:from_array(numbers, k * parts) end)
@@ -208,6 +234,13 @@ function bulk.add_methods(methods, kind)
     local wide, parts, scalar = is_64_bit(own_type), own_type.count or 1, element_of(own_type)
     count = count * parts
     check_count(count, "x:from_table")
+    if holds_arrays(own_type) then
+      value.flatten(t, extents, rank, function(k, v)
+        self:set(indices_of(k, extents, rank), v)
+        return true
+      end, "x:from_table", kind.noun)
+      return self
+    end
     local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
     if count == 0 then write_all(kind, self, values, count, wide) end -- a hash's is an error
     local function give_number(k, element)

@@ -521,6 +521,11 @@ RgStatus rg_field_counted(RgField *field, RgCounted **counted);
 /* Counted memory as an array, without a copy. On success the caller's reference is the array's. */
 RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type,
                         const int64_t *shape, int32_t rank, RgArray **array);
+/* What a kernel or an extension made as an array, with `rank` axes and elements of `type`, which may
+ * be arrays ("array(f32)") or hold some: rg_array_get brings a reference to each, rg_array_set
+ * acquires them. One with one axis is as long as it is at each use. Ownership is as above. */
+RgStatus rg_array_take(RgRuntime *runtime, RgCounted *counted, const char *type, int32_t rank,
+                       RgArray **array);
 /* Releases it. `where` ("script.lua:40"; NULL: nobody knows) is what is said, with allocations =
  * "check", when somebody releases it once more. */
 void rg_counted_release(RgCounted *counted, const char *where);

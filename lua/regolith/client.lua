@@ -61,7 +61,14 @@ end
 -- The bytes of `data` as the elements of the buffer are in memory: pointer or string, and how many.
 local function bytes_of(self, buffer, data, what)
   if type(data) == "string" then return data, #data end
-  if type(data) == "cdata" and not array.is(data) then
+  if array.is(data) then
+    if data.type ~= buffer.type then
+      return fail.argument(("%s: %s and %s have elements of different types"):format(what,
+        tostring(buffer), tostring(data)))
+    end
+    local text = data:to_string()
+    return text, #text
+  elseif type(data) == "cdata" then
     local ok, pointer = pcall(ffi.cast, "const void *", data)
     if ok then return pointer, ffi.sizeof(data) end
   end
@@ -77,11 +84,14 @@ local function write(self, buffer, data)
   check_buffer(self, buffer, "c:write")
   if is_oracle(self) then
     if type(data) == "table" then return buffer:from_table(data) end
+    if array.is(data) then return buffer:copy_from(data) end
     return fail.argument("c:write with arch = \"lua\" takes a table, not " .. fail.describe(data))
   end
   local number, c = self.session:get()
   local bytes, size = bytes_of(self, buffer, data, "c:write")
   check(C.rg_client_write(c, self.number, buffer.rg_array, bytes, size or #bytes), number)
+  -- the order of streams is that of what they name, and kernels do not name its memory
+  if buffer.rg_value ~= 0 then check(C.rg_client_sync(c, self.number), number) end
   return buffer
 end
 
@@ -95,9 +105,13 @@ local function extents_of(data)
   return extents
 end
 
---- `c:create(data, T)`: a buffer that holds a table's numbers (f32 by default), or the bytes of a
---- string or an FFI array (u8 by default).
+--- `c:create(data, T)`: a buffer that holds a table's numbers (f32 by default), an array's
+--- elements, or the bytes of a string or an FFI array (u8 by default).
 local function create(self, data, t)
+  if array.is(data) then
+    t = types.get(t == nil and data.type or t, "c:create")
+    return write(self, make(self, t, array.extents(data)), data)
+  end
   local is_table = type(data) == "table"
   t = types.get(t == nil and (is_table and "f32" or "u8") or t, "c:create")
   local extents = is_table and extents_of(data)

@@ -38,6 +38,7 @@ local plain = { i32 = true, i64 = true, f32 = true, f64 = true }
 local function is_array(v) return array.is(v) end
 
 local function numbers_of(a, what)
+  array.check_block(a, what)
   local t, count = a.type, 1
   for _, extent in pairs(a.shape) do count = count * extent end
   local scalar = t.element or t
@@ -162,6 +163,7 @@ local function whole(a, what)
   if not is_array(a) then
     return fail.argument(what .. " takes an array, not " .. fail.describe(a))
   end
+  array.check_block(a, what)
   local size = a.type.size
   for _, extent in pairs(a.shape) do size = size * extent end
   return a:pointer(), size

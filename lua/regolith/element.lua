@@ -116,7 +116,7 @@ function element.calls(get, set, type_of, get_run)
     if get(pointer, buffer, count, slot) ~= 0 then return lib.raise_last(self.rg_runtime) end
     local kind = slot.kind
     if kind == 1 then return slot.number end -- RG_VALUE_NUMBER
-    return value.take(slot)
+    return value.take(slot, self.rg_runtime)
   end
 
   --- The same, and the record `r` of the handle's last run has the element's from now on.

@@ -5,7 +5,9 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local array = require "regolith.array"
 local builtin = require "regolith.builtin"
+local array_type = require "regolith.array_type"
 local counted = require "regolith.counted"
+local types = require "regolith.type"
 
 local C, check = lib.C, lib.check
 
@@ -64,17 +66,7 @@ local function refuse(name, k, parameter, value)
     fail.describe(value)))
 end
 
--- What a kernel made, or rg.zeros.
-local function put_counted(f, k, parameter, value, slot)
-  local header, element, rank = counted.header(value)
-  if value.rg_runtime ~= f.number or element ~= parameter.array or rank > 1 then
-    return refuse(f.name, k, parameter, value)
-  end
-  slot.counted = header
-end
-
 local function put_array(f, k, parameter, value, slot)
-  if counted.is(value) then return put_counted(f, k, parameter, value, slot) end
   if not array.is(value) then return refuse(f.name, k, parameter, value) end
   if value.rg_runtime ~= f.number then
     return fail.argument(("%s: argument %d is another runtime's array"):format(f.name, k))
@@ -117,7 +109,10 @@ end
 local function take(f, slot)
   local result = f.signature.result
   if not result then return nil end
-  if result.array then return array.adopt(f.number, slot.counted, result.array) end
+  if result.array then
+    local t = array_type.create(types.named(result.array))
+    return counted.take(f.number, t, ffi.cast("uintptr_t", slot.counted))
+  end
   if result.name == "bool" then return slot.u64 ~= 0 end
   local value = slot[result.member]
   return result.name:find "64" and result.member ~= "f64" and value or tonumber(value)

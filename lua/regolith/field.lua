@@ -344,15 +344,15 @@ function field.create(session, t, ...)
 end
 
 -- What messages call our handles.
-local kinds = { RgFieldHandle = "a field", RgArrayHandle = "an array",
+local kinds = { RgFieldHandle = "a field",
   RgNodeHandle = "an SNode", RgTreeHandle = "a tree",
   RgShape = "a shape" }
 function fail.describe_cdata(v)
   for name, kind in pairs(kinds) do
     if ffi.istype(name, v) then return kind end
   end
-  if ffi.istype("RgCountedHandle", v) then
-    return (require("regolith.counted").describe(v))
+  if ffi.istype("RgArrayHandle", v) then
+    return "an array of " .. ffi.string(lib.C.rg_array_type(v.rg_array))
   end
   if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then
     return ("a number (%s)"):format(tostring(v))

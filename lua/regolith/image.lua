@@ -106,8 +106,7 @@ end
 
 -- Reads what is to be shown, once; the caller fills an RgPicture from it.
 local function subject_of(what, options, caller)
-  local elements = array.of(what)
-  if elements then return { array = elements, handle = elements } end
+  if ffi.istype("RgArrayHandle", what) then return { array = what, handle = what } end
   if ffi.istype("RgFieldHandle", what) then
     field.settle(what)
     return { field = what, handle = what }

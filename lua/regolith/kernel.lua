@@ -59,12 +59,12 @@ local function put_cdata(slot, v, runtime)
     if v.rg_rank < 0 and C.rg_field_node(v.rg_field) ~= nil then field.settle(v) end
     local pointer = v.rg_field
     slot.kind, slot.field = C.RG_VALUE_FIELD, pointer
+  elseif ffi.istype("RgArrayHandle", v) and v.rg_value == 1 then
+    check_runtime(v.rg_runtime, runtime)
+    slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.counted").vector(v)
   elseif ffi.istype("RgArrayHandle", v) then
     local pointer = v.rg_array
     slot.kind, slot.array = C.RG_VALUE_ARRAY, pointer
-  elseif ffi.istype("RgCountedHandle", v) then
-    check_runtime(v.rg_runtime, runtime)
-    slot.kind, slot.vector = C.RG_VALUE_VECTOR, require("regolith.counted").vector(v)
   elseif ffi.istype("RgNodeHandle", v) then
     snode.settle(v)
     local pointer = v.rg_node

@@ -22,7 +22,7 @@ local function declare_handles()
     } RgFieldHandle;
     typedef struct RgArrayHandle {
       RgArray *rg_array;
-      int32_t rg_runtime, rg_number, rg_rank, rg_oracle;
+      int32_t rg_runtime, rg_number, rg_rank, rg_oracle, rg_value;
     } RgArrayHandle;
     typedef struct RgNodeHandle { RgSNode *rg_node; int32_t rg_runtime, rg_rank; } RgNodeHandle;
     typedef struct RgTreeHandle { RgTree *rg_tree; int32_t rg_runtime; } RgTreeHandle;
@@ -32,10 +32,6 @@ local function declare_handles()
     } RgKernelHandle;
     typedef struct RgTunerHandle { RgTuner *rg_tuner; int32_t rg_runtime; } RgTunerHandle;
     typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
-    typedef struct RgCountedHandle {
-      RgCounted *rg_counted;
-      int32_t rg_runtime, rg_number;
-    } RgCountedHandle;
     typedef struct RgHold {
       const RgExtensionApi *rg_api;
       RgCounted *rg_counted;
@@ -184,10 +180,15 @@ end
 --- kernel.lua.
 lib.turns = { count = 0, gone = 0 }
 
---- For finalizers: a handle of the runtime is gone.
-function lib.drop_handle(number)
+--- What launches saw before is looked at again.
+function lib.forget_values()
   local turns = lib.turns
   turns.count, turns.gone = turns.count + 1, turns.gone + 1
+end
+
+--- For finalizers: a handle of the runtime is gone.
+function lib.drop_handle(number)
+  lib.forget_values()
   local runtime = runtimes[number]
   if not runtime then return end
   runtime.handles = runtime.handles - 1

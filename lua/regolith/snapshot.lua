@@ -96,8 +96,7 @@ local function flatten(t, path, list, inside)
   for key in pairs(t) do keys[#keys + 1] = { joined(path, key), t[key] } end
   table.sort(keys, function(a, b) return a[1] < b[1] end)
   for _, row in ipairs(keys) do
-    local name, v = row[1], array.of(row[2]) or row[2]
-    row[2], row.given = v, row[2]
+    local name, v = row[1], row[2]
     if type(v) == "table" and not getmetatable(v) then
       flatten(v, name, list, inside)
     elseif is_handle(v) or is_plain(v) then
@@ -243,13 +242,13 @@ local read_text = lib.quietly(function(c, path, number)
   return ffi.string(text_out[0])
 end)
 
--- Handles that the caller has, by name: as the core takes them, and as they were given.
+-- Handles that the caller has, by name.
 local function given(into)
-  local by_name, as_given = {}, {}
+  local by_name = {}
   for _, row in ipairs(flatten(into, "", {}, {})) do
-    if is_handle(row[2]) then by_name[row[1]], as_given[row[1]] = row[2], row.given end
+    if is_handle(row[2]) then by_name[row[1]] = row[2] end
   end
-  return by_name, as_given
+  return by_name
 end
 
 local function run(session, path, list, with_random)
@@ -302,8 +301,7 @@ function snapshot.load(session, path, into, options)
   if C.rg_file_kind(path) == nil then return nil, ("there is no snapshot '%s'"):format(path) end
   local number, c = session:get()
   local list_of = directory.parse(read_text(c, path, number), path)
-  local handles, as_given = given(into or {})
-  local made, list = { trees = {}, arrays = {} }, {}
+  local handles, made, list = given(into or {}), { trees = {}, arrays = {} }, {}
   local known = {}
   for _, item in ipairs(list_of.items) do
     known[item.name] = true
@@ -322,7 +320,7 @@ function snapshot.load(session, path, into, options)
   run(session, path, list, with_random)
   local result = {}
   for _, row in ipairs(gather(restore_random(session, list, with_random))) do
-    enter(result, row[1], as_given[row[1]] or row[2])
+    enter(result, row[1], row[2])
   end
   return result
 end

@@ -6,7 +6,6 @@
 --- counts are summed from block to block, then each block knows where its elements go.
 local ffi = require "ffi"
 local fail = require "regolith.error"
-local array = require "regolith.array"
 
 local sort = {}
 
@@ -44,7 +43,7 @@ end
 
 -- x as an array of its elements one after the other, and whether that is a copy.
 local function array_of(rg, x, what)
-  x = array.of(x) or x
+  if ffi.istype("RgArrayHandle", x) then x = x:array() end
   local is_array = ffi.istype("RgArrayHandle", x)
   if not is_array and not ffi.istype("RgFieldHandle", x) then
     return fail.argument(("%s takes dense fields and arrays, not %s"):format(what,

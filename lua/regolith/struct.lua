@@ -192,7 +192,7 @@ local function refuse_member(t, member, x)
 end
 
 local function fill_array(v, t, member, x)
-  if not handles().is(x) or handles().type(x) ~= member.type then
+  if not require("regolith.array").is(x) or handles().type(x) ~= member.type then
     return refuse_member(t, member, x)
   end
   local own = handles().share(x)

@@ -74,7 +74,7 @@ local function describe_argument(v)
     return v % 1 == 0 and ("%.0f"):format(anchor(math.abs(v))) or "number"
   elseif type(v) == "boolean" then
     return tostring(v)
-  elseif require("regolith.array").is_any(v) then
+  elseif require("regolith.array").is(v) then
     return shaped("array", v.type.name, require("regolith.array").extents(v))
   elseif type(v) == "cdata" and ffi.istype("RgFieldHandle", v) then
     if C.rg_field_node(v.rg_field) == nil then return "a field" end

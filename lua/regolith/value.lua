@@ -47,6 +47,17 @@ function value.put(slot, v, buffer)
   return true
 end
 
+--- An array, where elements are such; false for anything else.
+function value.put_array(slot, v, t)
+  local counted = t.item and require "regolith.counted"
+  if not counted or not require("regolith.array").is(v) or counted.type(v) ~= t then
+    return false
+  end
+  local vector = counted.vector(v)
+  slot.kind, slot.vector = VECTOR, vector
+  return true
+end
+
 --- The same for an element of `handle`, whose type is type_of(handle): {3, 4} stands for
 --- rg.vec2(3, 4), {mass = 2} for a struct. Returns the value; raises for what no element can be.
 function value.put_element(slot, v, type_of, handle)
@@ -54,7 +65,8 @@ function value.put_element(slot, v, type_of, handle)
     local t = type_of(handle)
     if t.count then v = t(v) end
   end
-  if not value.put(slot, v) then
+  if value.put(slot, v) then return v end
+  if not value.put_array(slot, v, type_of(handle)) then
     return fail.argument(("an element of type %s cannot be %s"):format(type_of(handle).name,
       fail.describe(v)))
   end

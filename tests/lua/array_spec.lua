@@ -179,10 +179,14 @@ describe("an array", function()
 
   it("has none of the calls of a tree", function()
     local a = rg.array(rg.f32, 2)
-    for _, name in ipairs { "activate", "deactivate", "is_active", "count", "append", "items" } do
+    for _, name in ipairs { "activate", "deactivate", "is_active", "items" } do
       assert.equal(("an array has no '%s': its elements always exist"):format(name),
         failure(function() a[name](a, 0) end).message)
     end
+    local problem = failure(a.append, a, 1)
+    assert.equal("a:append: array f32 [2] has as many elements as it was declared with",
+      problem.message)
+    assert.equal("rg.list(T) and rg.zeros(T, n) grow: rg.zeros(T, n):copy_from(a)", problem.hint)
     assert.equal("did you mean 'shape'?", failure(function() return a.shap end).hint)
     assert.equal("a method is called with a colon: a:fill(..)",
       failure(function() a.fill(1) end).message)

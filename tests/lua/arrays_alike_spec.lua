@@ -103,11 +103,38 @@ describe("every array, whatever made it, #compiled", function()
     os.execute("rm -r " .. path)
   end)
 
+  it("is a buffer of the client, and what one is made from and written from", function()
+    for _, is_async in ipairs { false, true } do
+      local other = rg.new { async = is_async }
+      local c = other.client()
+      local grow = other.kernel [=[function(a: array(f32)) a:append(7) end]=]
+      local double = other.kernel [=[function(a) for i in rg.range(#a) do a[i] = 2 * a[i] end end]=]
+      local made = other.kernel [=[function() return rg.zeros(rg.f32, 6) end]=]()
+      for _, a in ipairs { made, other.zeros(rg.f32, 6), other.array(rg.f32, 6) } do
+        c:write(a, numbers)
+        assert.same(numbers, c:read(a))
+        local ticket = c:read_async(a)
+        c:execute(double, { a })
+        assert.same(numbers, ticket:wait())
+        assert.same({ 6, 2, 4, 2, 10, 8 }, c:read(a))
+        local b = c:create(a)
+        assert.same({ 6, 2, 4, 2, 10, 8 }, c:read(b))
+        c:write(b, a:fill(1))
+        assert.same({ 1, 1, 1, 1, 1, 1 }, c:read(b))
+        if a ~= made then a:release() end
+      end
+      c:execute(grow, { made })
+      assert.same({ 1, 1, 1, 1, 1, 1, 7 }, c:read(made))
+      made:release()
+      other.reset()
+    end
+  end)
+
   it("says which of its elements to pass, where those are arrays", function()
     local a = rg.zeros(rg.array_type(rg.f32), 2)
     a[0] = rg.zeros(rg.f32, 3)
     local words = failure(rg.numpy.write, "no.npy", a)
-    assert.matches("elements of an array%(array%(f32%)%) hold arrays themselves", words.message)
+    assert.matches("and these elements are arrays", words.message)
     assert.matches("a%[0%]", words.hint)
   end)
 end)

@@ -37,6 +37,43 @@ describe("ranks #compiled #cpu", function()
     comm:barrier()
   end)
 
+  it("combine, send and trade arrays of every origin", function()
+    holds(2, [[
+      local comm = rg.comm()
+      local made = rg.kernel "function(n: i32) local l = rg.list(rg.f32) \
+        for i = 1, n do l:append(i) end return l end"
+      local makers = { function() return rg.array(rg.f32, 3):from_table { 1, 2, 3 } end,
+        function() return rg.zeros(rg.f32, 3):from_table { 1, 2, 3 } end,
+        function() return made(3) end, function() return made(4):slice(0, 3) end }
+      local win = comm:window(rg.array(rg.f32, 3))
+      for _, make in ipairs(makers) do
+        local a, b = make(), make():fill(0)
+        assert(comm:all_reduce(a) == a and a[2] == 6)
+        a[0] = comm.rank == 1 and 9 or 0
+        comm:broadcast(a, 1)
+        assert(a[0] == 9)
+        comm:trade({ { 1 - comm.rank, a } }, { { 1 - comm.rank, b } })
+        assert(b[0] == 9 and b[2] == 6)
+        win:put(1 - comm.rank, a)
+        comm:barrier()
+        assert(win:get(comm.rank, b:fill(0))[2] == 6)
+        comm:barrier()
+      end
+      win:free()
+    ]])
+  end)
+
+  it("make windows of copies where memory can move", function()
+    local comm = rg.comm()
+    local a = rg.zeros(rg.f32, 4)
+    local problem = support.failure(comm.window, comm, a)
+    assert.matches("an array of f32 shares memory with kernels and may grow", problem.message)
+    assert.matches("rg.array%(T, ..%):copy_from%(a%)", problem.hint)
+    local ffi = require "ffi"
+    local columns = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 }, { strides = { 4, 12 } })
+    assert.matches("are not one block", support.failure(comm.all_reduce, comm, columns).message)
+  end)
+
   it("gather, broadcast and reduce values", function()
     holds(3, [[
       assert(comm.size == 3)

@@ -21,7 +21,6 @@ function handle.kind(v)
     return nil
   end
   for name, kind in pairs { RgFieldHandle = "field", RgArrayHandle = "array",
-    RgCountedHandle = "array",
     RgNodeHandle = "node", RgTreeHandle = "tree", RgShape = "shape" } do
     if ffi.istype(name, v) then return kind end
   end

@@ -111,21 +111,16 @@ end
 
 local is = ffi.istype
 function binary.is_field(v) return type(v) == "cdata" and is("RgFieldHandle", v) end
-function binary.is_array(v) return array.of(v) ~= nil end
-
--- A field, or an array as array.lua has it.
-local function readable(x, caller)
-  if binary.is_field(x) then
-    field.settle(x)
-    return x
-  end
-  return array.of(x) or fail.argument(("%s takes a field or an array, not %s"):format(caller,
-    fail.describe(x)))
-end
+function binary.is_array(v) return array.is(v) end
 
 --- A field's or array's type, extents (a list), and where its indices start.
 function binary.look(x, caller)
-  x = readable(x, caller)
+  if binary.is_field(x) then
+    field.settle(x)
+  elseif not binary.is_array(x) then
+    return fail.argument(("%s takes a field or an array, not %s"):format(caller,
+      fail.describe(x)))
+  end
   local extents, starts, shape = {}, {}, x.shape
   for axis = 0, #shape - 1 do extents[axis + 1] = shape[axis] end
   local offset = binary.is_field(x) and x.offset
@@ -138,7 +133,11 @@ binary.element_of = element_of
 
 --- Is its element one that numbers make: no struct?
 function binary.parts_of(t, caller)
-  if t.members then
+  if t.item then
+    return fail.argument(
+      ("%s takes numbers, vectors and matrices, and these elements are arrays"):format(caller),
+      "pass one of them: a[0]")
+  elseif t.members then
     return fail.argument(("%s takes numbers, vectors and matrices, not structs"):format(caller))
   end
   return t.count or 1
@@ -147,7 +146,6 @@ end
 --- All elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers; their
 --- count.
 function binary.numbers(x, caller)
-  x = readable(x, caller)
   local t, extents = binary.look(x, caller)
   local count = binary.parts_of(t, caller)
   for axis = 1, #extents do
