@@ -1,8 +1,11 @@
 /* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones are load, op, store.
+ * MEM_RMW and MEM_CAS release and acquire, unless they are `relaxed` themselves: LLVM 19 has no
+ * such order for a GPU, which has a fence on both sides instead.
  * What the machine does in one instruction uses atomicrmw (a GPU adds floats so, too), all else a
  * loop of compare-and-swap on the element's bits. A compare_exchange compares bits too, so that a
  * float 0 is not -0 and a NaN equals itself. */
 #include "codegen/emit.h"
+#include "codegen/gpu.h"
 
 /* A GPU does, of 4 and 8 bytes. */
 static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {
@@ -42,11 +45,23 @@ static LLVMValueRef from_bits(Codegen *g, LLVMValueRef bits, Type type) {
                            type);
 }
 
+bool atomic_is_ordered(const IrInst *inst) {
+  return (inst->op == IR_MEM_RMW || inst->op == IR_MEM_CAS) && !inst->relaxed && !inst->plain;
+}
+
+static LLVMAtomicOrdering order_of(const Codegen *g, bool is_ordered) {
+  return is_ordered && g->part != CODEGEN_GPU_TASKS ? LLVMAtomicOrderingAcquireRelease
+                                                    : LLVMAtomicOrderingMonotonic;
+}
+
 static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValueRef expected,
-                                     LLVMValueRef desired) {
-  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired,
-                                                 LLVMAtomicOrderingMonotonic,
-                                                 LLVMAtomicOrderingMonotonic, false));
+                                     LLVMValueRef desired, bool is_ordered) {
+  LLVMAtomicOrdering order = order_of(g, is_ordered);
+  LLVMAtomicOrdering failed = order == LLVMAtomicOrderingAcquireRelease
+                                  ? LLVMAtomicOrderingAcquire
+                                  : LLVMAtomicOrderingMonotonic;
+  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, order,
+                                                 failed, false));
 }
 
 /* On a GPU many threads meet at a place: an update that changes nothing (a minimum that is smaller
@@ -61,7 +76,7 @@ static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
 
 /* old = *p; while (!cas(p, old, op(old, value))) old = what was there; */
 static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
-                                LLVMValueRef value) {
+                                LLVMValueRef value, bool is_ordered) {
   LLVMTypeRef bits = bits_type(g, type);
   LLVMValueRef first = LLVMBuildLoad2(g->builder, bits, pointer, "");
   LLVMSetAlignment(first, (unsigned)type_size(type));
@@ -74,8 +89,8 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   LLVMValueRef old = LLVMBuildPhi(g->builder, bits, "old");
   LLVMValueRef updated =
       to_bits(g, arith_update(g, op, type, from_bits(g, old, type), value), type);
-  leave_if_equal(g, updated, old, done);
-  LLVMValueRef pair = compare_exchange(g, pointer, old, updated);
+  if (!is_ordered) leave_if_equal(g, updated, old, done); /* a release is a write */
+  LLVMValueRef pair = compare_exchange(g, pointer, old, updated, is_ordered);
   LLVMValueRef seen = LLVMBuildExtractValue(g->builder, pair, 0, ""),
                ok = LLVMBuildExtractValue(g->builder, pair, 1, "");
   LLVMBasicBlockRef end = LLVMGetInsertBlock(g->builder);
@@ -86,21 +101,27 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
 }
 
 static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, LLVMValueRef pointer,
-                        LLVMValueRef value) {
+                        LLVMValueRef value, bool is_ordered) {
   return alias_element(g, LLVMBuildAtomicRMW(g->builder, op, pointer, value,
-                                             LLVMAtomicOrderingMonotonic, false));
+                                             order_of(g, is_ordered), false));
+}
+
+static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
+                                 LLVMValueRef value, bool is_ordered) {
+  LLVMAtomicRMWBinOp machine;
+  if (adds_floats(g, op, type)) {
+    if (op == IR_UPDATE_SUB) value = LLVMBuildFNeg(g->builder, value, "");
+    return rmw(g, LLVMAtomicRMWBinOpFAdd, pointer, value, is_ordered);
+  }
+  if (op == IR_UPDATE_EXCHANGE) machine = LLVMAtomicRMWBinOpXchg;
+  else if (!machine_op(op, type, &machine))
+    return rmw_by_loop(g, op, type, pointer, value, is_ordered);
+  return from_bits(g, rmw(g, machine, pointer, to_bits(g, value, type), is_ordered), type);
 }
 
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value) {
-  LLVMAtomicRMWBinOp machine;
-  if (adds_floats(g, op, type)) {
-    if (op == IR_UPDATE_SUB) value = LLVMBuildFNeg(g->builder, value, "");
-    return rmw(g, LLVMAtomicRMWBinOpFAdd, pointer, value);
-  }
-  if (op == IR_UPDATE_EXCHANGE) machine = LLVMAtomicRMWBinOpXchg;
-  else if (!machine_op(op, type, &machine)) return rmw_by_loop(g, op, type, pointer, value);
-  return from_bits(g, rmw(g, machine, pointer, to_bits(g, value, type)), type);
+  return rmw_in_order(g, op, type, pointer, value, false);
 }
 
 static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
@@ -111,9 +132,10 @@ static LLVMValueRef update_plain(Codegen *g, const IrInst *inst, Type type, LLVM
 }
 
 static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef pointer,
-                                           LLVMValueRef expected, LLVMValueRef desired) {
-  LLVMValueRef pair =
-      compare_exchange(g, pointer, to_bits(g, expected, type), to_bits(g, desired, type));
+                                           LLVMValueRef expected, LLVMValueRef desired,
+                                           bool is_ordered) {
+  LLVMValueRef pair = compare_exchange(g, pointer, to_bits(g, expected, type),
+                                       to_bits(g, desired, type), is_ordered);
   return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), type);
 }
 
@@ -121,11 +143,17 @@ static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef p
 static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
                                int lane) {
   LLVMValueRef value = value_lane(g, value_operand(g, inst, 1), lane);
-  if (inst->op == IR_MEM_CAS)
-    return compare_exchange_value(g, type, pointer, value,
-                                  value_lane(g, value_operand(g, inst, 2), lane));
   if (inst->plain) return update_plain(g, inst, type, pointer, value, 1);
-  return atomic_rmw(g, (IrUpdate)inst->imm, type, pointer, value);
+  bool is_ordered = atomic_is_ordered(inst),
+       has_fences = is_ordered && g->part == CODEGEN_GPU_TASKS;
+  if (has_fences) gpu_fence(g);
+  LLVMValueRef old =
+      inst->op == IR_MEM_CAS
+          ? compare_exchange_value(g, type, pointer, value,
+                                   value_lane(g, value_operand(g, inst, 2), lane), is_ordered)
+          : rmw_in_order(g, (IrUpdate)inst->imm, type, pointer, value, is_ordered);
+  if (has_fences) gpu_fence(g);
+  return old;
 }
 
 /* How many elements the op touches: by its address, its values, or `lanes` neighbours. */

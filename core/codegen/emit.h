@@ -278,6 +278,7 @@ void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_C
 /* alias.c: marks an access as touching only elements of its field, or a slot; both return it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
 LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
+bool atomic_is_ordered(const IrInst *inst); /* does it release and acquire? */
 /* One relaxed atomic update of a scalar; returns the old value. */
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value);

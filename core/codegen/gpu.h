@@ -13,6 +13,7 @@ LLVMValueRef gpu_lanes_here(Codegen *g); /* those that are here together, a bit 
 /* `value` of lane number `lane`, one of `lanes`, all of which are here. */
 LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane);
 void gpu_wait(Codegen *g, LLVMValueRef lanes); /* for all of them; what they wrote shows */
+void gpu_fence(Codegen *g); /* between an access and an atomic one: releases, or acquires */
 void gpu_order_after(Codegen *g); /* a load that acquires: what others wrote before is seen */
 void gpu_wait_for_block(Codegen *g); /* for all its threads, likewise */
 /* Memory of a block: an array of `count`, of the address space for that. */

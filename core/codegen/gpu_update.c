@@ -2,7 +2,9 @@
  * same for all: one atomic access for the lanes of a warp that are here together.
  *
  *     i = count:add(1)     a number each: the lane of rank 0 adds for all, others count from its
- *                          old value on; what is added is the same for all, too
+ *                          old value on; what is added is the same for all, too. Where it orders
+ *                          what was written before, the lanes wait for each other on both sides
+ *                          of the fences of the first
  *     s[0] = s[0] + x      if all lanes of the warp are here, their values are combined first; else
  *                          each updates for itself */
 #include "codegen/gpu.h"
@@ -44,7 +46,7 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
 
 /* What was there before this lane's turn. */
 static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
-                                   LLVMValueRef value) {
+                                   LLVMValueRef value, bool is_ordered) {
   LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);
   LLVMValueRef before = LLVMBuildAnd(g->builder, lanes, gpu_special(g, "lanemask.lt"), "");
   LLVMValueRef rank = bits_in(g, before), args[] = {lanes, no_zero};
@@ -53,10 +55,13 @@ static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
                     all = block_new(g, "counted");
   LLVMValueRef is_first =
       LLVMBuildICmp(g->builder, LLVMIntEQ, rank, value_integer(g->i32, 0), "");
+  if (is_ordered) gpu_wait(g, lanes);
   block_branch(g, is_first, one, all);
   block_enter(g, one);
   LLVMValueRef sum = times(g, value, bits_in(g, lanes));
+  if (is_ordered) gpu_fence(g);
   LLVMValueRef old = atomic_rmw(g, op.op, op.type, place, sum);
+  if (is_ordered) gpu_fence(g);
   LLVMValueRef none = LLVMGetUndef(LLVMTypeOf(old));
   LLVMBasicBlockRef back = LLVMGetInsertBlock(g->builder);
   block_jump(g, all);
@@ -64,6 +69,7 @@ static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
   LLVMValueRef phi = LLVMBuildPhi(g->builder, LLVMTypeOf(old), "");
   LLVMAddIncoming(phi, (LLVMValueRef[]){none, old}, (LLVMBasicBlockRef[]){from, back}, 2);
   LLVMValueRef start = gpu_from_lane(g, lanes, phi, first);
+  if (is_ordered) gpu_wait(g, lanes);
   return arith_update(g, op.op, op.type, start, times(g, value, rank));
 }
 
@@ -94,7 +100,7 @@ bool gpu_update(Codegen *g, const IrInst *inst) {
   GpuJoin op = {(IrUpdate)inst->imm, inst->operands[1]->type};
   LLVMValueRef place = value_operand(g, inst, 0), value = value_operand(g, inst, 1);
   if (counts(inst)) {
-    LLVMValueRef old = count_together(g, op, place, value);
+    LLVMValueRef old = count_together(g, op, place, value, atomic_is_ordered(inst));
     if (is_rmw) value_set(g, inst, old);
     return true;
   }

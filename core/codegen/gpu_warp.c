@@ -36,6 +36,14 @@ void gpu_wait(Codegen *g, LLVMValueRef lanes) {
   call_plain(g, "llvm.nvvm.bar.warp.sync", &lanes, 1);
 }
 
+void gpu_fence(Codegen *g) {
+  static char text[] = "fence.acq_rel.gpu;", touches[] = "~{memory}";
+  LLVMTypeRef type = LLVMFunctionType(LLVMVoidTypeInContext(g->context), NULL, 0, false);
+  LLVMValueRef fence = LLVMGetInlineAsm(type, text, sizeof text - 1, touches, sizeof touches - 1,
+                                        true, false, LLVMInlineAsmDialectATT, false);
+  LLVMBuildCall2(g->builder, type, fence, NULL, 0, "");
+}
+
 void gpu_order_after(Codegen *g) { call_plain(g, "llvm.nvvm.membar.gl", NULL, 0); }
 
 void gpu_wait_for_block(Codegen *g) { call_plain(g, "llvm.nvvm.barrier0", NULL, 0); }

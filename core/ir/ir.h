@@ -106,6 +106,8 @@ struct IrInst {
   /* UPDATE: in the running worker's private copy, also plain; on a GPU in the block's */
   bool private_copy;
   bool plain;                /* UPDATE: no other iteration reaches the element */
+  /* RMW, CAS: orders nothing. Others order what was written before them (release, acquire) */
+  bool relaxed;
   /* STORE, UPDATE: of an element another number of which is written beside: outside the shape only
    * the first is counted */
   bool further;

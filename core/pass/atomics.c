@@ -1,11 +1,23 @@
-/* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`).
+/* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`), and a
+ * call that returns the old value orders nothing (`relaxed`) where no iteration could tell.
  *
  * Where the writes of a field are apart (effects_are_apart), no two iterations reach the same
  * element. In the host region, serial loops included, one thread runs: every update there is
  * plain. The same holds if the user promised `:independent()`. Those of functions stay atomic.
  * Calls that change lists of a dynamic SNode are plain where no two iterations change the same list
- * (effects_own_lists). Leaves notes for explain(). */
+ * (effects_own_lists). Leaves notes for explain().
+ *
+ * Iterations may hand elements to each other by a counter: x:add(..), exchange and the like release
+ * what was written before and acquire what the iterations before them released. That costs a GPU
+ * fences, and forbids `claims`; most loops, which count or number something, cannot tell. They can
+ * where they read a memory that they write, other than one counter:
+ *
+ *     out[n:add(0, 1)] = x[i]                                        relaxed
+ *     v[i] = x[i]; if n:add(0, 1) == last then s[0] = v[0] end       ordered: v is read, too */
+#include "ir/attribute.h"
+#include "ir/facts.h"
 #include "pass/effects.h"
+#include "pass/rewrite.h"
 
 /* Why it stays atomic: would this place alone distinguish iterations? */
 static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
@@ -54,12 +66,81 @@ static void mark_lists(const Effects *effects) {
   }
 }
 
+/* -- order ------------------------------------------------------------------------------------- */
+
+typedef struct OtherMemory { /* that is no field's own: of counted, of shared arrays, of lists */
+  bool is_read, is_written;
+} OtherMemory;
+
+static bool note_other(void *data, IrInst *inst) {
+  OtherMemory *other = data;
+  if (rewrite_is_access(inst->op) || ir_has_level(inst->op)) return true;
+  int effects = ir_effects(inst);
+  other->is_read |= (effects & IR_READ) != 0;
+  other->is_written |= (effects & (IR_WRITE | IR_UPDATE_EFFECT)) != 0;
+  return true;
+}
+
+static bool is_repeated(const IrInst *inst) {
+  for (const IrRegion *at = inst->region; at->owner; at = at->owner->region)
+    if (at->owner->op != IR_IF) return true;
+  return false;
+}
+
+/* Do all exchanges of the field have one element, or each iteration's have one? Then they are in
+ * one order for everybody by themselves. */
+static bool is_counter(const Effects *effects, const EffectField *field) {
+  const EffectAccess *first = &effects->accesses.items[field->first];
+  const IrInst *place = first->place->inst;
+  if (field->verbs != EFFECT_EXCHANGES || first->place->is_called) return false;
+  if (field->first == field->last && !is_repeated(first->inst)) return true;
+  for (int i = field->first; i >= 0; i = effects->accesses.items[i].next)
+    if (effects->accesses.items[i].place->inst != place) return false;
+  for (int axis = 0; axis < place->operand_count; axis++)
+    if (!facts_is_of_launch(place->operands[axis])) return false;
+  return place->op == IR_PLACE;
+}
+
+/* Could an iteration tell whether its calls order what others write? */
+static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effects *effects) {
+  OtherMemory other = {0};
+  int counters = 0;
+  ir_walk(task->body, note_other, &other);
+  if (task->interior) ir_walk(task->interior, note_other, &other);
+  for (int f = 0; f < effects->field_count; f++) {
+    const EffectField *field = &effects->fields[f];
+    const IrField *of = &kernel->fields.items[f];
+    bool is_read = field->verbs & (EFFECT_READS | EFFECT_EXCHANGES),
+         is_written = field->verbs & EFFECT_WRITES,
+         has_lists = of->node && snode_has_lists(of->node) &&
+                     effects->trees[of->tree] & (EFFECT_APPENDS | EFFECT_POPS);
+    if ((of->array >= 0 && kernel->arrays.items[of->array].is_shared) || has_lists) {
+      other.is_read |= is_read;
+      other.is_written |= is_written || has_lists;
+    }
+    if (!is_read || !is_written ||
+        effects_are_apart(effects, f, EFFECT_READS | EFFECT_WRITES))
+      continue;
+    if (!is_counter(effects, field) || counters++) return true;
+  }
+  return other.is_read && other.is_written;
+}
+
+static void relax(const Effects *effects) {
+  for (int i = 0; i < effects->accesses.count; i++)
+    if (effects->accesses.items[i].verb == EFFECT_EXCHANGES &&
+        !effects->accesses.items[i].place->is_called)
+      effects->accesses.items[i].inst->relaxed = true;
+}
+
 bool pass_atomics(PassContext *ctx, IrKernel *kernel, Error *err) {
   mark_all(effects_of(ctx, kernel, NULL));
+  relax(effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
     const Effects *effects = effects_of(ctx, kernel, task);
     if (task->kind == TASK_LEAVES && !task->cells) continue;
+    if (!shows_order(kernel, task, effects)) relax(effects);
     mark_lists(effects);
     if (task->independent) mark_all(effects);
     else mark_apart(ctx, kernel, task, effects);

@@ -8,6 +8,8 @@
  * A chunk of a range runs what decides how often it counts, claims that many at once, and then runs
  * the body, whose updates are those of a variable: one atomic update serves thousands. What a user
  * sees is one of the orders that iterations may have, with every number taken once.
+ * Only where no order shows (`relaxed`): an iteration that has the last number would run before
+ * others have written.
  * Counting reads only elements that the task does not write, so it comes to what the body does;
  * and it must be cheap beside the body. A counter is an integer at one place of the launch, which
  * the task reaches in no other way. Runs on addresses, after all that rewrites bodies.
@@ -35,7 +37,7 @@ typedef struct Claims {
 
 static bool is_count(const IrInst *inst) {
   return inst->op == IR_MEM_RMW && inst->imm == IR_UPDATE_ADD && inst->alias && !inst->plain &&
-         type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
+         inst->relaxed && type_is_integer(inst->type) && type_bits(inst->type) >= 32 &&
          facts_is_of_launch(inst->operands[0]);
 }
 
@@ -189,6 +191,7 @@ static IrRegion *claiming(Claims *c) {
   IrInst *update = ir_emit(&b, IR_MEM_RMW, total->type, 2, operands);
   update->imm = IR_UPDATE_ADD;
   update->alias = c->counter->alias;
+  update->relaxed = true;
   return claim;
 }
 

@@ -15,6 +15,7 @@ typedef struct Row {
   EffectVerb verb;
   bool own, twin, near, walked, direct; /* where the elements are found */
   bool checked, unchecked;
+  bool ordered;                       /* releases and acquires */
   bool atomic, plain, apart;          /* apart: in each worker's private copy, */
   bool alone;                         /* of what has none */
   int levels;                         /* slots on the way from the root */
@@ -119,6 +120,7 @@ static void note_access(Explain *x, const EffectAccess *access) {
   note_place(x, row, inst->operands[0], field->node);
   if (inst->op == IR_UPDATE)
     *(inst->private_copy ? &row->apart : inst->plain ? &row->plain : &row->atomic) = true;
+  row->ordered |= access->verb == EFFECT_EXCHANGES && !inst->relaxed;
   row->alone = field->array >= 0 && x->kernel->arrays.items[field->array].is_counted;
 }
 
@@ -152,7 +154,9 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_STORES] = "writes",
                                       [EFFECT_UPDATES] = "updates",
                                       [EFFECT_EXCHANGES] = "exchanges"};
-  const char *how = row->verb == EFFECT_EXCHANGES             ? "atomic, immediate; "
+  const char *how = row->verb == EFFECT_EXCHANGES && row->ordered
+                        ? "atomic, immediate, orders what was written before; "
+                    : row->verb == EFFECT_EXCHANGES           ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
                     : row->apart && x->is_for_gpu ? "in each block's copy, atomic; "
                     : row->apart && row->alone ? "plain where one worker runs all, else atomic; "

@@ -56,6 +56,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
   IrInst **operands = inst->operands;
   int64_t op = inst->imm;
   int alias = alias_of(kernel, operands[0]);
+  bool is_relaxed = inst->relaxed;
   switch (inst->op) {
   case IR_LOAD:
     rewrite_become(kernel, inst, IR_MEM_LOAD, 1, &address);
@@ -71,6 +72,7 @@ void places_access_memory(IrKernel *kernel, IrInst *inst, IrInst *address, int l
     rewrite_become(kernel, inst, IR_MEM_CAS, 3, (IrInst *[]){address, operands[1], operands[2]});
   }
   inst->alias = alias;
+  inst->relaxed = is_relaxed;
   inst->further = false;
 }
 

@@ -753,6 +753,71 @@ describe("a counter that gives numbers out", function()
     assert.equal(math.ceil(n / 3), count[0])
   end)
 
+  it("lets the last one see what all others wrote before", function()
+    local size = os.getenv "RG_ARCH" and 1024 or 65536
+    local v, count, ends = rg.field(rg.i32, size), rg.field(rg.i32, 1), rg.field(rg.i32, 4)
+    local k = rg.kernel([[function(round: i32)
+      for i in rg.range(size) do
+        v[i] = round
+        if count:add(0, 1) == size - 1 then
+          ends[0], ends[1], ends[2], ends[3] = v[0], v[size // 4], v[size // 2], v[size - 1]
+        end
+      end
+    end]], { rg = rg, v = v, count = count, ends = ends, size = size })
+    for round = 1, os.getenv "RG_ARCH" and 2 or 200 do
+      count[0] = 0
+      k(round)
+      assert.same({ round, round, round, round }, ends:to_table())
+    end
+  end)
+
+  it("lets the second of two children see what the first wrote", function()
+    local size = os.getenv "RG_ARCH" and 256 or 4096
+    local v, seen, bad = rg.field(rg.i32, 2 * size), rg.field(rg.i32, size), rg.field(rg.i32, 1)
+    local fit = rg.kernel([[function(round: i32)
+      for i in rg.range(size) do seen[i] = 0 end
+      for i in rg.range(size) do
+        local p = i + size
+        v[p] = round
+        p = p // 2
+        while p >= 1 do
+          if seen:add(p, 1) == 0 then break end
+          local a, b = v[2 * p], v[2 * p + 1]
+          if a ~= round or b ~= round then bad[0] += 1 end
+          v[p] = math.max(a, b)
+          p = p // 2
+        end
+      end
+    end]], { rg = rg, v = v, seen = seen, bad = bad, size = size })
+    for round = 1, 20 do
+      fit(round)
+      assert.equal(round, v[1])
+    end
+    assert.equal(0, bad[0])
+  end)
+
+  it("orders what was written before, where it can be told, in LLVM's text #compiled #cpu",
+    function()
+      local v, count = rg.field(rg.i32, 8), rg.field(rg.i32, 8)
+      local function text(source)
+        local k = rg.kernel(source, { rg = rg, v = v, count = count })
+        k()
+        return k:llvm()
+      end
+      local ordered = text [[function()
+        for i in rg.range(8) do
+          v[i] = i
+          if count:add(i // 2, 1) == 1 then v[i // 2] = v[i // 2 * 2 + 1] end
+        end
+      end]]
+      assert.matches("atomicrmw add[^\n]* acq_rel", ordered)
+      local update = text [=[function()
+        for i in rg.range(8) do count[v[i]] += 1 end
+      end]=]
+      assert.matches("atomicrmw add[^\n]* monotonic", update)
+      assert.is_nil(update:find "acq_rel")
+    end)
+
   it("is counted first, and says so #compiled #cpu", function()
     local x, out, count = rg.field(rg.f32, n), rg.field(rg.i32, n), rg.field(rg.i32, 1)
     local k = rg.kernel(function()

@@ -140,7 +140,7 @@ static bool gpu_adds(const char *type, int shuffles) {
 }
 
 /* Of one element: one update per warp, the others' numbers follow from it. */
-static bool gpu_counts(const char *update, int shuffles) {
+static bool gpu_counts(const char *update, int shuffles, int fences) {
   char text[512];
   snprintf(text, sizeof text,
            "kernel counts\ntree t0\nframe 3\nhost {\n}\ntask 0 = range axes=1 bounds=0 index=i32 "
@@ -149,7 +149,8 @@ static bool gpu_counts(const char *update, int shuffles) {
            update);
   if (!compile(text, "sm_75")) return false;
   bool ok = count_in_ptx("atom.") == 1 && count_in_ptx("activemask") == (shuffles > 0) &&
-            count_in_ptx("shfl.sync.idx") == shuffles;
+            count_in_ptx("shfl.sync.idx") == shuffles &&
+            count_in_ptx("fence.acq_rel.gpu") == fences;
   if (!ok) printf("  %s\n", (const char *)m.object->bytes);
   return ok;
 }
@@ -174,10 +175,15 @@ static void test_updates(void) {
     CHECK(gpu_adds("f64", 10));
   }
   TEST("a warp's threads take numbers from a counter at once, unless the counters differ") {
-    CHECK(gpu_counts("mem.rmw add %r, %one", 1));
-    CHECK(gpu_counts("mem.rmw sub %r, %one", 1));
-    CHECK(gpu_counts("mem.rmw add %r, %i", 0));
-    CHECK(gpu_counts("mem.rmw max %r, %one", 0));
+    CHECK(gpu_counts("mem.rmw add relaxed %r, %one", 1, 0));
+    CHECK(gpu_counts("mem.rmw sub relaxed %r, %one", 1, 0));
+    CHECK(gpu_counts("mem.rmw add relaxed %r, %i", 0, 0));
+    CHECK(gpu_counts("mem.rmw max relaxed %r, %one", 0, 0));
+  }
+  TEST("a call that returns the old value is between fences on a GPU, unless it is relaxed") {
+    CHECK(gpu_counts("mem.rmw add %r, %one", 1, 2));
+    CHECK(gpu_counts("mem.rmw add %r, %i", 0, 2));
+    CHECK(gpu_counts("mem.cas %r, %one, %i", 0, 2));
   }
   TEST("updates from two threads lose nothing") {
     for (int type = 0; type < TYPES; type++) CHECK(threads_agree(type));
