@@ -3,7 +3,8 @@
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
- * The results after the first are passed in _rg_r, by the number of their local.
+ * The results after the first are passed in _rg_r, by the number of their local; where one of them
+ * is the value of the call, that is _rg.result(_rg_r, NUMBER, (function() .. end)()).
  *
  * Lua nests only so deep. So a call inside many others is `_rg_h[3](a, b)`: the function stands
  * apart, before the kernel, and gets the locals around the call that its text names.
@@ -40,7 +41,7 @@ static void emit_zero_of(Emit *e, Local *result) {
 
 /* Zeros if a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
-  for (int i = 1; i < in->results.count; i++) {
+  for (int i = !in->keeps_first; i < in->results.count; i++) {
     e->names[in->results.items[i]->id] =
         scratch_format(e->scratch, "_rg_r[%d]", in->results.items[i]->id);
     emit_format(e, "_rg_r[%d] = ", in->results.items[i]->id);
@@ -104,8 +105,9 @@ static void emit_apart(Emit *e, Inline *in) {
 
 void emit_function_call(Emit *e, Expr *call, Inline *in) {
   enum { DEEPEST = 10 };
-  const Local *result = in->results.count ? in->results.items[0] : NULL;
+  const Local *result = in->results.count ? in->results.items[call->result] : NULL;
   if (result) emit_conversion(e, result->shape, result->type, emit_type(e, call));
+  if (call->result) emit_format(e, "_rg.result(_rg_r, %d, ", result->id);
   if (e->depth == DEEPEST) {
     emit_apart(e, in);
   } else {
@@ -115,7 +117,7 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
     emit_text(e, " end)()");
     e->depth--;
   }
-  if (result) emit_text(e, ")");
+  if (result) emit_text(e, call->result ? "))" : ")");
 }
 
 /* -- functions that call themselves ------------------------------------------------------------ */
@@ -242,7 +244,7 @@ void emit_function_return(Emit *e, Stmt *stmt) {
     emit_text(e, i ? ", " : " = ");
     emit_for(e, stmt->values.items[i], in->results.items[i]->type, in->results.items[i]->shape);
   }
-  for (int i = 1; i < count; i++)
+  for (int i = !in->keeps_first; i < count; i++)
     emit_format(e, "; _rg_r[%d] = _rg_v%d", in->results.items[i]->id, i);
   emit_text(e, "; return _rg_v0 end");
 }

@@ -3,6 +3,8 @@
  * that does, or that an enclosing block has already, gets its number appended. */
 #include "emit_lua/emit.h"
 
+#include <ctype.h>
+
 /* A function is emitted where it is called. */
 void emit_line(Emit *e, Pos pos) {
   if (e->frame) return;
@@ -30,8 +32,14 @@ static void emit_in_table(Emit *e, Local *local) {
 }
 
 const char *emit_declare(Emit *e, Local *local) {
-  const char *name = scratch_copy_text(e->scratch, local->name.data, (size_t)local->name.length);
-  if (is_taken(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
+  char *name = scratch_copy_text(e->scratch, local->name.data, (size_t)local->name.length);
+  bool is_plain = true; /* not "p.pos", a value in a table */
+  for (char *at = name; *at; at++) {
+    if (isalnum((unsigned char)*at) || *at == '_') continue;
+    *at = '_';
+    is_plain = false;
+  }
+  if (!is_plain || is_taken(e, name)) name = scratch_format(e->scratch, "%s__%d", name, local->id);
   vec_push(e->scratch, &e->visible, name);
   return e->names[local->id] = name;
 }

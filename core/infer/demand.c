@@ -28,9 +28,8 @@ static void demand_list(Infer *f, Exprs *list, Why why) {
   for (int i = 0; i < list->count; i++) demand_integer(f, list->items[i], why);
 }
 
-/* The first result of an expanded function. */
-static void demand_result(Infer *f, const Inline *in, Why why) {
-  Local *local = in->results.count ? in->results.items[0] : NULL;
+static void demand_result(Infer *f, const Inline *in, int result, Why why) {
+  Local *local = in->results.count ? in->results.items[result] : NULL;
   if (!local || local->is_demanded) return;
   local->is_demanded = true;
   local->why = why;
@@ -41,7 +40,7 @@ void demand_integer(Infer *f, Expr *e, Why why) {
   if (e->ty.kind != TY_NUMBER) return;
   const Inline *in = e->inlined;
   if (in) {
-    demand_result(f, in, why);
+    demand_result(f, in, e->result, why);
     return;
   }
   switch (e->kind) {

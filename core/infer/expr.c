@@ -289,7 +289,7 @@ static PartialType infer_ternary(Infer *f, Expr *e) {
 
 static PartialType infer_new(Infer *f, Expr *e) {
   Inline *in = e->inlined;
-  if (in) return infer_inline(f, in);
+  if (in) return infer_inline(f, in, e->result);
   if (e->invoked) return infer_invocation(f, e->invoked);
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: return ty_of(TYPE(BOOL));

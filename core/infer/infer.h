@@ -30,7 +30,7 @@ void infer_list(Infer *f, Exprs *list);
 PartialType infer_algebra(Sema *s, const Exprs *arguments, const Builtin *builtin);
 void infer_items(Infer *f, const LoopHead *head, const Stmt *stmt);
 void infer_list_values(Infer *f, Expr *e);
-PartialType infer_inline(Infer *f, Inline *in);
+PartialType infer_inline(Infer *f, Inline *in, int result);
 PartialType infer_invocation(Infer *f, Invocation *call);
 void infer_functions(Infer *f);
 void infer_inline_return(Infer *f, Stmt *stmt);

@@ -3,7 +3,7 @@
 
 /* -- infer ------------------------------------------------------------------------------------- */
 
-PartialType infer_inline(Infer *f, Inline *in) {
+PartialType infer_inline(Infer *f, Inline *in, int result) {
   for (int i = 0; i < in->arguments.count; i++) {
     Expr *argument = in->arguments.items[i];
     PartialType ty = infer_expr(f, argument);
@@ -12,7 +12,7 @@ PartialType infer_inline(Infer *f, Inline *in) {
   f->s->frame = in;
   infer_block(f, &in->body);
   f->s->frame = in->outer;
-  return in->results.count ? in->results.items[0]->ty : (PartialType){0};
+  return in->results.count ? in->results.items[result]->ty : (PartialType){0};
 }
 
 /* Stated types: they hold from the start. */

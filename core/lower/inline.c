@@ -77,6 +77,27 @@ static void lower_body(Lower *l, Inline *in) {
   l->inline_mark = outer;
 }
 
+/* One of the rows of a table (resolve/record_pick.c): rows of parameters after the index, each with
+ * as many as there are results. Zero outside. */
+static void lower_pick(Lower *l, Inline *in) {
+  int width = in->results.count, rows = (in->parameters.count - 1) / width;
+  IrInst *index = held_by(l, in->parameters.items[0])->values[0];
+  IrInst **column = scratch_array(l->scratch, IrInst *, rows + 1);
+  for (int i = 0; i < width; i++) {
+    const Local *result = in->results.items[i];
+    for (int k = 0; k < type_parts(result->shape); k++) {
+      Type type = lower_number_type(l, result->type, k);
+      column[0] = lower_number(l, type, 0); /* there is no row 0 */
+      for (int row = 0; row < rows; row++) {
+        const Local *from = in->parameters.items[1 + row * width + i];
+        column[row + 1] = lower_convert(l, held_by(l, from)->values[k], type);
+      }
+      ir_set(&l->b, held_by(l, result)->values[k],
+             ir_pick(&l->b, lower_narrow(index), rows + 1, column));
+    }
+  }
+}
+
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   const Stmt *repeat = l->repeat;
   int outer_loops = l->outer_loops, mark;
@@ -88,7 +109,8 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   IrInst **found = lower_lookup(l, in);
   l->s->frame = in;
   if (!found) make_results(l, in);
-  if (!found) lower_body(l, in);
+  if (in->is_pick) lower_pick(l, in);
+  else if (!found) lower_body(l, in);
   counted_end_block(l, mark);
   if (!found) keep_results(l, in);
   l->repeat = repeat;
@@ -97,7 +119,7 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   l->s->frame = in->outer;
   lower_at(l, e->pos);
   if (!in->results.count) return NULL;
-  Local *local = in->results.items[0];
+  Local *local = in->results.items[e->result];
   int count = type_parts(local->shape);
   IrInst **values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {

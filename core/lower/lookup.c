@@ -105,7 +105,7 @@ static bool make_cells(Cells *c) {
 /* -- the index --------------------------------------------------------------------------------- */
 
 /* It was an integer of fewer bits before the parameter made an i64 of it. */
-static IrInst *narrow(IrInst *index) {
+IrInst *lower_narrow(IrInst *index) {
   bool is_widened = index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
                     type_bits(index->operands[0]->type) <= type_bits(index->type);
   return is_widened ? index->operands[0] : index;
@@ -113,7 +113,7 @@ static IrInst *narrow(IrInst *index) {
 
 /* Of one of several levels: 0 .. extent - 1, the last where it is outside. */
 static IrInst *clamped(Lower *l, IrInst *index, int64_t extent) {
-  index = narrow(index);
+  index = lower_narrow(index);
   if (type_bits(index->type) < 32) index = ir_convert(&l->b, index, TYPE(I32));
   Type type = type_bits(index->type) == 64 ? TYPE(U64) : TYPE(U32);
   index = ir_convert(&l->b, index, type);
@@ -123,7 +123,7 @@ static IrInst *clamped(Lower *l, IrInst *index, int64_t extent) {
 
 static IrInst *index_of(Lower *l, const Cells *c) {
   IrInst *index = held_by(l, c->in->parameters.items[0])->values[0];
-  if (c->levels == 1) return narrow(index);
+  if (c->levels == 1) return lower_narrow(index);
   index = clamped(l, index, c->extents[0]);
   for (int k = 1; k < c->levels; k++) {
     IrInst *own = held_by(l, c->in->parameters.items[k])->values[0];

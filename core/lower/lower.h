@@ -222,6 +222,7 @@ void lower_inline_return(Lower *l, Stmt *stmt);
 /* lookup.c: the results of a call for a constant table, after its parameters are bound; NULL: it is
  * lowered as any other */
 IrInst **lower_lookup(Lower *l, Inline *in);
+IrInst *lower_narrow(IrInst *index); /* without the conversion that made an i64 of it */
 IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call); /* likewise */
 void lower_declare_functions(Lower *l);
 void lower_functions(Lower *l); /* after the kernel */

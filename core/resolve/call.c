@@ -222,7 +222,19 @@ Entity resolve_converted(Expr *e, Type type, Shape shape) {
   return (Entity){.kind = ENTITY_VALUE, .shape = shape};
 }
 
+/* `P(p)`, `rg.vec3(w)` of a table of values that has a name. */
+static bool converts_record(Resolve *r, Expr *e, const Entity *callee) {
+  Expr *only = e->list.count == 1 ? e->list.items[0] : NULL;
+  if (!only || only->kind == AST_TABLE || type_is_scalar(callee->shape)) return false;
+  Entity entity = resolve_expr(r, only);
+  if (!record_is(&entity)) return false;
+  Expr *made = struct_given(r, only, type_shaped(callee->type, callee->shape), callee->name);
+  if (made) *e = *made;
+  return true;
+}
+
 static Entity resolve_conversion(Resolve *r, Expr *e, const Entity *callee) {
+  if (converts_record(r, e, callee)) return r->s->failed ? (Entity){0} : e->entity;
   if (type_is_struct(callee->shape)) return struct_construct(r, e, callee->type);
   if (!type_is_scalar(callee->shape)) {
     if (!resolve_construction(r, e, callee->name, callee->shape)) return (Entity){0};
@@ -528,6 +540,9 @@ static Entity resolve_vector_method(Resolve *r, Expr *e, const Entity *object) {
 Entity resolve_method(Resolve *r, Expr *e) {
   Entity object = resolve_expr(r, e->left);
   if (object.kind == ENTITY_TABLE) return resolve_table_call(r, e, &object);
+  const Local *method = record_is(&object) ? record_find(object.record, e->text) : NULL;
+  if (method && method->is_alias && method->alias.kind == ENTITY_FUNCTION)
+    return resolve_inline_call(r, e, method->alias, e->left);
   bool is_value = object.kind == ENTITY_VALUE || object.kind == ENTITY_ARGUMENT ||
                   object.kind == ENTITY_ELEMENT || object.kind == ENTITY_PART ||
                   object.kind == ENTITY_ITEM;

@@ -54,11 +54,6 @@ Entity list_written(Resolve *r, Expr *e) {
   list->count = e->list.count;
   list->items = scratch_array(r->scratch, ListItem, e->list.count + 2);
   for (int i = 0; i < e->list.count; i++) {
-    if (e->ast->keys.items[i]) {
-      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "use locals, one per value, or rg.struct",
-                "a table in a kernel is a list: its values have no names");
-      return (Entity){0};
-    }
     if (!read_item(r, e->list.items[i], &list->items[i + 1])) return (Entity){0};
   }
   return list_entity(list, NULL);

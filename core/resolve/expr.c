@@ -16,6 +16,12 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "use locals, one per value, or a vector: rg.vec2(a, b)",
                      "tables are not values in kernels");
+  if (entity->kind == ENTITY_RECORD)
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                     record_length(entity->record) ? "take a value of it: t[1]"
+                                                   : "take a value of it, by its name",
+                     "a number or a vector is needed here, and this is %s",
+                     record_text(r, entity->record));
   if (entity->kind == ENTITY_LIST)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "index it: t[i], t[i][j]",
                      "'%s' is a table, which is not a value in a kernel", name);
@@ -227,6 +233,7 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   case ENTITY_PART: return shape_named_part(r, e, &object, name);
   case ENTITY_SHAPE: return extent_member(r, e, &object, name);
   case ENTITY_TABLE: return table_member(r, e, &object, name);
+  case ENTITY_RECORD: return record_member(r, e, &object, name);
   default: break;
   }
   sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
@@ -332,6 +339,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
     break;
   case ENTITY_TABLE: return table_item(r, e, &object);
   case ENTITY_LIST: return list_indexed(r, e, &object);
+  case ENTITY_RECORD: return record_indexed(r, e, &object);
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
@@ -390,6 +398,7 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
   case ENTITY_LIST: return list_length(r, e, &object);
+  case ENTITY_RECORD: return extent_constant(record_length(object.record));
   case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:
@@ -461,6 +470,22 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
                    b.name);
 }
 
+static bool is_table(Expr *e, const Entity *entity) {
+  AstExprKind kind = sema_strip(e)->kind;
+  return record_is(entity) ||
+         (entity->kind == ENTITY_LIST && (kind == AST_TABLE || kind == AST_AND || kind == AST_OR));
+}
+
+/* Lua asks of two tables whether they are one. */
+static bool check_no_tables(Resolve *r, Expr *e) {
+  if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
+  Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
+  if (!record_is(&a) && !record_is(&b)) return !r->s->failed;
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "compare what is in them: p.x == q.x",
+                   "a table in a kernel is a value without identity: '%s' cannot be answered",
+                   sema_source(r->s, e));
+}
+
 static Entity resolve_operands(Resolve *r, Expr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
@@ -469,10 +494,15 @@ static Entity resolve_operands(Resolve *r, Expr *e) {
   }
   Entity chosen;
   if (nil_choose(r, e, &chosen)) return chosen;
-  if (r->s->failed || !check_fields_apart(r, e)) return (Entity){0};
+  if (r->s->failed || !check_fields_apart(r, e) || !check_no_tables(r, e)) return (Entity){0};
   Expr *operands[] = {e->left, e->right, e->third};
-  for (int i = 0; i < 3; i++)
-    if (operands[i] && !resolve_value(r, operands[i])) return (Entity){0};
+  for (int i = 0; i < 3; i++) {
+    if (!operands[i]) continue;
+    Entity operand = resolve_expr(r, operands[i]);
+    bool is_chosen = e->kind != AST_BINARY && (e->kind == AST_OR || i > 0);
+    if (is_chosen && is_table(operands[i], &operand)) return record_choice(r, e, &operand);
+    if (!resolve_is_value(r, operands[i])) return (Entity){0};
+  }
   Shape shape;
   bool ok = e->kind == AST_BINARY ? shape_binary(r, e, &shape) : shape_choice(r, e, &shape);
   return ok ? shaped_entity(shape) : (Entity){0};
@@ -484,6 +514,7 @@ static Entity refuse(Resolve *r, Expr *e, const char *hint, const char *sentence
 }
 
 static Entity resolve_new(Resolve *r, Expr *e) {
+  if (e->inlined && e->kind == AST_CALL) return e->entity; /* already resolved */
   switch (e->kind) {
   case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
   case AST_LOCAL: return resolve_local(r, e);
@@ -504,7 +535,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
   case AST_FUNCTION:
     return resolve_inner_function(r, "function", e->ast->function);
-  case AST_TABLE: return list_written(r, e);
+  case AST_TABLE: return record_is_live(r, e) ? record_written(r, e) : list_written(r, e);
   }
   return (Entity){0};
 }

@@ -84,7 +84,7 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: return true;
+  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: case ENTITY_RECORD: return true;
   case ENTITY_OTHER: return nil_is(entity);
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
@@ -107,6 +107,10 @@ void resolve_take_literal(const Expr *argument, Entity *entity) {
 static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity *entity) {
   resolve_take_literal(argument, entity);
   resolve_declare(r, parameter);
+  if (record_is(entity) && !parameter->annotation) {
+    record_name(r, parameter, entity->record);
+    return;
+  }
   bool is_number = entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT;
   if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
     resolve_give_shape(r, parameter, argument);
@@ -136,7 +140,24 @@ Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation) {
 }
 
 static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
-  vec_push(r->scratch, &in->results, resolve_result(r, in, annotation));
+  Local *result = resolve_result(r, in, annotation);
+  vec_push(r->scratch, &in->results, result);
+  vec_push(r->scratch, &in->returned, result);
+}
+
+/* A table that is returned: its leaves are results. */
+static void add_record(Resolve *r, Inline *in, const Expr *value) {
+  Local *like = scratch_new(r->scratch, Local);
+  *like = (Local){.name = str_of(in->name), .pos = in->function->pos, .loop = r->loop,
+                  .is_assigned = !in->is_straight};
+  record_name(r, like, value->entity.record);
+  int first = in->results.count;
+  record_leaves(r, like->alias.record, &in->results);
+  for (int i = first; i < in->results.count; i++) in->results.items[i]->is_seen = false;
+  vec_push(r->scratch, &in->returned, like);
+  if (in->results.count == first)
+    sema_fail(r->s, value, RG_ERROR_UNSUPPORTED, NULL,
+              "'%s' returns a table without a number or a vector in it", in->name);
 }
 
 static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
@@ -261,12 +282,15 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
     give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
   row_hold_all(r, &in->parameters, &in->arguments);
+  if (!r->s->failed) record_spread(r, &in->parameters, &in->arguments);
   r->s->frame = in->outer;
   int failures = r->s->failures;
   if (!r->s->failed) resolve_body(r, in, &body);
   if (r->s->failures > failures) sema_poison(r->s);
-  if (!in->results.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
-  return (Entity){.kind = ENTITY_VALUE, .name = in->name, .shape = in->results.items[0]->shape};
+  if (!in->returned.count) return (Entity){.kind = ENTITY_VOID, .name = in->name};
+  const Local *first = in->returned.items[0];
+  Entity value = {.kind = ENTITY_VALUE, .name = in->name, .shape = first->shape};
+  return first->is_alias ? first->alias : value;
 }
 
 /* -- several results --------------------------------------------------------------------------- */
@@ -274,7 +298,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
 /* Of the call that ends a list; NULL: at most one result. */
 static const Locals *many(Resolve *r, const Exprs *list) {
   const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
-  const Locals *results = !last ? NULL : last->inlined   ? &last->inlined->results
+  const Locals *results = !last ? NULL : last->inlined   ? &last->inlined->returned
                            : last->invoked ? &last->invoked->results
                                            : &last->popped;
   return results && results->count > 1 ? results : NULL;
@@ -308,6 +332,30 @@ static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) 
   if (made) *value = made;
 }
 
+/* A result whose type is stated is a struct made of the table. */
+static Expr *returned_value(Resolve *r, const Inline *in, int k, Expr *value) {
+  const Local *result = k < in->returned.count ? in->returned.items[k] : NULL;
+  if (!result || !result->is_annotated) return value;
+  Expr *made = struct_given(r, value, type_shaped(result->type, result->shape), in->name);
+  return made ? made : value;
+}
+
+static void give_results(Resolve *r, Inline *in, Stmt *stmt) {
+  Exprs values = {0};
+  const char *what = scratch_format(r->scratch, "the result of '%s'", in->name);
+  for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
+    Local *result = in->returned.items[i];
+    Expr *value = stmt->values.items[i];
+    if (result->is_alias) {
+      record_flatten(r, value, result->alias.record, what, &values);
+    } else if (resolve_is_value(r, value)) {
+      resolve_give_shape(r, result, value);
+      vec_push(r->scratch, &values, value);
+    }
+  }
+  if (!r->s->failed) stmt->values = values;
+}
+
 void resolve_inline_return(Resolve *r, Stmt *stmt) {
   Inline *in = r->s->frame;
   if (r->loop != in->loop) {
@@ -317,17 +365,22 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
   }
   for (int i = 0; i < stmt->values.count; i++) {
     construct_result(r, in, i, &stmt->values.items[i]);
-    if (!r->s->failed) resolve_value(r, stmt->values.items[i]);
+    if (r->s->failed) return;
+    Entity entity = record_value(r, stmt->values.items[i]);
+    if (!record_is(&entity) || r->s->failed) resolve_is_value(r, stmt->values.items[i]);
+    else stmt->values.items[i] = returned_value(r, in, i, stmt->values.items[i]);
   }
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (!in->first_return && !in->function->results.count)
-    for (int i = 0; i < stmt->values.count && !r->s->failed; i++) add_result(r, in, NULL);
+    for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
+      if (record_is(&stmt->values.items[i]->entity)) add_record(r, in, stmt->values.items[i]);
+      else add_result(r, in, NULL);
+    }
   if (!in->first_return) in->first_return = stmt;
-  if (stmt->values.count != in->results.count)
+  if (stmt->values.count != in->returned.count)
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
                   "this 'return' has %d %s, and '%s' returns %d elsewhere", stmt->values.count,
-                  stmt->values.count == 1 ? "value" : "values", in->name, in->results.count);
-  for (int i = 0; i < stmt->values.count && !r->s->failed; i++)
-    resolve_give_shape(r, in->results.items[i], stmt->values.items[i]);
+                  stmt->values.count == 1 ? "value" : "values", in->name, in->returned.count);
+  give_results(r, in, stmt);
 }

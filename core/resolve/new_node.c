@@ -41,7 +41,7 @@ Local *build_local(Resolve *r, const AstLocal *ast) {
 
 /* A row is an alias, but its indices are numbers. */
 static bool has_numbers(const Local *local) {
-  return !local->is_alias || row_is(&local->alias) ||
+  return !local->is_alias || row_is(&local->alias) || record_is(&local->alias) ||
          (local->alias.kind == ENTITY_FIELD && local->alias.field.indexed);
 }
 
@@ -97,6 +97,7 @@ Expr *build_expr(Resolve *r, const AstExpr *ast) {
   if (ast->right) e->right = build_expr(r, ast->right);
   if (ast->third) e->third = build_expr(r, ast->third);
   e->list = build_list(r, &ast->list);
+  if (ast->kind == AST_FIELD || ast->kind == AST_INDEX) record_reach(r, e);
   return e;
 }
 
@@ -114,6 +115,7 @@ Expr *build_read(Resolve *r, Local *local, const Expr *at) {
                   .text = local->name};
   Expr *e = build_written(r, &name);
   e->local = local;
+  if (at->ast) e->ast = at->ast; /* for messages */
   resolve_expr(r, e);
   return e;
 }

@@ -53,7 +53,7 @@ static bool is_same_field(const FieldRef *a, const FieldRef *b) {
          (!a->is_movable || is_same_source(a->source, b->source));
 }
 
-static bool is_same_entity(const Entity *a, const Entity *b) {
+bool resolve_is_same(const Entity *a, const Entity *b) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
   case ENTITY_FIELD: case ENTITY_NODE:
@@ -82,7 +82,7 @@ static bool has_pattern(const Inline *in, const Entity *callee, const Entities *
   if (!is_same_function(in, callee) || in->parameters.count != entities->count) return false;
   for (int i = 0; i < entities->count; i++) {
     const Local *parameter = in->parameters.items[i];
-    if (parameter->is_alias ? !is_same_entity(&parameter->alias, &entities->items[i])
+    if (parameter->is_alias ? !resolve_is_same(&parameter->alias, &entities->items[i])
                             : !is_value(&entities->items[i]))
       return false;
   }
@@ -183,11 +183,16 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
       sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass the index, and take the row inside",
                 "'%s' calls itself, so it cannot take a row of a table that is picked at run time",
                 callee->name);
+    if (record_is(&entities->items[i]))
+      sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "pass its values, or state a struct: p: P",
+                "'%s' calls itself, so it cannot take %s", callee->name,
+                record_text(r, entities->items[i].record));
     parameter->is_alias = !is_value(&entities->items[i]);
     if (parameter->is_alias) parameter->alias = entities->items[i];
   }
   for (int i = 0; i < in->function->results.count; i++)
     vec_push(r->scratch, &in->results, resolve_result(r, in, in->function->results.items[i]));
+  in->returned = in->results;
   r->s->frame = frame;
   r->loop = loop;
   vec_push(r->scratch, &r->s->functions, in);

@@ -138,6 +138,7 @@ bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count
 bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object);
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
+void resolve_assignment(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
 /* the first value determines it, others must match */
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
@@ -246,6 +247,7 @@ bool resolve_has_room(const Resolve *r); /* for more copies */
 void resolve_take_literal(const Expr *argument, Entity *entity); /* 3 is a CONSTANT */
 Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new one */
 
+bool resolve_is_same(const Entity *a, const Entity *b); /* recursion.c: aliases of one thing */
 /* recursion.c: true if the call is one of a function that calls itself; e is then invoked, or
  * failed */
 bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *arguments,
@@ -326,6 +328,44 @@ Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);
 bool library_is_inside(const Resolve *r);     /* its text is being resolved */
 Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
+
+/* record.c: tables of values */
+bool record_is(const Entity *entity);
+bool record_is_live(Resolve *r, Expr *table);         /* it is no constant table */
+/* RECORD: of a table that is written here */
+Entity record_written(Resolve *r, Expr *table);
+Entity record_value(Resolve *r, Expr *e); /* the same; of anything else what it denotes */
+void record_reach(Resolve *r, Expr *e);               /* `p.pos` becomes a local */
+Entity record_member(Resolve *r, Expr *e, const Entity *object, Str name);
+Entity record_indexed(Resolve *r, Expr *e, const Entity *object);
+int record_length(const Record *record);              /* of what has no names */
+Local *record_at(const Record *record, int position); /* from 1; NULL: none */
+Local *record_find(const Record *record, Str name);
+int record_find_member(const Record *record, Str name);  /* its number, or -1 */
+void record_leaves(Resolve *r, const Record *record, Locals *leaves);
+const char *record_text(Resolve *r, const Record *record); /* "a table {pos, r}" */
+/* New locals; `like`: what is known of the table's own. */
+const Record *record_copy(Resolve *r, const Record *from, const char *name, const Local *like);
+void record_name(Resolve *r, Local *local, const Record *from); /* local is a copy */
+/* The values of e, a RECORD, one for each leaf of `to`; `what` in messages. */
+bool record_flatten(Resolve *r, Expr *e, const Record *to, const char *what, Exprs *out);
+/* Item k of e; the first value that is taken of a call calls it, and others are read. */
+Expr *record_take(Resolve *r, Expr *e, int k, const Inline **called);
+/* Locals that are records, and what is given to them, become their leaves. */
+void record_spread(Resolve *r, Locals *locals, Exprs *values);
+
+/* record_assign.c */
+/* An assignment to records, or into one, becomes one to locals; false: it is done, or failed. */
+bool record_assign(Resolve *r, Stmt *stmt);
+/* A local without a value becomes what it is assigned further down. */
+void record_foresee(Resolve *r, Local *local, const AstLocal *name);
+Local *record_reduced(Resolve *r, const AstExpr *target); /* what a target is in; NULL: no record */
+
+/* record_pick.c */
+Entity record_pick(Resolve *r, Expr *e, const Entity *object); /* e is object[k], at run time */
+bool record_check_list(Resolve *r, Expr *e, const Entity *object); /* it has such an index */
+/* `c and {..} or {..}`, of which this arm is a table */
+Entity record_choice(Resolve *r, Expr *e, const Entity *arm);
 
 /* A run-time index of a row; once the row has a name, the local that holds it. */
 struct ListIndex {

@@ -272,6 +272,30 @@ static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity
   finish(r, u);
 }
 
+/* A table of values: those without names, in turn. A table that has no name is computed once. */
+static void unroll_record(Resolve *r, Unroll *u, Expr *table) {
+  Local *whole = NULL;
+  const Expr *of = sema_strip(table);
+  if (of->kind == AST_LOCAL) whole = of->local;
+  else declare_value(r, whole = build_hidden(r, str_of("table"), table->pos), table, &u->before);
+  if (r->s->failed || !whole->is_alias) return;
+  int length = record_length(whole->alias.record);
+  if (!check_locals(r, u->stmt, 2) || !check_turns(r, table, length)) return;
+  for (int k = 1; k <= length && !r->s->failed; k++) {
+    Entity entities[2];
+    Expr *values[2] = {NULL, NULL};
+    Local *item = record_at(whole->alias.record, k);
+    give_number(r, u, 0, &(Static){.kind = STATIC_NUMBER, .number = k}, &entities[0], &values[0]);
+    if (u->stmt->locals.count == 2) {
+      values[1] = build_read(r, item, table);
+      if (item->is_alias && !record_is(&item->alias)) values[1] = NULL;
+      entities[1] = item->alias;
+    }
+    add_turn(r, u, entities, values);
+  }
+  finish(r, u);
+}
+
 /* A struct, or an array that a kernel made. */
 static void fail_items(Resolve *r, Expr *e, Expr *of, const Entity *entity) {
   const char *hint = NULL;
@@ -300,6 +324,10 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   }
   if (row_is(&entity)) {
     unroll_row(r, u, table, &entity);
+    return;
+  }
+  if (record_is(&entity)) {
+    unroll_record(r, u, table);
     return;
   }
   if (entity.kind == ENTITY_LIST) {

@@ -18,7 +18,7 @@ void resolve_declare(Resolve *r, Local *local) {
 static bool may_be_alias(const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: return true;
+  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: case ENTITY_RECORD: return true;
   default: return false;
   }
 }
@@ -54,11 +54,14 @@ bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
 /* A local that is assigned again, or has an annotation, holds a value: `local n = x.shape`. */
 static bool is_number(Resolve *r, Local *ast) { return local_is_variable(ast) || ast->annotation; }
 
-/* `local v: vec2 = {1, 2}` */
+/* `local v: vec2 = {1, 2}`, and of a table of values that has a name */
 static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
   Expr *value = sema_strip(stmt->values.items[k]);
   const Local *local = k < stmt->locals.count ? stmt->locals.items[k] : NULL;
-  if (value->kind != AST_TABLE || !local || !local->annotation) return;
+  if (!local || !local->annotation) return;
+  bool is_table = value->kind == AST_TABLE;
+  Entity entity = is_table ? (Entity){0} : resolve_expr(r, value);
+  if (!is_table && !record_is(&entity)) return;
   Shape shape = {0};
   Type type = resolve_type(r, local->annotation, &shape);
   if (r->s->failed || type_is_scalar(shape)) return;
@@ -66,12 +69,19 @@ static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
   if (made) stmt->values.items[k] = made;
 }
 
+/* A table that is assigned, or part of it, is no constant. */
+static Entity resolve_initial(Resolve *r, const Stmt *stmt, int k) {
+  Expr *value = stmt->values.items[k];
+  const Local *local = k < stmt->locals.count ? stmt->locals.items[k] : NULL;
+  return local && local_is_variable(local) ? record_value(r, value) : resolve_expr(r, value);
+}
+
 /* Values come first: they do not see the new names. */
 void resolve_declaration(Resolve *r, Stmt *stmt) {
   VEC(Entity) entities = {0};
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) construct_annotated(r, stmt, i);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
-    Entity entity = resolve_expr(r, stmt->values.items[i]);
+    Entity entity = resolve_initial(r, stmt, i);
     if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count &&
         is_number(r, stmt->locals.items[i]) && resolve_value(r, stmt->values.items[i]))
       entity = stmt->values.items[i]->entity;
@@ -85,13 +95,17 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->locals.count && !r->s->failed; i++) {
     Local *ast = stmt->locals.items[i];
     resolve_declare(r, ast);
+    if (i >= entities.count) ast->declaration = stmt;
     if (i >= entities.count) continue;
-    if (may_be_alias(&entities.items[i]))
+    if (record_is(&entities.items[i]) && !ast->annotation)
+      record_name(r, ast, entities.items[i].record);
+    else if (may_be_alias(&entities.items[i]))
       declare_alias(r, ast, stmt->values.items[i], entities.items[i]);
     else if (resolve_give_shape(r, ast, stmt->values.items[i]) && !local_is_variable(ast))
       ast->initial = stmt->values.items[i];
   }
   row_hold_all(r, &stmt->locals, &stmt->values);
+  if (!r->s->failed) record_spread(r, &stmt->locals, &stmt->values);
 }
 
 /* A name for a function, which is expanded where it is called. */
@@ -111,10 +125,10 @@ static void resolve_local_function(Resolve *r, const AstStmt *ast, Stmt *stmt) {
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-/* What `p` `p.pos.x` `v[i]` are of, as written; NULL: of no local's value. */
-static const AstExpr *written_root(const AstExpr *e) {
+/* What `p` `p.pos.x` `v[i]` are of; NULL: of no local's value. */
+static Local *target_root(const Expr *e) {
   while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
-  return e->kind == AST_LOCAL ? e : NULL;
+  return e->kind == AST_LOCAL ? e->local : NULL;
 }
 
 /* An element of an array that the local has is no part of it. */
@@ -130,8 +144,7 @@ static bool reaches_item(Resolve *r, const Expr *target, const Local *local) {
 
 /* The local of the host region that this assigns, or a part of it; NULL: it does not. */
 static Local *reduced_local(Resolve *r, const Expr *target) {
-  const AstExpr *root = r->loop ? written_root(target->ast) : NULL;
-  Local *local = root && root->local ? build_find(r, root->local) : NULL;
+  Local *local = r->loop ? target_root(target) : NULL;
   bool is_part = target->kind != AST_LOCAL;
   if (local && local->loop == 0 && is_part && reaches_item(r, target, local)) return NULL;
   return local && local->loop == 0 && !(is_part && (local->is_alias || local->is_loop_variable ||
@@ -326,8 +339,9 @@ bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
 static void resolve_target(Resolve *r, Expr *target) {
   if (is_in_list(target)) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
-              "few numbers are a vector, rg.vec3(0); many an array, rg.zeros(rg.f32, n)",
-              "tables are constant in kernels: '%s' cannot be assigned",
+              "a table of values begins in the kernel: {0, 0, 0}; many are an array, "
+              "rg.zeros(rg.f32, n)",
+              "this table is constant: '%s' cannot be assigned",
               sema_source(r->s, target));
     return;
   }
@@ -373,9 +387,9 @@ static bool find_target_type(const Expr *target, Type *type) {
 static void construct_given(Resolve *r, Stmt *stmt, int k) {
   Expr *target = stmt->targets.items[k], *value = sema_strip(stmt->values.items[k]);
   Type type;
-  if (r->s->failed || value->kind != AST_TABLE || type_is_scalar(shape_of(target)) ||
-      !find_target_type(target, &type))
-    return;
+  if (r->s->failed || type_is_scalar(shape_of(target)) || !find_target_type(target, &type)) return;
+  Entity entity = value->kind == AST_TABLE ? (Entity){0} : resolve_expr(r, value);
+  if (value->kind != AST_TABLE && !record_is(&entity)) return;
   Expr *made = struct_given(r, value, type, sema_source(r->s, target));
   if (made) stmt->values.items[k] = made;
 }
@@ -442,17 +456,24 @@ static bool check_reduced(Resolve *r, Expr *target, Local *local) {
   return true;
 }
 
+/* The name that a target begins with; NULL: that of no local. */
+static const AstLocal *written_root(const AstExpr *e) {
+  while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
+  return e->kind == AST_LOCAL ? e->local : NULL;
+}
+
 /* A function inside another assigns variables of that one. */
 static bool check_outer(Resolve *r, Expr *target) {
-  const AstExpr *root = written_root(target->ast);
-  if (!root || !build_is_around(r, root->local)) return true;
-  Local *local = build_find(r, root->local);
+  Local *local = target_root(target);
+  const AstLocal *name = local ? written_root(target->ast) : NULL;
+  if (!name || !build_is_around(r, name)) return true;
   bool is_reduced = r->loop && local->loop == 0 && !local->is_alias;
   if (!is_reduced || (target->kind != AST_LOCAL && reaches_item(r, target, local))) return true;
   return check_reduced(r, target, local);
 }
 
-static void resolve_assignment(Resolve *r, Stmt *stmt) {
+void resolve_assignment(Resolve *r, Stmt *stmt) {
+  if (!record_assign(r, stmt)) return;
   for (int i = 0; i < stmt->targets.count; i++)
     if (!check_outer(r, stmt->targets.items[i])) return;
   for (int i = 0; i < stmt->targets.count; i++) {
@@ -487,8 +508,10 @@ static void mark_reductions(Resolve *r, const AstBlock *block, int loop) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
     for (int k = 0; k < stmt->targets.count; k++) {
-      const AstExpr *target = written_root(stmt->targets.items[k]);
-      Local *local = target && target->local ? build_find(r, target->local) : NULL;
+      const AstLocal *target = written_root(stmt->targets.items[k]);
+      Local *local = target ? build_find(r, target) : NULL;
+      if (local && local->is_alias && record_is(&local->alias))
+        local = record_reduced(r, stmt->targets.items[k]);
       if (!local || !local->is_seen || local->loop != 0 || local->is_alias) continue;
       bool is_whole = stmt->targets.items[k]->kind == AST_LOCAL;
       if (!is_whole && local->has_shape && type_has_arrays(r->input->types, local->shape)) continue;

@@ -83,13 +83,73 @@ static Expr *zero_of(Resolve *r, const Expr *at, Type type) {
 
 static bool fill_struct(Resolve *r, Expr *e, Type type, const Exprs *given, Exprs *out);
 
+static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const Inline **called);
+
+static Expr *from_item(Resolve *r, Expr *e, int k, Type type, const char *what,
+                       const Inline **called) {
+  Expr *item = sema_strip(record_take(r, e, k, called));
+  return record_is(&item->entity) && !type_is_scalar(type)
+             ? from_record(r, item, type, what, called)
+             : struct_given(r, item, type, what);
+}
+
+/* As many values as the type has numbers or rows. */
+static Expr *vector_from_record(Resolve *r, Expr *e, Type type, const char *what,
+                                const Inline **called) {
+  const Record *record = e->entity.record;
+  Exprs list = {0};
+  Type inner = type_element(type);
+  if (type_is_matrix(type)) type_make(inner, type_cols(type), 1, &inner);
+  if (record_length(record) != record->count || record->count != type_rows(type)) {
+    sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is %s, and this value is %s", what,
+              shape_text(r->s, type), record_text(r, record));
+    return NULL;
+  }
+  for (int k = 0; k < record->count; k++) {
+    Expr *value = from_item(r, e, k, inner, what, called);
+    if (!value) return NULL;
+    vec_push(r->scratch, &list, value);
+  }
+  return new_conversion(r, e, type, list);
+}
+
+/* A value of the type from a table of values; `called`: record_take. */
+static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const Inline **called) {
+  e = sema_strip(e);
+  if (!type_is_struct(type)) return vector_from_record(r, e, type, what, called);
+  const Record *record = e->entity.record;
+  TypeRow row = type_row(types_of(r), type);
+  Exprs list = {0};
+  for (int k = 0; k < record->count; k++)
+    if (record->items[k].name.length && !find_member(r, e, type, record->items[k].name))
+      return NULL;
+  bool has_names = record_length(record) == 0;
+  for (int m = 0; m < row.member_count; m++) {
+    int k = has_names             ? record_find_member(record, str_of(row.members[m].name))
+            : m < record->count ? m
+                                  : -1;
+    Expr *value = k < 0 ? zero_of(r, e, row.members[m].type)
+                        : from_item(r, e, k, row.members[m].type,
+                                    scratch_format(r->scratch, "member '%s'", row.members[m].name),
+                                    called);
+    if (!value) return NULL;
+    vec_push(r->scratch, &list, value);
+  }
+  return new_conversion(r, e, type, list);
+}
+
 /* A table given to something of this type stands for a construction of it; `what` in messages. */
 Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
   char buffer[TYPE_NAME_SIZE];
   Exprs list = {0};
-  if (given->kind != AST_TABLE)
-    return resolve_value(r, given) && shape_check_given(r, given, type_shape(type), what) ? given
-                                                                                          : NULL;
+  if (given->kind != AST_TABLE) {
+    const Inline *called = NULL;
+    Entity entity = resolve_expr(r, given);
+    if (record_is(&entity) && !type_is_scalar(type))
+      return from_record(r, given, type, what, &called);
+    bool fits = resolve_is_value(r, given) && shape_check_given(r, given, type_shape(type), what);
+    return fits ? given : NULL;
+  }
   if (type_is_array(type)) {
     sema_fail(r->s, given, RG_ERROR_TYPE_MISMATCH, "rg.zeros(T, n) and rg.list(T) make arrays",
               "%s is %s, and this is a table", what, shape_text(r->s, type));

@@ -23,6 +23,7 @@ static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
                 entity.name ? entity.name : sema_source(r->s, object));
     return count;
   }
+  if (record_is(&entity)) return record_length(entity.record);
   *first = 0;
   bool is_vector = type_is_vector(entity.shape) || type_is_matrix(entity.shape);
   if (is_vector && resolve_value(r, object)) return type_rows(entity.shape);

@@ -28,6 +28,7 @@ typedef enum EntityKind {
   ENTITY_FUNCTION, /* that the user wrote */
   ENTITY_TABLE,
   ENTITY_LIST,     /* a table whose contents are known when the kernel is compiled */
+  ENTITY_RECORD,   /* a table of values, each of which is a local: `{pos = p, r = 2}`, `{a, b}` */
   ENTITY_OTHER     /* nil, a string .. */
 } EntityKind;
 
@@ -203,6 +204,8 @@ typedef struct ListRef {
   ListIndex *index;  /* a row of it: the run-time indices so far, the last one; NULL: none */
 } ListRef;
 
+typedef struct Record Record;       /* nodes.h */
+
 typedef struct OtherRef {
   SemaArg source;
   SemaValueKind value;
@@ -227,6 +230,7 @@ typedef struct Entity {
     FunctionRef function;   /* FUNCTION */
     SemaArg table;       /* TABLE: the capture or parameter it is */
     ListRef list;        /* LIST */
+    const Record *record; /* RECORD */
     OtherRef other;      /* OTHER */
   };
 } Entity;

@@ -70,6 +70,7 @@ struct Expr {
   Entity entity;
   Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a user function */
+  int result;          /* which of its results is the value: `f(x).pos` */
   Invocation *invoked; /* of one that calls itself */
   /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
   bool is_item;
@@ -126,6 +127,7 @@ struct Local {
   const Expr *given;     /* what determined its type; in this source: */
   const Source *given_source;
   bool is_seen;          /* its declaration was reached */
+  Stmt *declaration;     /* one without a value, which may turn out to be a record's */
   /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
   int loop;              /* number of the parallel loop that declares it; 0: host region */
@@ -134,6 +136,18 @@ struct Local {
   IrUpdate *reduced_by;  /* each of its numbers */
   const Expr *initial;   /* its value, if declared with one and never assigned again */
   const struct Static *known; /* its value, in a function that rg.static runs */
+};
+
+/* A table whose values are locals of their own; what is no value is an alias there: a table in it,
+ * a field. The text of the kernel has no names for these locals, and passes see none of the
+ * table. */
+typedef struct RecordItem {
+  Str name;              /* empty: the next number, from 1 */
+  Local *local;
+} RecordItem;
+struct Record {
+  int count;
+  RecordItem *items;
 };
 
 /* A launch argument: a number or bool, or a vector, whose numbers are consecutive arguments. */
@@ -248,6 +262,9 @@ struct Inline {
   const Expr *call;
   Exprs arguments;              /* one per parameter */
   Locals results;
+  Locals returned;              /* the same as the text returns them: a record is one */
+  bool keeps_first;             /* the call's value is another result: the first is read apart */
+  bool is_pick;                 /* returns one of its parameters by the first: record_pick.c */
   const Stmt *first_return;
   int loop;                     /* parallel loop that calls it */
   bool is_inner;                /* of the call `within`, or (NULL) of the kernel */

@@ -682,6 +682,8 @@ function operations.spread(results, numbers, first, ...)
   for k, number in ipairs(numbers) do results[number] = (select(k, ...)) end
   return first
 end
+-- The value with this number, after a call that set it.
+function operations.result(results, number) return results[number] end
 for _, action in ipairs { "activate", "deactivate", "is_active", "count", "clear" } do
   operations[action] = function(level, ...) return level[action](level, ...) end
 end

@@ -234,7 +234,7 @@ describe("kernels as values", function()
       ["function() return function() end end"] = "function",
         ["function() local s = 'a' .. 'b' end"] = "string",
       ["function(...) return ... end"] = "variable arguments",
-        ["function() local t = { a = 1 } end"] = "table",
+        ["function() return { a = 1 } end"] = "table",
       ["function() coroutine.yield(1) end"] = "coroutine.yield",
         ["function() goto done ::done:: end"] = "goto",
       ["function() return nil end"] = "nil",

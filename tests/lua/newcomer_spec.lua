@@ -58,12 +58,10 @@ local statements = {
   { "x[0] = missing", false },
   { "x[0] = grid.g", "it must have a value when the kernel is launched" },
   { "x[0] = m", "it must be given at the launch" },
-  { "local t = {1, 2} t[1] = 3", "few numbers are a vector, rg.vec3(0); many an array, \z
-    rg.zeros(rg.f32, n)" },
-  { "local t = {} t.a = 1", "few numbers are a vector, rg.vec3(0); many an array, \z
-    rg.zeros(rg.f32, n)" },
-  { "local t = {} for i in rg.range(8) do t[i] = i end", "few numbers are a vector, rg.vec3(0); \z
-    many an array, rg.zeros(rg.f32, n)" },
+  { "local t = {} t.a = 1", "a table in a kernel keeps the values that it begins with: \z
+    local t = {x = 0}" },
+  { "local t = {} for i in rg.range(8) do t[i] = i end", "a table in a kernel keeps the values \z
+    that it begins with, {0, 0}; many are an array: rg.zeros(rg.f32, n)" },
   { "local s = ('a'):upper()", "the values of a kernel are numbers and booleans" },
   { "local f = function() return f end x[0] = f", false },
   { "coroutine.yield(1)", "call it outside, before or after the kernel" },
