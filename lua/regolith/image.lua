@@ -71,6 +71,8 @@ local function size_option(options, name, what, default)
   return v
 end
 
+local names_of_c = { u8 = "u8", float = "f32", double = "f64" }
+
 -- Pixels row by row, top row first; bytes are 0 to 255, other numbers as they are.
 local function from_buffer(buffer, options, what)
   local width, height = size_option(options, "width", what), size_option(options, "height", what)
@@ -87,11 +89,13 @@ local function from_buffer(buffer, options, what)
       ffi.sizeof(buffer), width, height, count * size))
   end
   local values, scale = ffi.new("double[?]", count), is_bytes and 1 / 255 or 1
+  local read = require("regolith.file.binary").reader(names_of_c[name])
+  local bytes = ffi.cast("const char *", buffer)
   for y = 0, height - 1 do
     for x = 0, width - 1 do
       for k = 0, parts - 1 do
         values[(x * height + height - 1 - y) * parts + k] =
-          tonumber(buffer[(y * width + x) * parts + k]) * scale
+          read(bytes + ((y * width + x) * parts + k) * size) * scale
       end
     end
   end

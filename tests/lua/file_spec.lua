@@ -188,7 +188,12 @@ describe("rg.points", function()
     assert.equal(8, t.t[1])
     for _, text in ipairs { "", "ply", "ply\nend_header\n", "ply\nformat ascii 1.0\n\z
       element vertex 2\nproperty float x\nend_header\n1", "ply\nformat binary_big_endian 1.0\n\z
-      element vertex 1\nproperty float x\nend_header\n1234" } do
+      element vertex 1\nproperty float x\nend_header\n1234", "ply\nformat ascii 1.0\n\z
+      element vertex -5\nproperty float x\nend_header\n1\n", "ply\nformat ascii 1.0\n\z
+      element vertex nan\nproperty float x\nend_header\n1\n", "ply\nformat ascii 1.0\n\z
+      element vertex 2000000000\nproperty float x\nend_header\n1\n", "ply\nformat ascii 1.0\n\z
+      element vertex 1\nproperty float\nend_header\n1\n", "ply\nformat ascii 1.0\n\z
+      element vertex 1\nproperty uchar x\nend_header\n256\n" } do
       put_bytes(name, text)
       assert.equal("io.failed", failure(rg.points.read, name).code)
     end
@@ -428,6 +433,21 @@ print(z.testzip(), *[str(w) for i in z.infolist() for w in (i.filename, i.file_s
     local t = rg.numpy.read(name)
     assert.equal(1 / 3, t.x[3])
     assert.equal(3, t.v[1][2])
+  end)
+
+  it("has every NaN as one, whatever its bits", function()
+    local name = path ".npy"
+    for kind, bytes in pairs { f32 = "\0\255\255\255", f64 = "\1\0\0\0\0\0\251\255" } do
+      rg.numpy.write(name, rg.field(rg[kind], 200))
+      local whole = bytes_of(name)
+      local size = #bytes * 200
+      put_bytes(name, whole:sub(1, -size - 1) .. bytes:rep(200))
+      local x = rg.numpy.read(name)
+      for k = 0, 199 do
+        assert.equal("number", type(x[k]))
+        assert.is_true(x[k] ~= x[k])
+      end
+    end
   end)
 
   it("refuses what is none, cut short or altered", function()

@@ -273,53 +273,6 @@ describe("a snapshot", function()
     assert.equal(8, t.p[2]:twice())
   end)
 
-  it("is refused in a sentence where its directory says what cannot be", function()
-    local directory = require "regolith.snapshot_directory"
-    local ffi, lib = require "ffi", require "regolith.lib"
-    local own = rg.new { memory = "64MiB" }
-    local x, h, d = own.field(own.vec2), own.field(own.i32), own.field(own.u8)
-    own.root:pointer("ij", 8):bitmasked("ij", 4):place(x)
-    own.root:hash("i"):place(h)
-    own.root:dense("i", 4):dynamic("j", 200, { chunk = 8 }):place(d)
-    own.random(own.f32)
-    own.save(path, { x = x, h = h, d = d, a = own.array(own.f64, 3, 4), s = "text",
-      v = own.vec3(1, 2, 3), n = 1, s2 = own.field(rg.struct { { "n", rg.i32 } }, 5) })
-    local number = x.rg_runtime
-    local out = ffi.new "const char *[1]"
-    assert.equal(0, lib.C.rg_snapshot_text(lib.runtimes[number].c, path, out))
-    local text = ffi.string(out[0])
-    local odd = { "0", "1", "-1", "9", "31", "4294967296", "18446744073709551615", "1e300", "", "-",
-      "root", "dense", "clear", "__index", "hash", "field", "level", "tree", "array", "item", "ij",
-      "i", "f32", "struct{n:", "struct{n:vec(99,f32)}", "vec(2,vec2)", "mat(9,9,f64)", "%00",
-      "array(f32)", "struct{" .. ("a:struct{"):rep(40), "x=vec3=7", "=random=key", "1,2", "1,,2" }
-    local state, refused, made = 7, 0, 0
-    local function draw(n)
-      state = (state * 1103515245 + 12345) % 2 ^ 31
-      return math.floor(state / 65536) % n + 1
-    end
-    for _ = 1, 400 do
-      local rows = {}
-      for line in text:gmatch "[^\n]+" do rows[#rows + 1] = line end
-      local at, words, how = draw(#rows), {}, draw(8)
-      for word in rows[at]:gmatch "%S+" do words[#words + 1] = word end
-      if how == 1 then table.remove(rows, at)
-      elseif how == 2 then table.insert(rows, at, rows[draw(#rows)])
-      else
-        words[draw(#words)] = odd[draw(#odd)]
-        rows[at] = table.concat(words, " ")
-      end
-      local ok, problem = pcall(function()
-        directory.parse(table.concat(rows, "\n") .. "\n", path)
-      end)
-      if ok then made = made + 1
-      else
-        refused = refused + 1
-        assert.equal("io.failed", type(problem) == "table" and problem.code or problem)
-      end
-    end
-    assert.is_true(refused > 100 and made > 10)
-  end)
-
   it("is refused when it is cut short, altered, of a later version, or no snapshot", function()
     local x = support.sparse(rg.f32, "ij", 8, 4)
     for k = 0, 31 do x[k][k] = k end

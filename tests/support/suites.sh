@@ -340,6 +340,8 @@ run_fuzz() {
       add 0 1 "$target, $seconds s"
     fi
   done
+  configure_and_build "$build" && export_paths && specs=$(spec_files hostile) \
+    run_busted "altered files" RG_HOSTILE="${FUZZ_FILES:-5000}" RG_SEED="${RG_SEED:-$RANDOM}"
   run_without
 }
 

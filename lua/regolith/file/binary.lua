@@ -102,8 +102,9 @@ end
 function binary.read(what, path)
   local file, why = io.open(path, "rb")
   if not file then return binary.fail(what, path, "read", why) end
-  local bytes, reason = file:read "*a"
+  local ok, bytes, reason = pcall(file.read, file, "*a")
   file:close()
+  if not ok then return binary.fail(what, path, "read", "it is larger than a text of Lua can be") end
   return bytes or binary.fail(what, path, "read", reason)
 end
 
@@ -143,6 +144,16 @@ function binary.parts_of(t, caller)
   return t.count or 1
 end
 
+-- LuaJIT's buffers are smaller than 2 GiB.
+local function buffer(count, name, caller)
+  local wide = name == "i64" or name == "u64"
+  if count * 8 >= 2 ^ 31 then
+    return fail.argument(("%s takes up to %d numbers, not %.0f"):format(caller, 2 ^ 28 - 1, count),
+      "write parts of it")
+  end
+  return wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count), wide
+end
+
 --- All elements, row-major, as an FFI array of doubles, or of int64_t for 64-bit integers; their
 --- count.
 function binary.numbers(x, caller)
@@ -154,9 +165,7 @@ function binary.numbers(x, caller)
     end
     count = count * extents[axis]
   end
-  local name = element_of(t).name
-  local wide = name == "i64" or name == "u64"
-  local values = wide and ffi.new("int64_t[?]", count) or ffi.new("double[?]", count)
+  local values, wide = buffer(count, element_of(t).name, caller)
   local own, number = lib.oracle_of(x.rg_runtime), x.rg_runtime
   if own then
     own:read(x, values)
@@ -179,12 +188,27 @@ function binary.bytes(values, first, count, name)
   return ffi.string(out, ffi.sizeof(out))
 end
 
---- Bytes as FFI numbers of a type.
-function binary.cast(bytes, at, name)
-  return ffi.cast("const " .. c_types[name] .. " *", ffi.cast("const char *", bytes) + at)
+-- A NaN of a file is not read as such: LuaJIT keeps the types of values in the bits of NaNs, so one
+-- of them could become any value.
+local readers = {}
+function readers.f32(at)
+  local bits = ffi.cast("const uint32_t *", at)[0] % 0x80000000
+  return bits > 0x7f800000 and 0 / 0 or ffi.cast("const float *", at)[0]
+end
+function readers.f64(at)
+  local words = ffi.cast("const uint32_t *", at)
+  local high = words[1] % 0x80000000
+  if high > 0x7ff00000 or high == 0x7ff00000 and words[0] ~= 0 then return 0 / 0 end
+  return ffi.cast("const double *", at)[0]
+end
+for name, c_type in pairs(c_types) do
+  local pointer = ffi.typeof("const " .. c_type .. " *")
+  readers[name] = readers[name] or function(at) return ffi.cast(pointer, at)[0] end
 end
 
-function binary.pointer(name) return ffi.typeof("const " .. c_types[name] .. " *") end
+--- function(pointer): the number of a type that foreign memory has there.
+function binary.reader(name) return readers[name] end
+
 function binary.c_type(name) return c_types[name] end
 function binary.size_of(name) return ffi.sizeof(c_types[name]) end
 
@@ -218,13 +242,11 @@ function binary.read_u32(s, at)
   return a + b * 256 + c * 65536 + d * 2 ^ 24
 end
 
---- A new array whose elements are set from `values`, an FFI array of numbers, row-major.
-function binary.array(session, t, extents, values, count)
+--- A new array whose elements are set from `count` numbers, row-major: value(k) from 0 on.
+function binary.array(session, t, extents, value, count)
+  local own, wide = buffer(count, element_of(t).name, "reading a file")
   local x = array.create(session, t, unpack(extents))
-  local name = element_of(t).name
-  local wide = name == "i64" or name == "u64"
-  local own = ffi.new(wide and "int64_t[?]" or "double[?]", count)
-  for k = 0, count - 1 do own[k] = values[k] end
+  for k = 0, count - 1 do own[k] = value(k) end
   local oracle = lib.oracle_of(x.rg_runtime)
   if oracle then oracle:write(x, own)
   else

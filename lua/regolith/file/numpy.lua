@@ -68,8 +68,10 @@ local function parse(session, bytes, path)
   if count == 0 or #extents > 8 then
     return refuse(path, "its shape has no elements, or more than 8 axes")
   end
+  local at, size = ffi.cast("const char *", bytes) + (first + length - 1), binary.size_of(name)
+  local read = binary.reader(name)
   return binary.array(session, types.by_name[name], extents,
-    binary.cast(bytes, first + length - 1, name), count)
+    function(k) return read(at + k * size) end, count)
 end
 
 -- -- .npz -----------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ local function read_zip(session, bytes, path)
   local count, at = binary.read_u16(bytes, tail + 10), binary.read_u32(bytes, tail + 16) + 1
   local result = {}
   for _ = 1, count do
-    if bytes:sub(at, at + 3) ~= "PK\1\2" then return refuse(path, "its directory cannot be") end
+    if bytes:sub(at, at + 3) ~= "PK\1\2" or at + 45 > #bytes then return refuse(path, "its directory cannot be") end
     local method, crc = binary.read_u16(bytes, at + 10), binary.read_u32(bytes, at + 16)
     local size, length = binary.read_u32(bytes, at + 24), binary.read_u16(bytes, at + 28)
     local place, name = binary.read_u32(bytes, at + 42) + 1, bytes:sub(at + 46, at + 45 + length)

@@ -155,9 +155,32 @@ end
 
 local function refuse(path, why) return binary.fail("points", path, "read", why) end
 
+-- LuaJIT's buffers are smaller than 2 GiB; a vector has up to four numbers.
+local most_points = 2 ^ 26
+
+local function read_property(words, properties, path)
+  local kind, name = own_types[words[2]], words[3]
+  if not kind then
+    return refuse(path, ("a property of type '%s' is not read"):format(tostring(words[2])))
+  end
+  if not name or #words > 3 then return refuse(path, "it has a property without a name") end
+  if properties[name] then return refuse(path, ("it has two properties '%s'"):format(name)) end
+  properties[name] = true
+  properties[#properties + 1] = { name = name, type = kind }
+end
+
+local function read_count(word, path)
+  local count = word and word:find "^%d+$" and tonumber(word)
+  if not count then return refuse(path, "its number of points cannot be") end
+  if count > most_points then
+    return refuse(path, ("it has more points than are read (%d)"):format(most_points))
+  end
+  return count
+end
+
 -- Properties of the element `vertex`, and its count; other elements may follow, and are left out.
 local function read_header(bytes, path)
-  local _, past = bytes:find "end_header\r?\n"
+  local _, past = bytes:find "\nend_header\r?\n"
   if bytes:sub(1, 3) ~= "ply" or not past then return refuse(path, "it is no PLY file") end
   local format, count, properties, element = nil, nil, {}, nil
   for line in bytes:sub(1, past):gmatch "[^\r\n]+" do
@@ -165,19 +188,13 @@ local function read_header(bytes, path)
     for word in line:gmatch "%S+" do words[#words + 1] = word end
     if words[1] == "format" then format = words[2] end
     if words[1] == "element" then
-      if not element and words[2] ~= "vertex" then
-        return refuse(path, "its first element is not 'vertex'")
+      if (element == nil) ~= (words[2] == "vertex") then
+        return refuse(path, "its first element, and it alone, must be 'vertex'")
       end
-      element = words[2]
-      if element == "vertex" then count = tonumber(words[3]) end
+      element = words[2] or ""
+      if element == "vertex" then count = read_count(words[3], path) end
     end
-    if words[1] == "property" and element == "vertex" then
-      local kind = own_types[words[2]]
-      if not kind then
-        return refuse(path, ("a property of type '%s' is not read"):format(words[2]))
-      end
-      properties[#properties + 1] = { name = words[3], type = kind }
-    end
+    if words[1] == "property" and element == "vertex" then read_property(words, properties, path) end
   end
   if not count or #properties == 0 then return refuse(path, "it has no points") end
   return format, count, properties, past
@@ -193,18 +210,27 @@ local function read_binary(bytes, at, count, properties, path)
   for _, p in ipairs(properties) do
     p.values = ffi.new("double[?]", count)
     local first = ffi.cast("const char *", bytes) + at + p.at
-    local kind = binary.pointer(p.type)
-    for n = 0, count - 1 do p.values[n] = ffi.cast(kind, first + n * size)[0] end
+    local read = binary.reader(p.type)
+    for n = 0, count - 1 do p.values[n] = read(first + n * size) end
   end
 end
 
 local function read_text(bytes, at, count, properties, path)
+  -- a digit and a separator each, so that no count that is not true takes memory
+  if #bytes - at < count * #properties * 2 - 1 then return refuse(path, "it is cut short") end
   local next_word = bytes:sub(at + 1):gmatch "%S+"
-  for _, p in ipairs(properties) do p.values = ffi.new("double[?]", count) end
+  for _, p in ipairs(properties) do
+    p.values = ffi.new("double[?]", count)
+    p.slot = not p.type:find "^f" and ffi.new(binary.c_type(p.type) .. "[1]") or nil
+  end
   for n = 0, count - 1 do
     for _, p in ipairs(properties) do
       local v = tonumber(next_word() or "")
       if not v then return refuse(path, "it is cut short, or has words where numbers belong") end
+      if p.slot then
+        p.slot[0] = v
+        if p.slot[0] ~= v then return refuse(path, ("its '%s' cannot be %g"):format(p.name, v)) end
+      end
       p.values[n] = v
     end
   end
@@ -245,7 +271,8 @@ local function array_of(session, row, count)
   for k, p in ipairs(list) do
     for n = 0, count - 1 do values[n * parts + k - 1] = p.values[n] * scale end
   end
-  return binary.array(session, binary.vector_type(kind, parts), { count }, values, count * parts)
+  return binary.array(session, binary.vector_type(kind, parts), { count },
+    function(k) return values[k] end, count * parts)
 end
 
 --- A table of arrays by name, and how many points there are.
