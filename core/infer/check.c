@@ -191,6 +191,8 @@ static void note_parameters(Sema *s) {
 static void complete_arguments(Sema *s) {
   for (int i = 0; i < s->launch_args.count; i++) {
     LaunchArg *launch_arg = &s->launch_args.items[i];
+    if (launch_arg->ty.kind == TY_INT && launch_arg->why.is_guess)
+      vec_push(s->scratch, &s->output->wholes, launch_arg->source);
     bool is_stored = launch_arg->stores.count && launch_arg->stores.count == launch_arg->use_count;
     for (int k = 0; is_stored && k < launch_arg->stores.count; k++)
       launch_arg->stores.items[k]->at = launch_arg->stored;

@@ -4,13 +4,33 @@
  * and infer follows its values. */
 #include "infer/infer.h"
 
+Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why) {
+  if (!why.is_guess) return TYPE(I32);
+  const SemaInput *input = f->s->input;
+  SemaArg source = launch_arg->source;
+  switch ((source.is_parameter ? input->parameters : input->captures)[source.index].whole) {
+  case WHOLE_I32: return TYPE(I32);
+  case WHOLE_I64: return TYPE(I64);
+  default: return TYPE(NONE);
+  }
+}
+
 static void demand_launch_arg(Infer *f, int number, const Expr *use, Why why) {
   LaunchArg *launch_arg = &f->s->launch_args.items[number];
-  if (launch_arg->ty.kind != TY_NUMBER) return;
-  launch_arg->ty = ty_of(TYPE(I32));
+  Type type = demand_type(f, launch_arg, why);
+  if (launch_arg->ty.kind != TY_NUMBER || type_is_none(type)) return;
+  launch_arg->ty = ty_of(type);
   launch_arg->use = use;
   launch_arg->source_text = sema_text_source(f->s);
   launch_arg->why = why;
+  f->has_changed = true;
+}
+
+/* All that a variable is given; a guess gives way to what is sure. */
+static void demand_values(Infer *f, Local *local, Why why) {
+  if (local->is_demanded && (why.is_guess || !local->why.is_guess)) return;
+  local->is_demanded = true;
+  local->why = why;
   f->has_changed = true;
 }
 
@@ -18,10 +38,7 @@ static void demand_local(Infer *f, Expr *e, Why why) {
   Entity *entity = &e->entity;
   Local *local = e->local;
   if (entity->kind == ENTITY_ARGUMENT) demand_launch_arg(f, entity->launch_arg.number, e, why);
-  if (local->is_alias || local->is_demanded) return;
-  local->is_demanded = true;
-  local->why = why;
-  f->has_changed = true;
+  if (!local->is_alias) demand_values(f, local, why);
 }
 
 static void demand_list(Infer *f, Exprs *list, Why why) {
@@ -30,10 +47,7 @@ static void demand_list(Infer *f, Exprs *list, Why why) {
 
 static void demand_result(Infer *f, const Inline *in, int result, Why why) {
   Local *local = in->results.count ? in->results.items[result] : NULL;
-  if (!local || local->is_demanded) return;
-  local->is_demanded = true;
-  local->why = why;
-  f->has_changed = true;
+  if (local) demand_values(f, local, why);
 }
 
 void demand_integer(Infer *f, Expr *e, Why why) {
@@ -73,5 +87,33 @@ void demand_integer(Infer *f, Expr *e, Why why) {
     demand_list(f, &e->list, why);
     break;
   default: break;
+  }
+}
+
+/* -- guesses ----------------------------------------------------------------------------------- */
+
+static bool are_whole(const Infer *f, const Exprs *list) {
+  for (int i = 0; i < list->count; i++)
+    if (!demand_is_whole(f, list->items[i])) return false;
+  return true;
+}
+
+static bool is_whole_argument(const Infer *f, int number) {
+  return !type_is_none(
+      demand_type(f, &f->s->launch_args.items[number], (Why){.is_guess = true}));
+}
+
+bool demand_is_whole(const Infer *f, const Expr *e) {
+  if (e->ty.kind != TY_NUMBER) return ty_is_integer(e->ty);
+  if (e->entity.kind == ENTITY_ARGUMENT)
+    return is_whole_argument(f, e->entity.launch_arg.number);
+  switch (e->kind) {
+  case AST_LOCAL: return !e->local->initial || demand_is_whole(f, e->local->initial);
+  case AST_PAREN: case AST_UNARY: return demand_is_whole(f, e->left);
+  case AST_BINARY: case AST_OR: return demand_is_whole(f, e->left) && demand_is_whole(f, e->right);
+  case AST_AND: return demand_is_whole(f, e->right);
+  case AST_TERNARY: return demand_is_whole(f, e->right) && demand_is_whole(f, e->third);
+  case AST_CALL: return e->inlined || e->invoked || are_whole(f, &e->list);
+  default: return true;
   }
 }

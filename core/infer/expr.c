@@ -4,7 +4,7 @@
 #include "infer/infer.h"
 
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name) {
-  if (f->is_demanding) demand_integer(f, e, (Why){clause, name, e, sema_text_source(f->s)});
+  if (f->is_demanding) demand_integer(f, e, (Why){clause, name, e, sema_text_source(f->s), false});
 }
 
 static void demand_list(Infer *f, Exprs *list, const char *clause, const char *name) {

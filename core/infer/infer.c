@@ -5,8 +5,10 @@
  *   1. join over all statements until nothing changes, with the launch arguments as known so far;
  *   2. from every place that needs an integer, walk back (demand.c): launch arguments that reach it
  *      become i32;
- *   3. if one did, start over from 1. Otherwise the remaining launch arguments are floats, and 1
- *      runs a last time.
+ *   3. if one did, start over from 1. Otherwise from numeric `for`s between launch arguments that
+ *      were whole so far, walk back likewise (the guess: another value compiles once more);
+ *   4. if one became an integer, start over from 1. Otherwise the remaining launch arguments are
+ *      floats, and 1 runs a last time.
  * Joins only grow within a round, and each round determines a launch argument, so this
  * terminates. */
 #include "infer/infer.h"
@@ -169,11 +171,27 @@ static void infer_declaration(Infer *f, Stmt *stmt) {
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
+/* Between numbers of the launch: a loop over integers where begin and step were whole so far. */
+static void guess_bounds(Infer *f, Stmt *stmt) {
+  Expr *const *values = stmt->values.items;
+  bool has_step = stmt->values.count == 3;
+  if (!demand_is_whole(f, values[0]) || (has_step && !demand_is_whole(f, values[2]))) return;
+  stmt->is_guess = true;
+  for (int i = 0; i < stmt->values.count; i++)
+    if (demand_is_whole(f, values[i]))
+      demand_integer(f, values[i],
+                     (Why){"which bounds a loop over integers", NULL, values[i],
+                           sema_text_source(f->s), true});
+}
+
 static void infer_numeric_for(Infer *f, Stmt *stmt) {
   infer_list(f, &stmt->values);
   PartialType ty = ty_of_for(f->s, stmt);
   Local *index = stmt->locals.items[0];
-  if (f->is_demanding && (ty.kind == TY_INT || index->is_demanded))
+  bool is_sure = ty.kind == TY_INT && !stmt->is_guess;
+  is_sure |= index->is_demanded && !index->why.is_guess;
+  if (f->is_guessing && (ty.kind == TY_NUMBER || stmt->is_guess)) guess_bounds(f, stmt);
+  if (f->is_demanding && is_sure)
     for (int i = 0; i < stmt->values.count; i++)
       infer_demand(f, stmt->values.items[i], "which bounds a loop over integers", NULL);
   give(f, index, ty, NULL);
@@ -292,7 +310,9 @@ static void demand_parameters(Infer *f) {
     Local *parameter = f->s->parameters.items[i];
     LaunchArg *launch_arg = launch_arg_of(f, i);
     if (!launch_arg || launch_arg->ty.kind != TY_NUMBER || !parameter->is_demanded) continue;
-    launch_arg->ty = ty_of(TYPE(I32));
+    Type type = demand_type(f, launch_arg, parameter->why);
+    if (type_is_none(type)) continue;
+    launch_arg->ty = ty_of(type);
     launch_arg->why = parameter->why;
     f->has_changed = true;
   }
@@ -326,7 +346,9 @@ void infer_kernel(Sema *s) {
     run_until_stable(f);
     f->is_demanding = true;
     is_stable = !run_until_stable(f);
-    f->is_demanding = false;
+    f->is_guessing = is_stable;
+    if (is_stable) is_stable = !run_until_stable(f);
+    f->is_demanding = f->is_guessing = false;
   }
   for (int i = 0; i < s->launch_args.count; i++)
     if (s->launch_args.items[i].ty.kind == TY_NUMBER) s->launch_args.items[i].ty.kind = TY_FLEXIBLE;

@@ -12,6 +12,7 @@ void check_kernel(Sema *s);
 typedef struct Infer {
   Sema *s;
   bool is_demanding; /* places that need an integer demand one */
+  bool is_guessing;  /* places that may count what is whole so far as one demand so */
   bool has_changed;  /* in this round */
 } Infer;
 
@@ -22,6 +23,10 @@ void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value);
 PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term);
 /* demand.c: e is where an integer is needed */
 void demand_integer(Infer *f, Expr *e, Why why);
+/* The integer that it makes of the argument; NONE: none, it was not always whole. */
+Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why);
+/* Has e, as far as launches decide, been a whole number so far? */
+bool demand_is_whole(const Infer *f, const Expr *e);
 /* if is_demanding */
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name);
 /* expr.c */

@@ -152,6 +152,18 @@ bool compile_run(Compile *compile, CompileStage last, Error *err) {
   return true;
 }
 
+/* The words of the variant say so as well. */
+static void rely_on_wholes(const Compile *compile) {
+  Kernel *kernel = compile->kernel;
+  for (int k = 0; k < compile->sema.wholes.count; k++) {
+    SemaArg source = compile->sema.wholes.items[k];
+    int32_t value = source.index + (source.is_parameter ? kernel->paths.count : 0);
+    double number = compile->values[value].number;
+    kernel_rely_on_whole(kernel, value, number);
+    kernel->words[value * PATTERN_WORDS + 3] = (uint64_t)kernel_whole(kernel, value, number);
+  }
+}
+
 static bool run_front(void *data, Error *err) {
   Compile *compile = data;
   Kernel *kernel = compile->kernel;
@@ -160,6 +172,7 @@ static bool run_front(void *data, Error *err) {
   compile->given = values_read(&compile->scratch, kernel, compile->values, compile->value_count);
   dump(compile, TEXT_AST);
   if (!compile_run(compile, STAGE_LAST, err)) return false;
+  rely_on_wholes(compile);
   explain_warn(kernel, compile->sema.kernel);
   if (compile->lua) return true;
   double begin = clock_ms();

@@ -78,6 +78,8 @@ static bool keep_kernel(Parsing *parsing, Ast *ast) {
   SemaPaths paths = sema_paths(&kernel->scratch, kernel->ast);
   kernel->static_parameters =
       scratch_array(&kernel->scratch, bool, kernel->ast->function->parameters.count + 1);
+  kernel->whole_parameters =
+      scratch_array(&kernel->scratch, uint8_t, kernel->ast->function->parameters.count + 1);
   add_paths(kernel, &paths);
   int line = kernel->ast->function->pos.line;
   kernel->place = scratch_format(&kernel->scratch, "%s:%d", kernel->ast->source->name, line);
@@ -149,6 +151,37 @@ bool kernel_is_static(const Kernel *kernel, int32_t value) {
   if (parameter < 0) return kernel->paths.items[value].is_static;
   return parameter < kernel->ast->function->parameters.count &&
          kernel->static_parameters[parameter];
+}
+
+static uint8_t *whole_of(const Kernel *kernel, int32_t value) {
+  int32_t parameter = value - kernel->paths.count;
+  if (parameter < 0) return &kernel->paths.items[value].whole;
+  return parameter < kernel->ast->function->parameters.count ? &kernel->whole_parameters[parameter]
+                                                             : NULL;
+}
+
+static SemaWhole whole_now(double number) {
+  if (!(number >= -0x1p53 && number <= 0x1p53) || number != (double)(int64_t)number)
+    return WHOLE_NOT;
+  return number >= INT32_MIN && number <= INT32_MAX ? WHOLE_I32 : WHOLE_I64;
+}
+
+SemaWhole kernel_whole(const Kernel *kernel, int32_t value, double number) {
+  const uint8_t *noted = whole_of(kernel, value);
+  SemaWhole now = whole_now(number), before = noted ? (SemaWhole)*noted : WHOLE_NOT;
+  return now > before ? now : before;
+}
+
+void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number) {
+  uint8_t *noted = whole_of(kernel, value);
+  if (noted) *noted = (uint8_t)kernel_whole(kernel, value, number);
+}
+
+SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number) {
+  uint8_t *noted = whole_of(kernel, value);
+  if (!noted || !*noted) return WHOLE_UNKNOWN;
+  *noted = (uint8_t)kernel_whole(kernel, value, number);
+  return (SemaWhole)*noted;
 }
 
 /* The patterns of values that are static have them. */

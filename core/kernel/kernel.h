@@ -21,6 +21,7 @@ struct Kernel {
   SemaPaths paths;
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
   bool *static_parameters;    /* by parameter: its value is part of the pattern */
+  uint8_t *whole_parameters;  /* by parameter: as SemaPath.whole */
   VEC(Ast *) functions;       /* that it calls, in kernel->scratch; number n is items[n - 1] */
   KernelWant want;            /* of the launch that failed last */
   int32_t wanted_value;
@@ -48,6 +49,13 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
  * 0 with err. Its captures become paths. */
 int32_t kernel_add_function(Kernel *kernel, Str text, const RgKernelOptions *options, Error *err);
 bool kernel_is_static(const Kernel *kernel, int32_t value);
+/* What the number has been in this launch and, if a variant relies on that, in all before. */
+SemaWhole kernel_whole(const Kernel *kernel, int32_t value, double number);
+/* A variant takes the number, which is that of this launch, for an integer: it is part of the
+ * pattern from now on whether it always was one. */
+void kernel_rely_on_whole(Kernel *kernel, int32_t value, double number);
+/* Of such a number; 0: of another. Notes what it is in this launch. */
+SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number);
 /* Records what a compile lacked. */
 void kernel_want(Kernel *kernel, const SemaWants *wants);
 void kernel_drop_code(Kernel *kernel);

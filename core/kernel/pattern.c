@@ -248,6 +248,8 @@ static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   if (value->kind == RG_VALUE_VECTOR && value->vector && value->vector->type)
     words[1] = hash_bytes(0, value->vector->type, strlen(value->vector->type));
   if (kernel_is_static(making->kernel, k)) make_static_words(value, words);
+  if (value->kind == RG_VALUE_NUMBER)
+    words[3] = (uint64_t)kernel_note_whole(making->kernel, k, value->number);
   if (value->kind == RG_VALUE_FUNCTION) words[1] = value->u64;
   if (value->kind == RG_VALUE_ARRAY) {
     make_array_words(making, k, words);

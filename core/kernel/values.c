@@ -64,6 +64,8 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
     read[k] = sema_value(kernel, &values[k]);
     if (read[k].kind == VALUE_ARRAY) read[k].array = pattern_array(values, count, k);
     read[k].is_static = kernel_is_static(kernel, k);
+    if (read[k].kind == VALUE_NUMBER)
+      read[k].whole = kernel_whole(kernel, k, values[k].number);
     read[k].joined = pattern_joined(kernel, values, k);
     if (read[k].is_static && read[k].kind == VALUE_STRING && values[k].text)
       read[k].name = values[k].text;

@@ -4,8 +4,8 @@
  *     launch's values --pattern--> words --find--> Variant --frame, trees--> device
  *                                    \--not found--> sema, passes, codegen, loader --> Variant
  *
- * The pattern holds everything that a compile may look at, and nothing else: for a number its kind,
- * for a builtin or a type its text, for a field or node its tree's layout hash, its position in the
+ * The pattern holds everything that a compile may look at, and nothing else: for a number its kind
+ * (and, where a loop counts by it as long as it is whole, whether it always was), for a builtin or a type its text, for a field or node its tree's layout hash, its position in the
  * tree, and which of the launch's trees it is (the first is 0, the next different one 1, ..). So
  * swapping two fields of one layout finds the same variant. Of fields that lie alike in the cells
  * of one SNode (twins), the pattern says which are the same one, not which they are: where the

@@ -24,10 +24,13 @@ typedef struct SemaPath {
   int function;
   /* 1 + the number of an earlier path that reads the same variable, as the host knows; 0: none */
   int joined;
+  uint8_t whole;        /* SemaWhole, once a variant took its whole number for an integer */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 
 /* The value of a path or parameter in this launch. */
+/* Of a number, by all launches so far: what loops may count it as. */
+typedef enum SemaWhole { WHOLE_UNKNOWN, WHOLE_I32, WHOLE_I64, WHOLE_NOT } SemaWhole;
 typedef enum SemaValueKind {
   VALUE_NIL,
   VALUE_NUMBER,
@@ -77,6 +80,7 @@ typedef struct SemaValue {
   /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
   bool is_static;
   double number;
+  SemaWhole whole;      /* NUMBER */
   uint64_t bits;        /* I64, U64 */
   const SemaPart *parts; /* VECTOR: its numbers */
   int part_count;

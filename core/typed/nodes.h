@@ -102,6 +102,7 @@ typedef struct Why {
   const char *name;
   const Expr *at;
   const Source *source;
+  bool is_guess;         /* an integer would do, and it was a whole number so far */
 } Why;
 
 struct Local {
@@ -225,6 +226,7 @@ struct Stmt {
   int levels;
   LoopHead *head;        /* FOR_IN */
   Update *update;        /* an assignment that is one */
+  bool is_guess;         /* a numeric `for` over integers since its bounds were whole so far */
   bool draws;            /* a serial loop in which random numbers are drawn */
   bool is_broken;        /* it failed; */
   bool is_head_broken;   /* its conditions or bounds did, while its bodies were resolved */

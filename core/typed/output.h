@@ -80,6 +80,7 @@ typedef struct SemaOutput {
   VEC(SemaArg) levels;         /* parallel to kernel->levels */
   VEC(SemaMessage) messages;
   VEC(SemaLimit) limits;
+  VEC(SemaArg) wholes;         /* numbers that are integers as they were whole so far */
 } SemaOutput;
 
 #endif

@@ -545,6 +545,42 @@ describe("serial control flow", function()
   end)
 end)
 
+describe("a numeric for between numbers of the launch", function()
+  local count = "local s = 0 for i = lo, hi do s = s + i end return s"
+
+  it("is over integers as long as these are whole, and over floats from then on", function()
+    local own = rg.new { arch = rg.info().arch, cache = false }
+    local lo, hi = 1, 6000
+    local sum = own.kernel("function() " .. count .. " end", setmetatable({},
+      { __index = function(_, name) return name == "lo" and lo or name == "hi" and hi or nil end }))
+    assert.equal(18003000, sum())
+    lo, hi = 3, 4
+    assert.equal(7, sum())
+    assert.equal(1, own.stats().compiles)
+    lo, hi = 0.5, 3
+    assert.equal(4.5, sum())
+    lo, hi = 1, 3
+    assert.equal(6, sum())
+    assert.equal(2, own.stats().compiles)
+  end)
+
+  it("counts past 2^24 and past 2^31, and stops before an end that is not whole", function()
+    local text = "function(lo, hi) local n = 0 for i = lo, hi do n = n + 1 end return n end"
+    assert.equal(11, rg.kernel(text)(16777210, 16777220))
+    assert.equal(3, rg.kernel(text)(2 ^ 31 + 5, 2 ^ 31 + 7))
+    assert.equal(6, rg.kernel(text)(1, 6.5))
+  end)
+
+  it("finds its bounds through locals, sums, helpers and loops around it", function()
+    local nested = rg.kernel("local function f(u, v) " .. [[local s = 0
+        for i = u, v do for j = i + 1, v, 1 do s = s + j end end return s end
+      function(lo, hi) local from = lo + 1 return f(from, hi - 1), f(0.5, hi) end]])
+    assert.same({ 26, 62.5 }, { nested(1, 5 + 1) })
+    local steps = rg.kernel("function(d) local n = 0 for t = 0, 1, d do n = n + 1 end return n end")
+    assert.same({ 2, 5, 3 }, { steps(1), steps(0.25), steps(0.5) })
+  end)
+end)
+
 describe("what passes from loop to loop", function()
   it("is carried by locals of the kernel", function()
     local out = rg.field(rg.i32, 4)
