@@ -243,7 +243,7 @@ job_install() {
 }
 
 job_lint() {
-  run_counted "lint" bash "$root/tests/support/lint"
+  run_counted "lint" env LINT_CHANGED="${lint_changed:-}" bash "$root/tests/support/lint"
 }
 
 bless_goldens() {

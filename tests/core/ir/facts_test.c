@@ -46,7 +46,8 @@ static const char TEXT_OF_KERNEL[] =
 
 enum { /* the order above */
        ONE, TWO, N, M, N2, OUT, LOOP,
-       NEXT = 0, LAST, NM, MIRROR, MOVED, MOVED2, MOVED3, TWICE, WIDE, SAME, AFTER, COLUMN, MIRRORED, DOUBLE, CROSS, STRAIGHT, X, Y, XX, YY
+       NEXT = 0, LAST, NM, MIRROR, MOVED, MOVED2, MOVED3, TWICE, WIDE, SAME, AFTER, COLUMN,
+       MIRRORED, DOUBLE, CROSS, STRAIGHT, X, Y, XX, YY
 };
 
 static const IrInst *at(const IrRegion *region, int number) {
