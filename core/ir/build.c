@@ -136,18 +136,16 @@ IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner) {
   return region;
 }
 
-static IrInst *create_inst(IrKernel *kernel, IrOp op, Type type, int operand_count) {
+static IrInst *create_inst(IrKernel *kernel, IrOp op, Type type) {
   IrInst *inst = scratch_new(kernel->scratch, IrInst);
   inst->op = op;
   inst->type = type;
   inst->id = kernel->next_id++;
-  inst->operand_count = operand_count;
-  inst->operands = operand_count ? scratch_array(kernel->scratch, IrInst *, operand_count) : NULL;
   return inst;
 }
 
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type) {
-  IrInst *param = create_inst(kernel, IR_PARAM, type, 0);
+  IrInst *param = create_inst(kernel, IR_PARAM, type);
   param->imm = region->params.count;
   param->region = region;
   vec_push(kernel->scratch, &region->params, param);
@@ -183,6 +181,85 @@ void ir_remove(IrInst *inst) {
   inst->region = NULL;
 }
 
+static void delete_uses(IrInst *inst) {
+  ir_drop_operands(inst, 0);
+  for (int i = 0; i < IR_MAX_REGIONS; i++)
+    if (inst->regions[i]) ir_delete_all(inst->regions[i]);
+}
+
+void ir_delete(IrInst *inst) {
+  if (inst->region) ir_remove(inst);
+  delete_uses(inst);
+}
+
+void ir_delete_all(IrRegion *region) {
+  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
+    previous = inst->previous;
+    ir_delete(inst);
+  }
+}
+
+/* -- operands and uses ------------------------------------------------------------------------- */
+
+static void link_use(IrInst *inst, int number) {
+  IrInst *value = inst->operands[number];
+  IrUse *use = &inst->operand_uses[number];
+  *use = (IrUse){.user = inst, .next = value->uses, .link = &value->uses};
+  if (use->next) use->next->link = &use->next;
+  value->uses = use;
+}
+
+static void unlink_use(IrUse *use) {
+  DEBUG_ASSERT(use->link, "a use that ends is in its value's list");
+  *use->link = use->next;
+  if (use->next) use->next->link = use->link;
+  use->link = NULL;
+}
+
+void ir_set_operand(IrInst *inst, int number, IrInst *value) {
+  DEBUG_ASSERT(number >= 0 && number < inst->operand_count, "the operand exists");
+  if (inst->operands[number] == value) return;
+  unlink_use(&inst->operand_uses[number]);
+  inst->operands[number] = value;
+  link_use(inst, number);
+}
+
+static void make_room(IrKernel *kernel, IrInst *inst, int count) {
+  inst->operand_count = count;
+  inst->operands = count ? scratch_array(kernel->scratch, IrInst *, count) : NULL;
+  inst->operand_uses = count ? scratch_array(kernel->scratch, IrUse, count) : NULL;
+}
+
+void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands) {
+  ir_drop_operands(inst, 0);
+  make_room(kernel, inst, count);
+  for (int i = 0; i < count; i++) {
+    inst->operands[i] = operands[i];
+    link_use(inst, i);
+  }
+}
+
+void ir_swap_operands(IrInst *inst) {
+  IrInst *first = inst->operands[0];
+  ir_set_operand(inst, 0, inst->operands[1]);
+  ir_set_operand(inst, 1, first);
+}
+
+void ir_drop_operands(IrInst *inst, int from) {
+  for (int i = from; i < inst->operand_count; i++) unlink_use(&inst->operand_uses[i]);
+  if (from < inst->operand_count) inst->operand_count = from;
+}
+
+void ir_replace_uses(IrInst *value, IrInst *with) {
+  DEBUG_ASSERT(value != with, "a value is replaced by another one");
+  while (value->uses) {
+    IrInst *user = value->uses->user;
+    ir_set_operand(user, (int)(value->uses - user->operand_uses), with);
+  }
+}
+
+bool ir_is_used(const IrInst *value) { return value->uses != NULL; }
+
 /* -- builders ---------------------------------------------------------------------------------- */
 
 static void place_inst(IrBuilder *b, IrInst *inst) {
@@ -196,12 +273,15 @@ static void place_inst(IrBuilder *b, IrInst *inst) {
 
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
   IrKernel *kernel = b->kernel;
-  IrInst *inst = create_inst(kernel, op, type, operand_count);
+  IrInst *inst = create_inst(kernel, op, type);
+  make_room(kernel, inst, operand_count);
   for (int i = 0; i < operand_count; i++) {
     inst->operands[i] = operands[i];
-    if (operands[i]) continue;
-    ir_fail(kernel, "operand %d of '%s' is missing", i, ir_op_info[op].text);
-    inst->operands[i] = ir_const_int(b, TYPE(I32), 0);
+    if (!operands[i]) {
+      ir_fail(kernel, "operand %d of '%s' is missing", i, ir_op_info[op].text);
+      inst->operands[i] = ir_const_int(b, TYPE(I32), 0);
+    }
+    link_use(inst, i);
   }
   for (int i = 0; i < ir_region_count(op); i++) inst->regions[i] = ir_region_create(kernel, inst);
   place_inst(b, inst);
@@ -251,14 +331,14 @@ double ir_float_value(const IrInst *inst) {
 }
 
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value) {
-  IrInst *inst = create_inst(b->kernel, IR_CONST, type, 0);
+  IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_wrap_int(type, value);
   place_inst(b, inst);
   return inst;
 }
 
 IrInst *ir_const_float(IrBuilder *b, Type type, double value) {
-  IrInst *inst = create_inst(b->kernel, IR_CONST, type, 0);
+  IrInst *inst = create_inst(b->kernel, IR_CONST, type);
   inst->imm = ir_float_bits(ir_round_float(type, value));
   place_inst(b, inst);
   return inst;

@@ -9,17 +9,24 @@ static IrInst *copy_param(IrKernel *kernel, const IrInst *param, IrRegion *to) {
   return copy;
 }
 
-IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map) {
+IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst) {
   IrInst *copy = scratch_new(kernel->scratch, IrInst);
   *copy = *inst;
   copy->id = kernel->next_id++;
   copy->next = copy->previous = NULL;
   copy->region = NULL;
-  if (inst->operand_count)
-    copy->operands = scratch_array(kernel->scratch, IrInst *, inst->operand_count);
+  copy->uses = NULL;
+  for (int i = 0; i < IR_MAX_REGIONS; i++) copy->regions[i] = NULL;
+  copy->operand_count = 0;
+  ir_set_operands(kernel, copy, inst->operand_count, inst->operands);
+  return copy;
+}
+
+IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map) {
+  IrInst *copy = ir_copy_alone(kernel, inst);
   for (int i = 0; i < inst->operand_count; i++) {
-    IrInst *operand = inst->operands[i], *mapped = map[operand->id];
-    copy->operands[i] = mapped ? mapped : operand;
+    IrInst *mapped = map[inst->operands[i]->id];
+    if (mapped) ir_set_operand(copy, i, mapped);
   }
   map[inst->id] = copy;
   for (int i = 0; i < IR_MAX_REGIONS; i++)

@@ -71,6 +71,13 @@ typedef enum IrUpdate { /* the operator of UPDATE, RMW, REDUCE */
 typedef struct IrInst IrInst;
 typedef struct IrRegion IrRegion;
 
+/* One operand of `user`, in the list of all uses of a value, which has no order. */
+typedef struct IrUse IrUse;
+struct IrUse {
+  IrInst *user;
+  IrUse *next, **link;       /* *link is this one; NULL: in no list */
+};
+
 enum { IR_MAX_REGIONS = 2 };
 
 struct IrInst {
@@ -78,8 +85,10 @@ struct IrInst {
   Type type;                 /* TYPE_NONE: no result */
   int id;                    /* unique in its kernel; printing renumbers */
   int32_t line, column;      /* the user's; 0: none */
-  IrInst **operands;
+  IrInst **operands;         /* to be changed by ir_set_operand and its like alone */
   int operand_count;
+  IrUse *operand_uses;       /* one per operand: its place in the list of that value's uses */
+  IrUse *uses;               /* by the insts of the kernel's regions, and those not yet in one */
   IrRegion *regions[IR_MAX_REGIONS];
   IrInst *next, *previous;   /* in its region */
   IrRegion *region;
@@ -266,7 +275,20 @@ IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
 void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
-void ir_remove(IrInst *inst);                       /* unlinks; nothing may use it any more */
+void ir_remove(IrInst *inst); /* unlinks it, to be put elsewhere; it still uses its operands */
+/* Removes it, where it is in a region, and its own regions for good. Nothing that stays may use
+ * what goes. */
+void ir_delete(IrInst *inst);
+void ir_delete_all(IrRegion *region); /* its insts */
+
+/* -- operands and uses ------------------------------------------------------------------------- */
+void ir_set_operand(IrInst *inst, int number, IrInst *value);
+/* All of them anew; `operands` are copied. */
+void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands);
+void ir_swap_operands(IrInst *inst); /* the first two */
+void ir_drop_operands(IrInst *inst, int from); /* those from number `from` on */
+void ir_replace_uses(IrInst *value, IrInst *with); /* everywhere */
+bool ir_is_used(const IrInst *value);
 
 /* With its regions created (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
@@ -319,7 +341,7 @@ typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 /* And if it calls a function, those of all functions. */
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
-int ir_use_count(IrRegion *root, const IrInst *inst);
+int ir_use_count(const IrRegion *root, const IrInst *inst); /* in root and deeper */
 int ir_region_count(IrOp op);
 /* After `places`: does the order of iterations show in it: in the last bits of a sum, in an old
  * value, in who pops what, in the order of new nodes? */
@@ -359,6 +381,8 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or de
  * copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
 IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map); /* not yet in a region */
+/* Of the same operands; without its regions. */
+IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst);
 
 /* -- print.c, read.c: text, both ways; verify.c ------------------------------------------------ */
 const char *ir_update_text(IrUpdate op);

@@ -293,8 +293,7 @@ static bool read_operands(IrReader *r, IrInst *inst) {
     if (!operand) return ir_read_fail(r, "not defined here:", name);
     vec_push(r->scratch, &operands, operand);
   } while (ir_read_try_char(r, ','));
-  inst->operands = operands.items;
-  inst->operand_count = operands.count;
+  ir_set_operands(r->kernel, inst, operands.count, operands.items);
   return true;
 }
 

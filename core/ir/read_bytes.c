@@ -103,17 +103,16 @@ static void read_attributes(Input *in, IrInst *inst) {
 
 static void read_operands(Input *in, IrInst *inst) {
   int count = read_count(in);
-  inst->operands = count ? scratch_array(in->scratch, IrInst *, count) : NULL;
-  inst->operand_count = count;
+  IrInst **operands = count ? scratch_array(in->scratch, IrInst *, count) : NULL;
   for (int i = 0; i < count; i++) {
     uint64_t distance = read_u64(in);
     if (distance < 1 || distance > (uint64_t)in->values.count) {
       fail(in, "an operand does not exist");
-      inst->operand_count = 0;
       return;
     }
-    inst->operands[i] = in->values.items[in->values.count - (int)distance];
+    operands[i] = in->values.items[in->values.count - (int)distance];
   }
+  ir_set_operands(in->kernel, inst, count, operands);
 }
 
 static void read_region(Input *in, IrRegion *region, int depth);

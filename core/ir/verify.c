@@ -11,7 +11,8 @@
 typedef struct Verifier {
   const IrKernel *kernel;
   const IrInst **visible;
-  bool *seen;
+  const IrInst **seen;        /* by id, also where it is not visible any more */
+  int *uses;                  /* of each: by operands that were met */
   bool is_final;
   bool in_body, in_row, in_serial;
   const IrFunction *function; /* NULL: the host region, or a task */
@@ -220,6 +221,9 @@ static bool verify_operands(Verifier *v, const IrInst *inst) {
         v->visible[operand->id] != operand)
       return wrong(v, inst, "an operand is not visible here");
     if (type_is_none(operand->type)) return wrong(v, inst, "an operand has no value");
+    if (!inst->operand_uses[i].link || inst->operand_uses[i].user != inst)
+      return wrong(v, inst, "an operand does not know of its use");
+    v->uses[operand->id]++;
     bool takes_var = i == 0 && (inst->op == IR_GET || inst->op == IR_SET || inst->op == IR_REDUCE);
     takes_var |= (inst->op == IR_POP || inst->op == IR_INVOKE) && operand->op == IR_VAR;
     takes_var |= i <= (inst->op == IR_MOVE) && ir_is_count(inst->op);
@@ -640,7 +644,7 @@ static bool introduce(Verifier *v, const IrInst *inst, const IrRegion *region) {
   if (inst->id < 0 || inst->id >= v->kernel->next_id || v->seen[inst->id])
     return wrong(v, inst, "its id is not unique");
   if (inst->region != region) return wrong(v, inst, "is in another region than its `region`");
-  v->seen[inst->id] = true;
+  v->seen[inst->id] = inst;
   v->visible[inst->id] = inst;
   return true;
 }
@@ -918,11 +922,23 @@ static bool verify_called(Verifier *v, const IrFunction *function) {
   return verify_region(v, function->body, 1);
 }
 
+/* The list of each value's uses has the operands that are it, and none of an inst that went. */
+static bool verify_uses(Verifier *v) {
+  for (int id = 0; id < v->kernel->next_id; id++) {
+    const IrInst *inst = v->seen[id];
+    int count = 0;
+    for (const IrUse *use = inst ? inst->uses : NULL; use; use = use->next) count++;
+    if (inst && count != v->uses[id]) return wrong(v, inst, "its list of uses is not right");
+  }
+  return true;
+}
+
 static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
   if (!ir_finish(kernel, err)) return false;
   Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
                 .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
-                .seen = scratch_array(kernel->scratch, bool, kernel->next_id + 1)};
+                .seen = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
+                .uses = scratch_array(kernel->scratch, int, kernel->next_id + 1)};
   if (!verify_kernel_tables(kernel, err) || !verify_frame(kernel, err)) return false;
   for (int i = 0; i < kernel->functions.count; i++)
     if (!verify_signature(kernel->functions.items[i], err)) return false;
@@ -931,7 +947,7 @@ static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
     if (!verify_task(&v, kernel->tasks.items[i])) return false;
   for (int i = 0; i < kernel->functions.count; i++)
     if (!verify_called(&v, kernel->functions.items[i])) return false;
-  return true;
+  return verify_uses(&v);
 }
 
 bool ir_verify(const IrKernel *kernel, Error *err) { return verify(kernel, false, err); }

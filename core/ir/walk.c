@@ -35,21 +35,10 @@ bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, vo
   return on;
 }
 
-typedef struct Uses {
-  const IrInst *of;
-  int count;
-} Uses;
-
-static bool count_uses(void *data, IrInst *inst) {
-  Uses *uses = data;
-  for (int i = 0; i < inst->operand_count; i++) uses->count += inst->operands[i] == uses->of;
-  return true;
-}
-
-int ir_use_count(IrRegion *root, const IrInst *inst) {
-  Uses uses = {.of = inst};
-  ir_walk(root, count_uses, &uses);
-  return uses.count;
+int ir_use_count(const IrRegion *root, const IrInst *inst) {
+  int count = 0;
+  for (const IrUse *use = inst->uses; use; use = use->next) count += ir_is_inside(use->user, root);
+  return count;
 }
 
 bool ir_is_const(const IrInst *inst, int64_t *value) {

@@ -36,7 +36,7 @@ IrInst *lower_as(Lower *l, Expr *e, Type type) {
   lower_at(l, e->pos);
   IrInst *converted = lower_convert(l, value, type);
   bool is_replaced = value->op == IR_CONST && converted->op == IR_CONST && value != converted;
-  if (is_replaced && value->id >= first_id) ir_remove(value);
+  if (is_replaced && value->id >= first_id) ir_delete(value);
   return converted;
 }
 

@@ -240,7 +240,7 @@ static void guard_results(Lower *l, const Inline *of, IrInst **vars) {
     const Local *local = of->results.items[i];
     for (int k = 0; k < type_parts(local->shape); k++, vars++) {
       if (!counted_is(l, local->type, k)) continue;
-      ir_remove(*vars);
+      ir_delete(*vars);
       *vars = counted_guard(l);
     }
   }

@@ -235,7 +235,7 @@ static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrIns
   IrInst *branch = ir_if(&b, goes);
   a->b = rewrite_inside(a->l->kernel, branch->regions[0], what);
   bool is_known = later_indices(a, what, count, indices);
-  if (!is_known) ir_remove(branch);
+  if (!is_known) ir_delete(branch);
   return is_known;
 }
 

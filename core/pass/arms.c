@@ -63,7 +63,7 @@ static bool join(Arms *arms, IrInst *inst) {
     ir_walk(inst->regions[i], raise_operands, arms);
     rewrite_move_all(inst->regions[i], open->regions[i]);
   }
-  ir_remove(inst);
+  ir_delete(inst);
   return true;
 }
 

@@ -255,9 +255,10 @@ static bool prove_chosen(void *data, IrInst *place) {
   bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;
   for (int axis = 0; axis < place->operand_count && is_all; axis++) {
     int64_t which;
-    IrInst **index = &place->operands[axis];
-    for (; (*index)->op == IR_SELECT && ir_is_const((*index)->operands[0], &which); has_any = true)
-      *index = (*index)->operands[which ? 1 : 2];
+    IrInst *index = place->operands[axis];
+    for (; index->op == IR_SELECT && ir_is_const(index->operands[0], &which); has_any = true)
+      index = index->operands[which ? 1 : 2];
+    ir_set_operand(place, axis, index);
     is_all = is_in_interior(b, place, axis);
   }
   if (is_all && has_any) place->inside = true;

@@ -82,7 +82,7 @@ static bool reduce_inst(void *data, IrInst *inst) {
   bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
                    inst->op == IR_PRINT || inst->op == IR_FAULT || inst->op == IR_REDUCE ||
                    ir_is_call(inst, RT_OUTSIDE) || ir_is_call(inst, RT_ARRAY_OUTSIDE);
-  if (is_effect) ir_remove(inst);
+  if (is_effect) ir_delete(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);
   IrInst *sum = ir_emit(&b, IR_FRAME_GET, inst->type, 0, NULL);
@@ -115,9 +115,9 @@ static bool close_loop(void *data, IrInst *loop) {
                             ir_const_int(&b, wide, 1));
   turns = ir_binary(&b, IR_MAX, turns, ir_const_int(&b, wide, 0));
   turns = ir_convert(&b, turns, sum->operands[1]->type);
-  sum->operands[1] = ir_binary(&b, IR_MUL, sum->operands[1], turns);
+  ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], turns));
   ir_insert_before(loop, sum);
-  ir_remove(loop);
+  ir_delete(loop);
   return true;
 }
 
@@ -199,7 +199,7 @@ static void use_cursor(Claims *c) {
   for (int i = 0; i < c->updates.count; i++) {
     IrInst *update = c->updates.items[i];
     IrBuilder b = rewrite_before(c->kernel, update);
-    update->operands[0] = ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL);
+    ir_set_operand(update, 0, ir_emit(&b, IR_CURSOR, TYPE(PTR), 0, NULL));
     update->plain = true;
     update->alias = 0;
   }

@@ -293,7 +293,7 @@ static bool is_held(const Counts *c, const IrInst *array) {
 }
 
 static void drop_event(Block *block, int k) {
-  ir_remove(block->events.items[k]);
+  ir_delete(block->events.items[k]);
   for (int i = k + 1; i < block->events.count; i++)
     block->events.items[i - 1] = block->events.items[i];
   block->events.count--;

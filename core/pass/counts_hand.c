@@ -117,8 +117,8 @@ int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body) {
     h.is_filled = false;
     ir_walk(body, find_guard, &h);
     if (!h.guard || !is_in_its_loops(&h) || !ir_walk(body, fits, &h)) continue;
-    disown->operands[0] = (IrInst *)h.guard;
-    ir_remove(acquire);
+    ir_set_operand(disown, 0, (IrInst *)h.guard);
+    ir_delete(acquire);
     handed++;
   }
   return handed;

@@ -79,7 +79,7 @@ static void move_rest(IrInst *from, IrRegion *to) {
 
 /* What follows is unreachable. */
 static void remove_rest(IrInst *inst) {
-  while (inst->next) ir_remove(inst->region->last);
+  while (inst->next) ir_delete(inst->region->last);
 }
 
 /* Ends without an exit of the block: its end is the block's end. */
@@ -87,7 +87,7 @@ static void sink(const Block *block, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if (skips(block, inst)) {
       remove_rest(inst);
-      ir_remove(inst);
+      ir_delete(inst);
       return;
     }
     if (!exits_inside(block, inst)) continue;
@@ -132,7 +132,7 @@ bool exits_dissolve(IrInst *loop) {
     ir_insert_before(loop, inst);
   }
   if (leaves) remove_rest(loop);
-  ir_remove(loop);
+  ir_delete(loop);
   return true;
 }
 

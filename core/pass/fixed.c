@@ -422,7 +422,7 @@ static void flatten(Fixed *f, IrInst *branch) {
     inst->further = is_further;
     is_further = true;
   }
-  ir_remove(branch);
+  ir_delete(branch);
 }
 
 /* Indices of 32 bits were widened for the call. */
@@ -496,15 +496,15 @@ static void become_number(Fixed *f, IrInst *inst) {
 
 /* Of elements and their numbers, which nobody asks for any more: elements first. */
 static void drop_calls(Fixed *f) {
-  rewrite_drop_dead(f->kernel, f->task->body);
+  rewrite_drop_dead(f->task->body);
   for (int pass = 0; pass < 2; pass++)
     for (int i = 0; i < f->calls.count; i++) {
       IrInst *inst = f->calls.items[i];
       bool is_own = pass ? ir_is_call(inst, RT_ARRAY_INDEX)
                          : is_element(inst) || ir_is_call(inst, RT_ARRAY_HAS);
       if (is_own && inst->region && fixed_one(f, inst->operands[0]) &&
-          !ir_use_count(f->task->body, inst))
-        ir_remove(inst);
+          !ir_is_used(inst))
+        ir_delete(inst);
     }
 }
 
@@ -573,7 +573,7 @@ static void name_ends(Fixed *f, IrBuilder *b) {
     int slot = set ? extent_slot(f, set->operands[0], b->before) : -1;
     if (slot < 0) continue;
     IrInst *end = ir_convert(b, address_slot(b, false, slot, TYPE(I32)), TYPE(I64));
-    ir_remove(set);
+    ir_delete(set);
     set_slot(b, f->task->bounds + 2 * k + 1, end);
   }
 }

@@ -114,7 +114,7 @@ static IrInst *zero_of(IrBuilder *b, Type type) {
 static void resolve(Flattener *f, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     int id = inst->operands[i]->id;
-    if (id < f->ids && f->with[id]) inst->operands[i] = f->with[id];
+    if (id < f->ids && f->with[id]) ir_set_operand(inst, i, f->with[id]);
   }
 }
 
@@ -172,8 +172,8 @@ static IrInst *identity_of(IrBuilder *b, IrUpdate op, Type type) {
 
 static void mask_reduce(Flattener *f, IrInst *reduce, IrInst *condition) {
   IrInst *value = reduce->operands[1];
-  reduce->operands[1] =
-      ir_select(&f->b, condition, value, identity_of(&f->b, (IrUpdate)reduce->imm, value->type));
+  IrInst *identity = identity_of(&f->b, (IrUpdate)reduce->imm, value->type);
+  ir_set_operand(reduce, 1, ir_select(&f->b, condition, value, identity));
   ir_region_append(f->b.region, reduce);
 }
 
@@ -206,6 +206,7 @@ static void flatten_region(Flattener *f, IrRegion *from, IrInst *condition) {
     next = inst->next;
     ir_remove(inst);
     flatten_inst(f, inst, condition);
+    if (!inst->region) ir_delete(inst);
   }
 }
 

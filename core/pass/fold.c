@@ -42,16 +42,16 @@ static bool is_float(const IrInst *inst, double value) {
 }
 
 static IrInst *become_const(IrInst *inst, int64_t imm) {
+  ir_drop_operands(inst, 0);
   inst->op = IR_CONST;
   inst->imm = imm;
-  inst->operand_count = 0;
   return NULL;
 }
 
 static IrInst *become_unary(IrInst *inst, IrOp op, IrInst *operand) {
+  ir_set_operand(inst, 0, operand);
+  ir_drop_operands(inst, 1);
   inst->op = op;
-  inst->operands[0] = operand;
-  inst->operand_count = 1;
   return NULL;
 }
 
@@ -61,9 +61,7 @@ static void order_operands(IrInst *inst) {
   bool commutes = ir_op_info[inst->op].flags & IR_COMMUTES;
   if ((inst->op == IR_MIN || inst->op == IR_MAX) && type_is_float(inst->type)) commutes = false;
   if (!commutes || inst->operands[0]->op != IR_CONST || inst->operands[1]->op == IR_CONST) return;
-  IrInst *first = inst->operands[0];
-  inst->operands[0] = inst->operands[1];
-  inst->operands[1] = first;
+  ir_swap_operands(inst);
 }
 
 static IrInst *simplify_integer(IrInst *inst) {
@@ -101,7 +99,7 @@ static IrInst *simplify_float(IrInst *inst) {
     if (is_float(b, 1)) return a;
     if (!is_float(b, 2)) return NULL;
     inst->op = IR_MUL; /* the square is the exact result, rounded once */
-    inst->operands[1] = a;
+    ir_set_operand(inst, 1, a);
     return NULL;
   case IR_MIN: case IR_MAX: return a == b ? a : NULL;
   case IR_LT: case IR_GT: return a == b ? become_const(inst, 0) : NULL; /* NaN too */
@@ -153,8 +151,8 @@ static IrInst *simplify_offset(IrInst *inst) {
     return NULL;
   if (sum == 0) return base;
   if (base->op != IR_OFFSET || __builtin_add_overflow(sum, base->imm, &sum)) return NULL;
-  inst->operands[0] = base->operands[0];
-  inst->operands[1] = base->operands[1];
+  ir_set_operand(inst, 0, base->operands[0]);
+  ir_set_operand(inst, 1, base->operands[1]);
   inst->stride = base->stride;
   inst->imm = sum;
   return NULL;
@@ -165,7 +163,7 @@ static void narrow_index(IrInst *inst) {
   IrInst *index = inst->operands[0];
   bool is_widened = index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
                     type_bits(index->operands[0]->type) < type_bits(index->type);
-  if (is_widened) inst->operands[0] = index->operands[0];
+  if (is_widened) ir_set_operand(inst, 0, index->operands[0]);
 }
 
 static IrInst *simplify_pick(IrInst *inst) {
@@ -279,19 +277,16 @@ static void fold_region(Folder *f, IrRegion *region);
 /* The insts of `from` replace `inst`. Returns the first of them, or what follows. */
 static IrInst *splice(IrInst *inst, IrRegion *from) {
   IrInst *next = inst->next, *first = from ? from->first : NULL;
-  if (!first) return ir_remove(inst), next;
-  for (IrInst *moved = first; moved; moved = moved->next) moved->region = inst->region;
-  IrRegion *region = inst->region;
-  first->previous = inst->previous;
-  *(inst->previous ? &inst->previous->next : &region->first) = first;
-  from->last->next = next;
-  *(next ? &next->previous : &region->last) = from->last;
-  return first;
+  for (IrInst *moved; from && (moved = from->first);) {
+    ir_remove(moved);
+    ir_insert_before(inst, moved);
+  }
+  ir_delete(inst);
+  return first ? first : next;
 }
 
 static void cut_after(IrInst *exit) {
-  exit->next = NULL;
-  exit->region->last = exit;
+  while (exit->next) ir_delete(exit->region->last);
 }
 
 static bool ends_in_exit(const IrRegion *region) {
@@ -332,7 +327,7 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
 static IrInst *fold_inst(Folder *f, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *with = f->with[inst->operands[i]->id];
-    if (with) inst->operands[i] = with;
+    if (with) ir_set_operand(inst, i, with);
   }
   if (inst->regions[0]) return fold_regions(f, inst);
   if (ir_effects(inst) & IR_EXIT) cut_after(inst);
@@ -343,7 +338,7 @@ static IrInst *fold_inst(Folder *f, IrInst *inst) {
   if (!with) with = find_common(f, inst);
   if (!with) return next;
   f->with[inst->id] = with;
-  ir_remove(inst);
+  ir_delete(inst);
   return next;
 }
 
@@ -391,7 +386,7 @@ static void sweep(Uses *uses, IrRegion *region) {
     for (int i = 0; i < ir_region_count(inst->op); i++) sweep(uses, inst->regions[i]);
     if (!is_dead(uses, inst)) continue;
     count_operands(uses, inst, -1);
-    ir_remove(inst);
+    ir_delete(inst);
   }
 }
 

@@ -124,9 +124,9 @@ const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Lim
 }
 
 void guards_become(IrInst *compare, bool holds) {
+  ir_drop_operands(compare, 0);
   compare->op = IR_CONST;
   compare->imm = holds;
-  compare->operand_count = 0;
 }
 
 /* -1: not known. */

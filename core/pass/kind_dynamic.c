@@ -169,7 +169,7 @@ static void lower_append(Lower *l, IrInst *inst) {
   }
   if (way == LIST_STAGED) collect(&op, RT_DYNAMIC_STAGE, list);
   else collect_or_append(&op, list);
-  ir_remove(inst);
+  ir_delete(inst);
 }
 
 static IrInst *zero_of(IrBuilder *b, Type type) {
@@ -201,7 +201,7 @@ static void lower_pop(Lower *l, IrInst *inst) {
     ir_emit(&arm, IR_MEM_STORE, TYPE(NONE), 2, (IrInst *[]){address, zero_of(&arm, type)});
   }
   if (way == RT_LIST_LOCKED) unlock(&arm, list);
-  ir_remove(inst);
+  ir_delete(inst);
 }
 
 static void lower_length(Lower *l, IrInst *inst) {
@@ -230,7 +230,7 @@ static void lower_activate(Lower *l, IrInst *inst) {
   ensure_chunk(&op.b, op.level->tree, op.node, list, slot, locks);
   if (locks) unlock(&op.b, list);
   places_keep_active(l, &op.walk, inst);
-  ir_remove(inst);
+  ir_delete(inst);
 }
 
 /* A list without a first chunk is empty already: most are, where many empty one. */
@@ -245,7 +245,7 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
          *lock = constant(&op, lists_lock(l, op.node)),
          *keep = constant(&op, lists_refill(l, inst, op.node));
   call(&op, RT_DYNAMIC_CLEAR, 4, (IrInst *[]){list, capacity, lock, keep});
-  ir_remove(inst);
+  ir_delete(inst);
 }
 
 static void lower_count(Lower *l, IrInst *inst) {

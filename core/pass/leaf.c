@@ -236,7 +236,7 @@ static bool redirect(void *data, IrInst *inst) {
   if (!rewrite_is_access(inst->op) || inst->private_copy) return true;
   const IrInst *place = inst->operands[0];
   IrInst *cell = place->id < l->id_count ? l->with[place->id] : NULL;
-  if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) inst->operands[0] = cell;
+  if (cell && (inst->op == IR_LOAD || is_at_origin(cell->offset))) ir_set_operand(inst, 0, cell);
   return true;
 }
 
@@ -402,10 +402,10 @@ static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
   IrRegion *row = l.row->regions[0];
   IrRegion *inside = open_row(&l);
   rewrite_move_all(l.body, inside);
-  if (is_final_continue(inside->last)) ir_remove(inside->last);
+  if (is_final_continue(inside->last)) ir_delete(inside->last);
   make_cells(&l);
   leaf_ask_words(&l);
-  rewrite_drop_dead(kernel, row);
+  rewrite_drop_dead(row);
   memset(l.with, 0, sizeof *l.with * (size_t)ids);
   bind_indices(&l);
   rewrite_operands(row, l.with, ids);

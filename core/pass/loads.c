@@ -60,7 +60,7 @@ static void visit_load(Loads *loads, IrInst *inst) {
   for (int i = 0; i < loads->count; i++) {
     if (!is_same(loads, loads->known[i], inst)) continue;
     loads->with[inst->id] = loads->known[i];
-    ir_remove(inst);
+    ir_delete(inst);
     return;
   }
   if (loads->count < MOST_KNOWN) loads->known[loads->count++] = inst;

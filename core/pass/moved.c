@@ -80,6 +80,6 @@ void moved_widen(IrKernel *kernel, const IrRegion *interior, IrInst *place) {
     IrInst *param = ir_convert(&b, interior->params.items[moved.param], TYPE(I64));
     IrInst *by = ir_convert(&b, (IrInst *)moved.by, TYPE(I64));
     if (moved.low) by = ir_binary(&b, moved.subtracts ? IR_SUB : IR_ADD, by, wide(&b, moved.low));
-    place->operands[axis] = ir_binary(&b, moved.subtracts ? IR_SUB : IR_ADD, param, by);
+    ir_set_operand(place, axis, ir_binary(&b, moved.subtracts ? IR_SUB : IR_ADD, param, by));
   }
 }

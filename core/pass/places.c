@@ -96,10 +96,7 @@ IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition) {
 }
 
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
-  IrInst *copy = scratch_new(l->kernel->scratch, IrInst);
-  *copy = *inst;
-  copy->region = NULL;
-  copy->id = l->kernel->next_id++;
+  IrInst *copy = ir_copy_alone(l->kernel, inst);
   IrBuilder before = rewrite_before(l->kernel, branch);
   IrInst *var = ir_var(&before, inst->type);
   ir_insert_before(inst, copy);
@@ -266,7 +263,7 @@ static void guard_inside(Lower *l, IrInst *inst) {
 static void lower_activate(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   if (!sparse) {
-    ir_remove(inst);
+    ir_delete(inst);
     return;
   }
   guard_inside(l, inst);
@@ -279,7 +276,7 @@ static void lower_deactivate(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   IrInst *operands[ADDRESS_MAX_NAME];
   if (sparse != l->kernel->levels.items[inst->level].node) {
-    ir_remove(inst);
+    ir_delete(inst);
     return;
   }
   guard_inside(l, inst);
@@ -309,7 +306,7 @@ static void lower_count(Lower *l, IrInst *inst) {
 static void lower_clear(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   if (sparse) become_call(l, inst, kind_of(sparse)->clear_all, 0, NULL);
-  else ir_remove(inst);
+  else ir_delete(inst);
 }
 
 /* -- the walk over the kernel ------------------------------------------------------------------ */
@@ -369,7 +366,7 @@ static void lower_region(Lower *l, IrRegion *region) {
 }
 
 static bool remove_place(void *data, IrInst *inst) {
-  if (inst->op == IR_PLACE || inst->op == IR_CELL) ir_remove(inst);
+  if (inst->op == IR_PLACE || inst->op == IR_CELL) ir_delete(inst);
   return true;
 }
 

@@ -26,11 +26,11 @@ IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second) {
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;
+  ir_drop_operands(inst, 0);
   *inst = (IrInst){.op = op, .type = was.type, .id = was.id, .line = was.line, .column = was.column,
-                   .next = was.next, .previous = was.previous, .region = was.region};
-  inst->operand_count = operand_count;
-  inst->operands = operand_count ? scratch_array(kernel->scratch, IrInst *, operand_count) : NULL;
-  for (int i = 0; i < operand_count; i++) inst->operands[i] = operands[i];
+                   .next = was.next, .previous = was.previous, .region = was.region,
+                   .uses = was.uses};
+  ir_set_operands(kernel, inst, operand_count, operands);
 }
 
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
@@ -55,7 +55,7 @@ static bool replace_operands(void *data, IrInst *inst) {
   Replace *r = data;
   for (int i = 0; i < inst->operand_count; i++) {
     int id = inst->operands[i]->id;
-    if (id < r->count && r->with[id]) inst->operands[i] = r->with[id];
+    if (id < r->count && r->with[id]) ir_set_operand(inst, i, r->with[id]);
   }
   return true;
 }
@@ -64,29 +64,15 @@ void rewrite_operands(IrRegion *root, IrInst *const *with, int count) {
   ir_walk(root, replace_operands, &(Replace){with, count});
 }
 
-static bool count_operands(void *data, IrInst *inst) {
-  int *uses = data;
-  for (int i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]++;
-  return true;
-}
-
 /* Users come after what they use, or are nested deeper: going backward, inner regions first, meets
  * users first. */
-static void drop_unused(IrRegion *region, int *uses) {
-  for (IrInst *inst = region->last, *previous; inst; inst = previous) {
+void rewrite_drop_dead(IrRegion *root) {
+  for (IrInst *inst = root->last, *previous; inst; inst = previous) {
     previous = inst->previous;
     for (int i = 0; i < IR_MAX_REGIONS; i++)
-      if (inst->regions[i]) drop_unused(inst->regions[i], uses);
-    if (uses[inst->id] || !(ir_effects(inst) & IR_PURE)) continue;
-    for (int i = 0; i < inst->operand_count; i++) uses[inst->operands[i]->id]--;
-    ir_remove(inst);
+      if (inst->regions[i]) rewrite_drop_dead(inst->regions[i]);
+    if (!ir_is_used(inst) && (ir_effects(inst) & IR_PURE)) ir_delete(inst);
   }
-}
-
-void rewrite_drop_dead(IrKernel *kernel, IrRegion *root) {
-  int *uses = scratch_array(kernel->scratch, int, kernel->next_id);
-  ir_walk(root, count_operands, uses);
-  drop_unused(root, uses);
 }
 
 static bool count_inst(void *data, IrInst *inst) { return ++*(int *)data; }

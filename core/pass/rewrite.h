@@ -29,7 +29,7 @@ void rewrite_move_all(IrRegion *from, IrRegion *to);
 /* Replaces every operand in root that has an entry in `with` (by inst id, `count` long). */
 void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
 /* Removes pure insts that nothing uses, and what only they used. */
-void rewrite_drop_dead(IrKernel *kernel, IrRegion *root);
+void rewrite_drop_dead(IrRegion *root);
 int rewrite_count(IrRegion *root); /* insts in root and deeper */
 /* a op b is b mirrored(op) a, of comparisons. */
 IrOp rewrite_mirrored(IrOp op);

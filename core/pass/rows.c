@@ -147,7 +147,7 @@ static bool note_position_use(void *data, IrInst *inst) {
   IrInst **position_and_lane = data;
   if (inst->op == IR_CELL || inst == position_and_lane[1]) return true;
   for (int i = 0; i < inst->operand_count; i++)
-    if (inst->operands[i] == position_and_lane[0]) inst->operands[i] = position_and_lane[1];
+    if (inst->operands[i] == position_and_lane[0]) ir_set_operand(inst, i, position_and_lane[1]);
   return true;
 }
 
@@ -158,7 +158,7 @@ static void give_lanes(const Rows *r) {
   IrBuilder b = {.kernel = r->kernel, .region = body, .before = body->first};
   IrInst *lane = ir_unary(&b, IR_LANE, position);
   ir_walk(body, note_position_use, (IrInst *[]){position, lane});
-  if (!ir_use_count(body, lane)) ir_remove(lane);
+  if (!ir_is_used(lane)) ir_delete(lane);
 }
 
 static void add_piece(const Rows *r, int begin, int end, int width) {
@@ -178,7 +178,7 @@ static void split(const Rows *r, int lower, int upper, int width) {
   add_piece(r, 0, lower, width);
   add_piece(r, lower, extent - upper, width);
   add_piece(r, extent - upper, extent, width);
-  ir_remove(r->row);
+  ir_delete(r->row);
 }
 
 static void split_vector(const Rows *r, int width) {
@@ -195,8 +195,8 @@ static void split_elements(Rows *r, int width) {
   IrInst *count = r->row->operands[r->row->operand_count - 1];
   IrInst *whole = ir_binary(&b, IR_BAND, count, ir_const_int(&b, TYPE(I32), -width));
   IrInst *rest = ir_copy_inst(r->kernel, r->row, copies);
-  rest->operands[rest->operand_count - 2] = whole;
-  r->row->operands[r->row->operand_count - 1] = whole;
+  ir_set_operand(rest, rest->operand_count - 2, whole);
+  ir_set_operand(r->row, r->row->operand_count - 1, whole);
   r->row->width = width;
   IrBuilder after = rewrite_inside(r->kernel, r->row->region, r->row);
   if (r->row->next) ir_insert_before(r->row->next, rest);
@@ -212,7 +212,7 @@ static void shape_rows(Rows *r) {
   if (width == 1) return;
   if (is_list) split_elements(r, width);
   flatten(r->kernel, r->row->regions[0]);
-  rewrite_drop_dead(r->kernel, r->row->regions[0]);
+  rewrite_drop_dead(r->row->regions[0]);
   give_lanes(r);
   if (!is_list) split_vector(r, width);
 }

@@ -103,8 +103,9 @@ static bool resolve(void *data, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
     if (is_ours(m->s, operand)) continue;
-    inst->operands[i] = operand->op == IR_VAR ? share(m, operand, inst->op != IR_GET)
-                                              : capture(m->s, operand);
+    operand = operand->op == IR_VAR ? share(m, operand, inst->op != IR_GET)
+                                    : capture(m->s, operand);
+    ir_set_operand(inst, i, operand);
   }
   return true;
 }
@@ -174,7 +175,7 @@ static void move_group(Serial *s, int number) {
 
 static bool use_host_values(void *data, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++)
-    inst->operands[i] = host_value(data, inst->operands[i]);
+    ir_set_operand(inst, i, host_value(data, inst->operands[i]));
   return true;
 }
 
@@ -183,7 +184,7 @@ static void drop_addresses(IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
     for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) drop_addresses(inst->regions[i]);
-    if (serial_is_address(inst)) ir_remove(inst);
+    if (serial_is_address(inst)) ir_delete(inst);
   }
 }
 

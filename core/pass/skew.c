@@ -244,6 +244,7 @@ static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
            along(&rare, at, row, -s->distance * s->cell_step));
   ir_remove(edge);
   window_loop(s->at, loop, edge);
+  if (!edge->region) ir_delete(edge);
 }
 
 /* How often the loop runs; below 1: not at all. */
@@ -259,7 +260,8 @@ static void put_rest(const Skew *s, IrBuilder *b, IrInst *rows, IrInst *done) {
   IrInst *more = ir_if(b, ir_binary(b, IR_LT, done, rows)), *outer = s->outer;
   IrBuilder inside = rewrite_inside(s->kernel, more->regions[0], outer);
   IrInst *begin = ir_convert(&inside, outer->operands[0], TYPE(I64));
-  outer->operands[0] = ir_convert(&inside, along(&inside, begin, done, s->row_step), TYPE(I32));
+  begin = ir_convert(&inside, along(&inside, begin, done, s->row_step), TYPE(I32));
+  ir_set_operand(outer, 0, begin);
   ir_remove(outer);
   ir_region_append(more->regions[0], outer);
   outer->rolled = s->inner->rolled = true;

@@ -34,7 +34,7 @@ static void visit_slot(Slots *s, IrInst *inst) {
   IrInst *known = s->ensured[address->id];
   if (known && known->tree == inst->tree) {
     s->with[inst->id] = known;
-    ir_remove(inst);
+    ir_delete(inst);
   } else if (ir_is_call(inst, RT_SLOT_ENSURE) && !known) {
     s->ensured[address->id] = inst;
     vec_push(s->kernel->scratch, &s->entered, address->id);
@@ -52,7 +52,7 @@ static void visit_key(Slots *s, IrInst *inst) {
   for (int i = s->found.count - 1; i >= 0; i--) {
     if (!is_same_cell(s, s->found.items[i], inst)) continue;
     s->with[inst->id] = s->found.items[i];
-    ir_remove(inst);
+    ir_delete(inst);
     return;
   }
   if (s->found.count < MAX_FOUND &&

@@ -154,7 +154,7 @@ static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
                   range->operands[2 * k + 1]);
   rewrite_move_all(body, inner.region);
   rewrite_operands(inner.region, with, known);
-  ir_remove(range);
+  ir_delete(range);
 }
 
 bool pass_squares(PassContext *ctx, IrKernel *kernel, Error *err) {

@@ -109,7 +109,7 @@ static void become_item(IrKernel *kernel, IrInst *inst, const Domain *domain,
   IrBuilder b = rewrite_before(kernel, inst);
   IrInst *item = make_item(&b, domain, inst->type, values), *index = item->operands[0];
   int table = (int)item->imm;
-  ir_remove(item);
+  ir_delete(item);
   rewrite_become(kernel, inst, IR_ITEM, 1, &index);
   inst->imm = table;
   inst->inside = true;

@@ -132,7 +132,7 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
     IrInst *operand = inst->operands[i];
     if (operand->id < t->id_count && t->with[operand->id]) operand = t->with[operand->id];
     if (is_outside(t, operand) && !(has_var && i == 0)) operand = capture(t, operand);
-    inst->operands[i] = operand;
+    ir_set_operand(inst, i, operand);
   }
 }
 
@@ -145,7 +145,7 @@ static void subtract_by_adding(Tasker *t, IrInst *reduce) {
                  .before = reduce,
                  .line = reduce->line,
                  .column = reduce->column};
-  reduce->operands[1] = ir_unary(&b, IR_NEG, reduce->operands[1]);
+  ir_set_operand(reduce, 1, ir_unary(&b, IR_NEG, reduce->operands[1]));
   reduce->imm = IR_UPDATE_ADD;
   assign_home(t);
 }
@@ -175,7 +175,7 @@ static bool visit_reduce(Tasker *t, IrInst *reduce) {
     return refuse(t, reduce, "one variable is reduced by two operators");
   IrBuilder b = {
       .kernel = t->kernel, .region = reduce->region, .before = reduce, .line = reduce->line};
-  reduce->operands[0] = get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot);
+  ir_set_operand(reduce, 0, get_slot(&b, IR_FRAME_GET, reduction->type, reduction->slot));
   assign_home(t);
   return true;
 }
@@ -284,7 +284,8 @@ static bool make_task(Tasker *t, IrInst *loop) {
   remember_cells(t, &host, effects);
   ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
   bring_reductions_back(t);
-  ir_remove(loop);
+  loop->regions[0] = NULL; /* the task's by now */
+  ir_delete(loop);
   vec_push(t->scratch, &t->kernel->tasks, task);
   t->task = NULL;
   assign_home(t);
@@ -335,13 +336,10 @@ static bool make_nest(Tasker *t, IrInst *loop) {
   IrRegion *body = loop->regions[0], *inner = tasks_nest(t->kernel, loop, order, indices, &levels);
   assign_home(t);
   for (int i = 0; i < body->params.count; i++) t->with[body->params.items[i]->id] = indices[i];
-  ir_remove(loop);
-  IrInst *first = body->first;
-  if (!first) return true;
-  for (IrInst *inst = first; inst; inst = inst->next) inst->region = inner;
-  first->previous = inner->last;
-  *(inner->last ? &inner->last->next : &inner->first) = first;
-  inner->last = body->last;
+  bool is_empty = !body->first;
+  rewrite_move_all(body, inner);
+  ir_delete(loop);
+  if (is_empty) return true;
   bool is_walk = order && !t->task;
   t->walks += is_walk;
   bool ok = visit_inside(t, inner, levels);
@@ -406,7 +404,7 @@ static bool visit_inst(Tasker *t, IrInst *inst) {
   case IR_GET:
     if (!is_outside(t, inst->operands[0])) return true;
     t->with[inst->id] = capture(t, inst->operands[0]);
-    ir_remove(inst);
+    ir_delete(inst);
     return true;
   case IR_SET:
     return !is_outside(t, inst->operands[0]) ||

@@ -279,7 +279,7 @@ static void unroll(Unroll *u, IrInst *loop) {
       else ir_region_append(b.region, copy);
     }
   }
-  ir_remove(loop);
+  ir_delete(loop);
   if (!once) return;
   ir_break(&b, 0);
   exits_dissolve(once);

@@ -194,6 +194,7 @@ static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   ir_remove(nest);
   ir_region_append(branch->regions[0], copy);
   ir_region_append(branch->regions[1], edge ? edge : nest);
+  if (edge) ir_delete(nest);
   ir_note(w->kernel, nest->line, "one check of %d indices serves every access of the loop",
           w->count);
   return copy;
@@ -229,8 +230,8 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
 static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
   bool is_down = w->nest->operands[2]->imm < 0;
   Type type = w->own->type;
-  loop->operands[0] = ir_convert(b, is_down ? high : low, type);
-  loop->operands[1] = ir_convert(b, is_down ? low : high, type);
+  ir_set_operand(loop, 0, ir_convert(b, is_down ? high : low, type));
+  ir_set_operand(loop, 1, ir_convert(b, is_down ? low : high, type));
   ir_insert_before((IrInst *)w->nest, loop);
 }
 
@@ -260,7 +261,7 @@ static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   put_loop(w, &b, copy_inside(w), low, high);
   if (is_down) put_edge(w, &b, edge, lowest, below);
   else put_edge(w, &b, edge, above, highest);
-  ir_remove(nest);
+  ir_delete(nest);
   ir_note(w->kernel, nest->line, "cut in three: checked at its edges only");
 }
 
