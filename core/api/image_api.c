@@ -145,8 +145,11 @@ static bool check_subject(const Subject *subject, Error *err) {
     return error_set(err, RG_ERROR_ARGUMENT,
                      "%s is too large for a picture: %d pixels per side at most", subject->label,
                      LARGEST_SIDE);
-  if (subject->shape[0] < 1 || subject->shape[1] < 1)
-    return error_set(err, RG_ERROR_ARGUMENT, "%s has no pixels", subject->label);
+  if (subject->shape[0] < 1 || subject->shape[1] < 1) {
+    error_set(err, RG_ERROR_ARGUMENT, "%s has unbounded axes, and a picture has a size",
+              subject->label);
+    return error_hint(err, "give the numbers of its active cells as `values`");
+  }
   return true;
 }
 

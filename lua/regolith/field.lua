@@ -198,7 +198,9 @@ function meta.__tostring(self)
   if C.rg_field_node(self.rg_field) == nil then return head .. ", not placed yet" end
   if C.rg_field_rank(self.rg_field) == 0 then return head .. ", one element" end
   local extents = {}
-  for axis, size in pairs(shape_of(self)) do extents[axis + 1] = ("%d"):format(size) end
+  for axis, size in pairs(shape_of(self)) do
+    extents[axis + 1] = size == 0 and "unbounded" or ("%d"):format(size)
+  end
   return ("%s [%s]"):format(head, table.concat(extents, " x "))
 end
 

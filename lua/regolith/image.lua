@@ -7,6 +7,7 @@ local ffi = require "ffi"
 local field = require "regolith.field"
 local array = require "regolith.array"
 local matrix = require "regolith.matrix"
+local active_box = require "regolith.active_box"
 
 local image = {}
 
@@ -108,12 +109,21 @@ local function is_buffer(what)
   return (kind:find "%[" or kind:find "%*") and not kind:find "struct" and not kind:find "Rg"
 end
 
+-- Of a field with unbounded axes, the box of its active cells; nil: the core has the words for it.
+local function from_active_box(x, caller)
+  local parts = x.type.members and 0 or x.type.count or 1
+  if #x.shape ~= 2 or parts ~= 1 and parts ~= 3 and parts ~= 4 then return nil end
+  local values, _, extents = active_box.numbers(x, caller, largest_side)
+  return { values = values, width = extents[1], height = extents[2], parts = parts }
+end
+
 -- Reads what is to be shown, once; the caller fills an RgPicture from it.
 local function subject_of(what, options, caller)
   if ffi.istype("RgArrayHandle", what) then return { array = what, handle = what } end
   if ffi.istype("RgFieldHandle", what) then
     field.settle(what)
-    return { field = what, handle = what }
+    return active_box.is_unbounded(what) and from_active_box(what, caller)
+      or { field = what, handle = what }
   end
   if type(what) == "table" and not getmetatable(what) then return from_table(what, caller) end
   if is_buffer(what) then return from_buffer(what, options, caller) end

@@ -34,6 +34,32 @@ describe("rg.image.write", function()
     end
   end)
 
+  it("shows the active box of a field with unbounded axes, and what `:show` draws, too", function()
+    local x, v = rg.field(rg.u8), rg.field(rg.vec3)
+    rg.root:hash("ij"):place(x)
+    rg.root:hash("ij"):dense("ij", 4):place(v)
+    assert.equal("field u8 [unbounded x unbounded]", tostring(x))
+    assert.matches("has no active cells", failure(rg.image.write, path, x).message)
+    x[-7][100], x[-3][101], x[-5][100] = 255, 128, 64
+    rg.image.write(path, x, { low = 0, high = 255 })
+    local shown = rg.image.read(path)
+    assert.same({ 5, 2 }, { shown.shape[0], shown.shape[1] })
+    assert.equal(1, shown[0][0].x)
+    assert.is_near(64 / 255, shown[2][0].x, 1e-6)
+    assert.is_near(128 / 255, shown[4][1].x, 1e-6)
+    assert.equal(0, shown[1][1].x)
+    v[-1][9] = rg.vec3(1, 0.5, 0)
+    rg.image.write(path, v)
+    shown = rg.image.read(path)
+    assert.same({ 4, 4 }, { shown.shape[0], shown.shape[1] })
+    assert.equal(1, shown[3][1].x)
+    local drawn = require("regolith.console.picture").draw(x, { width = 40, height = 9 })
+    assert.matches("0 to 255, the first index is %-7, 100", drawn)
+    x[1000000][0] = 1
+    assert.matches("lie too far apart, in a box of 1000008 x 102",
+      failure(rg.image.write, path, x).message)
+  end)
+
   it("takes arrays, and vectors of three and four numbers as colours", function()
     for channels, t in pairs { [2] = rg.vec3, [6] = rg.vec4 } do
       for _, x in ipairs { rg.array(t, 4, 2), rg.field(t, 4, 2) } do

@@ -59,6 +59,18 @@ describe("rg.plot", function()
     end
   end)
 
+  it("draws the active box of a field with an unbounded axis, at its indices", function()
+    local y, name = rg.field(rg.f32), path ".svg"
+    rg.root:hash("i"):place(y)
+    for i = -1030, -1010 do y[i] = i end
+    rg.plot.line(name, y)
+    local drawn = support.read_file(name)
+    assert.matches(">%-1030<", drawn)
+    assert.matches(">%-1010<", drawn)
+    assert.matches("21 numbers", require("regolith.console.plot").draw(y, { width = 40,
+      height = 9 }))
+  end)
+
   it("draws dots and histograms", function()
     local name = path ".png"
     rg.plot.scatter(name, { x = { 1, 2, 3 }, y = { 1, 4, 9 } }, { width = 300, height = 200 })

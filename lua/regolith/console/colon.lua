@@ -151,8 +151,9 @@ local function draw(console, v)
   local pixels = graphics and picture[graphics]
   local axes = 0
   for _ in pairs(v.shape) do axes = axes + 1 end
-  if not pixels or axes < 2 then return colon.picture(console, v) end
-  local n, m = v.shape[0], v.shape[1]
+  local extents = pixels and axes >= 2 and picture.extents(v)
+  if not extents then return colon.picture(console, v) end
+  local n, m = extents[1], extents[2]
   local scale = math.min(400 / n, 300 / m)
   if scale > 1 then scale = math.max(1, math.floor(200 / math.max(n, m))) end
   return pixels(v, math.max(1, math.floor(n * scale)), math.max(1, math.floor(m * scale)))

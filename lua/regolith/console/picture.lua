@@ -2,6 +2,7 @@
 --- from light to dark where there are no colours. The first axis goes right, the second up, as in
 --- rg.image.write.
 local text = require "regolith.console.text"
+local active_box = require "regolith.active_box"
 
 local picture = {}
 
@@ -33,19 +34,20 @@ end
 
 -- -- samples --------------------------------------------------------------------------------------
 
-local function extents_of(x)
-  local list = {}
-  for axis, n in pairs(x.shape) do list[axis + 1] = n end
-  return list
-end
-
-local function offset_of(x)
-  local ok, offset = pcall(function() return x.offset end)
-  local list = {}
-  if ok and type(offset) == "cdata" then
-    for axis, n in pairs(offset) do list[axis + 1] = n end
+-- What is shown of a field or array: the extents, and where indices start; of a field with
+-- unbounded axes its active box.
+local function box_of(x)
+  if active_box.is_unbounded(x) then
+    local low, extents = active_box.find(x)
+    return extents, low
   end
-  return list
+  local extents, offset = {}, {}
+  for axis, n in pairs(x.shape) do extents[axis + 1] = n end
+  local ok, start = pcall(function() return x.offset end)
+  if ok and type(start) == "cdata" then
+    for axis, n in pairs(start) do offset[axis + 1] = n end
+  end
+  return extents, offset
 end
 
 -- One number of an element: itself, or the length of a vector; or its colour.
@@ -57,11 +59,8 @@ local function number_of(v)
 end
 
 -- samples[row][column] from the top, each { number, r, g, b }, of `columns` x `rows`.
-local function sample(x, columns, rows)
-  local extents, offset = extents_of(x), offset_of(x)
-  if #extents < 2 then return nil end
+local function sample(x, extents, offset, columns, rows)
   local n, m = extents[1], extents[2]
-  if n == 0 or m == 0 then return nil, "its axes have no end" end
   local deeper = {}
   for axis = 3, #extents do
     deeper[#deeper + 1] = (offset[axis] or 0) + math.floor(extents[axis] / 2)
@@ -81,7 +80,7 @@ local function sample(x, columns, rows)
       end
     end
   end
-  return samples, low, high, extents, is_colour
+  return samples, low, high, is_colour
 end
 
 -- Columns and rows of samples with the field's proportions.
@@ -132,17 +131,20 @@ local function number_text(v) return ("%.4g"):format(v) end
 --- A field or array with two axes or more as lines of text, and what its colours mean.
 ---@param size table   width, height in characters; colours: 2^24, 256 or nil
 function picture.draw(x, size)
-  local extents = extents_of(x)
-  if #extents < 2 then return require("regolith.console.plot").draw(x, size) end
+  if #x.shape < 2 then return require("regolith.console.plot").draw(x, size) end
+  local extents, offset = box_of(x)
+  if not extents then return error("it has no active cells", 0) end
   local columns, rows = size_of(extents, size.width, size.height)
-  local samples, low, high, _, is_colour = sample(x, columns, rows)
-  if not samples then return error(low, 0) end
+  local samples, low, high, is_colour = sample(x, extents, offset, columns, rows)
   local lines = {}
   for r = 1, rows, 2 do
     lines[#lines + 1] = line(samples[r], samples[r + 1], low, high, is_colour, size.colours)
   end
   local legend = low > high and "no finite number"
     or is_colour and "colours" or ("%s to %s"):format(number_text(low), number_text(high))
+  if active_box.is_unbounded(x) then
+    legend = ("%s, the first index is %s"):format(legend, table.concat(offset, ", "))
+  end
   if #extents > 2 then legend = legend .. ", the middle of the further axes" end
   lines[#lines + 1] = text.cut(legend, size.width)
   return table.concat(lines, "\n")
@@ -165,9 +167,13 @@ local function encode(bytes)
   return table.concat(out)
 end
 
+--- The extents of what is shown, at least one number; nil: nothing is.
+function picture.extents(x) return (box_of(x)) end
+
 local function pixels(x, columns, rows)
-  local samples, low, high, _, is_colour = sample(x, columns, rows)
-  if not samples then return error(low or "it has one axis", 0) end
+  local extents, offset = box_of(x)
+  if not extents then return error("it has no active cells", 0) end
+  local samples, low, high, is_colour = sample(x, extents, offset, columns, rows)
   return samples, function(s) return rgb(s, low, high, is_colour) end
 end
 

@@ -1,4 +1,6 @@
 --- A line of numbers as a drawing of dots (braille): what `:plot` shows.
+local active_box = require "regolith.active_box"
+
 local plot = {}
 
 local bits = { { 1, 2, 4, 64 }, { 8, 16, 32, 128 } } -- column, row from the top
@@ -20,7 +22,14 @@ local function numbers_of(x, most)
     if axes ~= 1 then return error(":plot takes what has one axis; :show is for more", 0) end
     local has_offset, offset = pcall(function() return x.offset end)
     first = has_offset and offset[0] or 0
-    get, count = function(k) return x:get(k) end, #x
+    if active_box.is_unbounded(x) then
+      local low, extents = active_box.find(x)
+      if not low then return error("it has no active cells", 0) end
+      first, count = low[1], extents[1]
+    else
+      count = #x
+    end
+    get = function(k) return x:get(k) end
   end
   local list, taken = {}, math.min(count, most)
   for k = 1, taken do

@@ -3,6 +3,7 @@
 --- or array of one axis; several curves are a list of { x =, y =, label = }.
 local fail = require "regolith.error"
 local binary = require "regolith.file.binary"
+local active_box = require "regolith.active_box"
 local canvas = require "regolith.file.canvas"
 
 local plot = {}
@@ -32,6 +33,11 @@ local function numbers_of(v, caller)
     return fail.argument(("%s takes fields and arrays of numbers on one axis, not %s"):format(
       caller, tostring(v)))
   end
+  if active_box.is_unbounded(v) then
+    local values, low, box = active_box.numbers(v, caller)
+    for k = 1, box[1] do list[k] = values[k - 1] end
+    return list, low[1]
+  end
   local values, count = binary.numbers(v, caller)
   for k = 1, count do list[k] = tonumber(values[k - 1]) end
   return list
@@ -52,11 +58,11 @@ local function curves_of(what, caller)
     if not is_curve(one) then
       return fail.argument(("%s: curve %d has no y"):format(caller, n))
     end
-    local y = numbers_of(one.y, caller)
+    local y, first = numbers_of(one.y, caller)
     local x = one.x ~= nil and numbers_of(one.x, caller) or nil
     if not x then
       x = {}
-      for k = 1, #y do x[k] = k - 1 end
+      for k = 1, #y do x[k] = k - 1 + (first or 0) end
     end
     if #x ~= #y then
       return fail.argument(("%s: %d numbers x and %d numbers y"):format(caller, #x, #y))
