@@ -58,8 +58,8 @@ static bool step_of(const LaneWalk *w, const IrInst *inst, int64_t *step) {
   return own->shape != LANE_VARYING;
 }
 
-/* Its lanes as an i64 are linear too. An index of an element is never negative where it is used, so
- * one that counts upward has not wrapped since lane 0. */
+/* Its lanes as an i64 are linear too. An index of an element that counts upward has not wrapped
+ * since lane 0 where it is used: it is not that far below zero there (`inside`: pass/address.c). */
 static bool stays_linear(const LaneFact *from, const IrInst *inst, Type type) {
   if (type_bits(type) == 64) return true;
   if (!type_is_signed(type) || type_bits(type) < 32 || from->step < 0) return false;
@@ -210,7 +210,8 @@ static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   }
 }
 
-enum { LARGEST_STEP = 1 << 24 };
+enum { LARGEST_STEP = 1 << 24, MOST_LANES = 64 };
+_Static_assert((int64_t)LARGEST_STEP * MOST_LANES <= IR_LANES_SPAN, "steps of linear values");
 
 static void visit_pure(LaneWalk *w, const IrInst *inst) {
   LaneFact found = {0}, *own = fact(w, inst);

@@ -17,6 +17,9 @@
 
 #include "ir/ir.h"
 
+/* What LINEAR values differ by between lanes, at most. */
+enum { IR_LANES_SPAN = 1 << 30 };
+
 typedef enum LaneShape { LANE_UNIFORM, LANE_LINEAR, LANE_VARYING } LaneShape;
 
 typedef struct LaneFact {

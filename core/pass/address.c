@@ -2,6 +2,7 @@
 #include "pass/address.h"
 
 #include "base/bits.h"
+#include "ir/lanes.h"
 #include "pass/kind.h"
 #include "pass/ranges.h"
 
@@ -189,10 +190,13 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* The result counts only where the index is inside: so in lanes it has not wrapped (ir/lanes.h). */
-static IrInst *widen(IrBuilder *b, IrInst *index, int64_t size) {
-  IrInst *wide = ir_convert(b, index, TYPE(I64));
-  if (wide != index && wide->op == IR_CONVERT) wide->inside = size > 0 && size <= INT32_MAX;
+/* Of base + low, which is an index that counts only where it is inside: there base is -low at the
+ * least. One that had wrapped since lane 0 would be close to the least number of its type
+ * (IR_LANES_SPAN), so unless low is that large, it has not wrapped in lanes (ir/lanes.h). */
+static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
+  IrInst *wide = ir_convert(b, base, TYPE(I64));
+  if (wide != base && wide->op == IR_CONVERT)
+    wide->inside = size > 0 && size <= INT32_MAX && low <= (int64_t)INT32_MAX + 1 - IR_LANES_SPAN;
   return wide;
 }
 
@@ -201,8 +205,8 @@ AddressIndex address_take_apart(IrBuilder *b, IrInst *index, int64_t size) {
   if (range.known && range.low == range.high && !range.base)
     return (AddressIndex){.constant = range.low};
   bool apart = range.known && range.low == range.high && ranges_hold_below(&range, size);
-  if (!apart) return (AddressIndex){.value = widen(b, index, size)};
-  return (AddressIndex){widen(b, (IrInst *)range.base, size), range.low};
+  if (!apart) return (AddressIndex){.value = widen(b, index, 0, size)};
+  return (AddressIndex){widen(b, (IrInst *)range.base, range.low, size), range.low};
 }
 
 static Address start_at_root(IrBuilder *b, int tree, const SNode *of) {

@@ -5,6 +5,10 @@ local support = require "support"
 local rg = support.rg
 local maker = require "index_maker"
 
+local levels = { "x86-64-v2" }
+if support.processor_has "avx2" then table.insert(levels, "x86-64-v3") end
+if support.processor_has "avx512vl" then table.insert(levels, "x86-64-v4") end
+
 local i32_edges = { -2147483648, -2147483647, -1, 0, 1, 2147483629, 2147483630, 2147483646,
   2147483647 }
 
@@ -99,6 +103,22 @@ describe("an index that wraps", function()
     assert.same({ 0, 0, 0, 0, 1, 2, 0, 0 }, r:to_table())
   end)
 
+  it("wraps in lanes of every width without a write to other memory #compiled #cpu", function()
+    for _, cpu in ipairs(levels) do
+      local own = support.with_stress("guard_pages", function()
+        return rg.new { threads = 1, cpu = cpu, cache = false }
+      end)
+      local x = own.field { type = own.i32, shape = 256, offset = -2147483648 }
+      local k = own.kernel("function(a: i32) for i in rg.range(64) do x[a + i] = 7 end end",
+        { rg = own, x = x })
+      k(2147483640)
+      local count = 0
+      for j = 0, 255 do count = count + x[-2147483648 + j] end
+      assert.equal(56 * 7, count, cpu)
+      assert.equal(7, x[-2147483648])
+    end
+  end)
+
   it("may let a loop around a value run anywhere", function()
     local x, a, r = numbered(8, 0), of(rg.i32, { 2147483647, 3 }), rg.field(rg.i32, 2)
     rg.kernel(function()
@@ -165,8 +185,11 @@ describe("random indices #compiled", function()
 
   it(("are those of Lua in %d kernels, from seed %d, between guard pages"):format(count, first),
     function()
-      local guarded = support.with_stress((os.getenv "RG_STRESS" or "") .. ",guard_pages",
-        function() return rg.new { threads = 2 } end)
+      local guarded = {} -- of every width of vectors that the processor has
+      for k, cpu in ipairs(levels) do
+        guarded[k] = support.with_stress((os.getenv "RG_STRESS" or "") .. ",guard_pages,force_lanes",
+          function() return rg.new { threads = 2, cpu = cpu } end)
+      end
       local oracle = rg.new { arch = "lua" }
       for seed = first, first + count - 1 do
         if seed % 10 == 0 then -- guards take address space, of which there are 2^47 bytes
@@ -176,9 +199,11 @@ describe("random indices #compiled", function()
         math.randomseed(seed)
         local case = maker.case(10)
         local expected = maker.run(oracle, case)
-        local shown = ("seed %d, %s, %d elements from %d on\n%s\n%s"):format(seed, case.kind,
-          case.size, case.first, case.text, case.range)
-        assert.equal(expected, maker.run(guarded, case), shown)
+        local level = seed % #guarded + 1
+        local shown = ("seed %d, %s, %s, %d elements from %d on, at %d\n%s\n%s\n%s"):format(seed,
+          levels[level], case.kind, case.size, case.first, case.at, case.text, case.range,
+          case.lanes)
+        assert.equal(expected, maker.run(guarded[level], case), shown)
       end
     end)
 end)

@@ -167,6 +167,16 @@ function maker.case(count)
     z[i - (%d)] = x[i + (%d)] + x[i + (%d) + (%d)] * 100 + x[rg.i64(i + (%d)) - (%d)] * 10000
   end
 end]]):format(low, high, low, by[1], by[2], by[3], by[3], one_of { 0, 2147483647, case.first })
+  -- lanes: an index that counts from iteration to iteration, from an end of its type on
+  local ends = { 2147483640, 2147483600, -2147483648, -2147483640, -5, 0 }
+  case.at = random(3) > 1 and one_of(ends) or tonumber(bit.tobit(case.first)) + random(-20, 20)
+  case.at = math.max(-2147483648, math.min(2147483647, case.at))
+  case.lanes = ([[function(at: i32)
+  for i in rg.range(64) do
+    y[at + i] = i + 1
+    w[i] = x[at + i] + x[i * %d + at] * 100 + x[at + i + 1] * 10000
+  end
+end]]):format(one_of { 1, 2, 3, -1, -2, 16777216 })
   return case
 end
 
@@ -187,6 +197,7 @@ local function given_by(rg, count)
     given = { rg = rg, bit = bit, math = math }
     for _, name in ipairs(types) do given["a" .. name] = rg.field(rg[name], rows) end
     given.r, given.z = rg.field(rg.i32, rows, count), rg.field(rg.i32, 40)
+    given.w = rg.field(rg.i32, 64)
     shared[rg] = given
   end
   given.r:fill(0)
@@ -215,12 +226,12 @@ function maker.run(rg, case)
   end
   for k = 0, case.size - 1 do given.x[case.first + k] = k + 1 end
   local before = rg.stats().out_of_range
-  for _, text in ipairs { case.text, case.range } do
-    local ok, why = pcall(rg.kernel(text, given))
+  for _, text in ipairs { case.text, case.range, case.lanes } do
+    local ok, why = pcall(rg.kernel(text, given), unpack(text == case.lanes and { case.at } or {}))
     if not ok then error(why, 0) end
   end
   local answer = { "outside " .. tostring(rg.stats().out_of_range - before), "y " .. cells(given.y),
-    "z " .. cells(z) }
+    "z " .. cells(z), "w " .. cells(given.w) }
   for j = 0, case.count - 1 do
     local list = {}
     for k = 0, rows - 1 do list[k + 1] = tostring(r[k][j]) end
