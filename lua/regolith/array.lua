@@ -60,7 +60,10 @@ end
 
 local function settle(self) return self.rg_rank end
 
-local function type_of(self) return types.named(ffi.string(C.rg_array_type(self.rg_array))) end
+local function type_of(self)
+  lib.check_pointer(self.rg_array, self.rg_runtime)
+  return types.named(ffi.string(C.rg_array_type(self.rg_array)))
+end
 
 local calls = element.calls(C.rg_array_get, C.rg_array_set, type_of)
 local elements = element.kind { article = "an", noun = "array", pointer = "rg_array",
@@ -245,7 +248,9 @@ update.add_methods(methods, {
   settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_array_convert, pointer = "rg_array",
 })
-fail.guard(methods, function(self) return ffi.istype(Array, self) end, "a", elements.fast)
+fail.guard(methods, function(self)
+  return ffi.istype(Array, self) and lib.check_pointer(self.rg_array, self.rg_runtime)
+end, "a", elements.fast)
 
 local properties = {
   shape = shape_of,
@@ -257,6 +262,7 @@ local properties = {
 local meta = {}
 
 elements.add_indexing(meta, methods, function(self, name)
+  lib.check_pointer(self.rg_array, self.rg_runtime)
   if properties[name] then return properties[name](self) end
   return fail.argument(("an array has no '%s'"):format(name),
     fail.nearest(name, snode.names_of(methods, properties)))
@@ -273,6 +279,7 @@ end
 function meta.__concat(a, b) return tostring(a) .. tostring(b) end
 
 function meta.__tostring(self)
+  if self.rg_array == nil then return lib.describe_ended "array" end
   local name = ffi.string(C.rg_array_name(self.rg_array))
   local head = ("array %s%s"):format(ffi.string(C.rg_array_type(self.rg_array)),
     name ~= "" and (" %q"):format(name) or "")

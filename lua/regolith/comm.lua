@@ -21,15 +21,6 @@ local make_comm, make_window -- what users have of one
 local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first", "count" },
   "a team of ranks", "comm.team")
 
--- `pointer`, released by `release` when nothing refers to it any more.
-local function hold(pointer, number, release)
-  lib.count_handle(number)
-  return ffi.gc(pointer, lib.finalizer(function(held)
-    release(held)
-    lib.drop_handle(number)
-  end))
-end
-
 -- -- values ---------------------------------------------------------------------------------------
 
 -- The element types that ranks combine; a vector's numbers are its elements.
@@ -55,6 +46,11 @@ local function check_rank(self, rank, what)
       fail.describe(rank)))
   end
   return rank
+end
+
+-- A window that was freed has no pointer, and its methods say so.
+local function check_alive(self)
+  if self.pointer then lib.check_pointer(self.pointer, self.number) end
 end
 
 -- -- together -------------------------------------------------------------------------------------
@@ -201,13 +197,13 @@ end
 -- -- windows --------------------------------------------------------------------------------------
 
 local window_out = ffi.new "RgWindow *[1]"
-local open_window = lib.quietly(function(self, x)
+local open_window = lib.quietly(function(self, x, window)
   if is_array(x) then
     check(C.rg_comm_window(self.pointer, x.rg_array, window_out), self.number)
   else
     check(C.rg_comm_window_field(self.pointer, x.rg_field, window_out), self.number)
   end
-  return hold(window_out[0], self.number, C.rg_window_release)
+  lib.hold(window, window_out[0], self.number, C.rg_window_release)
 end)
 
 --- Together: an array or a field, declared alike on all ranks, which the others reach by
@@ -218,7 +214,7 @@ function methods.window(self, x)
       "rg.array(rg.f32, n, m)")
   end
   local window = { comm = self, own = x, peers = {}, number = self.number }
-  window.pointer = open_window(self, x)
+  open_window(self, x, window)
   self.made = self.made + 1
   window.age = self.made
   window.object = make_window(window)
@@ -378,8 +374,9 @@ end
 
 -- -- the module -----------------------------------------------------------------------------------
 
-make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()", "comm")
-make_window = sealed.class(Window, window, { "own" }, "a window", "win")
+make_comm = sealed.class(Comm, methods, { "rank", "size", "team" }, "rg.comm()", "comm",
+  check_alive)
+make_window = sealed.class(Window, window, { "own" }, "a window", "win", check_alive)
 local find_window_member = Window.__index
 -- In kernels a row of "peer(r)", or one of "peers(r)", of which no script knows: false, where there
 -- is no such thing.
@@ -394,9 +391,9 @@ function Window.__index(object, name)
 end
 
 local comm_out = ffi.new "RgComm *[1]"
-local open_comm = lib.quietly(function(number, c)
+local open_comm = lib.quietly(function(number, c, self)
   check(C.rg_comm_open(c, comm_out), number)
-  return hold(comm_out[0], number, C.rg_comm_release)
+  lib.hold(self, comm_out[0], number, C.rg_comm_release)
 end)
 
 --- The ranks of this process, which the session keeps: the first call is made together.
@@ -407,13 +404,13 @@ function comm.open(session)
   if lib.oracle_of(number) then
     return fail.argument("ranks of arch = \"lua\" are not there", "arch = \"cpu\"")
   end
-  local pointer = open_comm(number, c)
+  local self = { session = session, number = number, made = 0,
+    windows = setmetatable({}, { __mode = "k" }) }
+  open_comm(number, c, self)
   local first, count = ffi.new "int32_t[1]", ffi.new "int32_t[1]"
-  C.rg_comm_team(pointer, first, count)
-  local self = { session = session, number = number, pointer = pointer,
-    rank = C.rg_comm_rank(pointer), size = C.rg_comm_size(pointer),
-    team = make_team { first = first[0], count = count[0] },
-    windows = setmetatable({}, { __mode = "k" }), made = 0 }
+  C.rg_comm_team(self.pointer, first, count)
+  self.rank, self.size = C.rg_comm_rank(self.pointer), C.rg_comm_size(self.pointer)
+  self.team = make_team { first = first[0], count = count[0] }
   self.object, session.ranks = make_comm(self), self
   return self.object
 end

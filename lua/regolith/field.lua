@@ -35,7 +35,10 @@ field.settle = settle
 
 -- -- elements -------------------------------------------------------------------------------------
 
-local function type_of(self) return types.named(ffi.string(C.rg_field_type(self.rg_field))) end
+local function type_of(self)
+  lib.check_pointer(self.rg_field, self.rg_runtime)
+  return types.named(ffi.string(C.rg_field_type(self.rg_field)))
+end
 
 local calls = element.calls(C.rg_field_get, C.rg_field_set, type_of, C.rg_field_get_run)
 elements = element.kind { article = "a", noun = "field", pointer = "rg_field", row = "RgRow",
@@ -152,7 +155,9 @@ update.add_methods(methods, {
   settle = settle, get = calls.get, set = calls.set, type_of = type_of,
   convert = C.rg_field_convert, pointer = "rg_field",
 })
-fail.guard(methods, function(self) return ffi.istype(Field, self) end, "x", elements.fast)
+fail.guard(methods, function(self)
+  return ffi.istype(Field, self) and lib.check_pointer(self.rg_field, self.rg_runtime)
+end, "x", elements.fast)
 
 -- A placed field has its shape before its tree is laid out.
 local function shape_of(self)
@@ -171,6 +176,7 @@ local properties = {
 }
 
 local function get_property(self, name)
+  lib.check_pointer(self.rg_field, self.rg_runtime)
   if properties[name] then return properties[name](self) end
   return fail.argument(("a field has no '%s'"):format(name),
     fail.nearest(name, snode.names_of(methods, properties)))
@@ -192,6 +198,7 @@ function meta.__eq(a, b)
 end
 
 function meta.__tostring(self)
+  if self.rg_field == nil then return lib.describe_ended "field" end
   local name = ffi.string(C.rg_field_name(self.rg_field))
   local head = "field " .. ffi.string(C.rg_field_type(self.rg_field))
     .. (name ~= "" and (" %q"):format(name) or "")

@@ -2,7 +2,7 @@
 --- Looks at globals and loaded modules alone, raw: a host may forbid unknown globals.
 local host = {}
 
-local os = os
+local os, debug = os, debug
 
 -- In a thread of LÖVE, `love` is there without its main program.
 local function is_love_thread()
@@ -14,6 +14,13 @@ function host.reads_text()
   local given = os and os.getenv and os.getenv "RG_ERRORS"
   if given == "text" or given == "object" then return given == "text" end
   return is_love_thread() or rawget(_G, "ngx") ~= nil
+end
+
+--- Leaves `f`, by default the caller, and the functions inside it to LuaJIT's interpreter; but not
+--- inside a finalizer, where LuaJIT refuses that, and which may be the first to need a module.
+function host.interpret(f)
+  f = f or debug and debug.getinfo(2, "f").func
+  if jit and f then pcall(jit.off, f, true) end
 end
 
 return host

@@ -29,9 +29,17 @@ local C = lib.C
 local by_number, last_number = setmetatable({}, { __mode = "v" }), 0
 local need -- what launchers call
 
+local function launch_ended(self) return lib.raise_ended(self.runtime) end
+
+-- The kernel's own finalizer has run, and others still use it: what it reads of its runtime may be
+-- gone.
+local function empty(self)
+  self.pointer, getmetatable(self).__call = lib.null, launch_ended
+end
+
 local KernelHandle = ffi.metatype("RgKernelHandle", {
   __gc = lib.finalizer(function(self)
-    if by_number[self.rg_number] then by_number[self.rg_number].pointer = nil end
+    if by_number[self.rg_number] then empty(by_number[self.rg_number]) end
     C.rg_kernel_release(self.rg_kernel)
     self.rg_kernel = nil
     lib.drop_handle(self.rg_runtime)
@@ -300,6 +308,7 @@ local function add_metatable(self, launcher)
         ("a kernel has no '%s'"):format(tostring(key)), fail.nearest(key, method_names))
     end,
     __tostring = function()
+      if self.pointer == lib.null then return lib.describe_ended "kernel" end
       return ("kernel %s (%s:%d)"):format(ffi.string(C.rg_kernel_name(self.pointer)), self.chunk,
         self.line)
     end,
@@ -515,7 +524,9 @@ local function compile_for(run, self, ...)
 end
 function methods.compile(self, ...) return compile_for(compile, self, ...) end
 
-fail.guard(methods, is_kernel, "kernel")
+fail.guard(methods, function(self)
+  return is_kernel(self) and lib.check_pointer(self.pointer, self.runtime)
+end, "kernel")
 
 --- Compiles for what another kernel was launched with last; nothing, if it never was.
 function kernel.compile_like(self, other)

@@ -30,7 +30,6 @@ local function declare_handles()
       RgKernel *rg_kernel;
       int32_t rg_runtime, rg_number;
     } RgKernelHandle;
-    typedef struct RgTunerHandle { RgTuner *rg_tuner; int32_t rg_runtime; } RgTunerHandle;
     typedef struct RgAnchor { int32_t rg_runtime; } RgAnchor;
     typedef struct RgHold {
       const RgExtensionApi *rg_api;
@@ -137,6 +136,31 @@ end
 --- go to whatever the collector interrupted, and LuaJIT does not survive it in compiled code.
 function lib.finalizer(finalize)
   return function(handle) pcall(finalize, handle) end
+end
+
+--- What stands for an object of the core whose finalizer has run; the core refuses it by name. Only
+--- a finalizer that runs at the end of the Lua state sees it.
+lib.null = ffi.cast("void *", nil)
+
+--- What tostring says of one: "field of a runtime that has ended".
+function lib.describe_ended(noun) return noun .. " of a runtime that has ended" end
+
+--- Raises where the object's finalizer has run; true otherwise.
+function lib.check_pointer(pointer, number)
+  if pointer == lib.null then return lib.raise_ended(number) end
+  return true
+end
+
+--- `owner.pointer` becomes `pointer`, an object of the runtime's, which `release` gives back once
+--- nothing refers to it any more; lib.null from then on.
+function lib.hold(owner, pointer, number, release)
+  local holder = setmetatable({ owner }, { __mode = "v" })
+  lib.count_handle(number)
+  owner.pointer = ffi.gc(pointer, lib.finalizer(function(held)
+    if holder[1] and holder[1].pointer == held then holder[1].pointer = lib.null end
+    release(held)
+    lib.drop_handle(number)
+  end))
 end
 
 -- Ends the runtime when its table is unreachable and the last handle is gone.
@@ -304,19 +328,31 @@ registry["regolith.look"] = function()
   end
 end
 
+--- Raises that an object's runtime, of this number, has ended; by rg.reset(), or with the Lua
+--- state, whose finalizers may still use objects.
+function lib.raise_ended(number)
+  local ended = runtimes[number] and runtimes[number].ended
+  return fail.raise {
+    code = "handle.destroyed",
+    message = ended and "this belongs to a runtime that ended at " .. ended
+      or "this belongs to a runtime that has ended",
+    hint = ended and "declare fields and kernels again after rg.reset()"
+      or "a finalizer that runs at the end of the program finds runtimes gone",
+  }
+end
+
+-- Did the core refuse an object that is gone? "rg_field_get: field is NULL"
+local function is_of_null(err)
+  return err.code == "argument.invalid" and err.message:find "^rg_[%w_]+: [%w_]+ is NULL$"
+end
+
 --- Raises the last failure of the runtime with this number; `improve(subject, errors)` may look at
 --- its errors first. Nothing is allocated between the failed call and this one.
 function lib.raise_last(number, improve, subject)
   local runtime = runtimes[number]
-  if not runtime or not runtime.c then
-    fail.raise {
-      code = "handle.destroyed",
-      message = ("this belongs to a runtime that ended at %s"):format(runtime and runtime.ended
-        or "the end"),
-      hint = "declare fields and kernels again after rg.reset()",
-    }
-  end
+  if not runtime or not runtime.c then return lib.raise_ended(number) end
   local errors, left = last_errors(runtime)
+  if is_of_null(errors[1]) then return lib.raise_ended(number) end
   if improve then improve(subject, errors) end
   return fail.raise_all(errors, left)
 end

@@ -3,7 +3,7 @@
 local oracle_array = {}
 
 -- as in oracle_number.lua: traces must compute the keys that the interpreter computes
-jit.off(true, true)
+require("regolith.host").interpret()
 
 local Level = {}
 Level.__index = Level

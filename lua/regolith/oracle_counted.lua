@@ -6,6 +6,7 @@
 --- would have: `room`, in bytes, for elements of `size` bytes.
 local vector = require "regolith.oracle_vector"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 
 local counted = {}
 
@@ -18,7 +19,7 @@ local function note(blocks, headers)
   self.blocks, self.headers = self.blocks + blocks, self.headers + headers
 end
 
-jit.off(true, true) -- as in oracle_number.lua
+host.interpret() -- as in oracle_number.lua
 
 local function array_of(value)
   local array = value[1]

@@ -5,8 +5,9 @@
 --- saturating.
 local ffi, bit = require "ffi", require "bit"
 local lib = require "regolith.lib"
+local host = require "regolith.host"
 
-jit.off(true, true) -- exactness before speed: compiled kernels are compared with this
+host.interpret() -- exactness before speed: compiled kernels are compared with this
 
 local number = {}
 

@@ -11,11 +11,12 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 
 local oracle_tree = {}
 
 -- as in oracle_number.lua: traces must compute the keys that the interpreter computes
-jit.off(true, true)
+host.interpret()
 
 local C = lib.C
 local floor = math.floor
@@ -152,7 +153,7 @@ local function make_access(level, root)
     table.concat(walk, "\n"), parameters,
     table.concat(check, "\n"), table.concat(make, "\n"))
   local make_both = assert(loadstring(text, fail.own_chunk))
-  jit.off(make_both, true)
+  host.interpret(make_both)
   return make_both(root, steps, floor, tonumber, too_far)
 end
 

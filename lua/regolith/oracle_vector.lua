@@ -2,13 +2,14 @@
 --- numbers, row by row from 1; a list of places in one is a table of the same kind. Linear algebra
 --- is written out from its definitions, with the operations of oracle_number.lua, in the order that
 --- compiled kernels use.
+local host = require "regolith.host"
 local number = require "regolith.oracle_number"
 local types = require "regolith.type"
 local matrix = require "regolith.matrix"
 
 local vector = {}
 
-jit.off(true, true) -- as in oracle_number.lua
+host.interpret() -- as in oracle_number.lua
 
 local function is_vector(v) return type(v) == "table" end
 

@@ -10,19 +10,24 @@ local inside = {} -- the key
 function sealed.open(object) return object[inside] end
 
 -- Each of the methods, which take what the object is made of, as a method of the object.
-local function of_objects(methods)
+local function of_objects(methods, check)
   local outer = {}
   for name, method in pairs(methods) do
-    outer[name] = function(object, ...) return method(object[inside], ...) end
+    outer[name] = function(object, ...)
+      local self = object[inside]
+      if check then check(self) end
+      return method(self, ...)
+    end
   end
   return outer
 end
 
 --- Makes `metatable` that of objects with these methods, and with the members that `shown` names,
 --- which are those of `self.members`, or of `self`. `what` and `name`: as messages call them.
+--- `check(self)` comes before each method, and may raise.
 ---@return function make  make(self): an object
-function sealed.class(metatable, methods, shown, what, name)
-  local outer, is_shown = of_objects(methods), {}
+function sealed.class(metatable, methods, shown, what, name, check)
+  local outer, is_shown = of_objects(methods, check), {}
   for _, member in ipairs(shown) do
     is_shown[member], outer[member] = true, function() end -- for suggestions alone
   end

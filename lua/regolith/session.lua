@@ -209,7 +209,9 @@ function session:begin(options) return lib.quiet(begin, self, options) end
 --- The runtime's number and its pointer; starts it if necessary.
 function session:get()
   if not self.runtime then self:begin {} end
-  return self.runtime.number, self.runtime.c
+  local runtime = self.runtime
+  if not runtime.c then return lib.raise_ended(runtime.number) end
+  return runtime.number, runtime.c
 end
 
 --- What finds sources that are not in files: `read` of rg.init, or nil.
@@ -221,7 +223,7 @@ end
 --- `rg.reset`: ends the runtime; its handles raise errors from then on.
 function session:reset()
   local runtime = self.runtime
-  if not runtime then return end
+  if not runtime or not runtime.c then return end
   lib.end_runtime(runtime.number)
   runtime.ended = fail.place()
   self.runtime, self.anchor, self.reader, self.extensions = nil, nil, nil, nil

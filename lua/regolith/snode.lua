@@ -143,6 +143,8 @@ local function check_fields(...)
     elseif not ffi.istype("RgFieldHandle", field) then
       return fail.argument((":place takes fields, :place(x, y); its argument %d is %s"):format(
         k, fail.describe(field)))
+    else
+      lib.check_pointer(field.rg_field, field.rg_runtime)
     end
   end
   if #fields == 0 then fail.argument ":place takes at least one field" end
@@ -219,7 +221,9 @@ function node_methods.active(self)
   end)
 end
 
-fail.guard(node_methods, function(self) return ffi.istype(Node, self) end, "node")
+fail.guard(node_methods, function(self)
+  return ffi.istype(Node, self) and lib.check_pointer(self.rg_node, self.rg_runtime)
+end, "node")
 
 local draw = lib.quietly(function(tree, runtime)
   local text_out = ffi.new "const char *[1]"
@@ -259,7 +263,10 @@ Node = ffi.metatype("RgNodeHandle", {
     return ffi.istype("RgNodeHandle", a) and ffi.istype("RgNodeHandle", b)
       and a.rg_node == b.rg_node
   end,
-  __tostring = function(self) return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime) end,
+  __tostring = function(self)
+    if self.rg_node == nil then return lib.describe_ended "node" end
+    return draw(C.rg_snode_tree(self.rg_node), self.rg_runtime)
+  end,
   __gc = lib.finalizer(function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_node) end
     C.rg_snode_release(self.rg_node)
@@ -310,7 +317,9 @@ function tree_methods.destroy(self)
   if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):empty_tree(self.rg_tree) end
 end
 
-fail.guard(tree_methods, function(self) return ffi.istype(Tree, self) end, "tree")
+fail.guard(tree_methods, function(self)
+  return ffi.istype(Tree, self) and lib.check_pointer(self.rg_tree, self.rg_runtime)
+end, "tree")
 
 Tree = ffi.metatype("RgTreeHandle", {
   __index = function(_, key)
@@ -326,7 +335,10 @@ Tree = ffi.metatype("RgTreeHandle", {
     return ffi.istype("RgTreeHandle", a) and ffi.istype("RgTreeHandle", b)
       and a.rg_tree == b.rg_tree
   end,
-  __tostring = function(self) return draw(self.rg_tree, self.rg_runtime) end,
+  __tostring = function(self)
+    if self.rg_tree == nil then return lib.describe_ended "tree" end
+    return draw(self.rg_tree, self.rg_runtime)
+  end,
   __gc = lib.finalizer(function(self)
     if lib.oracle_of(self.rg_runtime) then lib.oracle_of(self.rg_runtime):drop(self.rg_tree) end
     C.rg_tree_release(self.rg_tree)

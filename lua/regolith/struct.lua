@@ -241,7 +241,7 @@ local function fill_named(v, t, given)
   end
   return v
 end
-if jit then jit.off(fill_named) end -- pairs: error.lua, check_options
+require("regolith.host").interpret(fill_named) -- pairs: error.lua, check_options
 
 --- `P{pos = v, mass = 2}`, `P(v, 2)`, `P(p)`; what is not given is zero.
 local function construct(t, ...)

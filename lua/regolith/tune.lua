@@ -104,7 +104,7 @@ local candidate_out = ffi.new "int32_t[1]"
 
 local function launches(self)
   local stats = ffi.new "RgStats"
-  C.rg_stats(self.c, stats)
+  C.rg_stats(lib.runtimes[self.number].c, stats)
   return stats.launches
 end
 
@@ -139,19 +139,12 @@ function try(self, first, candidate, ...)
 end
 
 local function call(self, ...)
+  lib.check_pointer(self.pointer, self.number)
   check(C.rg_tuner_begin(self.pointer, about(self, ...), candidate_out), self.number)
   return try(self, nil, candidate_out[0], ...)
 end
 
 -- -- sets -----------------------------------------------------------------------------------------
-
-local TunerHandle = ffi.metatype("RgTunerHandle", {
-  __gc = lib.finalizer(function(self)
-    C.rg_tuner_release(self.rg_tuner)
-    self.rg_tuner = nil
-    lib.drop_handle(self.rg_runtime)
-  end),
-})
 
 local methods = {}
 
@@ -169,7 +162,9 @@ end
 function Set.__tostring(self) return "candidates of " .. self.key end
 
 function tune.is(v) return getmetatable(v) == Set end
-fail.guard(methods, tune.is, "set")
+fail.guard(methods, function(self)
+  return tune.is(self) and lib.check_pointer(self.pointer, self.number)
+end, "set")
 
 local function is_kernel(v)
   local meta = getmetatable(v)
@@ -250,11 +245,11 @@ function tune.create(session, options)
   for _, v in ipairs(list) do texts[#texts + 1] = is_kernel(v) and v:source() or "" end
   local number, c = session:get()
   local c_names, out = ffi.new("const char *[?]", count, names), ffi.new "RgTuner *[1]"
+  local self = { key = options.key, candidates = list, number = number, last = {}, about = "" }
   check(C.rg_tuner_create(c, table.concat(texts, "\n"), c_names, count, options.budget or 0, out),
     number)
-  lib.count_handle(number)
-  return setmetatable({ key = options.key, candidates = list, pointer = out[0], c = c,
-    number = number, handle = TunerHandle(out[0], number), last = {}, about = "" }, Set)
+  lib.hold(self, out[0], number, C.rg_tuner_release)
+  return setmetatable(self, Set)
 end
 
 return tune

@@ -107,6 +107,13 @@ describe("a finalizer that calls the module", function()
     for _ = 1, 4 do assert.equal("done", run_text(text, "env MALLOC_PERTURB_=165 ")) end
   end)
 
+  it("is told that an object of any kind belongs to a runtime that has ended", function()
+    local walk = "env MALLOC_PERTURB_=165 RG_ALLOCATIONS=off luajit tests/support/ended.lua "
+    for _, how in ipairs { "proxy", "proxy async", "cdata", "cdata async", "reset" } do
+      assert.equal("done", run(walk .. how))
+    end
+  end)
+
   it("is no metamethod: an __index must not launch the kernel whose captures are read", function()
     assert.equal("runtime.busy 3", run_text [[
       local rg = require "regolith"
