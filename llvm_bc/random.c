@@ -15,7 +15,21 @@ uint64_t rt_random_key(uint64_t seed, uint64_t number) {
   return mix(mix(seed + step) + number * step);
 }
 
-int64_t rt_random_stream(RtContext *context) {
-  RtRandom *random = context->random;
-  return (int64_t)rt_random_key(random->seed, random->streams++);
+/* Rank 0 draws what a process alone does. */
+static uint64_t seed_of_rank(const RtRandom *random) {
+  return random->rank ? random->seed ^ mix(random->rank) : random->seed;
+}
+
+uint64_t rt_random_next_key(RtRandom *random, uint32_t is_global) {
+  const uint64_t salt = 0xd6e8feb86659fd93u;
+  if (is_global) return rt_random_key(random->seed ^ salt, random->global_streams++);
+  return rt_random_key(seed_of_rank(random), random->streams++);
+}
+
+uint64_t rt_random_own_key(const RtRandom *random) {
+  return rt_random_key(seed_of_rank(random), UINT64_MAX);
+}
+
+int64_t rt_random_stream(RtContext *context, int32_t is_global) {
+  return (int64_t)rt_random_next_key(context->random, is_global != 0);
 }

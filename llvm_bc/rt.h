@@ -399,9 +399,12 @@ typedef struct RtOutside {
   int64_t index[RT_MAX_AXES];
 } RtOutside;
 
-/* A runtime's random numbers: streams are counted from its seed on. */
+/* A runtime's random numbers: streams are counted from its seed on. Those of one rank differ from
+ * those of the others; global ones, which loops by indices of the whole simulation draw from, are
+ * counted apart, so that they are the same on any number of ranks. */
 typedef struct RtRandom {
-  uint64_t seed, streams;
+  uint64_t seed, streams, global_streams;
+  uint64_t rank;
 } RtRandom;
 
 /* Records of what a kernel says; see message.c. */
@@ -675,6 +678,8 @@ int rt_race_of(const RtShadow *entry, RtTouch *writer, RtTouch *other);
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
 /* The key of stream `number` of a seed. */
 uint64_t rt_random_key(uint64_t seed, uint64_t number);
+uint64_t rt_random_next_key(RtRandom *random, uint32_t is_global);
+uint64_t rt_random_own_key(const RtRandom *random); /* of the stream that is the host's own */
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
 /* of its chunks, tables and logs: its share of the budget without the root */
 uint64_t rt_tree_bytes(const RtTree *tree);

@@ -49,6 +49,7 @@ static bool open_comm(Program *program, RgComm **out, Error *err) {
   ranks->comm = boot ? comm_open(&program->owner.heap, boot, 0, err) : NULL;
   program->store.ranks = ranks->comm;
   program->store.is_of_ranks = ranks->comm ? is_of_ranks : NULL;
+  if (ranks->comm) program->engine.random.rank = (uint64_t)ranks->comm->rank;
   if (ranks->comm) *out = ranks;
   else object_release(&ranks->object);
   return ranks->comm;

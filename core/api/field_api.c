@@ -159,6 +159,21 @@ RgStatus rg_field_view(RgField *handle, RgView *view) {
   return API_CALL(program, field_view(field, view, API_ERR(program)));
 }
 
+static bool set_global(const Field *field, Error *err) {
+  char label[100];
+  if (!field->node)
+    return error_set(err, RG_ERROR_ARGUMENT, "%s has no place yet", field_label(field, label));
+  field->node->tree->layout->is_global = true;
+  return true;
+}
+
+RgStatus rg_field_set_global(RgField *handle) {
+  Field *field = (Field *)handle;
+  API_NEEDS(field);
+  Program *program = API_PROGRAM(field);
+  return API_CALL(program, set_global(field, API_ERR(program)));
+}
+
 RgStatus rg_field_next_run(RgField *handle, RgRun *run) {
   Field *field = (Field *)handle;
   API_NEEDS(field);

@@ -164,15 +164,16 @@ void rg_seed(RgRuntime *runtime, uint64_t seed) {
   Program *program = (Program *)runtime;
   if (!program) return;
   (void)API_CALL(program, settle(program));
-  program->engine.random = (RtRandom){.seed = seed};
+  program->engine.random = (RtRandom){.seed = seed, .rank = program->engine.random.rank};
 }
 
-uint64_t rg_random_key(RgRuntime *runtime, int32_t is_own) {
+uint64_t rg_random_key(RgRuntime *runtime, int32_t which) {
   Program *program = (Program *)runtime;
   if (!program) return 0;
   RtRandom *random = &program->engine.random;
-  if (!is_own) (void)API_CALL(program, settle(program));
-  return rt_random_key(random->seed, is_own ? UINT64_MAX : random->streams++);
+  if (which == RG_RANDOM_OWN) return rt_random_own_key(random);
+  (void)API_CALL(program, settle(program));
+  return rt_random_next_key(random, which == RG_RANDOM_GLOBAL);
 }
 
 const char *rg_version(void) { return RG_VERSION; }

@@ -130,8 +130,10 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_MULHI:
     return value_set(g, inst, random_high_product(g, value_operand(g, inst, 0),
                                                   value_operand(g, inst, 1)));
-  case IR_RANDOM_STREAM:
-    return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, NULL, 0));
+  case IR_RANDOM_STREAM: {
+    LLVMValueRef is_global = value_integer(g->i32, inst->imm);
+    return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, &is_global, 1));
+  }
   case IR_CURSOR: return claim_cursor(g, inst);
   case IR_ITEM: return item_emit(g, inst);
   case IR_PICK: return pick_emit(g, inst);

@@ -17,7 +17,8 @@ void emit_random_host(Emit *e) {
 }
 
 void emit_random_loop(Emit *e, const LoopHead *head) {
-  if (head->is_parallel && head->random.is_used) emit_text(e, "_rg_r.loop = _rg.draws(_rg_r); ");
+  if (head->is_parallel && head->random.is_used)
+    emit_format(e, "_rg_r.loop = _rg.draws(_rg_r%s); ", loop_is_global(head) ? ", true" : "");
 }
 
 void emit_random_iteration(Emit *e, const Stmt *stmt) {

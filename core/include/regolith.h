@@ -170,8 +170,9 @@ const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
  * with its notes. NULL past the last row. *unsaid: how many errors had no room; may be NULL. */
 const RgError *rg_error_row(RgRuntime *runtime, int32_t row, int32_t *unsaid);
 /* From now on warnings (a race that the compiler sees, writes outside a shape, each once per
- * kernel; a failed launch that nobody looked at before the runtime ends) go to `warn` instead of standard error; NULL restores that. `warn` runs inside a call of
- * this runtime, in the calling thread, and may not call the runtime. */
+ * kernel; a failed launch that nobody looked at before the runtime ends) go to `warn` instead of
+ * standard error; NULL restores that. `warn` runs inside a call of this runtime, in the calling
+ * thread, and may not call the runtime. */
 void rg_on_warning(RgRuntime *runtime, void (*warn)(void *data, const char *text), void *data);
 /* From now on each line that kernels print goes to `print`, at the end of its launch: `length`
  * bytes, and a NUL after them, without a newline. Else they go to standard output. `print` runs
@@ -203,9 +204,10 @@ int32_t rg_worker_count(RgRuntime *runtime);
 /* Random numbers begin anew: what follows depends on the seed alone, and on which loops that draw
  * run. A runtime begins with RgOptions.seed; 0: that of RG_SEED, by default 1. */
 void rg_seed(RgRuntime *runtime, uint64_t seed);
-/* The key of the next stream of random numbers (lua/regolith/random.lua); is_own 1: of the stream
- * that is the host's own. */
-uint64_t rg_random_key(RgRuntime *runtime, int32_t is_own);
+/* The key of a stream of random numbers (lua/regolith/random.lua): this rank's next one; the one
+ * that is the host's own, on this rank; the next of those that are the same on all ranks. */
+enum { RG_RANDOM_NEXT, RG_RANDOM_OWN, RG_RANDOM_GLOBAL };
+uint64_t rg_random_key(RgRuntime *runtime, int32_t which);
 
 /* compiles: kernels compiled; cache_hits: kernels found on disk. */
 typedef struct RgStats {
@@ -386,6 +388,10 @@ typedef struct RgView {
   int64_t start[8], extent[8], stride[8];
 } RgView;
 RgStatus rg_field_view(RgField *field, RgView *view);
+/* The indices of the field's tree are those of the whole simulation, on each rank that has a part
+ * of it: loops over its active cells draw the same random numbers on any number of ranks, as those
+ * that say :global() do. Before kernels use it. */
+RgStatus rg_field_set_global(RgField *field);
 /* Active cells in index order. Start with *state 0; fills index (rank of them) and value; *state
  * -1: no more. Pass both back as the last call left them. */
 RgStatus rg_field_next(RgField *field, int64_t *state, int64_t *index, RgValue *value);

@@ -260,7 +260,8 @@ static void make_words(const PatternMaking *making, int32_t k, uint64_t *words) 
   const SNode *snode = value->kind == RG_VALUE_NODE ? ((Node *)value->node)->snode
                                                     : ((Field *)value->field)->node->snode;
   words[1] = tree_class(making, k, tree) + 1;
-  words[2] = tree->layout->layout_hash ^ (tree_is_view(tree) ? 0x9e3779b97f4a7c15 : 0);
+  words[2] = tree->layout->layout_hash ^ (tree_is_view(tree) ? 0x9e3779b97f4a7c15 : 0) ^
+             (tree->layout->is_global ? 0xbf58476d1ce4e5b9 : 0);
   words[3] = (uint64_t)(uint32_t)snode->id << 32;
   if (value->kind == RG_VALUE_FIELD) make_field_words(making, k, words);
 }

@@ -331,7 +331,7 @@ void lower_kernel(Sema *s) {
   add_arrays(l);
   bind_parameters(l);
   lower_declare_functions(l);
-  random_begin(l, &s->random, random_stream(l, &s->random), NULL, 0);
+  random_begin(l, &s->random, random_stream(l, &s->random, false), NULL, 0);
   lower_block(l, &s->body);
   lower_end(l);
   lower_functions(l);

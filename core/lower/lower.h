@@ -75,7 +75,7 @@ void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const 
 /* random.c */
 IrInst **lower_random(Lower *l, Expr *e);
 /* Before a loop runs that draws (else NULL): the key of its stream. */
-IrInst *random_stream(Lower *l, const RandomUse *use);
+IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global);
 /* At the beginning of each of its iterations, and of the host region, whose indices are none. */
 void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *indices, int count);
 void random_turn(Lower *l); /* a serial loop that draws begins an iteration */

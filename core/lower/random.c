@@ -1,7 +1,8 @@
 /* random.c - random numbers. Each iteration of a parallel loop, and the host region, has its own
  * sequence, a function of
  *
- *   key     of the run of its loop: the runtime's seed and a count (RANDOM_STREAM)
+ *   key     of the run of its loop: the runtime's seed, its rank and a count (RANDOM_STREAM); not
+ *           the rank, where the loop's indices are those of the whole simulation
  *   index   of the iteration: its indices, combined
  *   turn    how often the serial loops around the call have begun an iteration, 0 without; each
  *           call of a function that calls itself begins one, and one more when it returns
@@ -36,8 +37,11 @@ void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *in
   if (use->has_turns) l->random.turn = ir_var(&l->b, TYPE(I64));
 }
 
-IrInst *random_stream(Lower *l, const RandomUse *use) {
-  return use->is_used ? ir_emit(&l->b, IR_RANDOM_STREAM, TYPE(I64), 0, NULL) : NULL;
+IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global) {
+  if (!use->is_used) return NULL;
+  IrInst *stream = ir_emit(&l->b, IR_RANDOM_STREAM, TYPE(I64), 0, NULL);
+  stream->imm = is_global;
+  return stream;
 }
 
 void random_turn(Lower *l) {

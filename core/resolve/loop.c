@@ -31,6 +31,7 @@ static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
   head->is_serial |= str_is(e->text, "serial");
   head->is_independent |= str_is(e->text, "independent");
   head->is_scalar |= str_is(e->text, "scalar");
+  head->is_global |= str_is(e->text, "global");
   return true;
 }
 

@@ -134,8 +134,10 @@ const char *suggest_method(Resolve *r, Str name) {
 }
 
 const char *suggest_modifier(Resolve *r, Str name) {
-  static const char *const known[] = {"serial", "block", "independent", "vec", "scalar"};
-  const char *near = str_nearest(name, known, 5);
+  static const char *const known[] = {"serial", "block",  "independent",
+                                      "vec",    "scalar", "global"};
+  const char *near = str_nearest(name, known, (int)(sizeof known / sizeof *known));
   return near ? did_you_mean(r, "", near)
-              : "loops have ':serial()', ':block(n)', ':vec()', ':independent()' and ':scalar()'";
+              : "loops have ':serial()', ':block(n)', ':vec()', ':independent()', ':scalar()' and "
+                "':global()'";
 }

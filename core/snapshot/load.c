@@ -69,8 +69,10 @@ static bool read_line(Loading *l, const DirectoryLine *line, const char **text) 
   if (str_is(line->words[0], "tree")) return read_tree(l, line, text);
   if (str_is(line->words[0], "array")) return read_array(l, line);
   if (str_is(line->words[0], "random"))
-    return line->count == 3 && directory_number(line->words[1], 10, &l->saved.seed) &&
-           directory_number(line->words[2], 10, &l->saved.streams);
+    return (line->count == 3 || line->count == 4) &&
+           directory_number(line->words[1], 10, &l->saved.seed) &&
+           directory_number(line->words[2], 10, &l->saved.streams) &&
+           (line->count == 3 || directory_number(line->words[3], 10, &l->saved.global_streams));
   return true;
 }
 
@@ -311,7 +313,7 @@ static bool load_all(void *data, Error *err) {
     if (l->trees[k].into && !load_tree(l, &l->trees[k], err)) return false;
   for (int k = 0; k < l->array_count; k++)
     if (l->arrays[k].into && !load_array(l, &l->arrays[k], err)) return false;
-  if (l->random) *l->random = l->saved;
+  if (l->random) l->saved.rank = l->random->rank, *l->random = l->saved;
   return true;
 }
 

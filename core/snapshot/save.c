@@ -149,8 +149,9 @@ static bool save_all(void *data, Error *err) {
     if (!add_item(s, &s->items[k], err)) return false;
   s->packer = pack_create(s->store->heap, s->path, &snapshot_format, err);
   if (!s->packer) return false;
-  strbuf_format(&s->directory, "regolith %s\nrandom %llu %llu\n", RG_VERSION,
-                (unsigned long long)s->random->seed, (unsigned long long)s->random->streams);
+  strbuf_format(&s->directory, "regolith %s\nrandom %llu %llu %llu\n", RG_VERSION,
+                (unsigned long long)s->random->seed, (unsigned long long)s->random->streams,
+                (unsigned long long)s->random->global_streams);
   for (int k = 0; k < s->tree_count; k++)
     if (!save_tree(s, s->trees[k], err)) return false;
   for (int k = 0; k < s->array_count; k++)

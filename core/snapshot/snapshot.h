@@ -2,7 +2,7 @@
  * thing, names last and escaped (a byte up to ' ', '%' or past '~' as %XX, nothing as -):
  *
  *     regolith 0.1.0
- *     random SEED STREAMS
+ *     random SEED STREAMS GLOBAL_STREAMS
  *     tree LEVELS FIELDS AT SIZE AT SIZE NAME      contents, arrangement: bytes of the file
  *     level KIND PARENT AXES SIZES AOS CHUNK NAME  the tree's, in the order of declaration
  *     field LEVEL TYPE NAME                        the tree's, by levels, in the order of place

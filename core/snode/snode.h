@@ -122,6 +122,8 @@ struct SNodeTree {
   bool is_sparse;      /* has a managed node */
   /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; without names */
   uint64_t layout_hash;
+  /* its indices are those of the whole simulation on each rank: a grid's (rg_field_set_global) */
+  bool is_global;
   bool is_partial;           /* of memory that may not all be here: IrKernel.is_bounded */
 };
 

@@ -196,6 +196,7 @@ typedef struct LoopHead {
   bool is_vector;         /* one variable holds all indices */
   bool is_parallel;       /* in the host region and not serial */
   bool is_serial, is_independent, is_scalar;
+  bool is_global;         /* `:global()`: see loop_is_global */
   /* x:items(i): the call; its variables are the slot, then the field values */
   Expr *items;
   int block;
@@ -203,6 +204,11 @@ typedef struct LoopHead {
   RandomUse random;       /* parallel */
   Type index;             /* after check */
 } LoopHead;
+/* Are its indices those of the whole simulation, on any number of ranks? So it draws the same
+ * random numbers on all of them. */
+static inline bool loop_is_global(const LoopHead *head) {
+  return head->is_global || (head->node && head->node->tree->is_global);
+}
 
 /* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop
  * reduces. Only ADD has several terms, with signs, and MUL several, without. */

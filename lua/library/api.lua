@@ -319,6 +319,8 @@ return {
     { "independent(): rg.Range", "Promises that no element is written by two iterations." },
     { "block(size: integer): rg.Range", "Iterations per chunk of work." },
     { "scalar(): rg.Range", "Compiles one iteration at a time; vectors are left to LLVM." },
+    { "global(): rg.Range",
+      "Says that indices are those of the whole simulation: draws the same on any number of ranks." },
     { "vec(): rg.Range", "Yields all indices as one vector." },
   } },
 

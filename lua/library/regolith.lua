@@ -1256,6 +1256,10 @@ function Range:block(size) end
 ---@return rg.Range
 function Range:scalar() end
 
+--- Says that indices are those of the whole simulation: draws the same on any number of ranks.
+---@return rg.Range
+function Range:global() end
+
 --- Yields all indices as one vector.
 ---@return rg.Range
 function Range:vec() end

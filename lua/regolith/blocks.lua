@@ -10,6 +10,7 @@
 --- blocks are mostly one rank's. All ranks know all owners, so nobody asks who wants what.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local lib = require "regolith.lib"
 local array = require "regolith.array"
 local field = require "regolith.field"
 local files = require "regolith.grid_file"
@@ -215,6 +216,7 @@ function methods.place(self, ...)
   cells:place(...)
   for k = 1, select("#", ...) do
     local x = select(k, ...)
+    lib.check(lib.C.rg_field_set_global(x.rg_field), x.rg_runtime)
     local entry = { field = x, node = node, window = open_window(self, x) }
     self.entries[x] = entry
     table.insert(self.list, entry)

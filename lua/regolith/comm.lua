@@ -412,6 +412,7 @@ function comm.open(session)
   self.rank, self.size = C.rg_comm_rank(self.pointer), C.rg_comm_size(self.pointer)
   self.team = make_team { first = first[0], count = count[0] }
   self.object, session.ranks = make_comm(self), self
+  if self.rank > 0 then session.runtime.draws = nil end -- rg.random() goes on with this rank's own
   return self.object
 end
 

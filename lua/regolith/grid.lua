@@ -3,6 +3,7 @@
 --- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows. With `block`
 --- the fields are sparse: blocks.lua.
 local fail = require "regolith.error"
+local lib = require "regolith.lib"
 local array = require "regolith.array"
 local field = require "regolith.field"
 local block_grid = require "regolith.blocks"
@@ -271,6 +272,7 @@ function methods.field(self, t, options)
   end
   local x = field.create(self.session, { type = t, shape = extents, offset = offset,
     name = options and options.name, layout = options and options.layout })
+  lib.check(lib.C.rg_field_set_global(x.rg_field), x.rg_runtime)
   self.windows[x] = self.comm:window(x)
   return x
 end

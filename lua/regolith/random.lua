@@ -128,8 +128,10 @@ local operations = {}
 random.operations = operations
 
 --- The draws of a loop's run, or of the host region.
-function operations.draws(run)
-  return { key = C.rg_random_key(lib.runtimes[run.runtime].c, 0), index = 0LL, turn = 0 }
+function operations.draws(run, is_global)
+  local key = C.rg_random_key(lib.runtimes[run.runtime].c,
+    is_global and C.RG_RANDOM_GLOBAL or C.RG_RANDOM_NEXT)
+  return { key = key, index = 0LL, turn = 0 }
 end
 
 --- What a function that draws and calls itself returns: its caller draws on, in a turn of its own.
@@ -167,7 +169,7 @@ local function own_draws(session)
   local _, c = session:get()
   local runtime = session.runtime
   runtime.draws = runtime.draws
-    or { key = C.rg_random_key(c, 1), index = 0LL, turn = 0, words = 0 }
+    or { key = C.rg_random_key(c, C.RG_RANDOM_OWN), index = 0LL, turn = 0, words = 0 }
   return runtime.draws
 end
 

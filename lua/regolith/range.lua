@@ -66,6 +66,7 @@ function Range:serial() return self end
 function Range:independent() return self end
 function Range:block() return self end
 function Range:scalar() return self end
+function Range:global() return self end
 function Range.vec() return fail.later "rg.range(..):vec()" end
 
 return range

@@ -280,8 +280,12 @@ local function restore_random(session, list, with_random)
     if name then draws[name] = row[2] else rest[#rest + 1] = row end
   end
   if with_random then
-    session.runtime.draws = draws.key and draws.words
-      and { key = draws.key, words = draws.words, index = 0LL, turn = 0 } or nil
+    local key = draws.key
+    if key and session.ranks and session.ranks.rank > 0 then -- it is rank 0's, or of no rank
+      key = C.rg_random_key(session.runtime.c, C.RG_RANDOM_OWN)
+    end
+    session.runtime.draws = key and draws.words
+      and { key = key, words = draws.words, index = 0LL, turn = 0 } or nil
   end
   return rest
 end

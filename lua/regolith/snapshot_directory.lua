@@ -138,7 +138,7 @@ function lines.item(words, out)
 end
 
 function lines.regolith() return true end
-function lines.random(words) return #words == 3 end
+function lines.random(words) return #words == 3 or #words == 4 end
 
 -- Rows of vectors, "v=vec2=1": there are as many as the type has numbers.
 local function check_vectors(out, path)

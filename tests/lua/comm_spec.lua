@@ -114,6 +114,47 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
+  it("draw numbers of their own, and the same ones by indices of the whole", function()
+    local script = [[
+      local own, all = rg.array(rg.u32, 8), rg.array(rg.u32, 8)
+      local draw = rg.kernel(function() for i in rg.range(8) do own[i] = rg.random(rg.u32) end end)
+      local draw_all = rg.kernel(function()
+        for i in rg.range(8):global() do all[i] = rg.random(rg.u32) end
+      end)
+      local g = rg.grid { shape = { 16 }, block = 4 }
+      local f = g:field(rg.u32)
+      for i = 0, 15 do f[i] = 1 end
+      local draw_grid = rg.kernel(function()
+        for i in f:active() do f[i] = rg.random(rg.u32) end
+      end)
+      for turn = 1, 2 do
+        if turn == 2 then rg.seed(77) end
+        for _ = 0, comm.rank do draw() end -- of which each rank has another number
+        draw_all()
+        draw_grid()
+        local words, row, grid = { rg.random(rg.u32), own[3], own[4] }, {}, {}
+        for i = 0, 7 do row[i + 1] = all[i] end
+        for i = 0, 15 do grid[i + 1] = f[i] end
+        local mine = comm:gather(table.concat(words, " "))
+        local common = comm:gather(table.concat(row, " ") .. "/" .. table.concat(grid, " "))
+        for k = 1, comm.size - 1 do
+          assert(common[k] == common[0], common[k])
+          for j = 0, k - 1 do
+            for n = 1, 3 do
+              local word = "^" .. ("%d+ "):rep(n - 1) .. "(%d+)"
+              assert(mine[k]:match(word) ~= mine[j]:match(word), mine[k])
+            end
+          end
+        end
+        if comm.rank == 0 then print(common[0], mine[0]) end
+        comm:barrier()
+      end
+    ]]
+    local alone, together = run(1, script), run(3, script)
+    assert.equal(2, #alone)
+    assert.same(alone, together)
+  end)
+
   it("combine arrays, and numbers of vectors, in place", function()
     holds(2, [[
       local a, v = rg.array(rg.i32, 5), rg.array(rg.vec3, 4)
