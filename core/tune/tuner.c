@@ -177,10 +177,24 @@ static double middle(const TuneRow *row) {
 
 static bool is_even(const TuneRow *row) { return row->samples && middle(row) <= even * row->best; }
 
+/* Even disturbed, as it was half of the time, it took less than each of the others at its best. */
+static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
+  const TuneRow *row = &tuner->rows[kept];
+  int32_t others = 0;
+  for (int32_t k = 0; k < tuner->count; k++) {
+    const TuneRow *other = &tuner->rows[k];
+    if (k == kept || other->state == TUNE_FAILED) continue;
+    if (!other->samples || middle(row) >= other->best * gain) return false;
+    others++;
+  }
+  return row->samples && others;
+}
+
 bool tuner_is_sure(const Tuner *tuner) {
   int32_t kept = tuner->kept, base = first_left(tuner);
-  return kept != TUNE_UNDECIDED && base != TUNE_UNDECIDED && is_even(&tuner->rows[kept]) &&
-         is_even(&tuner->rows[base]);
+  if (kept == TUNE_UNDECIDED || base == TUNE_UNDECIDED) return false;
+  return (is_even(&tuner->rows[kept]) && is_even(&tuner->rows[base])) ||
+         wins_disturbed(tuner, kept);
 }
 
 bool budget_allows(const TuneBudget *budget, double excess, double total) {

@@ -63,7 +63,8 @@ bool tuner_fail(Tuner *tuner, int32_t candidate);
 /* How much longer than the choice a trial will take, as far as is known; in units of the choice's
  * own time: 0.5 is half as long again. Without samples it is taken to be twice as slow. */
 double tuner_excess(const Tuner *tuner, int32_t candidate);
-/* Were times so even that the choice is worth keeping beyond this process? */
+/* Is the choice worth keeping beyond this process? If times were even, or if it is faster by more
+ * than they differed: on a busy machine the default's are uneven, whatever lies between the two. */
 bool tuner_is_sure(const Tuner *tuner);
 
 /* -- the budget: trials may cost a share of all that is run, over all tuners ------------------- */

@@ -206,6 +206,23 @@ static void bounds(void) {
     for (int k = 0; k < 6; k++) tuner_note(&tuner, k % 2, 100 + k, 1);
     CHECK(tuner_is_sure(&tuner));
   }
+  TEST("a choice is sure where the gap is wider than what disturbs") {
+    Tuner tuner;
+    static const double disturbed[] = {1, 3, 1, 2, 3, 2, 1, 3}; /* up to three times as long */
+    tuner_begin(&tuner, 2);
+    for (int k = 0; k < 8 && tuner.kept == TUNE_UNDECIDED; k++) {
+      tuner_note(&tuner, 0, 700 * disturbed[k], 1);
+      tuner_note(&tuner, 1, disturbed[7 - k], 1);
+    }
+    CHECK_INT(1, tuner.kept);
+    CHECK(tuner_is_sure(&tuner));
+    tuner_begin(&tuner, 2); /* twice as fast is less than that */
+    for (int k = 0; k < 8 && tuner.kept == TUNE_UNDECIDED; k++) {
+      tuner_note(&tuner, 0, 2 * disturbed[k], 1);
+      tuner_note(&tuner, 1, disturbed[7 - k], 1);
+    }
+    CHECK(!tuner_is_sure(&tuner));
+  }
   TEST("an anchor is the next power of two") {
     CHECK_INT(0, (int64_t)tune_anchor(0));
     CHECK_INT(1, (int64_t)tune_anchor(1));
