@@ -211,6 +211,8 @@ bool resolve_items(Resolve *r, Expr *e, LoopHead *head);
 /* the shapes of its variables */
 void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt);
 
+/* same_place.c: have both the same value, wherever in the statement they are computed? */
+bool place_is_same(Resolve *r, const Expr *a, const Expr *b);
 /* update.c */
 Update *update_match(Resolve *r, Stmt *stmt); /* NULL: a plain assignment */
 

@@ -397,9 +397,9 @@ static void construct_given(Resolve *r, Stmt *stmt, int k) {
 /* `m *= a` of a matrix, which is not elementwise, becomes `m = m * a`. */
 static void write_product(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
-  if (!sema_is_same(target, target)) {
+  if (!place_is_same(r, target, target)) {
     sema_fail(r->s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
-              "what '*=' multiplies by a matrix is read and written, and this calls a function");
+              "what '*=' multiplies by a matrix is read and written, and this may be another place each time");
     return;
   }
   Expr *product = scratch_new(r->scratch, Expr);

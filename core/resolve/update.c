@@ -4,26 +4,28 @@
  *   t = math.max(t, v), math.min, bit.band, bit.bor, bit.bxor     t = t and v, t or v (a local)
  *   a chain of + and -, or of *, in which t occurs once, not subtracted
  *
- * t is the same text on both sides and calls nothing, and v does not read t. */
+ * t is one place on both sides (same_place.c), and v does not read t. */
 #include "resolve/resolve.h"
 
 /* -- finding the target ------------------------------------------------------------------- */
 
-static bool reads(Expr *e, const Expr *target);
+static bool reads(Resolve *r, Expr *e, const Expr *target);
 
-static bool list_reads(Exprs *list, const Expr *target) {
+static bool list_reads(Resolve *r, Exprs *list, const Expr *target) {
   for (int i = 0; i < list->count; i++)
-    if (list->items[i] && reads(list->items[i], target)) return true;
+    if (list->items[i] && reads(r, list->items[i], target)) return true;
   return false;
 }
 
-static bool reads(Expr *e, const Expr *target) {
-  if (sema_is_same(e, target)) return true;
-  return (e->left && reads(e->left, target)) || (e->right && reads(e->right, target)) ||
-         (e->third && reads(e->third, target)) || list_reads(&e->list, target);
+static bool reads(Resolve *r, Expr *e, const Expr *target) {
+  if (place_is_same(r, e, target)) return true;
+  return (e->left && reads(r, e->left, target)) || (e->right && reads(r, e->right, target)) ||
+         (e->third && reads(r, e->third, target)) || list_reads(r, &e->list, target);
 }
 
-static bool is_target(Expr *e, const Expr *target) { return sema_is_same(sema_strip(e), target); }
+static bool is_target(Resolve *r, Expr *e, const Expr *target) {
+  return place_is_same(r, sema_strip(e), target);
+}
 
 /* -- the patterns ------------------------------------------------------------------------------ */
 
@@ -42,12 +44,12 @@ static bool take_chain(Resolve *r, Expr *e, bool is_negative, bool of_sums, Upda
     return take_chain(r, inner->left, is_negative, of_sums, update, found) &&
            take_chain(r, inner->right, is_negative != (inner->op == AST_SUB), of_sums, update,
                       found);
-  if (is_target(inner, update->target)) {
+  if (is_target(r, inner, update->target)) {
     bool fits = !*found && !is_negative;
     *found = true;
     return fits;
   }
-  if (reads(inner, update->target)) return false;
+  if (reads(r, inner, update->target)) return false;
   add_term(r, update, e, is_negative);
   return true;
 }
@@ -63,19 +65,20 @@ static bool match_binary(Resolve *r, Expr *value, Update *update) {
     return match_chain(r, value, update);
   bool commutes;
   if (!update_find(value->op, &update->op, &commutes)) return false;
-  Expr *other = is_target(value->left, update->target)                ? value->right
-                   : commutes && is_target(value->right, update->target) ? value->left
+  Expr *other = is_target(r, value->left, update->target)                ? value->right
+                : commutes && is_target(r, value->right, update->target) ? value->left
                                                                          : NULL;
-  if (!other || reads(other, update->target)) return false;
+  if (!other || reads(r, other, update->target)) return false;
   add_term(r, update, other, false);
   return true;
 }
 
 /* `op(t, v)` or `op(v, t)` */
 static bool match_pair(Resolve *r, Expr *a, Expr *b, Update *update) {
-  bool is_first = is_target(a, update->target);
+  bool is_first = is_target(r, a, update->target);
   Expr *other = is_first ? b : a;
-  if ((!is_first && !is_target(b, update->target)) || reads(other, update->target)) return false;
+  if ((!is_first && !is_target(r, b, update->target)) || reads(r, other, update->target))
+    return false;
   add_term(r, update, other, false);
   return true;
 }

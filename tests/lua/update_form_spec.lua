@@ -126,6 +126,51 @@ describe("updates in a parallel loop", function()
   end)
 end)
 
+describe("an update whose place calls something", function()
+  local S = rg.struct { { "m", rg.i32 }, { "v", rg.ivec2 } }
+  local n = 20000
+  local helpers = "local function cell(i) local q = i // 5 for _ = 1, 2 do q = q + 1 end \z
+    return q % 16 end local function note(i) p[i] = 1 return i % 16 end "
+
+  -- Is the statement one update, with no plain store of the element beside it?
+  local function is_update(statement)
+    local given = { x = rg.field(rg.i32, 16), s = rg.field(S, 16), v = rg.field(rg.ivec2, 16),
+      p = rg.field(rg.i32, n), a = rg.array(rg.i32, 16), rg = rg, math = math, bit = bit }
+    local k = rg.kernel(("%s function(c: i32) for i in rg.range(%d) do %s end end")
+      :format(helpers, n, statement), given)
+    k(3)
+    local sum = 0
+    for i = 0, 15 do
+      sum = sum + given.x[i] + given.a[i] + given.v[i].y + given.s[i].m
+    end
+    local text = rg.info().arch == "lua" and "update" or k:ir()
+    return text:find "update" ~= nil, sum
+  end
+
+  it("is atomic if it is one place", function()
+    for _, statement in ipairs {
+      "x[math.floor(i / 7) % 16] = x[math.floor(i / 7) % 16] + 1",
+      "x[bit.band(i, 15)] = 1 + x[bit.band(i, 15)]", "x[rg.i32(i) % 16] = x[rg.i32(i) % 16] + 1",
+      "x[cell(i)] = x[cell(i)] + 1", "a[cell(i)] = a[cell(i)] + 1",
+      "v[cell(i)].y = v[cell(i)].y + 1", "s[cell(i)].m = s[cell(i)].m + 1",
+      "v[cell(i)][bit.band(c, 1)] = v[cell(i)][bit.band(c, 1)] + 1",
+      "local k = i % 16 x[k] = x[i % 16] + 1", "x[(1 + i) % 16] = x[(i + 1) % 16] + 1",
+      "x[cell(i)] = math.max(x[cell(i)], 1250)",
+    } do
+      local updates, sum = is_update(statement)
+      assert.is_true(updates, statement)
+      assert.equal(n, sum, statement)
+    end
+  end)
+
+  it("stays a read and a write if its call has effects, or it is another place #compiled", function()
+    for _, statement in ipairs { "x[note(i)] = x[note(i)] + 1", "x[i % 16] = x[i % 15] + 1",
+      "x[cell(i)] = x[cell(i + 1)] + 1" } do
+      assert.is_false((is_update(statement)), statement)
+    end
+  end)
+end)
+
 describe("what is only nearly an update", function()
   local function turn(statement, start, k)
     local x = rg.field(rg.i32, 4)

@@ -138,11 +138,7 @@ function maker.case(count)
       line("r[k][%d] = x[q%d] + x[q%d - 1] * 100 + x[q%d + 1] * 10000", j, j, j, j)
     elseif which == 3 then
       local e = index(c)
-      if e:find "%w%(" then -- an index that calls is evaluated twice: no update
-        line("y:add(%s, %d)", e, j + 1)
-      else
-        line("y[%s] = y[%s] + %d", e, e, j + 1)
-      end
+      line("y[%s] = y[%s] + %d", e, e, j + 1)
     elseif which == 4 then
       local e = index(c)
       line("local n%d = 0", j)
