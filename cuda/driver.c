@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "base/dynlib.h"
 #include "base/option.h"
 
 enum {
@@ -93,7 +94,8 @@ bool driver_open(Driver *driver, Error *err) {
   const char *given = option_text("RG_CUDA_DRIVER");
   const char *path = given[0] ? given : "libcuda.so.1";
   memset(driver, 0, sizeof *driver);
-  driver->library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  const char *unused;
+  driver->library = dynlib_open(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE, &unused);
   if (!driver->library)
     return error_set(err, RG_ERROR_DEVICE,
                      "there is no CUDA driver on this machine: %.200s cannot be opened", path);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/dynlib.h"
 #include "base/option.h"
 #include "comm/header.h"
 #include "comm/mpi.h"
@@ -257,8 +258,9 @@ static const MpiPlugin *open_plugin(Error *err) {
   if (*option) snprintf(path, sizeof path, "%s", option);
   else snprintf(path, sizeof path, "%.*slibregolith-mpi.so",
                 slash ? (int)(slash - info.dli_fname + 1) : 0, slash ? info.dli_fname : "");
-  void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  if (!library) return refuse(dlerror(), err);
+  const char *why;
+  void *library = dynlib_open(path, RTLD_NOW | RTLD_GLOBAL, &why);
+  if (!library) return refuse(why, err);
   MpiPluginEntry *entry;
   *(void **)&entry = dlsym(library, MPI_PLUGIN_ENTRY);
   if (!entry || entry()->version != MPI_PLUGIN_VERSION)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/dynlib.h"
 #include "base/option.h"
 #include "comm/header.h"
 
@@ -69,7 +70,8 @@ static int open_library(CommNccl *nccl) {
     snprintf(nccl->why, sizeof nccl->why, "RG_NCCL is off");
     return 0;
   }
-  nccl->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const char *unused;
+  nccl->library = dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &unused);
   if (!nccl->library) snprintf(nccl->why, sizeof nccl->why, "there is no %.100s", path);
   if (!nccl->library || !find_entries(nccl)) return 0;
   if (nccl->ncclGetVersion(&version)) version = 0;

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/dynlib.h"
 #include "extension/parts.h"
 
 typedef const RgExtension *Begin(const RgExtensionApi *api);
 
 static bool refuse_missing(const char *path, const char *why, Error *err) {
   error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' cannot be opened: %.400s", path,
-            why ? why : "the system does not say why");
+            why);
   return error_hint(err, "a name with a '/' is a path; a name without one is looked for by the "
                          "system");
 }
@@ -79,9 +80,10 @@ const RgExtension *extension_open(Extensions *extensions, const char *path, Erro
   for (Opened *opened = extensions->opened; opened; opened = opened->next)
     if (!strcmp(opened->path, path)) return opened->told;
   if (!counted_give_out(&extensions->store->counted, err)) return NULL;
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const char *why;
+  void *library = dynlib_open(path, RTLD_NOW | RTLD_LOCAL, &why);
   if (!library) {
-    refuse_missing(path, dlerror(), err);
+    refuse_missing(path, why, err);
     return NULL;
   }
   Opened *opened = heap_alloc(extensions->store->heap, sizeof *opened);

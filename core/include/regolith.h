@@ -4,6 +4,8 @@
  * Handles are opaque. Every call that can fail returns 0 for success or an error number; rg_error
  * returns the message. A runtime serves one thread at a time (another thread gets runtime.busy);
  * two runtimes share nothing. What you `create` you `release`; children keep their tree alive.
+ * A function of the host's that a runtime calls must return: one that is left by longjmp, by an
+ * exception or by an error of Lua leaves the runtime busy for ever.
  * Strings passed in are copied; returned strings are borrowed until the next call with the same
  * runtime. Coordinates are 0-based.
  * The error `internal` is a bug in Regolith. The call that fails with it has done a part of its

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/dynlib.h"
 #include "base/option.h"
 #include "build_id.h"
 #include "loader/helper_process.h"
@@ -58,9 +59,10 @@ static bool open_library(Codegen *codegen, Error *err) {
   if (!find_library(codegen->path))
     return error_set(err, RG_ERROR_LIBRARY, "the compiler is not where it should be: %s",
                      codegen->path);
-  codegen->library = dlopen(codegen->path, RTLD_NOW | RTLD_LOCAL);
+  const char *why;
+  codegen->library = dynlib_open(codegen->path, RTLD_NOW | RTLD_LOCAL, &why);
   if (!codegen->library)
-    return error_set(err, RG_ERROR_LIBRARY, "the compiler cannot be opened: %s", dlerror());
+    return error_set(err, RG_ERROR_LIBRARY, "the compiler cannot be opened: %s", why);
   const char *(*build_id)(void);
   *(void **)&build_id = dlsym(codegen->library, "regolith_codegen_build_id");
   *(void **)&codegen->compile = dlsym(codegen->library, "regolith_codegen");
