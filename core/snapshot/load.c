@@ -110,7 +110,8 @@ static bool is_alike(Str a, Str b) {
   int k = 0, j = 0;
   while ((k = past_tag(a, k)) < a.length) {
     j = past_tag(b, j);
-    if (j == b.length || a.data[k++] != b.data[j++]) return false;
+    if (j == b.length || a.data[k] != b.data[j]) return false;
+    k++, j++;
   }
   return past_tag(b, j) == b.length;
 }

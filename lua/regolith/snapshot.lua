@@ -6,7 +6,6 @@ local fail = require "regolith.error"
 local matrix = require "regolith.matrix"
 local field = require "regolith.field"
 local directory = require "regolith.snapshot_directory"
-local array = require "regolith.array"
 local value = require "regolith.value"
 
 local snapshot = {}

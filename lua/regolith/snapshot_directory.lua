@@ -1,6 +1,6 @@
---- A snapshot's directory (core/snapshot/snapshot.h): its text as tables, and what it declares, made
---- by the functions with which scripts declare it. A file may come from anywhere, so each word is
---- checked before it is used, and one that cannot be ends in one sentence.
+--- A snapshot's directory (core/snapshot/snapshot.h): its text as tables, and what it declares,
+--- made by the functions with which scripts declare it. A file may come from anywhere, so each word
+--- is checked before it is used, and one that cannot be ends in one sentence.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -242,7 +242,8 @@ end
 function directory.make(session, out, made, item, path)
   local ok, result = pcall(make, session, out, made, item)
   if ok then return result end
-  if type(result) ~= "table" or tostring(result.code):find "^memory" then return error(result, 0) end
+  local is_refusal = type(result) == "table" and not tostring(result.code):find "^memory"
+  if not is_refusal then return error(result, 0) end
   return directory.refuse(path, tostring(result.message))
 end
 

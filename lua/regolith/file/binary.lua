@@ -104,7 +104,7 @@ function binary.read(what, path)
   if not file then return binary.fail(what, path, "read", why) end
   local ok, bytes, reason = pcall(file.read, file, "*a")
   file:close()
-  if not ok then return binary.fail(what, path, "read", "it is larger than a text of Lua can be") end
+  if not ok then return binary.fail(what, path, "read", "it is larger than a Lua string can be") end
   return bytes or binary.fail(what, path, "read", reason)
 end
 

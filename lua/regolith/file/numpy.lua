@@ -126,7 +126,9 @@ local function read_zip(session, bytes, path)
   local count, at = binary.read_u16(bytes, tail + 10), binary.read_u32(bytes, tail + 16) + 1
   local result = {}
   for _ = 1, count do
-    if bytes:sub(at, at + 3) ~= "PK\1\2" or at + 45 > #bytes then return refuse(path, "its directory cannot be") end
+    if bytes:sub(at, at + 3) ~= "PK\1\2" or at + 45 > #bytes then
+      return refuse(path, "its directory cannot be")
+    end
     local method, crc = binary.read_u16(bytes, at + 10), binary.read_u32(bytes, at + 16)
     local size, length = binary.read_u32(bytes, at + 24), binary.read_u16(bytes, at + 28)
     local place, name = binary.read_u32(bytes, at + 42) + 1, bytes:sub(at + 46, at + 45 + length)

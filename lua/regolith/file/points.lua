@@ -194,7 +194,9 @@ local function read_header(bytes, path)
       element = words[2] or ""
       if element == "vertex" then count = read_count(words[3], path) end
     end
-    if words[1] == "property" and element == "vertex" then read_property(words, properties, path) end
+    if words[1] == "property" and element == "vertex" then
+      read_property(words, properties, path)
+    end
   end
   if not count or #properties == 0 then return refuse(path, "it has no points") end
   return format, count, properties, past
