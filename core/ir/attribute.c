@@ -13,7 +13,9 @@ enum { /* the names of ir.h's flags in op.def */
        EXIT = IR_EXIT,
        LOW = IR_LOW,
        HIGH = IR_HIGH,
-       ANYTYPE = IR_ANYTYPE
+       ANYTYPE = IR_ANYTYPE,
+       SLOW = IR_SLOW,
+       INEXACT = IR_INEXACT
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {

@@ -35,7 +35,9 @@ enum { /* flags of op.def, some of them of llvm_bc/entry.def too */
        IR_ANYTYPE = 1024,
        IR_DEACTIVATES = 2048,
        IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
-       IR_ONCE = 4096
+       IR_ONCE = 4096,
+       IR_SLOW = 8192,
+       IR_INEXACT = 16384
 };
 
 typedef enum IrOp {

@@ -7,6 +7,7 @@
  * If the cache on disk has the bytes, the codegen library is not even opened. RG_DUMP shows each
  * step, RG_TIME its duration. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -88,8 +89,13 @@ static bool run_lower(Compile *compile, Error *err) {
   return true;
 }
 
+typedef struct PassDump { const Kernel *kernel; const PassContext *passes; } PassDump;
+
+/* Steps have the numbers that RG_STOP_AFTER takes. */
 static void dump_pass(void *data, const char *pass, const char *text) {
-  log_dump(pass, ((const Kernel *)data)->name, text);
+  const PassDump *to = data;
+  log_dump(scratch_format(to->passes->scratch, "%d %s", to->passes->step, pass), to->kernel->name,
+           text);
 }
 
 /* What its tasks are written for: a GPU, if there is one. */
@@ -113,6 +119,7 @@ static bool run_passes(Compile *compile, Error *err) {
   Kernel *kernel = compile->kernel;
   const Device *device = kernel->engine->store->device;
   bool dumps = !compile->is_again && wants_dump(kernel, "passes");
+  PassDump to = {.kernel = kernel};
   PassContext passes = {.scratch = &compile->scratch,
                         .vector_bytes = device->vector_bytes / (compile->way.has_half_vectors + 1),
                         .for_cuda = compile->gpu || device->processors[RG_TARGET_PTX],
@@ -128,8 +135,10 @@ static bool run_passes(Compile *compile, Error *err) {
                         .verify = verifies(),
                         .without = compile->way.without ? compile->way.without
                                                         : option_text("RG_WITHOUT"),
+                        .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
                         .dump = dumps ? dump_pass : NULL,
-                        .dump_data = kernel};
+                        .dump_data = &to};
+  to.passes = &passes;
   if (!pass_run_all(&passes, compile->sema.kernel, err)) return false;
   charge(compile, STEP_PASSES, begin);
   dump(compile, TEXT_TASKS);

@@ -69,15 +69,6 @@ static bool note_inst(void *data, IrInst *inst) {
   return true;
 }
 
-static bool is_inexact(IrOp op) {
-  switch (op) {
-  case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN: case IR_ASIN:
-  case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH: case IR_ATAN2:
-    return true;
-  default: return false;
-  }
-}
-
 static bool exclude_inst(void *data, IrInst *inst) {
   Facts *facts = data;
   bool is_power = inst->op == IR_POW || (inst->op == IR_UPDATE && inst->imm == IR_UPDATE_POW);
@@ -90,7 +81,7 @@ static bool exclude_inst(void *data, IrInst *inst) {
     if (is_power && k > 0 && !facts->varies[operand->id])
       facts->excluded |= facts->from[operand->id];
   }
-  if (is_inexact(inst->op) && !varies) facts->excluded |= from;
+  if ((ir_op_info[inst->op].flags & IR_INEXACT) && !varies) facts->excluded |= from;
   return true;
 }
 

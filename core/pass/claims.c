@@ -121,15 +121,7 @@ static bool close_loop(void *data, IrInst *loop) {
   return true;
 }
 
-static bool is_cheap(IrOp op) {
-  switch (op) {
-  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
-  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
-  case IR_ATAN2: case IR_FMOD: case IR_RANDOM:
-    return false;
-  default: return true;
-  }
-}
+static bool is_cheap(IrOp op) { return !(ir_op_info[op].flags & IR_SLOW) && op != IR_RANDOM; }
 
 /* Is it there for counting alone, does it come to the same again, and is it cheap? */
 static bool is_countable(void *data, IrInst *inst) {

@@ -86,15 +86,11 @@ int lanes_op_cost(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
   case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
-  case IR_POW: case IR_EXP: case IR_LOG: case IR_LOG10: case IR_SIN: case IR_COS: case IR_TAN:
-  case IR_ASIN: case IR_ACOS: case IR_ATAN: case IR_SINH: case IR_COSH: case IR_TANH:
-  case IR_ATAN2: case IR_FMOD:
-    return MATHS;
   case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
   case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
   case IR_MEM_RMW: case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
-  default: return 1;
+  default: return ir_op_info[inst->op].flags & IR_SLOW ? MATHS : 1;
   }
 }
 

@@ -23,6 +23,9 @@ typedef struct PassContext {
    * left out with them, and `leaf` makes its loops without cursors. NULL: none. `tasks` and
    * `places` are necessary: then the IR is refused at the end. */
   const char *without;
+  /* Option RG_STOP_AFTER: passes past this step are left out likewise; 0: none is. */
+  int stop_after;
+  int step;           /* which the pipeline is at, from 1 on */
   /* NULL: none; the text is "(unchanged)" if it is */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;

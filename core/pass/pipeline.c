@@ -123,6 +123,7 @@ static bool verify_border(PassContext *ctx, const IrKernel *kernel, bool is_fina
 
 bool pass_is_without(const PassContext *ctx, const char *pass) {
   const char *names = ctx->without;
+  if (ctx->stop_after && ctx->step > ctx->stop_after && !pass_is_necessary(pass)) return true;
   while (names && *names) {
     Str name = {names, (int)strcspn(names, ",")};
     if (str_is(name, pass)) return true;
@@ -134,7 +135,7 @@ bool pass_is_without(const PassContext *ctx, const char *pass) {
 /* Because it is named, or because what it needs has not been done. `leaf` itself leaves out what it
  * can. */
 static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts) {
-  if (!ctx->without || !ctx->without[0]) return false;
+  if (!ctx->stop_after && (!ctx->without || !ctx->without[0])) return false;
   return (pass != &leaf && pass_is_without(ctx, pass->name)) || (pass->needs & ~facts) != 0;
 }
 
@@ -142,9 +143,11 @@ bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err) {
   unsigned facts = facts_of(kernel);
   effects_forget(ctx);
   if (!verify_border(ctx, kernel, false, err)) return false;
-  for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+  for (int i = 0; i < pass_count(); i++) {
+    ctx->step = i + 1;
     if (!is_left_out(ctx, order[i], facts) && !run_pass(ctx, order[i], kernel, &facts, err))
       return false;
+  }
   return verify_border(ctx, kernel, true, err);
 }
 

@@ -24,11 +24,10 @@ static int64_t cost_of_op(IrOp op) {
   case IR_DEACTIVATE:
   case IR_APPEND:
   case IR_POP:
-  case IR_PRINT:
-  case IR_FMOD: return 20;
+  case IR_PRINT: return 20;
   case IR_POW: case IR_RANDOM: return 40;
   case IR_INVOKE: return GUESSED_CALL;
-  default: return op >= IR_EXP && op <= IR_ATAN2 ? 20 : 1;
+  default: return ir_op_info[op].flags & IR_SLOW ? 20 : 1;
   }
 }
 

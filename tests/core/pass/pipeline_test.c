@@ -83,6 +83,18 @@ int main(void) {
     CHECK_TEXT(err.message, "");
     destroy(kernel);
   }
+  TEST("past the step that RG_STOP_AFTER names only necessary passes run, and code can be made") {
+    for (int step = 1; step <= pass_count(); step++) {
+      IrKernel *kernel = read(&err);
+      Dumps stopped = {0};
+      PassContext early = {.scratch = &scratch, .vector_bytes = 32, .verify = true,
+                           .stop_after = step, .dump = collect, .dump_data = &stopped};
+      CHECK(pass_run_all(&early, kernel, &err));
+      CHECK_TEXT(err.message, "");
+      CHECK(strstr(stopped.names, "lanes ") == NULL || step == pass_count());
+      destroy(kernel);
+    }
+  }
   TEST("what changes nothing says so") {
     IrKernel *kernel = read(&err);
     CHECK(pass_run_named(&ctx, kernel, "fold", &err));
