@@ -2,6 +2,7 @@
 --- `rg.range`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
+local find = require("regolith.host").find
 local range = require "regolith.range"
 local rescale = require "regolith.rescale"
 local library = require "regolith.library"
@@ -16,7 +17,7 @@ local names = builtin.names
 
 if jit then jit.off(true) end -- the loops below run once: not worth a trace
 for _, host in ipairs { "math", "bit", "string", "table", "coroutine", "io", "os" } do
-  for name, f in pairs(type(_G[host]) == "table" and _G[host] or {}) do
+  for name, f in pairs(type(rawget(_G, host)) == "table" and rawget(_G, host) or {}) do
     if type(f) == "function" then names[f] = host .. "." .. name end
   end
 end
@@ -28,7 +29,7 @@ for _, name in ipairs { "print", "assert", "error", "pcall", "xpcall", "ipairs",
   "tostring", "tonumber", "unpack", "setmetatable", "getmetatable", "rawget", "rawset", "rawequal",
     "require", "load",
   "loadstring", "dofile", "collectgarbage", "getfenv", "setfenv" } do
-  if _G[name] then names[_G[name]] = name end
+  if rawget(_G, name) then names[rawget(_G, name)] = name end
 end
 
 --- Also what stands in the place of these three among the globals: kernels print to that, and the
@@ -37,7 +38,7 @@ function builtin.name_of(v, globals)
   local name = names[v]
   if name then return name end
   for _, said in ipairs { "print", "assert", "error" } do
-    if rawequal(v, globals[said]) then return said end
+    if rawequal(v, find(globals, said)) then return said end
   end
 end
 

@@ -16,6 +16,7 @@
 --- there is another function at a place; then they are one launch argument.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
+local host = require "regolith.host"
 local source = require "regolith.source"
 
 local debug, getfenv = debug, getfenv
@@ -181,17 +182,17 @@ end
 
 --- Of a text: its captures, then what every kernel knows, then the globals where it was made.
 function called.text_name(kernel, name)
-  local v = kernel.captures[name]
+  local v = host.find(kernel.captures, name)
   if not rawequal(v, nil) then return v end
   v = kernel.defaults[name]
   if not rawequal(v, nil) then return v end
-  return kernel.environment[name]
+  return host.find(kernel.environment, name)
 end
 
 function called.global(self, number, name)
   local f = self.functions[number]
   if f and is_text(f) then return called.text_name(f, name) end
-  return f and (getfenv and getfenv(f) or _G)[name]
+  return f and host.find(getfenv and getfenv(f) or _G, name)
 end
 
 return called

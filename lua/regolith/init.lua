@@ -3,7 +3,11 @@
 --- repeated. The module itself is main.lua. An installed one has a file `bytecode` next to it: the
 --- modules as compiled when it was built (package/bytecode.lua). Reading that is 3 ms faster than
 --- parsing; where it does not match this LuaJIT, or is damaged, the sources are used.
-if not pcall(require, "ffi") then
+local has_ffi, why = pcall(require, "ffi")
+if not has_ffi and jit and not tostring(why):find "^module 'ffi' not found" then
+  -- A host may have replaced `require`, as a game does for its mods.
+  error(("regolith needs LuaJIT's ffi, and require 'ffi' fails: %s"):format(tostring(why)), 0)
+elseif not has_ffi then
   error(("regolith needs LuaJIT with its ffi, and this is %s: run the script by luajit or regolith")
     :format(jit and jit.version .. " without it" or _VERSION), 0)
 end

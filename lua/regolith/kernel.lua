@@ -9,6 +9,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 local types = require "regolith.type"
 local struct = require "regolith.struct"
 local matrix = require "regolith.matrix"
@@ -218,7 +219,7 @@ local function root_expression(self, name, joined, number)
     return ("need.text_name(self, %q)"):format(name), false
   end
   local upvalue = find_upvalue(self.fn, name)
-  if not upvalue then return ("self.environment[%q]"):format(name), false end
+  if not upvalue then return ("need.find(self.environment, %q)"):format(name), false end
   if not debug.upvaluejoin then return ("need.upvalue(self.fn, %d)"):format(upvalue), true end
   joined[upvalue] = true
   return "u" .. upvalue, true
@@ -334,7 +335,7 @@ function need.upvalue(f, number)
   return v
 end
 
-need.text_name = called.text_name
+need.text_name, need.find = called.text_name, host.find
 
 function need.refuse_extra(self)
   if methods.source(self):find "^[^)]*%.%.%.%s*%)" then return self() end -- the compiler refuses it
@@ -407,8 +408,10 @@ end
 -- -- what was printed -----------------------------------------------------------------------------
 
 local function print_lines(self)
-  local lines = lib.quiet(require("regolith.oracle_say").lines, self.runtime)
-  for _, line in ipairs(lines) do self.environment.print(line) end
+  local say = require "regolith.oracle_say"
+  local lines = lib.quiet(say.lines, self.runtime)
+  local print = #lines > 0 and host.find(self.environment, "print")
+  for _, line in ipairs(lines) do say.call(print, line) end
 end
 
 local function say_first(self, ...)

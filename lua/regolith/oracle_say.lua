@@ -40,8 +40,16 @@ end
 --- Pieces of text as one.
 say.text = table.concat
 
+--- Calls what is the global `print` now with a line's arguments, which the core joins by tabs.
+function say.call(print, line)
+  if not line:find("\t", 1, true) then return print(line) end
+  local arguments = {}
+  for argument in (line .. "\t"):gmatch "([^\t]*)\t" do arguments[#arguments + 1] = argument end
+  return print(unpack(arguments))
+end
+
 --- A line, to what is the global `print` of the kernel now.
-function say.print(run, text) run.globals.print(text) end
+function say.print(run, text) return say.call(run.globals.print, text) end
 
 --- What is raised then; oracle.lua returns to the launch, which raises the core's error.
 say.failed = {}

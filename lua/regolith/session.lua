@@ -3,6 +3,7 @@
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
+local host = require "regolith.host"
 local launch_site = require "regolith.launch_site"
 
 local io = io
@@ -189,7 +190,7 @@ local function begin(self, options)
   local c, arch = create_runtime(options)
   self.runtime, self.anchor = lib.new_runtime()
   self.runtime.session = setmetatable({ self }, { __mode = "v" })
-  self.runtime.c, self.begun, self.reader = c, fail.place(), options.read
+  self.runtime.c, self.begun, self.reader = c, fail.place(), options.read or host.get_reader()
   self.runtime.arch = arch
   local lines_out = ffi.new "const int32_t *[1]"
   C.rg_keep_lines(c, lines_out)

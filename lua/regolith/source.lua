@@ -13,8 +13,8 @@ local source = {}
 local function missing(message, hint)
   return fail.raise {
     code = "source.missing", message = message,
-    hint = hint or "load it from a file, or unnamed with loadstring(text), or pass the kernel as "
-      .. "text: rg.kernel([=[function() .. end]=], { x = x })",
+    hint = hint or "load it from a file, or unnamed with loadstring(text), pass the kernel as "
+      .. "text: rg.kernel([=[function() .. end]=], { x = x }), or say rg.init{ read = f }",
   }
 end
 
@@ -161,7 +161,8 @@ local function text_of(info, reader)
       "run it from a file, or by 'regolith - < file', which keeps it")
   end
   if mark == "=" then missing(no_text:format(name) .. reason) end
-  missing(("the source file '%s' of this function cannot be read%s"):format(name, reason))
+  missing(("the source file '%s' of this function cannot be read%s"):format(name, reason),
+    "rg.init{ read = f } finds scripts that are in no file: f(name) returns a text, or nil and why")
 end
 
 --- text, chunk (what errors show), line_defined, last_line, which, name of a function.

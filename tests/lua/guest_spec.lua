@@ -142,6 +142,61 @@ describe("a process that loads Regolith", function()
     ]] .. work .. "print(x[999])"))
   end)
 
+  it("learns where a kernel's undefined name is though it forbids undeclared globals", function()
+    local forbids = [[
+      setmetatable(_G, { __index = function(_, name) error("undeclared " .. name, 2) end })
+      local rg = require "regolith"
+      local x = rg.field(rg.f32, 8)
+      local function helper() return nosuch end
+      for _, k in ipairs { rg.kernel(function() x[0] = nosuch end),
+        rg.kernel(function() x[0] = helper() end), rg.kernel("function() x[0] = nosuch end") } do
+        local ok, problem = pcall(k)
+        io.write(problem.code, " ", problem.line, " ", problem.column or "-", ";")
+      end
+    ]]
+    assert.equal("name.unknown 5 56;name.unknown 4 38;name.unknown 6 74;", run(forbids))
+    assert.equal("name.unknown 5 56;name.unknown 4 38;name.unknown 6 74;",
+      run(forbids, "env RG_ARCH=lua luajit"))
+  end)
+
+  it("finds its scripts where LÖVE has them", function()
+    assert.equal("6 source.missing true", run [[
+      package.loaded.love = { filesystem = { read = function(name)
+        if name == "game.lua" then return "return function(x) return x * 2 end", 35 end
+        return nil, "no file"
+      end } }
+      local rg = require "regolith"
+      local twice = rg.kernel(loadstring("return function(x) return x * 2 end", "@game.lua")())
+      local ok, problem = pcall(rg.kernel, loadstring("return function() end", "@other.lua")())
+      print(twice(3), problem.code or problem:match "other.lua.-no file" and "source.missing",
+        tostring(problem):find("rg.init{ read = f }", 1, true) ~= nil)
+    ]])
+  end)
+
+  it("gets the values of a kernel's print as arguments", function()
+    for _, arch in ipairs { "cpu", "lua" } do
+      assert.equal("3|1|a b|2.5", run([[
+        local rg = require "regolith"
+        local k = rg.kernel(function() print(1, "a b", 2.5) end)
+        function print(...) io.write(select("#", ...), "|", table.concat({ ... }, "|")) end
+        k()
+      ]], "env RG_ARCH=" .. arch .. " luajit"))
+    end
+  end)
+
+  it("learns why LuaJIT's ffi cannot be had", function()
+    local said = "regolith needs LuaJIT's ffi, and require 'ffi' fails: require() is disabled"
+    assert.equal(said, run [[
+      local load = assert(loadfile(package.searchpath("regolith", package.path)))
+      local whole = require
+      function require(name)
+        if name == "ffi" then error("require() is disabled", 0) end
+        return whole(name)
+      end
+      print(select(2, pcall(load)))
+    ]])
+  end)
+
   it("may define classes whose methods are kernels", function()
     assert.equal("0.5 3 0.25", run [[
       local rg = require "regolith"
@@ -242,7 +297,7 @@ describe("a LuaJIT", function()
   it("without its ffi is told so in one sentence, and one without its compiler does", function()
     assert.matches("^regolith needs LuaJIT with its ffi, and this is LuaJIT [%d.%w-]+ without it: \z
       run the script by luajit or regolith$", run [[
-      package.loaded.ffi, package.preload.ffi = nil, function() error "none" end
+      package.loaded.ffi, package.preload.ffi = nil, nil
       local ok, problem = pcall(require, "regolith")
       print(not ok and problem)
     ]])

@@ -6,7 +6,7 @@ local rg, failure = support.rg, support.failure
 local function printed(f, ...)
   local lines, before = {}, _G.print
   _G.print = function(...)
-    lines[#lines + 1] = select("#", ...) == 1 and ... or "?"
+    lines[#lines + 1] = select("#", ...) > 0 and table.concat({ ... }, "\t") or "?"
   end
   local ok, message = pcall(f, ...)
   _G.print = before
