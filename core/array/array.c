@@ -42,8 +42,7 @@ static bool read_type(Array *array, const char *type, Error *err) {
   return array->type_name != NULL;
 }
 
-static bool read_shape(Array *array, const int64_t *shape, int32_t rank, int64_t least,
-                       Error *err) {
+static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *err) {
   char label[100], extents[200];
   int64_t bytes = type_row(&array->store->types, array->type).size;
   if (rank < 1 || rank > ARRAY_MAX_AXES || !shape)
@@ -53,10 +52,9 @@ static bool read_shape(Array *array, const int64_t *shape, int32_t rank, int64_t
   array->count = 1;
   memcpy(array->shape, shape, sizeof *shape * (size_t)rank);
   for (int k = 0; k < rank; k++)
-    if (shape[k] < least)
+    if (shape[k] < 0)
       return error_set(err, RG_ERROR_ARGUMENT,
-                       "an extent of an array is a %s, not %lld",
-                       least ? "positive whole number" : "whole number from 0 on",
+                       "an extent of an array is a whole number from 0 on, not %lld",
                        (long long)shape[k]);
   bool is_huge = false;
   for (int k = rank - 1; k >= 0; k--) {
@@ -77,9 +75,9 @@ static bool copy_name(Array *array, const char *name, Error *err) {
 }
 
 static bool declare(Array *array, const char *type, const int64_t *shape, int32_t rank,
-                    const char *name, int64_t least, Error *err) {
+                    const char *name, Error *err) {
   return copy_name(array, name, err) && read_type(array, type, err) &&
-         read_shape(array, shape, rank, least, err);
+         read_shape(array, shape, rank, err);
 }
 
 static Array *begin(Store *store, Error *err) {
@@ -111,9 +109,9 @@ static bool take_memory(Array *array, Error *err) {
 }
 
 static Array *create(Store *store, const char *type, const int64_t *shape, int32_t rank,
-                     const char *name, int64_t least, Error *err) {
+                     const char *name, Error *err) {
   Array *array = begin(store, err);
-  if (array && declare(array, type, shape, rank, name, least, err) && take_memory(array, err))
+  if (array && declare(array, type, shape, rank, name, err) && take_memory(array, err))
     return array;
   if (array) object_release(&array->object);
   return NULL;
@@ -121,12 +119,12 @@ static Array *create(Store *store, const char *type, const int64_t *shape, int32
 
 Array *array_create(Store *store, const char *type, const int64_t *shape, int32_t rank,
                     const char *name, Error *err) {
-  return create(store, type, shape, rank, name, 1, err);
+  return create(store, type, shape, rank, name, err);
 }
 
 Array *array_create_buffer(Store *store, const char *type, const int64_t *shape, int32_t rank,
                            Error *err) {
-  return create(store, type, shape, rank, "", 0, err);
+  return create(store, type, shape, rank, "", err);
 }
 
 /* -- memory of somebody else ------------------------------------------------------------------- */
@@ -183,9 +181,9 @@ static bool is_folded(const Array *array) {
 /* Where its first byte is, and the first past its last one. */
 static bool find_ends(Array *array, Error *err) {
   char label[100];
-  int64_t low = 0, high = type_row(&array->store->types, array->type).size;
+  int64_t low = 0, high = array->count ? type_row(&array->store->types, array->type).size : 0;
   bool is_huge = false;
-  for (int k = 0; k < array->rank; k++) {
+  for (int k = 0; k < array->rank && array->count; k++) {
     int64_t reach;
     is_huge |= __builtin_mul_overflow(array->strides[k], array->shape[k] - 1, &reach);
     if (is_huge) break;
@@ -229,7 +227,7 @@ static bool show(Array *array, const RgWrap *wrap, Error *err) {
 Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
-  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, 1, err) &&
+  if (declare(array, wrap->type, wrap->shape, wrap->rank, wrap->name, err) &&
       take_pointer(array, wrap->pointer, err) && read_strides(array, wrap->strides, err) &&
       find_ends(array, err)) {
     array->is_pitched = is_pitched(array);
@@ -319,7 +317,7 @@ static bool begin_taken(Array *array, const RtCounted *counted, const char *type
   array->is_whole = rank == 1;
   for (int k = 0; rank > 1 && rank <= ARRAY_MAX_AXES && k < rank; k++)
     shape[k] = rt_array_axis((int64_t)(uintptr_t)counted, k);
-  return read_shape(array, shape, rank, 0, err);
+  return read_shape(array, shape, rank, err);
 }
 
 Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err) {
@@ -339,7 +337,7 @@ Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int
                    int32_t rank, Error *err) {
   Array *array = begin(store, err);
   if (!array) return NULL;
-  if (declare(array, type, shape, rank, "", 0, err)) {
+  if (declare(array, type, shape, rank, "", err)) {
     array->held = counted;
     if (place(array, err)) return array;
     array->held = NULL;

@@ -172,6 +172,7 @@ typedef struct IrArray {
   /* its elements may also be reached through another array, or by other indices: nothing is known
    * of two accesses */
   bool is_shared;
+  bool is_empty;             /* an extent may be 0; else all are at least 1 */
   /* its address and extents are slots that the host region sets before the task, from pass `fixed`
    * on; it is in no block, so that workers have no copies */
   bool is_counted;

@@ -208,8 +208,9 @@ static void print_tables(StrBuf *out, const IrKernel *kernel) {
                   array->address, array->extents);
     if (array->strides >= 0)
       strbuf_format(out, " %s=%d", array->is_pitched ? "pitch" : "strides", array->strides);
-    strbuf_format(out, " size=%d%s%s%s", array->size, array->is_wide ? " wide" : "",
-                  array->is_shared ? " shared" : "", array->is_counted ? " counted" : "");
+    strbuf_format(out, " size=%d%s%s%s%s", array->size, array->is_wide ? " wide" : "",
+                  array->is_shared ? " shared" : "", array->is_empty ? " empty" : "",
+                  array->is_counted ? " counted" : "");
     if (array->tree >= 0) strbuf_format(out, " in t%d", array->tree);
     print_optional_name(out, array->name);
   }

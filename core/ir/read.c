@@ -70,6 +70,7 @@ static bool read_array(IrReader *r) {
   if (!ok || !read_word_number(r, "size", &array.size)) return false;
   array.is_wide = ir_read_try_word(r, "wide");
   array.is_shared = ir_read_try_word(r, "shared");
+  array.is_empty = ir_read_try_word(r, "empty");
   array.is_counted = ir_read_try_word(r, "counted");
   if (ir_read_try_word(r, "in") &&
       !ir_read_entry(r, 't', r->kernel->trees.count, &array.tree))

@@ -139,7 +139,8 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
                    .is_strided = array->is_strided,
                    .is_pitched = array->is_pitched,
                    .is_shared = is_shared(values, value_count, array),
-                   .is_constant = array->is_constant};
+                   .is_constant = array->is_constant,
+                   .is_empty = array->count == 0};
   memcpy(out.shape, array->shape, sizeof array->shape);
   return out;
 }
@@ -169,9 +170,9 @@ static void make_array_words(const PatternMaking *making, int32_t k, uint64_t *w
   words[2] = (uint64_t)array->type.number | (uint64_t)seen.axis_count << 32;
   words[3] = (uint64_t)seen.is_wide | (uint64_t)seen.is_strided << 1 |
              (uint64_t)seen.is_shared << 2 | (uint64_t)seen.is_constant << 3 |
-             (uint64_t)seen.is_pitched << 4;
+             (uint64_t)seen.is_pitched << 4 | (uint64_t)seen.is_empty << 5;
   if (kernel_is_static(making->kernel, k))
-    words[3] |= hash_bytes(1, array->shape, sizeof array->shape) << 5;
+    words[3] |= hash_bytes(1, array->shape, sizeof array->shape) << 6;
 }
 
 /* Not destroyed, of this runtime, laid out. A field that is not placed is left to sema, which knows

@@ -138,6 +138,7 @@ static void add_arrays(Lower *l) {
                    .size = (int32_t)type_row(l->s->input->types, array->type).size,
                    .is_wide = array->of.is_wide,
                    .is_shared = array->of.is_shared,
+                   .is_empty = array->of.is_empty,
                    .name = array->name};
     int strides = !array->of.is_strided ? 0 : out.is_pitched ? 1 : out.axis_count;
     for (int k = 0; k < strides; k++) {

@@ -75,7 +75,8 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
 IrInst *address_slot(IrBuilder *b, bool in_task, int slot, Type type);
 IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis); /* i32, i64 */
 Type address_extent_type(const IrArray *array);
-int64_t address_most(const IrArray *array); /* what no extent of it exceeds */
+int64_t address_least(const IrArray *array); /* what every extent of it has at least, */
+int64_t address_most(const IrArray *array);  /* and what none exceeds */
 IrInst *address_inside_array(IrBuilder *b, bool in_task, const IrArray *array,
                              IrInst *const *indices);
 

@@ -23,6 +23,9 @@ IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axi
   return address_slot(b, in_task, array->extents + axis, address_extent_type(array));
 }
 
+int64_t address_least(const IrArray *array) {
+  return array->is_empty || array->is_counted ? 0 : 1;
+}
 int64_t address_most(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
 
 static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {

@@ -72,10 +72,10 @@ static const IrArray *array_of(const Bounds *b, const IrInst *place) {
   return array < 0 ? NULL : &b->kernel->arrays.items[array];
 }
 
-/* Every extent is at least 1; the loop may end at this very one. */
+/* Most extents are at least 1; the loop may end at this very one. */
 static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
   if (!range->known) return false;
-  if (!range->base) return range->low == 0 && range->high == 0;
+  if (!range->base) return range->low == 0 && range->high == 0 && address_least(array) > 0;
   int param = ranges_param(b->body, range->base);
   return param >= 0 && limits_hold_in_array(&b->limits[param], range, array, axis);
 }
@@ -242,7 +242,8 @@ static bool is_in_interior(const Bounds *b, const IrInst *place, int axis) {
   int64_t size = array ? address_most(array) : node_of(b, place)->shape[axis];
   int param = range.known ? ranges_param(b->task->interior, range.base) : -1;
   if (size == 0) return true;
-  if (range.known && !range.base) return range.low >= 0 && range.high < (array ? 1 : size);
+  if (range.known && !range.base)
+    return range.low >= 0 && range.high < (array ? address_least(array) : size);
   if (param < 0) return false;
   bool is_always = array ? limits_hold_in_array(&b->limits[param], &range, array, axis)
                          : limits_hold_below(&b->limits[param], &range, size);

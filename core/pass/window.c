@@ -87,10 +87,10 @@ static bool holds_in_task(const Windows *w, const IndexRange *range, const Windo
                                   bound->axis));
 }
 
-/* Size 0: an unbounded axis. An extent is at least 1. */
+/* Size 0: an unbounded axis. */
 static bool is_always_inside(const Windows *w, const IndexRange *range, const Window *bound) {
   if (bound->size == 0) return true;
-  int64_t size = bound->array ? 1 : bound->size;
+  int64_t size = bound->array ? address_least(bound->array) : bound->size;
   if (!range->known) return false;
   return range->base ? holds_in_task(w, range, bound) : range->low >= 0 && range->high < size;
 }

@@ -60,6 +60,7 @@ typedef struct SemaArray {
   bool is_pitched; /* only along axis 0: the others are row-major without gaps */
   bool is_shared;  /* its elements may also be reached in another way: see IrArray */
   bool is_constant; /* only read */
+  bool is_empty;   /* an extent is 0 */
   int64_t shape[SNODE_MAX_AXES]; /* may be read where the value `is_static` */
 } SemaArray;
 typedef struct SemaValue {

@@ -357,12 +357,13 @@ local function check_extents(extents, what)
   extents = index.read_list(extents)
   if #extents < 1 or #extents > 8 then
     return fail.argument(("%s takes 1 to 8 extents, not %d"):format(what, #extents),
-      "rg.array(rg.f32, n, m)")
+      #extents == 0 and "one element is an array of extent 1, or a field of shape {}"
+      or "rg.array(rg.f32, n, m)")
   end
   for _, size in ipairs(extents) do
-    if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
+    if type(size) ~= "number" or size % 1 ~= 0 or size < 0 then
       return fail.argument(
-        "an extent of an array is a positive whole number, not " .. fail.describe(size))
+        "an extent of an array is a whole number from 0 on, not " .. fail.describe(size))
     end
     index.check_magnitude("an extent", size)
   end
@@ -495,7 +496,7 @@ function array.create(session, t, ...)
   local extents, count = { ... }, select("#", ...)
   for k = 1, count do
     if extents[k] == nil then
-      return fail.argument("an extent of an array is a positive whole number, not nothing")
+      return fail.argument("an extent of an array is a whole number from 0 on, not nothing")
     end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
@@ -525,6 +526,9 @@ end
 -- How far the array reaches into the memory, in bytes from its first element.
 local function last_byte(t, extents, strides)
   local past, step = t.size, t.size
+  for _, size in ipairs(extents) do
+    if size == 0 then return 0 end
+  end
   for axis = #extents, 1, -1 do
     local stride = strides and tonumber(strides[axis - 1]) or step
     if stride > 0 then past = past + stride * (extents[axis] - 1) end

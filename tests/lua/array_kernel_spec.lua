@@ -70,6 +70,46 @@ describe("a kernel given an array", function()
     assert.same({ 4, 6, 8, 10 }, a:to_table())
   end)
 
+  it("may have no elements: reads give zero, writes do nothing and are counted", function()
+    local s, empty = rg.field(rg.i32, 4), rg.array(rg.i32, 0)
+    assert.equal(0, #empty)
+    assert.same({}, empty:to_table())
+    local rows = rg.array(rg.i32, 3, 0):to_table()
+    assert.same({ 3, 0 }, { #rows, #rows[1] })
+    local k = rg.kernel([[function(a)
+      a[0] = 4
+      s[0] = a[0]
+      for i in rg.range(2) do
+        a[0] = 7
+        s[i + 1] = a[0]
+      end
+      for i in a:active() do s[3] += 1 end
+    end]], { rg = rg, s = s })
+    local before = rg.stats().out_of_range
+    k(empty)
+    assert.same({ 0, 0, 0, 0 }, s:to_table())
+    assert.equal(3, rg.stats().out_of_range - before)
+    k(rg.array(rg.i32, 1))
+    assert.same({ 4, 7, 7, 1 }, s:to_table())
+    local made = rg.kernel([[function(n: i32)
+      local a = rg.zeros(rg.i32, n)
+      for i in rg.range(2) do
+        a[0] = 7
+        s[i + 1] = a[0]
+      end
+    end]], { rg = rg, s = s })
+    made(0)
+    assert.same({ 4, 0, 0, 1 }, s:to_table())
+  end)
+
+  it("has an extent by an index of the run, of one axis too; outside it is 0", function()
+    local extent = rg.kernel [[function(u, k: i32) return u.shape[k] end]]
+    for _, make in ipairs { rg.array, rg.field } do
+      local one, two = make(rg.f32, 5), make(rg.f32, 5, 7)
+      assert.same({ 5, 0, 7 }, { extent(one, 0), extent(one, 1), extent(two, 1) })
+    end
+  end)
+
   it("knows its shape: #a, a.shape[k], a.shape.x, a.shape as a vector", function()
     local a = rg.array(rg.f32, 3, 4, 5)
     local n, x, y, z, whole, turned, axes, chosen = rg.kernel(function(u, k)

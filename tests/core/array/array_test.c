@@ -74,11 +74,11 @@ static void own_memory(void) {
   }
   TEST("what is no array is refused, in a sentence") {
     RgArray *a = NULL;
-    int64_t shape[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, none = 0;
+    int64_t shape[9] = {1, 1, 1, 1, 1, 1, 1, 1, 1}, less = -1;
     CHECK_ERROR(rg_array_create(rg, "f32", shape, 9, NULL, &a), "argument.invalid",
                 "an array has 1 to 8 axes, not 9");
-    CHECK_ERROR(rg_array_create(rg, "f32", &none, 1, NULL, &a), "argument.invalid",
-                "an extent of an array is a positive whole number, not 0");
+    CHECK_ERROR(rg_array_create(rg, "f32", &less, 1, NULL, &a), "argument.invalid",
+                "an extent of an array is a whole number from 0 on, not -1");
     CHECK(rg_array_create(rg, "float", shape, 1, NULL, &a) != 0 && !a);
     CHECK_TEXT(rg_error(rg)->code, "type.unknown");
   }
