@@ -198,6 +198,7 @@ local function begin(self, options)
   local count_out = ffi.new "const uint64_t *[1]"
   C.rg_count_launches(c, count_out)
   if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0], lib.path) end
+  if options.seed == 0 then C.rg_seed(c, 0) end -- which RgOptions takes as none
   if arch == "lua" then
     self.runtime.oracle = require("regolith.oracle").create(self.runtime.number)
   end

@@ -141,6 +141,8 @@ describe("random numbers in a kernel", function()
     assert.is_true(one == run { threads = 3, seed = 5, arch = arch })
     assert.is_true(one == run { seed = 5, arch = "lua" })
     assert.is_false(one == run { seed = 6, arch = arch })
+    assert.is_false(run { seed = 0, arch = arch } == run { arch = arch })
+    assert.is_true(run { seed = 0, arch = arch } == run { seed = 0, arch = "lua" })
   end)
 
   it("differ between loops, launches, iterations, turns and calls", function()
