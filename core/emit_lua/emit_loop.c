@@ -185,7 +185,8 @@ static void emit_head(Emit *e, const LoopHead *head, const Stmt *stmt) {
     return;
   }
   const char *wide = type_bits(head->index) == 64 ? "_i64" : "";
-  if (head->is_vector) emit_text(e, "_rg.as_vectors(");
+  bool is_vector = head->is_vector && head->axis_count > 1; /* of one axis it is a number */
+  if (is_vector) emit_text(e, "_rg.as_vectors(");
   if (head->node) {
     emit_format(e, "_rg.active%s(", wide);
     emit_source(e, head->source);
@@ -197,7 +198,7 @@ static void emit_head(Emit *e, const LoopHead *head, const Stmt *stmt) {
       emit_bound(e, head->bounds.items[i], head->index);
     }
   }
-  emit_text(e, head->is_vector ? "))" : ")");
+  emit_text(e, is_vector ? "))" : ")");
 }
 
 void emit_for_in(Emit *e, Stmt *stmt) {

@@ -2,6 +2,7 @@
  *
  *     x.shape[0]  x.shape.x  x.shape.yx     constants
  *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name
+ *     unpack(x.shape)                       512, 256
  *
  * Those of an array are a launch argument, and these are parts of it.
  *
@@ -110,6 +111,16 @@ Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name) {
   return (Entity){0};
 }
 
+/* Of one axis a shape is no vector, so what an index reads is written out: outside zero, as of a
+ * vector. */
+static Entity indexed_number(Resolve *r, Expr *e) {
+  Expr call = {.kind = AST_CALL, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast};
+  vec_push(r->scratch, &call.list, e->left);
+  vec_push(r->scratch, &call.list, e->list.items[0]);
+  *e = call;
+  return resolve_call_of_text(r, e, "shape", "function(v, k) return k == 0 and v or 0 end");
+}
+
 Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
   double axis;
   int count = extent_count(shape);
@@ -117,6 +128,8 @@ Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
     return axis >= 0 && axis < count && axis == (int)axis
                ? extent_number(shape, (int)axis)
                : fail_axis(r, e, shape);
+  if (count == 1 && e->list.count == 1 && e->list.items[0]->kind != AST_TABLE)
+    return resolve_scalar(r, e->list.items[0]) ? indexed_number(r, e) : (Entity){0};
   if (count == 1) {
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, "write x.shape[0]", "'%s' has 1 axis", shape->name);
     return (Entity){0};

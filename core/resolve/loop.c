@@ -11,6 +11,11 @@ static bool fail_head(Resolve *r, const Expr *e, const char *sentence) {
 
 /* -- modifiers --------------------------------------------------------------------------------- */
 
+static bool is_modifier(const Expr *e) {
+  const Method *method = e->kind == AST_METHOD ? method_find(e->text) : NULL;
+  return method && method->form == METHOD_MODIFIER;
+}
+
 static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
   double size = 0;
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &size) && size >= 1 &&
@@ -22,7 +27,17 @@ static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
                    "'block' takes a positive integer");
 }
 
+/* `:vec():vec()`: the second can only be a slip. */
+static bool check_once(Resolve *r, const Expr *e) {
+  for (const Expr *at = sema_strip(e->left); is_modifier(at); at = sema_strip(at->left))
+    if (str_equal(at->text, e->text))
+      return sema_fail(r->s, e, RG_ERROR_LOOP, "leave one of them out",
+                       "this loop has ':%s()' twice", sema_text(r->s, e->text));
+  return true;
+}
+
 static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
+  if (!check_once(r, e)) return false;
   if (str_is(e->text, "block")) return take_block(r, e, head);
   if (e->list.count)
     return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes no arguments",
@@ -33,11 +48,6 @@ static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
   head->is_scalar |= str_is(e->text, "scalar");
   head->is_global |= str_is(e->text, "global");
   return true;
-}
-
-static bool is_modifier(const Expr *e) {
-  const Method *method = e->kind == AST_METHOD ? method_find(e->text) : NULL;
-  return method && method->form == METHOD_MODIFIER;
 }
 
 /* -- what it loops over ------------------------------------------------------------------------ */

@@ -324,6 +324,8 @@ Entity rescale_call(Resolve *r, Expr *e);
 Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m);
 /* unpack.c */
 Entity unpack_call(Resolve *r, Expr *e);
+/* `e`, whose list has the arguments, becomes a call of this function. */
+Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text);
 /* library_call.c */
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* a function of algebra that is expanded for small matrices, and called so for this one */

@@ -336,8 +336,18 @@ bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
                    "'%s' is the bytes of a string, which can only be read", object->name);
 }
 
+/* Of a table that a local names, `b[1]` may be a field, whose elements are assigned. */
+static bool is_element_in_list(Resolve *r, Expr *target) {
+  for (Expr *at = target->left; is_in_list(at); at = at->left) {
+    if (at->kind != AST_INDEX && at->kind != AST_FIELD) return false;
+    EntityKind kind = resolve_expr(r, at).kind;
+    if (kind == ENTITY_FIELD || kind == ENTITY_ELEMENT || r->s->failed) return true;
+  }
+  return false;
+}
+
 static void resolve_target(Resolve *r, Expr *target) {
-  if (is_in_list(target)) {
+  if (is_in_list(target) && !is_element_in_list(r, target)) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
               "a table of values begins in the kernel: {0, 0, 0}; many are an array, "
               "rg.zeros(rg.f32, n)",

@@ -1,5 +1,5 @@
-/* unpack.c - unpack(v), unpack(t): the numbers of a vector, the rows of a matrix or the items of a
- * table, as values. A function generated as source for its call:
+/* unpack.c - unpack(v), unpack(t): the numbers of a vector or a shape, the rows of a matrix or the
+ * items of a table, as values. A function generated as source for its call:
  *
  *     function(v) return v[0], v[1], v[2] end        function(t) return t[1], t[2] end
  */
@@ -8,12 +8,26 @@
 
 enum { MOST_VALUES = 64 };
 
-/* How many there are; -1 after an error. The first index is `first`. */
+Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text) {
+  Error err;
+  error_clear(&err);
+  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), name, 1), &err);
+  ASSERT(ast, "it is a function");
+  return ast ? resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL)
+             : (Entity){0};
+}
+
+
+/* How many there are; -1 after an error. The first index is `first`; -1: it is one number. */
 static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
   Entity entity = resolve_expr(r, object);
   int64_t count;
   *first = 1;
   if (r->s->failed) return -1;
+  if (entity.kind == ENTITY_SHAPE) {
+    *first = extent_count(&entity) == 1 ? -1 : 0;
+    return resolve_value(r, object) ? extent_count(&entity) : -1;
+  }
   if (entity.kind == ENTITY_TABLE) return table_length(r, object, &entity, &count) ? count : -1;
   if (entity.kind == ENTITY_LIST) {
     count = row_is(&entity) ? row_length(&entity) : entity.list.list->count;
@@ -28,7 +42,7 @@ static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
   bool is_vector = type_is_vector(entity.shape) || type_is_matrix(entity.shape);
   if (is_vector && resolve_value(r, object)) return type_rows(entity.shape);
   sema_fail(r->s, e, RG_ERROR_CALL, "the elements of a field: x[0], x[1]",
-            "'unpack' takes a vector, a matrix or a table, alone");
+            "'unpack' takes a vector, a matrix, a shape or a table, alone");
   return -1;
 }
 
@@ -38,22 +52,16 @@ Entity unpack_call(Resolve *r, Expr *e) {
   int64_t count = e->list.count == 1 ? count_of(r, e, e->list.items[0], &first) : -1;
   if (e->list.count != 1)
     sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
-              "'unpack' takes a vector, a matrix or a table, alone");
+              "'unpack' takes a vector, a matrix, a shape or a table, alone");
   if (!r->s->failed && (count < 1 || count > MOST_VALUES))
     sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'unpack' gives 1 to %d values, and here are %lld",
               MOST_VALUES, (long long)count);
   if (r->s->failed) return (Entity){0};
   StrBuf text;
   strbuf_init(&text, r->scratch);
-  for (int k = 0; k < count; k++)
-    strbuf_format(&text, "%sv[%d]", k ? ", " : "function(v) return ", first + k);
+  strbuf_text(&text, first < 0 ? "function(v) return v" : "function(v) return ");
+  for (int k = 0; k < count && first >= 0; k++)
+    strbuf_format(&text, "%sv[%d]", k ? ", " : "", first + k);
   strbuf_text(&text, " end");
-  Error err;
-  error_clear(&err);
-  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(strbuf_end(&text)), "unpack", 1),
-                               &err);
-  ASSERT(ast, "it is a function");
-  return ast ? resolve_inline_call(r, e, resolve_function("unpack", ast->function, ast->source),
-                                   NULL)
-             : (Entity){0};
+  return resolve_call_of_text(r, e, "unpack", strbuf_end(&text));
 }

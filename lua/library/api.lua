@@ -321,7 +321,7 @@ return {
     { "scalar(): rg.Range", "Compiles one iteration at a time; vectors are left to LLVM." },
     { "global(): rg.Range",
       "Says that indices are those of the whole simulation: draws the same on any number of ranks." },
-    { "vec(): rg.Range", "Yields all indices as one vector." },
+    { "vec(): rg.Range", "Yields all indices as one vector; the one of one axis is a number." },
   } },
 
   { class = "rg.Vector", title = "A vector or matrix", rows = {

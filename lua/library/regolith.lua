@@ -1260,7 +1260,7 @@ function Range:scalar() end
 ---@return rg.Range
 function Range:global() end
 
---- Yields all indices as one vector.
+--- Yields all indices as one vector; the one of one axis is a number.
 ---@return rg.Range
 function Range:vec() end
 

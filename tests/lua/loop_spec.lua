@@ -372,6 +372,23 @@ describe("serial control flow", function()
     assert.same({ 1, 0 }, { x[49], x[50] })
   end)
 
+  it("gives the index of one axis by :vec() as a number, whatever it is over", function()
+    local x = rg.field(rg.i32, 4)
+    rg.kernel([[function()
+      for I in x:active():vec() do x[I] = I + 1 end
+      for I in rg.range(4):vec() do x[I] += 10 * I end
+    end]], { x = x })()
+    assert.same({ 1, 12, 23, 34 }, x:to_table())
+  end)
+
+  it("takes each adjustment once", function()
+    for _, twice in ipairs { ":vec():vec()", ":serial():vec():serial()", ":block(2):block(4)" } do
+      local ok, e = pcall(rg.kernel("function() for i in rg.range(4)" .. twice .. " do end end"))
+      assert.is_false(ok)
+      assert.matches("this loop has ':%a+%(%)' twice", e.message)
+    end
+  end)
+
   it("refuses break and return in a parallel loop", function()
     for _, word in ipairs { "break", "return", "return 1" } do
       local ok, refused = pcall(function()

@@ -270,6 +270,22 @@ describe("a captured list", function()
     assert.equal(0.1, run "function() x[0] = o[3] return x[0] end")
   end)
 
+  it("of fields that a kernel writes itself has elements, which are assigned", function()
+    local a, b = rg.field(rg.i32, 4), rg.field(rg.vec2, 4)
+    rg.kernel([[function()
+      local t = {a, {b}, name = a}
+      t[1][1] = 5
+      t[2][1][1] = rg.vec2(1, 2)
+      t[2][1][2].y = 7
+      for i in rg.range(4) do t.name[i] += 2 end
+    end]], { rg = rg, a = a, b = b })()
+    assert.same({ 2, 7, 2, 2 }, a:to_table())
+    assert.equal(rg.vec2(1, 2), b[1])
+    assert.equal(7, b[2].y)
+    local ok, e = pcall(rg.kernel([[function() local t = {a, a} t[1] = a end]], { a = a }))
+    assert.is_false(ok)
+    assert.matches("cannot be assigned", e.message)
+  end)
   it("of fields is indexed by what is static, and its index is not the field's", function()
     local f, g = rg.field(rg.i32, 4), rg.field(rg.i32, 4)
     local c = { a = { f, g }, l = { { f }, { g } }, rg = rg }

@@ -595,8 +595,17 @@ describe("unpack in a kernel", function()
     end)
     assert.same({ 321, rg.vec2(1, 2), 4, 20, 4, 8, 6, 4, 5 },
       { k(rg.vec3(1, 2, 3), rg.mat2(1, 2, 3, 4)) })
-    for text, message in pairs { ["unpack(1)"] = "'unpack' takes a vector, a matrix or a table",
-      ["unpack(v, 2)"] = "'unpack' takes a vector, a matrix or a table",
+    local x = rg.field(rg.i32, 3)
+    local y = rg.field { type = rg.i32, shape = { 5, 7 }, offset = { 1, 2 } }
+    assert.same({ 3, 5, 7, 7, 5, 1, 2, 3 }, { rg.kernel([[function()
+      local n, m = unpack(y.shape)
+      local m2, n2 = unpack(y.shape.yx)
+      local from, too = unpack(y.offset)
+      return unpack(x.shape), n, m, m2, n2, from, too, #x
+    end]], { x = x, y = y, unpack = unpack })() })
+    for text, message in pairs {
+      ["unpack(1)"] = "'unpack' takes a vector, a matrix, a shape or a table",
+      ["unpack(v, 2)"] = "'unpack' takes a vector, a matrix, a shape or a table",
       ["unpack(t)"] = "'unpack' gives 1 to 64 values, and here are 0" } do
       local err = failure(rg.kernel("function(v) return " .. text .. " end", { t = {} }),
         rg.vec2(0))
