@@ -12,7 +12,7 @@ _regolith() {
     cache) COMPREPLY=($(compgen -W "info clear" -- "$current")); return ;;
   esac
   case "$current" in
-    -*) COMPREPLY=($(compgen -W "-e -l -j -O -b -i -v -E --json -h --" -- "$current")) ;;
+    -*) COMPREPLY=($(compgen -W "-e -l -j -O -b -i -v -E --version --json -h --" -- "$current")) ;;
     *)
       [ "$COMP_CWORD" = 1 ] && COMPREPLY=($(compgen -W "run info examples new cache help" -- "$current"))
       compopt -o filenames

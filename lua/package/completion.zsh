@@ -18,5 +18,5 @@ _regolith_rest() {
 }
 _arguments -S \
   '*-e[execute a chunk]:chunk: ' '*-l[require a library]:name: ' '*-j[LuaJIT control command]:command: ' \
-  '-O-[LuaJIT optimizations]:level: ' '-i[prompt after the script]' '-v[version]' '-E[ignore the environment]' '--json[lines for programs]' '-h[help]' \
+  '-O-[LuaJIT optimizations]:level: ' '-i[prompt after the script]' '(-v --version)'{-v,--version}'[version]' '-E[ignore the environment]' '--json[lines for programs]' '-h[help]' \
   '1: :_regolith_first' '*:: :_regolith_rest'

@@ -56,6 +56,9 @@ if not pcall(ffi.typeof, "RgFieldHandle") then
   ffi.cdef(declare_handles())
 end
 
+-- LuaJIT's names of processors as Debian names their folders of libraries.
+local machines = { x64 = "x86_64-linux-gnu", arm64 = "aarch64-linux-gnu" }
+
 -- Where the library may be, best first: where RG_LIBRARY says, linked into this program, in this
 -- source tree, in the prefix this file is installed in, where the system looks.
 local function candidates()
@@ -69,8 +72,9 @@ local function candidates()
   local prefix = own and own:match "^(.*)share[/\\]lua[/\\]5%.1[/\\]regolith[/\\]$"
   local tree = own and not prefix and own:match "^(.*)lua[/\\]regolith[/\\]$"
   if tree then add(tree .. "build/libregolith.so") end
-  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/x86_64-linux-gnu", "lib/lua/5.1" }
-    or {}) do
+  local multiarch = machines[jit and jit.arch] or ""
+  for _, folder in ipairs(prefix and { "lib", "lib64", "lib/" .. multiarch, "lib/lua/5.1" } or {})
+  do
     add(prefix .. folder .. "/libregolith.so.1")
   end
   add "libregolith.so.1"

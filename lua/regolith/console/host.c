@@ -535,7 +535,7 @@ static const char usage[] =
     "  -O[opt]   Control LuaJIT optimizations.\n"
     "  -b ...    Save or list bytecode.\n"
     "  -i        Enter interactive mode after executing 'script'.\n"
-    "  -v        Show version information.\n"
+    "  -v        Show version information, as --version does.\n"
     "  -E        Ignore environment variables.\n"
     "  --json    Make lines of rg.log and rg.progress, and 'info', JSON.\n"
     "  -h        Show this help.\n"
@@ -565,8 +565,10 @@ static int read_options(Host *host) {
     }
     switch (word[1]) {
       case '-':
-        if (strcmp(word, "--json")) return word[2] ? show_usage() : i + 1;
-        setenv("RG_JSON", "1", 1);
+        if (!word[2]) return i + 1;
+        if (!strcmp(word, "--json")) setenv("RG_JSON", "1", 1);
+        else if (!strcmp(word, "--version")) host->shows_version = true;
+        else return show_usage();
         break;
       case 'i':
         host->is_interactive = true; /* and the version is shown */
