@@ -231,7 +231,8 @@ void rt_counted_lend(RtCountedLent *lent, RtAllocator *allocator, void *data, ui
                               .size_bytes = size_bytes,
                               .allocator = allocator,
                               .capacity = is_own ? size_bytes : 0,
-                              .flags = RT_COUNTED_LENT | checked | (is_own ? RT_COUNTED_OWN : 0),
+                              .flags = RT_COUNTED_LENT | RT_COUNTED_PINNED | checked |
+                                       (is_own ? RT_COUNTED_OWN : 0),
                               .magic = RT_COUNTED_LIVE};
   if (checked) begin_check(&lent->counted);
   note_made(&lent->counted, pieces_of(&lent->counted));

@@ -34,7 +34,7 @@ enum {
   RT_COUNTED_LENT = 16,     /* the header is a part of something else, which frees it */
   /* these four are atomic */
   RT_COUNTED_SHARED = 32,   /* its handle lies in memory that others may read */
-  RT_COUNTED_PINNED = 64,   /* its size stays: slices lie in its data, or extents lie behind it */
+  RT_COUNTED_PINNED = 64,   /* its size stays: slices or others share it, or extents follow it */
   RT_COUNTED_LOCK = 128,    /* it is being appended to */
   RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
   /* `info` says what ends with it (array_slow.c), as functions differ between host and GPU */

@@ -43,6 +43,14 @@ RgStatus rg_array_counted(RgArray *handle, RgCounted **counted) {
   return API_CALL(program, array_counted(array, (RtCounted **)(void *)counted, API_ERR(program)));
 }
 
+RgStatus rg_array_value(RgArray *handle, RgCounted **counted) {
+  Array *array = (Array *)handle;
+  API_NEEDS(array);
+  API_NEEDS(counted);
+  Program *program = API_PROGRAM(array);
+  return API_CALL(program, array_value(array, (RtCounted **)(void *)counted, API_ERR(program)));
+}
+
 int32_t rg_extension_number(RgRuntime *runtime, const RgExtensionFunction *function) {
   Program *program = (Program *)runtime;
   return program && function ? extension_number(&program->extensions, function) : -1;

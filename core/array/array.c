@@ -101,10 +101,17 @@ static bool take_memory(Array *array, Error *err) {
   char label[100];
   TypeRow row = type_row(&array->store->types, array->type);
   uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
-  if (!hold(array, block_take(array->store, bytes, array_label(array, label), err))) return false;
+  uint64_t extents = array->rank > 1 ? 8 * (uint64_t)array->rank + 8 : 0;
+  if (!hold(array,
+            block_take(array->store, bytes, extents, array_label(array, label), err)))
+    return false;
   array->data = array->block->memory;
   array->first = array->data;
   array->past = array->data + bytes;
+  /* a GPU's tasks do not reach the header */
+  array->has_extents = extents && !array->store->device->table->reach_array;
+  if (array->has_extents)
+    memcpy(array->data + (bytes + 7) / 8 * 8, array->shape, 8 * (size_t)array->rank);
   return true;
 }
 
@@ -250,6 +257,7 @@ bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void 
   if (!moved) return false;
   memcpy(to, array->first, bytes);
   let_go(array);
+  array->has_extents = false;
   array->before = array->block; /* views of where it was look whether it still is */
   array->is_moved = true;
   array->data = to;
@@ -315,6 +323,7 @@ static bool begin_taken(Array *array, const RtCounted *counted, const char *type
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
   array->holds_arrays = type_has_arrays(types, array->type);
   array->is_whole = rank == 1;
+  array->has_extents = true;
   for (int k = 0; rank > 1 && rank <= ARRAY_MAX_AXES && k < rank; k++)
     shape[k] = rt_array_axis((int64_t)(uintptr_t)counted, k);
   return read_shape(array, shape, rank, err);
@@ -350,6 +359,20 @@ Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int
 RtCounted *array_header(const Array *array) {
   if (array->held || !array->data) return array->held;
   return block_header(array->block);
+}
+
+bool array_can_be_value(const Array *array) {
+  return !array->is_strided && !array->is_constant && (array->rank == 1 || array->has_extents);
+}
+
+bool array_value(Array *array, RtCounted **counted, Error *err) {
+  char label[100];
+  if (array_can_be_value(array)) return array_counted(array, counted, err);
+  if (!array_check(array, err)) return false;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "%s cannot be an element, a member or a slice: a wrap with strides or several axes, a "
+            "string and a window cannot", array_label(array, label));
+  return error_hint(err, "a copy can: rg.zeros(T, ..):copy_from(a)");
 }
 
 bool array_counted(Array *array, RtCounted **counted, Error *err) {

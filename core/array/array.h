@@ -40,6 +40,7 @@ struct Array {
   const uint8_t *first, *past;
   Block *block;               /* its own memory, or somebody else's */
   RtCounted *held;            /* whose elements these are: one reference; NULL: nobody else's */
+  bool has_extents;           /* they follow the elements in memory, as counted arrays have them */
   bool is_whole;              /* along its one axis it is as long as `held` */
   bool holds_arrays;          /* so do its elements: array_get and array_set alone reach them */
   Block *before;              /* array_move: where it was, without memory; else NULL */
@@ -70,6 +71,10 @@ Array *array_adopt(Store *store, RtCounted *counted, const char *type, const int
 Array *array_take(Store *store, RtCounted *counted, const char *type, int32_t rank, Error *err);
 /* The header that counts who holds its memory; NULL: it was destroyed. */
 RtCounted *array_header(const Array *array);
+/* Can kernels use it as an array of their own, by that header? */
+bool array_can_be_value(const Array *array);
+/* That header, borrowed; argument.invalid: they cannot. */
+bool array_value(Array *array, RtCounted **counted, Error *err);
 /* The header of its memory, borrowed, for those who read and write there outside launches. */
 bool array_counted(Array *array, RtCounted **counted, Error *err);
 /* Gives its memory back; later uses report `where` that was. */

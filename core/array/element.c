@@ -286,7 +286,7 @@ static bool copy_apart(Array *array, Array *from, Error *err) {
   int64_t bytes = (int64_t)element_size(from);
   for (int k = from->rank - 1; k >= 0; bytes *= from->shape[k--]) packed.strides[k] = bytes;
   Block *block =
-      block_take(array->store, (uint64_t)bytes, "a copy between overlapping arrays", err);
+      block_take(array->store, (uint64_t)bytes, 0, "a copy between overlapping arrays", err);
   if (!block) return false;
   packed.data = block->memory;
   bool ok = copy_all(&packed, from, err) && copy_all(array, &packed, err);

@@ -87,6 +87,13 @@ RtCounted *item_slice(Store *store, RtCounted *counted, const char *type, int64_
   return (RtCounted *)(uintptr_t)made;
 }
 
+bool item_fail_length(Error *err) {
+  error_set(err, RG_ERROR_LIST_FULL,
+            "this array cannot grow or shrink: it is an rg.array, a slice or an array of which a "
+            "slice was taken, or has several axes");
+  return error_hint(err, "copy it: rg.zeros(T, n):copy_from(a) grows");
+}
+
 static void release_from(const Item *item, RtCounted *counted, uint64_t first) {
   for (uint64_t at = first; at + item->size <= counted->size_bytes; at += item->size)
     for (uint64_t k = 0; k < item->size / 8; k++)
@@ -104,9 +111,7 @@ bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t cou
     return error_set(err, RG_ERROR_ARGUMENT, "an array cannot have %lld elements",
                      (long long)count);
   if (!can_grow && bytes != before)
-    return error_set(err, RG_ERROR_LIST_FULL,
-                     "an array of several axes or of which a slice was taken cannot grow or "
-                     "shrink, nor can a slice");
+    return item_fail_length(err);
   if (!counted_reach(&store->counted, counted, NULL, 0, DEVICE_WRITES, err)) return false;
   uint64_t twice = 2 * counted->capacity, room = bytes > twice ? bytes : twice;
   if (bytes > counted->capacity && !rt_counted_reserve(counted, room) &&

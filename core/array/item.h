@@ -20,6 +20,8 @@ bool item_set(Store *store, RtCounted *counted, const char *type, int64_t index,
  * many. NULL with err. */
 RtCounted *item_slice(Store *store, RtCounted *counted, const char *type, int64_t first,
                       int64_t count, Error *err);
+/* list.full: what it says of an array whose length stays. */
+bool item_fail_length(Error *err);
 /* From now on it has so many elements: new ones are zero. */
 bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t count, Error *err);
 

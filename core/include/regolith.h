@@ -546,6 +546,10 @@ int32_t rg_extension_number(RgRuntime *runtime, const RgExtensionFunction *funct
 /* The header of an array's memory, borrowed: who keeps it acquires it. Waits for work that uses
  * it. */
 RgStatus rg_array_counted(RgArray *array, RgCounted **counted);
+/* The same for what kernels take as a value of the type "array(f32)" (rg_counted_create): an
+ * element of another array, a member of a struct. argument.invalid: it has strides or is read only,
+ * or has several axes and memory of somebody else. */
+RgStatus rg_array_value(RgArray *array, RgCounted **counted);
 /* The same without waiting, by any thread; NULL: it is destroyed. */
 RgCounted *rg_array_header(RgArray *array);
 /* The same of the root's container of a field's tree, which is laid out. */
@@ -553,8 +557,8 @@ RgStatus rg_field_counted(RgField *field, RgCounted **counted);
 /* Counted memory as an array, without a copy. On success the caller's reference is the array's. */
 RgStatus rg_array_adopt(RgRuntime *runtime, RgCounted *counted, const char *type,
                         const int64_t *shape, int32_t rank, RgArray **array);
-/* What a kernel or an extension made as an array, with `rank` axes and elements of `type`, which may
- * be arrays ("array(f32)") or hold some: rg_array_get brings a reference to each, rg_array_set
+/* What a kernel or an extension made as an array, with `rank` axes and elements of `type`, which
+ * may be arrays ("array(f32)") or hold some: rg_array_get brings a reference to each, rg_array_set
  * acquires them. One with one axis is as long as it is at each use. Ownership is as above. */
 RgStatus rg_array_take(RgRuntime *runtime, RgCounted *counted, const char *type, int32_t rank,
                        RgArray **array);

@@ -143,6 +143,7 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, bool i
   switch (arg->kind) {
   case ARG_PLACE: *number = pattern_place(value); return true;
   case ARG_EXTENT: *number = (uint64_t)array->shape[arg->part]; return true;
+  case ARG_HEADER: *number = (uint64_t)(uintptr_t)array_header(array); return true;
   case ARG_STRIDE: *number = (uint64_t)array->strides[arg->part]; return true;
   default: return array_locate(array, number, err);
   }
@@ -158,13 +159,23 @@ static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err
   return error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
 }
 
+/* An array that is used as a value. */
+static bool check_value(const VariantArg *arg, const Array *array, Error *err) {
+  if (array_can_be_value(array)) return true;
+  error_set(err, RG_ERROR_ARGUMENT,
+            "'%.80s' is used as a value, which a wrap or a window with several axes cannot be",
+            arg->name);
+  error_hint(err, "pass a copy: rg.zeros(T, n, m):copy_from(a)");
+  return place_error(arg, err);
+}
+
 static bool check_array(const Kernel *kernel, const VariantArg *arg, uint64_t address, Error *err) {
   const RtCounted *counted = (const RtCounted *)(uintptr_t)address;
   if (!counted || counted_is_reached(&kernel->engine->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
-            "'%.80s' is an rg.array, or memory that an extension manages, which kernels do not "
-            "take as a counted array with arch = \"cuda\" yet", arg->name);
-  error_hint(err, "copy it into an rg.zeros, which they take");
+            "'%.80s' is used as a value, which an rg.array, or memory that an extension manages, "
+            "cannot be with arch = \"cuda\" yet", arg->name);
+  error_hint(err, "pass a copy: rg.zeros(T, ..):copy_from(a)");
   return place_error(arg, err);
 }
 
@@ -176,7 +187,9 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
     const VariantArg *arg = &variant->args[k];
     if (arg->kind != ARG_NUMBER) {
       bool in_place = is_in_place(kernel->engine, variant, &values[arg->value]);
-      if (!number_of_object(arg, &values[arg->value], in_place, &variant->frame[k], err))
+      if (!number_of_object(arg, &values[arg->value], in_place, &variant->frame[k], err) ||
+          (arg->is_array && (!check_value(arg, (Array *)values[arg->value].array, err) ||
+                             !check_array(kernel, arg, variant->frame[k], err))))
         return false;
       continue;
     }

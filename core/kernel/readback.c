@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/item.h"
 #include "tree/cell.h"
 #include "kernel/message.h"
 
@@ -86,9 +87,7 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_FAULT: return false; /* messages_read has made the error */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
-                : error_set(err, RG_ERROR_LIST_FULL,
-                            "an array of which a slice was taken cannot grow or shrink, nor can a "
-                            "slice");
+                : item_fail_length(err);
   case RT_ERROR_STOPPED: return stopped_error(kernel, err);
   default:
     return error_set(err, RG_ERROR_MEMORY,

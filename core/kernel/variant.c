@@ -322,6 +322,7 @@ static void note_given(const Compile *compile, VariantArg *arg) {
   TypeTable *types = &compile->kernel->engine->store->types;
   Type type;
   arg->given = TYPE(NONE);
+  arg->is_array = arg->kind == ARG_HEADER;
   if (value->kind != VALUE_VECTOR || !type_read(types, str_of(value->name), &type, NULL) ||
       arg->part >= type_parts(type))
     return;

@@ -11,6 +11,60 @@ static TypeRow row_of(const Resolve *r, Type array) { return type_row(r->input->
 
 static const char *name_of(Resolve *r, const Expr *e) { return sema_source(r->s, e); }
 
+/* -- those of the launch ----------------------------------------------------------------------- */
+
+bool array_is_whole(const Entity *entity) {
+  return entity->kind == ENTITY_FIELD && entity->field.array && !entity->field.indexed;
+}
+
+static bool make_type(Resolve *r, const Expr *at, Type element, int axes, Type *type);
+
+static bool type_of_whole(Resolve *r, const Expr *at, const Entity *entity, Type *type) {
+  const ArrayUse *use = entity->field.array;
+  return make_type(r, at, use->type, use->of.axis_count, type);
+}
+
+bool array_is_declared(Resolve *r, const Expr *at, const Entity *entity, Shape declared) {
+  Type type;
+  return array_is_whole(entity) && type_is_array(declared) && type_of_whole(r, at, entity, &type) &&
+         type_equal(type, declared);
+}
+
+/* Its elements may be reached by the header, too, from now on. */
+static int header_of(Resolve *r, Expr *e, ArrayUse *use, Type type) {
+  if (use->header) return use->header - 1;
+  SemaArg source = use->source;
+  source.kind = ARG_HEADER;
+  LaunchArg header = {.source = source,
+                      .name = use->name,
+                      .ty = ty_of(type_base(type)),
+                      .shape = type_shape(type),
+                      .use = e,
+                      .source_text = sema_text_source(r->s),
+                      .arg = -1};
+  vec_push(r->scratch, &r->s->launch_args, header);
+  use->of.is_shared = true;
+  return (use->header = r->s->launch_args.count) - 1;
+}
+
+bool array_to_value(Resolve *r, Expr *e) {
+  Entity entity = e->entity;
+  Type type;
+  ArrayUse *use = NULL;
+  for (int i = 0; i < r->s->arrays.count; i++)
+    if (r->s->arrays.items[i] == entity.field.array) use = r->s->arrays.items[i];
+  if (use->of.is_strided || use->of.is_constant) /* else its launches know */
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
+                     scratch_format(r->scratch, "pass a copy: rg.zeros(T, ..):copy_from(%s)",
+                                    entity.name),
+                     "'%s' is used as a value here, which a wrap %s cannot be", entity.name,
+                     use->of.is_strided ? "with strides" : "of a string");
+  if (!type_of_whole(r, e, &entity, &type)) return false;
+  e->entity = (Entity){.kind = ENTITY_ARGUMENT, .name = entity.name, .shape = type_shape(type),
+                       .launch_arg = {.number = header_of(r, e, use, type)}};
+  return true;
+}
+
 /* -- new ones ---------------------------------------------------------------------------------- */
 
 static bool make_type(Resolve *r, const Expr *at, Type element, int axes, Type *type) {

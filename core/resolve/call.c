@@ -101,16 +101,17 @@ static Entity resolve_known(Resolve *r, Expr *e, const Builtin *builtin) {
 
 static bool resolve_native_argument(Resolve *r, Expr *e, const char *name, Type parameter) {
   bool is_array = !type_is_scalar(type_shape(parameter));
-  if (is_array && resolve_expr(r, e).kind == ENTITY_FIELD)
-    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "pass what rg.zeros makes",
+  Entity given = is_array ? resolve_expr(r, e) : (Entity){0};
+  if (given.kind == ENTITY_FIELD && !array_is_whole(&given))
+    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "pass an array: a copy in an rg.array",
                      "'%s' takes %s, which '%s' is not", name, shape_text(r->s, parameter),
                      sema_source(r->s, e));
   if (r->s->failed || !resolve_value(r, e)) return false;
   if (!is_array && type_is_scalar(shape_of(e))) return true;
   if (type_equal(shape_of(e), type_shape(parameter))) return true;
-  const char *given = type_is_scalar(shape_of(e)) ? "a number" : shape_text(r->s, shape_of(e));
+  const char *what = type_is_scalar(shape_of(e)) ? "a number" : shape_text(r->s, shape_of(e));
   return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s here, and this is %s",
-                   name, is_array ? shape_text(r->s, parameter) : "a number", given);
+                   name, is_array ? shape_text(r->s, parameter) : "a number", what);
 }
 
 /* A function of an extension: numbers and arrays, which are passed by their bits. */
@@ -549,6 +550,11 @@ Entity resolve_method(Resolve *r, Expr *e) {
   if (is_value && type_is_array(object.shape)) return array_method(r, e, &object);
   if (is_value && type_is_struct(object.shape)) return struct_method(r, e, &object);
   if (is_value && !type_is_scalar(object.shape)) return resolve_vector_method(r, e, &object);
+  if (array_is_whole(&object) && builtin_of_array(e->text)) {
+    if (!array_to_value(r, e->left)) return (Entity){0};
+    object = e->left->entity;
+    return array_method(r, e, &object);
+  }
   if (object.kind == ENTITY_NONE) return object;
   if (object.kind == ENTITY_LOOP) {
     sema_fail(r->s, e, RG_ERROR_CALL, suggest_modifier(r, e->text), "a loop has no ':%s()'",

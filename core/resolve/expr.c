@@ -102,7 +102,9 @@ bool resolve_is_value(Resolve *r, Expr *e) {
   case ENTITY_ITEM:
   case ENTITY_PART: return true;
   case ENTITY_NONE: return false;
-  default: return !r->s->failed && fail_no_value(r, e, &entity);
+  default:
+    if (!r->s->failed && array_is_whole(&entity)) return array_to_value(r, e);
+    return !r->s->failed && fail_no_value(r, e, &entity);
   }
 }
 
@@ -459,6 +461,7 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
   Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
   if (a.kind != ENTITY_FIELD || b.kind != ENTITY_FIELD || a.field.indexed || b.field.indexed)
     return true;
+  if (array_is_whole(&a) && array_is_whole(&b)) return true; /* values */
   return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(r->scratch,
                                   "compare elements: %s[%s] %s %s[%s]; whether they are one "

@@ -111,6 +111,15 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
     record_name(r, parameter, entity->record);
     return;
   }
+  if (array_is_whole(entity) && parameter->annotation && !r->s->failed &&
+      !array_is_declared(r, argument, entity, parameter->shape)) {
+    if (array_to_value(r, argument)) resolve_give_shape(r, parameter, argument); /* which fails */
+    return;
+  }
+  if (array_is_whole(entity) && parameter->is_assigned) {
+    if (!array_to_value(r, argument)) return;
+    *entity = argument->entity;
+  }
   bool is_number = entity->kind == ENTITY_ARGUMENT || entity->kind == ENTITY_CONSTANT;
   if (!stands_for_itself(entity, parameter, local_is_variable(parameter))) {
     resolve_give_shape(r, parameter, argument);
@@ -122,7 +131,7 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
               "'%s' is not passed a number here, so it cannot be assigned",
               sema_text(r->s, parameter->name));
-  else if (parameter->annotation && !is_number && !nil_is(entity))
+  else if (parameter->annotation && !is_number && !nil_is(entity) && !array_is_whole(entity))
     sema_fail(r->s, argument, RG_ERROR_TYPE_MISMATCH, NULL,
               "'%s' is declared %s, but this is not a number", sema_text(r->s, parameter->name),
               sema_written(r->s, parameter->annotation));

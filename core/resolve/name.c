@@ -315,12 +315,20 @@ static bool check_annotated(Resolve *r, Local *parameter, LaunchArg *launch_arg,
   return true;
 }
 
-static const char *no_number(const Entity *entity) {
+static const char *no_number(Resolve *r, const Entity *entity) {
+  const ArrayUse *array = array_is_whole(entity) ? entity->field.array : NULL;
+  if (array)
+    return scratch_format(r->scratch, "an array of %s with %d %s",
+                          type_is_scalar(type_shape(array->type))
+                              ? type_text(array->type)
+                              : shape_text(r->s, type_shape(array->type)),
+                          array->of.axis_count,
+                          array->of.axis_count == 1 ? "axis" : "axes");
   switch (entity->kind) {
   case ENTITY_FUNCTION: return "a function";
   case ENTITY_TABLE: case ENTITY_LIST: return "a table";
   case ENTITY_OTHER: return entity->other.what;
-  case ENTITY_FIELD: return entity->field.array ? "an rg.array" : "a field";
+  case ENTITY_FIELD: return "a field";
   case ENTITY_NODE: return "an SNode";
   default: return "not a number";
   }
@@ -349,17 +357,27 @@ void resolve_parameter(Resolve *r, int number) {
     if (stmt) vec_push(r->scratch, &r->s->body, stmt);
     return;
   }
+  bool is_declared = local->is_annotated && array_is_declared(r, at, &entity, local->shape);
+  if (array_is_whole(&entity) && local->is_assigned &&
+      (is_declared || !local->is_annotated)) {
+    at->entity = entity;
+    if (!array_to_value(r, at)) return;
+    entity = at->entity;
+    local->shape = entity.shape;
+    r->s->parameter_launch_arg[number] = entity.launch_arg.number + 1;
+  }
   if (local->is_annotated && entity.kind == ENTITY_ARGUMENT)
     check_annotated(r, local, &r->s->launch_args.items[entity.launch_arg.number], local->type,
                     local->shape);
-  else if (local->is_annotated && !r->s->failed && !(local->has_default && nil_is(&entity)))
+  else if (local->is_annotated && !is_declared && !r->s->failed &&
+           !(local->has_default && nil_is(&entity)))
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_LAUNCH_ARGUMENTS,
-                  type_is_array(local->shape)
-                      ? "rg.zeros, rg.list and kernels make such arrays; an rg.array or a field "
-                        "needs no annotation"
+                  type_is_array(local->shape) && !array_is_whole(&entity)
+                      ? "rg.array, rg.zeros, rg.list and kernels make such arrays; a field needs "
+                        "no annotation"
                       : NULL,
                   "'%s' is declared %s, but the launch argument is %s", name,
-                  sema_written(r->s, local->annotation), no_number(&entity));
+                  sema_written(r->s, local->annotation), no_number(r, &entity));
   if (local_is_variable(local) && entity.kind == ENTITY_ARGUMENT) {
     r->s->launch_args.items[entity.launch_arg.number].use = at;
     r->s->launch_args.items[entity.launch_arg.number].source_text = r->input->ast->source;

@@ -187,6 +187,12 @@ Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
 Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
 
 /* arrays.c: counted arrays */
+/* Is it an array of the launch, rg.array's, without an index? It stands for itself. */
+bool array_is_whole(const Entity *entity);
+/* Is that what is declared array(T)? */
+bool array_is_declared(Resolve *r, const Expr *at, const Entity *entity, Shape declared);
+/* `e` is one, and becomes a value as what rg.zeros makes; false: it cannot. */
+bool array_to_value(Resolve *r, Expr *e);
 Entity array_new(Resolve *r, Expr *e, const Builtin *builtin);
 Entity array_type_call(Resolve *r, Expr *e);                         /* a TYPE */
 Entity array_indexed(Resolve *r, Expr *e, const Entity *object);     /* e is object[..] */

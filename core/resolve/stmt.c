@@ -52,7 +52,12 @@ bool resolve_give_shape(Resolve *r, Local *local, Expr *value) {
 }
 
 /* A local that is assigned again, or has an annotation, holds a value: `local n = x.shape`. */
-static bool is_number(Resolve *r, Local *ast) { return local_is_variable(ast) || ast->annotation; }
+static bool becomes_value(const Stmt *stmt, int i, const Entity *entity) {
+  const Local *local = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
+  if (!local) return false;
+  if (array_is_whole(entity)) return local->is_assigned || local->annotation;
+  return entity->kind == ENTITY_SHAPE && (local_is_variable(local) || local->annotation);
+}
 
 /* `local v: vec2 = {1, 2}`, and of a table of values that has a name */
 static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
@@ -82,8 +87,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) construct_annotated(r, stmt, i);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
     Entity entity = resolve_initial(r, stmt, i);
-    if (entity.kind == ENTITY_SHAPE && i < stmt->locals.count &&
-        is_number(r, stmt->locals.items[i]) && resolve_value(r, stmt->values.items[i]))
+    if (becomes_value(stmt, i, &entity) && resolve_value(r, stmt->values.items[i]))
       entity = stmt->values.items[i]->entity;
     bool is_alias = may_be_alias(&entity) && i < stmt->locals.count;
     if (!is_alias) resolve_value(r, stmt->values.items[i]);

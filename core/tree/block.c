@@ -100,25 +100,26 @@ Block *block_show(Store *store, const BlockShown *shown, Error *err) {
   return NULL;
 }
 
-static bool allocate(Block *block, Error *err) {
+static bool allocate(Block *block, uint64_t size_bytes, Error *err) {
   Device *device = block->store->device;
   const DeviceTable *table = device->table;
   if (table->take) {
-    if (!table->take(device, &block->own, block->size_bytes, err)) return false;
+    if (!table->take(device, &block->own, size_bytes, err)) return false;
   } else {
     DeviceMemory *range = &block->own.range;
-    if (!table->allocate(device, range, block->size_bytes, block->size_bytes, err)) return false;
+    if (!table->allocate(device, range, size_bytes, size_bytes, err)) return false;
     block->own.base = table->map(device, range);
   }
   block->memory = block->own.base;
   return true;
 }
 
-Block *block_take(Store *store, uint64_t size_bytes, const char *what, Error *err) {
+Block *block_take(Store *store, uint64_t size_bytes, uint64_t more_bytes, const char *what,
+                  Error *err) {
   if (!store_charge(store, size_bytes, what, err)) return NULL;
   Block *block = begin(store, size_bytes, err);
   if (block) snprintf(block->what, sizeof block->what, "%s", what);
-  if (!block || !allocate(block, err)) {
+  if (!block || !allocate(block, size_bytes + more_bytes, err)) {
     store_give_back(store, size_bytes);
     if (block) object_release(&block->object);
     return NULL;

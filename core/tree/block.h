@@ -29,8 +29,10 @@ struct Block {
   Block *next, *previous; /* in store->blocks */
 };
 
-/* The header of each is held once. `what` names the owner in messages. NULL with err. */
-Block *block_take(Store *store, uint64_t size_bytes, const char *what, Error *err);
+/* The header of each is held once. `more_bytes` follow the memory, for what belongs to it. `what`
+ * names the owner in messages. NULL with err. */
+Block *block_take(Store *store, uint64_t size_bytes, uint64_t more_bytes, const char *what,
+                  Error *err);
 /* Of somebody else: charged to nobody. When it is given back, `release` is called, by the thread
  * inside the store's owner; not if this fails. */
 typedef struct BlockShown {

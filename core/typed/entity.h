@@ -126,6 +126,7 @@ typedef struct ArrayUse {
   const char *name;
   Type type;             /* of an element */
   int extents;           /* the LaunchArg that is its shape */
+  int header;            /* 1 + that of it as a value; 0: it is not used so */
   int number;            /* in kernel->arrays, once it is lowered */
 } ArrayUse;
 

@@ -92,6 +92,7 @@ typedef enum SemaArgKind {
   ARG_ADDRESS, /* of an array: of its element 0; */
   ARG_EXTENT,  /* its extent along axis `part`, */
   ARG_STRIDE,  /* and the bytes from one element to the next */
+  ARG_HEADER,  /* of an array that is used as a value: the address of its counted header */
   ARG_PLACE    /* of a field: the offset of its elements in a cell's memory */
 } SemaArgKind;
 /* A capture or parameter, or what a launch passes of it. */

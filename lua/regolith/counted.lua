@@ -27,6 +27,8 @@ end
 --- Its array type, as rg.array_type makes it.
 function counted.type(self) return array_type.create(self.type, self.rg_rank) end
 
+local counted_out = ffi.new "RgCounted *[1]"
+
 -- The header, borrowed.
 local function holder_of(self)
   local header = C.rg_array_header(self.rg_array)
@@ -36,8 +38,10 @@ end
 
 -- That of what can be a value.
 local function header_of(self)
-  if self.rg_value == 0 then return array.counted(self, tostring(self)) end
-  return holder_of(self)
+  if self.rg_value == 1 then return holder_of(self) end
+  if self.rg_oracle ~= 0 then return array.counted(self, tostring(self)) end
+  check(C.rg_array_value(self.rg_array, counted_out), self.rg_runtime)
+  return counted_out[0]
 end
 
 local function address_of(header)
@@ -133,8 +137,6 @@ function methods.clear(self)
   length_of(self, "a:clear")
   resize(self, 0)
 end
-
-local counted_out = ffi.new "RgCounted *[1]"
 
 local slice_quietly = lib.quietly(function(self, first, count, where)
   local _, c = api_of(self)

@@ -138,3 +138,151 @@ describe("every array, whatever made it, #compiled", function()
     assert.matches("a%[0%]", words.hint)
   end)
 end)
+
+local Row = rg.array_type(rg.f32)
+
+-- rg.array is as what kernels make wherever kernels use it as a value.
+describe("an rg.array in a kernel #compiled", function()
+  it("is what a parameter and a function of the type array(T) take", function()
+    local a = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }
+    assert.equal(3, rg.kernel [=[function(a: array(f32)) return a[2] end]=](a))
+    assert.equal(5, rg.kernel [=[
+      local function last(a: array(f32)): f32 return a[#a - 1] end
+      function(a: array(f32))
+        for i in rg.range(#a) do a[i] = a[i] + 1 end
+        return last(a)
+      end]=](a))
+    assert.equal(2, rg.kernel [=[function(m: array(f32, 2))
+      m[1][2] = 2
+      return m[1][2]
+    end]=](rg.array(rg.f32, 2, 3)))
+  end)
+
+  it("is what a variable takes #cpu", function()
+    local a = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }
+    local longer = rg.kernel [=[function(a: array(f32), b: array(f32))
+      if #b > #a then a = b end
+      a[0] = 9
+      return #a, a == b
+    end]=]
+    assert.same({ 6, true }, { longer(a, rg.array(rg.f32, 6)) })
+    assert.same({ 4, false }, { longer(a, rg.list(rg.f32)) })
+    assert.equal(9, a[0])
+  end)
+
+  it("is refused by name where another type is declared", function()
+    local a = rg.array(rg.f32, 4)
+    assert.matches("'a' is declared array%(i32%), but the launch argument is an array of f32 with "
+      .. "1 axis", failure(rg.kernel [=[function(a: array(i32)) return a[0] end]=], a).message)
+    assert.matches("'a' is an array%(i32%), and this value is an array%(f32%)",
+      failure(rg.kernel [=[
+        local function first(a: array(i32)) return a[0] end
+        function(a) return first(a) end]=], a).message)
+  end)
+
+  it("is returned, stored and a member, and stays as long as others hold it #cpu", function()
+    local a = rg.array(rg.f32, 4):fill(5)
+    local back, rows, node = rg.kernel([=[function(a)
+      local rows = rg.list(Row)
+      rows:append(a)
+      return a, rows, Node{row = a}
+    end]=], { Row = Row, Node = rg.struct { { "row", Row } } })(a)
+    local function next_to(one)
+      assert.equal(a, one)
+      one[1] = one[1] + 1
+    end
+    next_to(back)
+    next_to(rows[0])
+    next_to(node.row)
+    assert.same({ 5, 8, 5, 5 }, a:to_table())
+    for _ = 1, 2 do collectgarbage() end
+    assert.equal(4, a:count()) -- its own, the one returned, an element, a member
+    a:destroy()
+    assert.equal(8, back[1])
+    assert.equal(3, back:count())
+    assert.equal("list.full", failure(back.append, back, 1).code)
+    assert.equal("list.full", failure(rg.kernel [=[function(a) a:pop() end]=],
+      rg.array(rg.f32, 4)).code)
+  end)
+
+  it("has its axes wherever it goes #cpu", function()
+    local m = rg.array(rg.i32, 3, 5)
+    m[2][4] = 7
+    local back, value = rg.kernel [=[function(m: array(i32, 2))
+      local n = rg.zeros(rg.i32, 1, 1)
+      if m[2][4] > 0 then n = m end
+      return n, n[2][4]
+    end]=](m)
+    assert.equal(7, value)
+    assert.equal("(3, 5)", tostring(back.shape))
+    assert.equal(7, back[2][4])
+  end)
+
+  it("is one memory with what a list has of it, in serial and in parallel #cpu", function()
+    local x, rows = rg.array(rg.f32, 1000), rg.list(Row)
+    rows:append(x)
+    local mixed = rg.kernel([=[function(x, rows: array(Row))
+      local s = 0.0
+      x[5] = 1
+      rows[0][5] = 7
+      local a = x[5]
+      for i in rg.range(#x) do x[i] = i end
+      for i in rg.range(#x) do rows[0][i] = x[i] + rows[0][i] end
+      local b = x[999]
+      for i = 0, #x - 1 do
+        rows[0][i] = 1
+        x[i] = x[i] + 1
+        s = s + x[i]
+      end
+      return a, b, s
+    end]=], { Row = Row })
+    assert.same({ 7, 1998, 2000 }, { mixed(x, rows) })
+    local both = rg.kernel([=[function(x)
+      local rows = rg.list(Row)
+      rows:append(x)
+      x[0] = 1
+      rows[0][0] = 2
+      local a = x[0]
+      x[0] = 3
+      return a, rows[0][0]
+    end]=], { Row = Row })
+    assert.same({ 2, 3 }, { both(x) })
+  end)
+
+  it("is put into lists and structs, and sliced, from Lua #cpu", function()
+    local a, rows = rg.array(rg.f32, 4):from_table { 1, 2, 3, 4 }, rg.list(Row)
+    rows:append(a)
+    assert.equal(a, rows[0])
+    local part = a:slice(1, 2)
+    part[0] = 9
+    assert.same({ 1, 9, 3, 4 }, a:to_table())
+    assert.equal(a, rg.struct { { "row", Row } }({ row = a }).row)
+  end)
+
+  it("is copied first where its memory is not as that of what kernels make #cpu", function()
+    local columns = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 }, { strides = { 4, 12 } })
+    local problem = failure(rg.kernel [=[function(a) return a end]=], columns)
+    assert.matches("'a' is used as a value here, which a wrap with strides", problem.message)
+    assert.matches("pass a copy: rg.zeros%(T, ..%):copy_from%(a%)", problem.hint)
+    local matrix = rg.wrap(ffi.new "float[6]", rg.f32, { 3, 2 })
+    assert.matches("'a' is used as a value, which a wrap or a window with several axes cannot be",
+      failure(rg.kernel [=[function(a) return a end]=], matrix).message)
+    assert.equal(4, rg.kernel [=[function(a: array(f32, 2))
+      a[2][1] = 4
+      return a[2][1]
+    end]=](matrix))
+    local rows = rg.list(rg.array_type(rg.f32, 2))
+    problem = failure(rows.append, rows, columns)
+    assert.matches("cannot be an element", problem.message)
+    assert.matches("a copy can: rg.zeros", problem.hint)
+    rows:append(rg.zeros(rg.f32, 3, 2):copy_from(columns))
+    assert.equal(1, #rows)
+  end)
+
+  it("is refused on a GPU as a value, by name and with a way out", function()
+    if os.getenv "RG_ARCH" ~= "cuda" then return end
+    local problem = failure(rg.kernel [=[function(a) return a end]=], rg.array(rg.f32, 4))
+    assert.matches("'a' is used as a value, which an rg.array", problem.message)
+    assert.matches("rg.zeros%(T, ..%):copy_from%(a%)", problem.hint)
+  end)
+end)

@@ -165,6 +165,12 @@ describe("an extension", function()
     assert.equal(after.alloc - before.alloc, after.free - before.free)
   end)
 
+  it("takes an rg.array in a kernel, too #cpu #compiled", function()
+    local a = rg.array(rg.f32, 2):fill(3)
+    rg.kernel([=[function() sample.scale(a, 2) end]=], { sample = open(), a = a })()
+    assert.same({ 6, 6 }, a:to_table())
+  end)
+
   it("gives kernels the same table #cpu", function()
     local sample = open()
     local address = rg.kernel([=[function() return sample.table() end]=], { sample = sample })()
@@ -194,7 +200,7 @@ describe("an extension", function()
   end)
 
   it("refuses in kernels what they cannot pass", function()
-    local sample, a = open(), rg.array(rg.f32, 4)
+    local sample, a = open(), rg.field(rg.f32, 4)
     local function refusal(text)
       return support.failure(rg.kernel(text, { sample = sample, a = a }))
     end

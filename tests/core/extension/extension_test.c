@@ -313,7 +313,7 @@ static void checked(void) {
     CHECK_INT(now().alloc - before.alloc, 2);
     CHECK_INT(api->size(api, counted), 512 * 300 * 4);
     CHECK_INT(((int64_t *)api->data(api, counted))[512 * 300 / 2 + 1], 300);
-    CHECK_SAYS(rg_counted_resize(rg, counted, "f32", 4), "list.full", "of several axes");
+    CHECK_SAYS(rg_counted_resize(rg, counted, "f32", 4), "list.full", "has several axes");
     CHECK_INT(((int64_t *)api->data(api, counted))[512 * 300 / 2 + 1], 300);
     api->release(api, counted);
     CHECK_INT(now().free - before.free, 2);
