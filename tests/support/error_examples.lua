@@ -78,9 +78,8 @@ end]]]==] },
 local fill = loadstring(string.dump(function() x[0] = 1 end, true))
 rg.kernel(fill)]] },
   { "kernel.unsupported", [[
-rg.kernel(function()
-  local t = { mass = 1 }
-  x[0] = t.mass
+rg.kernel(function(...)
+  x[0] = 1
 end)()]] },
   { "kernel.not_yet", said = "The message names it, the hint says what to write instead." },
   { "name.unknown", [[
