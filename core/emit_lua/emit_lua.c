@@ -26,15 +26,19 @@ static const char *arg_text(Type type) {
   return type_is(type, TYPE_PTR) ? "address" : type_text(type);
 }
 
-/* `--[=[f32 i32 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments and of the
- * results; which values are fields, and what the text calls them. */
+/* `--[=[f32 header:3 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments (or which of
+ * the values is an array that is used as one) and of the results; which values are fields, and what
+ * the text calls them. */
 static void emit_types(Emit *e) {
   const SemaOutput *output = e->s->output;
   const IrKernel *kernel = output->kernel;
   char name[TYPE_NAME_SIZE];
   emit_text(e, "--[=[");
-  for (int i = 0; i < kernel->args.count; i++)
-    emit_format(e, "%s ", arg_text(kernel->args.items[i].type));
+  for (int i = 0; i < kernel->args.count; i++) {
+    SemaArg from = output->args.items[i];
+    if (from.kind == ARG_HEADER) emit_format(e, "header:%d ", emit_value_number(e, from));
+    else emit_format(e, "%s ", arg_text(kernel->args.items[i].type));
+  }
   emit_text(e, ">");
   for (int i = 0; i < output->results.count; i++)
     emit_format(e, " %s", type_name_in(e->s->input->types, output->results.items[i], name));

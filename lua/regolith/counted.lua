@@ -104,7 +104,9 @@ local function length_of(self, what)
       "rg.list(T), or rg.zeros(T, n) with one axis")
   elseif self.rg_value ~= 1 then
     return fail.argument(("%s: %s has as many elements as it was declared with"):format(what,
-      tostring(self)), "rg.list(T) and rg.zeros(T, n) grow: rg.zeros(T, n):copy_from(a)")
+      tostring(self)), self.rg_oracle ~= 0
+      and "with arch = \"lua\" lists grow in kernels alone: rg.zeros(T, n) has n elements"
+      or "rg.list(T) and rg.zeros(T, n) grow: rg.zeros(T, n):copy_from(a)")
   end
   return #self
 end
@@ -217,10 +219,7 @@ local function create(session, what, t, extents)
   t = types.get(t, what)
   check_extents(what, extents)
   local number, c = session:get()
-  if lib.oracle_of(number) then
-    return fail.argument(what .. " from Lua has no memory with arch = \"lua\"",
-      "kernels make such arrays, or arch = \"cpu\"")
-  end
+  if lib.oracle_of(number) then return array.create_empty(session, t, extents) end
   local bytes = t.size
   for _, n in ipairs(extents) do bytes = bytes * n end
   session:account_array(bytes)

@@ -6,6 +6,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local value = require "regolith.value"
+local types = require "regolith.type"
 local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
 local oracle_array = require "regolith.oracle_array"
@@ -27,7 +28,7 @@ local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
-    arrays = {}, outside = 0, blocks = 0, headers = 0 }, oracle)
+    arrays = {}, values = setmetatable({}, { __mode = "v" }), outside = 0, blocks = 0, headers = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
@@ -67,7 +68,7 @@ function oracle:drop(what)
 end
 
 --- The array with this number is gone, or destroyed.
-function oracle:drop_array(number) self.arrays[number] = nil end
+function oracle:drop_array(number) self.arrays[number], self.values[number] = nil, nil end
 
 -- Raises if the tree or the runtime is gone.
 local function level_of(self, node)
@@ -119,6 +120,28 @@ local elements_of_array = lib.quietly(function(self, handle)
   self.arrays[handle.rg_number] = elements
   return elements
 end)
+
+-- An array of the script as kernels have their own; one table as long as anything has it.
+local function value_of(self, handle)
+  local known = self.values[handle.rg_number]
+  if known then return known end
+  known = oracle_counted.of_elements(elements_of_array(self, handle), handle)
+  self.values[handle.rg_number] = known
+  return known
+end
+
+-- What a kernel made and returns, as an array of the script.
+local function give_out(self, name, made)
+  local t, extents = types.named(name), made.extents or { made.count }
+  local session = lib.runtimes[self.runtime].session[1]
+  local handle = require("regolith.array").create_empty(session, t.item, extents)
+  local elements, all = elements_of_array(self, handle), made.of or made
+  for k = 1, made.count do
+    elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, extents))
+  end
+  made.handle = handle -- it may be returned twice
+  return handle
+end
 
 -- What a field or an array holds; the tree of `handle` is laid out.
 local function elements_of(self, handle)
@@ -483,7 +506,7 @@ local as_numbers = { f32 = ffi.typeof "float *", f64 = ffi.typeof "double *",
   f16 = ffi.typeof "uint16_t *" }
 
 local function read_argument(t, place)
-  if t == "address" then return end
+  if t == "address" or t:find "^header" then return end
   if t == "bool" then return ffi.cast("uint8_t *", place)[0] ~= 0 end
   if t == "f16" then return vector.from_half(ffi.cast(as_numbers.f16, place)[0]) end
   if as_numbers[t] then return tonumber(ffi.cast(as_numbers[t], place)[0]) end
@@ -495,10 +518,9 @@ local function read_argument(t, place)
 end
 
 local function refuse_array(t)
-  if not t:find("array(", 1, true) then return end
   return fail.raise { code = "kernel.not_yet",
-    message = "with arch = \"lua\" arrays stay in kernels: this one would return an " .. t,
-    hint = "store what is needed of it in a field, or arch = \"cpu\"" }
+    message = "with arch = \"lua\" arrays that hold arrays stay in kernels: this one would return "
+      .. "an " .. t, hint = "return the inner arrays one by one, or arch = \"cpu\"" }
 end
 
 local function load_text(kernel, number, text)
@@ -516,7 +538,9 @@ local function load_text(kernel, number, text)
   local types, results, names = {}, {}, {}
   for t in given:gmatch "%S+" do types[#types + 1] = t end
   for t in back:gmatch "%S+" do results[#results + 1] = t end
-  for _, t in ipairs(results) do refuse_array(t) end
+  for _, t in ipairs(results) do
+    if t:find("array(", 2, true) then refuse_array(t) end -- in a struct, or an array
+  end
   for k, field in fields:gmatch "(%d+)=(%S+)" do names[tonumber(k)] = field end
   local nests = text:find("_rg.nest(", 1, true) ~= nil
   return { run = chunk, number = number, types = types, results = results, names = names,
@@ -550,7 +574,9 @@ local function begin(self, kernel, variants, pointer, values, count)
     if type(v) == "string" then operands[k] = v end
   end
   for k, t in ipairs(variant.types) do
-    arguments[k - 1] = read_argument(t, emission.args + (k - 1))
+    local whole = tonumber(t:match "^header:(%d+)")
+    arguments[k - 1] = whole and value_of(self, kernel.last[whole])
+      or read_argument(t, emission.args + (k - 1))
   end
   return variant, operands, arguments
 end
@@ -622,7 +648,12 @@ local function run(self, kernel, variant, operands, arguments)
     warn_outside(self.stray, kernel, variant, operands, self.outside - before)
   end
   check_full(self)
-  for k, name in ipairs(variant.results) do answers[k] = vector.to_lua(name, answers[k]) end
+  for k, name in ipairs(variant.results) do
+    local array = name:find "^array%(" and answers[k][1]
+    if not array then answers[k] = vector.to_lua(name, answers[k])
+    elseif array == 0 then answers[k] = nil
+    else answers[k] = array.handle or give_out(self, name, array) end
+  end
   return answers, #variant.results
 end
 

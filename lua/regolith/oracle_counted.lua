@@ -68,6 +68,29 @@ function counted.array_new(size, zero, n, ...)
   return { array }
 end
 
+--- The indices of element number k, row-major.
+function counted.indices_of(k, shape)
+  local at = {}
+  for axis = #shape, 1, -1 do
+    at[axis] = k % shape[axis]
+    k = (k - at[axis]) / shape[axis]
+  end
+  return unpack(at, 1, #shape)
+end
+
+--- An array of the script: its elements are those of its level, and its length stays.
+function counted.of_elements(elements, handle)
+  local shape, count = elements.level.shape, 1
+  for _, extent in ipairs(shape) do count = count * extent end
+  return setmetatable({ count = count, extents = #shape > 1 and shape or false, is_pinned = true,
+    size = 1, room = 0, handle = handle }, {
+    __index = function(_, k)
+      if type(k) == "number" then return elements:get(counted.indices_of(k - 1, shape)) end
+    end,
+    __newindex = function(_, k, v) elements:set(v, counted.indices_of(k - 1, shape)) end,
+  })
+end
+
 function counted.array_length(value)
   local array = array_of(value)
   return array and array.count or 0

@@ -186,7 +186,7 @@ describe("an array", function()
     local problem = failure(a.append, a, 1)
     assert.equal("a:append: array f32 [2] has as many elements as it was declared with",
       problem.message)
-    assert.equal("rg.list(T) and rg.zeros(T, n) grow: rg.zeros(T, n):copy_from(a)", problem.hint)
+    assert.matches("rg.zeros%(T, n%)", problem.hint)
     assert.equal("did you mean 'shape'?", failure(function() return a.shap end).hint)
     assert.equal("a method is called with a colon: a:fill(..)",
       failure(function() a.fill(1) end).message)

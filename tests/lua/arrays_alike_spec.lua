@@ -139,6 +139,44 @@ describe("every array, whatever made it, #compiled", function()
   end)
 end)
 
+describe("arrays between Lua and kernels", function()
+  it("go in and come out, whatever made them", function()
+    local double = rg.kernel [=[function(a: array(f32))
+      for i in rg.range(#a) do a[i] = 2 * a[i] end
+      return a
+    end]=]
+    local make = rg.kernel [=[function(n: i32)
+      local l, m = rg.list(rg.f32), rg.zeros(rg.i32, 2, 3)
+      for i = 1, n do l:append(i) end
+      m[1][2] = 7
+      return l, m, l:slice(1, 2)
+    end]=]
+    local l, m, part = make(4)
+    assert.same({ 1, 2, 3, 4 }, l:to_table())
+    assert.same({ { 0, 0, 0 }, { 0, 0, 7 } }, m:to_table())
+    assert.same({ 2, 3 }, part:to_table())
+    assert.equal("array f32 [4]", tostring(l))
+    if os.getenv "RG_ARCH" == "cuda" then return end -- rg.array is no value there
+    for _, a in ipairs { l, rg.zeros(rg.f32, 4), rg.array(rg.f32, 4) } do
+      a:from_table { 1, 2, 3, 4 }
+      local back = double(a)
+      assert.equal(a, back)
+      assert.same({ 2, 4, 6, 8 }, back:to_table())
+      assert.equal(4, a:length())
+    end
+  end)
+
+  it("keep their length where they are declared with one", function()
+    local a = rg.array(rg.f32, 2)
+    if os.getenv "RG_ARCH" == "cuda" then return end
+    for _, text in ipairs { "a:append(3)", "a:pop()", "a:clear()" } do
+      assert.equal("list.full",
+        failure(rg.kernel(("function(a) %s end"):format(text)), a).code)
+    end
+    assert.equal(2, rg.kernel "function(a) return a:length() end"(a))
+  end)
+end)
+
 local Row = rg.array_type(rg.f32)
 
 -- rg.array is as what kernels make wherever kernels use it as a value.
