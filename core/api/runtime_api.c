@@ -146,6 +146,11 @@ RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count) {
   return 0;
 }
 
+void rg_keep_warnings(RgRuntime *runtime, int32_t on) {
+  Program *program = (Program *)runtime;
+  if (program) program->engine.lines.has_warnings = on != 0;
+}
+
 const char *rg_next_line(RgRuntime *runtime, int64_t *length) {
   Program *program = (Program *)runtime;
   int64_t unused;

@@ -111,5 +111,6 @@ void engine_warn(Engine *engine, const char *format, ...) {
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
   if (engine->warn) engine->warn(engine->warn_data, text);
+  else if (engine->lines.has_warnings) lines_warn(engine, text);
   else log_warning("%s", text);
 }

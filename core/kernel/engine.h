@@ -72,6 +72,7 @@ typedef struct EngineStats {
 /* What kernels printed and the host has not fetched yet: see lines.c. */
 typedef struct Lines {
   bool are_kept;              /* by default they go to standard output */
+  bool has_warnings;          /* warnings are kept among them; a length below 0: -1 - bytes */
   int32_t count;
   char *bytes;
   size_t used, capacity, taken;

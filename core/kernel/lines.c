@@ -16,9 +16,11 @@ static bool has_room(Engine *engine, size_t bytes) {
   return true;
 }
 
+static size_t size_of(int64_t length) { return (size_t)(length < 0 ? -1 - length : length) + 1; }
+
 static void keep(Engine *engine, const char *text, int64_t length) {
   Lines *lines = &engine->lines;
-  size_t size = (size_t)length + 1;
+  size_t size = size_of(length);
   if (!has_room(engine, sizeof length + size)) {
     engine_warn(engine, "a line that a kernel printed is lost: the host has no memory left");
     return;
@@ -27,6 +29,12 @@ static void keep(Engine *engine, const char *text, int64_t length) {
   memcpy(lines->bytes + lines->used + sizeof length, text, size);
   lines->used += sizeof length + size;
   lines->count++;
+}
+
+void lines_warn(Engine *engine, const char *text) {
+  engine->lines.has_warnings = false; /* one that there is no room goes to standard error */
+  keep(engine, text, -1 - (int64_t)strlen(text));
+  engine->lines.has_warnings = true;
 }
 
 void lines_add(Engine *engine, const char *text, int length) {
@@ -45,12 +53,13 @@ const char *lines_take(Engine *engine, int64_t *length) {
   if (!lines->count) return NULL;
   memcpy(length, lines->bytes + lines->taken, sizeof *length);
   const char *text = lines->bytes + lines->taken + sizeof *length;
-  lines->taken += sizeof *length + (size_t)*length + 1;
+  lines->taken += sizeof *length + size_of(*length);
   lines->count--;
   return text;
 }
 
 void lines_free(Engine *engine) {
   heap_free(engine->store->heap, engine->lines.bytes);
-  engine->lines = (Lines){.are_kept = engine->lines.are_kept};
+  engine->lines = (Lines){.are_kept = engine->lines.are_kept,
+                          .has_warnings = engine->lines.has_warnings};
 }

@@ -7,7 +7,9 @@
 
 /* `text` is NUL-terminated, too. */
 void lines_add(Engine *engine, const char *text, int length);
-/* The next kept line, borrowed until the next one is added; NULL: none is left. */
+/* A warning, kept among the lines. */
+void lines_warn(Engine *engine, const char *text);
+/* The next kept line, or warning, borrowed until the next one is added; NULL: none is left. */
 const char *lines_take(Engine *engine, int64_t *length);
 void lines_free(Engine *engine);
 

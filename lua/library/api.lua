@@ -89,6 +89,7 @@ return {
     { "sync()", "Waits for queued work." },
     { "info(): table<string, string|integer>",
       "version, llvm, cpu, library, device, threads, memory_bytes, tune, lua, library_file." },
+    { "pointer(): ffi.cdata*", "The runtime for functions in C, as `rg_stop`: an `RgRuntime *`." },
     { "stats(): table<string, number>",
       "launches, compiles, cache_hits, specialised, quick, run_ms, tune_ms, .., sema_ms, .." },
     { "memory(): rg.MemoryReport", "Bytes per tree and node." },
@@ -540,6 +541,10 @@ return {
       "Errors are objects, or strings for hosts that lose objects." },
     { "read?: fun(name: string): string?, string?",
       "The sources of scripts in archives." },
+    { "run_tasks?: any", "A host's job system: a function in C, or `{ f, data }`." },
+    { "allocator?: any", "Where the library takes its memory: likewise." },
+    { "on_memory?: any", "Asked for a larger budget: likewise." },
+    { "on_warning?: any", "Where warnings go, if not to `rg.log.to`: likewise." },
     { "default_float?: string|rg.Type", "\"f32\" or \"f64\"." },
   } },
   { class = "rg.FieldOptions", title = "Options of `rg.field{..}`", rows = {

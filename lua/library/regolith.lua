@@ -124,6 +124,10 @@ function rg.sync() end
 ---@return table<string, string|integer>
 function rg.info() end
 
+--- The runtime for functions in C, as `rg_stop`: an `RgRuntime *`.
+---@return ffi.cdata*
+function rg.pointer() end
+
 --- launches, compiles, cache_hits, specialised, quick, run_ms, tune_ms, .., sema_ms, ..
 ---@return table<string, number>
 function rg.stats() end
@@ -1697,6 +1701,10 @@ function Ticket:wait(as) end
 ---@field async? boolean Launches return at once, and are run by a thread.
 ---@field errors? "object"|"text" Errors are objects, or strings for hosts that lose objects.
 ---@field read? fun(name: string): string?, string? The sources of scripts in archives.
+---@field run_tasks? any A host's job system: a function in C, or `{ f, data }`.
+---@field allocator? any Where the library takes its memory: likewise.
+---@field on_memory? any Asked for a larger budget: likewise.
+---@field on_warning? any Where warnings go, if not to `rg.log.to`: likewise.
 ---@field default_float? string|rg.Type "f32" or "f64".
 
 ---@class rg.FieldOptions

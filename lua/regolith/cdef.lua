@@ -162,6 +162,9 @@ RgStatus rg_count_launches(RgRuntime *runtime, const uint64_t **count);
 /* For hosts that cannot be called: lines are kept, and *count (borrowed as long as the runtime
  * exists) says how many wait to be fetched. */
 RgStatus rg_keep_lines(RgRuntime *runtime, const int32_t **count);
+/* With 1 warnings are kept, too, in their place among the lines, unless rg_on_warning says where
+ * they go; with 0 no longer. The *length of one is -1 - its bytes. */
+void rg_keep_warnings(RgRuntime *runtime, int32_t on);
 /* The next one, borrowed until the next launch; NULL: none is left. *length may be NULL. */
 const char *rg_next_line(RgRuntime *runtime, int64_t *length);
 /* `ask` is called when trees need more than the budget: `bytes` in total. What it returns becomes

@@ -192,7 +192,8 @@ local ends = {
   if result.depth > 1 then return need.take_results(self) end
   return take(result, self.runtime)]],
   need_compiled = [[
-  if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end]],
+  if need.compile(self.pointer, values, %d) ~= 0 then return need.refuse(self%s) end
+  if lines[0] ~= 0 then return need.tell(self) end]],
 }
 ends.need_begun, ends.need_tuned = ends.need_compiled, ends.need_compiled
 
@@ -408,11 +409,11 @@ end
 -- -- what was printed -----------------------------------------------------------------------------
 
 local function print_lines(self)
-  local say = require "regolith.oracle_say"
-  local lines = lib.quiet(say.lines, self.runtime)
-  local print = #lines > 0 and host.find(self.environment, "print")
-  for _, line in ipairs(lines) do say.call(print, line) end
+  return require("regolith.oracle_say").tell(self.runtime, function()
+    return host.find(self.environment, "print")
+  end)
 end
+need.tell = print_lines
 
 local function say_first(self, ...)
   print_lines(self)

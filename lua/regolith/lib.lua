@@ -252,6 +252,13 @@ function lib.quietly(f)
   return function(...) return lib.quiet(f, ...) end
 end
 
+-- Warnings of the core go where rg.log's lines do.
+log.watch_sink(function(has_sink)
+  for _, runtime in pairs(runtimes) do
+    if runtime.c then lib.C.rg_keep_warnings(runtime.c, has_sink and 1 or 0) end
+  end
+end)
+
 -- -- errors ---------------------------------------------------------------------------------------
 
 local function text(pointer)

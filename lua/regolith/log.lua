@@ -45,12 +45,27 @@ function log.level(name)
   return before
 end
 
+local sink_changed -- of lib.lua
+
+--- Calls f with whether lines go to a function, when that changes.
+function log.watch_sink(f) sink_changed = f end
+
+--- Do lines go to a function of the user's?
+function log.has_sink() return state.sink ~= nil end
+
+--- A warning: to that function, else as it is to standard error.
+function log.say_warning(text)
+  if state.sink then return log.warn("%s", text) end
+  io.stderr:write(text, "\n")
+end
+
 --- Lines go to f(level, text) from now on; nil: to standard error.
 function log.to(f)
   if f ~= nil and type(f) ~= "function" then
     return fail.argument("rg.log.to takes a function or nil, not " .. fail.describe(f))
   end
   state.sink = f
+  if sink_changed then sink_changed(f ~= nil) end
 end
 
 local given = os and os.getenv and os.getenv "RG_LOG"

@@ -87,6 +87,7 @@ local function open(own)
   function rg.reset() own:reset() end
   function rg.sync() own:sync() end
   function rg.info() return own:info() end
+  function rg.pointer() return (select(2, own:get())) end
   function rg.stats() return own:stats() end
   function rg.memory() return own:memory() end
   function rg.allocations(on) return own:allocations(on) end

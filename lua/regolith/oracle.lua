@@ -3,6 +3,7 @@
 --- everything that is stored, activated and run is here, in oracle_tree.lua and oracle_number.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
+local log = require "regolith.log"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local value = require "regolith.value"
@@ -582,7 +583,7 @@ local function begin(self, kernel, variants, pointer, values, count)
 end
 
 local stray_text = "regolith: %s:%d: a write to %s; kernel '%s' made %d such write%s in this "
-  .. "launch: they do nothing and are counted in rg.stats().out_of_range (said once per kernel)\n"
+  .. "launch: they do nothing and are counted in rg.stats().out_of_range (said once per kernel)"
 
 local function describe_place(stray, kernel, variant, operands)
   local number = 0
@@ -595,7 +596,7 @@ local function describe_place(stray, kernel, variant, operands)
 end
 
 local function warn_outside(stray, kernel, variant, operands, count)
-  io.stderr:write(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
+  log.say_warning(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
     operands), ffi.string(C.rg_kernel_name(kernel.pointer)), count, count == 1 and "" or "s"))
 end
 

@@ -1,6 +1,7 @@
 --- What kernels of arch = "lua" say: the texts that core/kernel/message.c makes for compiled ones.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
+local log = require "regolith.log"
 
 local say = {}
 
@@ -74,7 +75,19 @@ function say.lines(number)
   while true do
     local line = C.rg_next_line(c, length)
     if line == nil then return lines end
-    lines[#lines + 1] = ffi.string(line, length[0])
+    local is_warning, bytes = length[0] < 0, tonumber(length[0])
+    local text = ffi.string(line, is_warning and -1 - bytes or bytes)
+    lines[#lines + 1] = is_warning and { warning = text } or text
+  end
+end
+
+local lines_quietly = lib.quietly(say.lines)
+
+--- Says them: warnings by rg.log, lines by what `find_print()` returns.
+function say.tell(number, find_print)
+  for _, line in ipairs(lines_quietly(number)) do
+    if type(line) == "table" then log.say_warning(line.warning)
+    else say.call(find_print(), line) end
   end
 end
 

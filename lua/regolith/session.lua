@@ -4,9 +4,8 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local host = require "regolith.host"
+local log = require "regolith.log"
 local launch_site = require "regolith.launch_site"
-
-local io = io
 
 local session = {}
 session.__index = session
@@ -107,6 +106,38 @@ local set = {
     o.default_f64 = name == "f64" and 1 or 0
   end,
 }
+-- -- functions in C that a host has --------------------------------------------------------------
+-- Compiled code and other threads call them, where LuaJIT cannot be called back: so no functions in
+-- Lua, nor callbacks that the ffi makes of some.
+
+-- A function's address, given alone or as { address, data }, and what it is called with.
+local function read_function(name, v)
+  local f, data = v, nil
+  if type(v) == "table" then f, data = v[1], v[2] end
+  local is_pointer = type(f) == "cdata" or type(f) == "userdata"
+  local ok, address = pcall(ffi.cast, "void *", is_pointer and f or nil)
+  local has_data, data_address = pcall(ffi.cast, "void *", data)
+  if not ok or not has_data or address == nil then
+    refuse(name, v, "the address of a function in C, or { address, data }")
+  end
+  return address, data_address
+end
+
+function set.run_tasks(o, v) o.run_tasks, o.run_tasks_data = read_function("run_tasks", v) end
+local allocator = ffi.new "RgAllocator" -- read while a runtime is created
+function set.allocator(o, v)
+  allocator.struct_size = ffi.sizeof "RgAllocator"
+  allocator.resize, allocator.data = read_function("allocator", v)
+  o.allocator = allocator
+end
+function set.on_memory(_, v) read_function("on_memory", v) end
+function set.on_warning(_, v) read_function("on_warning", v) end
+
+local function set_hooks(c, options)
+  if options.on_memory then C.rg_on_memory(c, read_function("on_memory", options.on_memory)) end
+  if options.on_warning then C.rg_on_warning(c, read_function("on_warning", options.on_warning)) end
+end
+
 function set.read(_, v)
   if type(v) ~= "function" then refuse("read", v, "a function") end
 end
@@ -156,7 +187,7 @@ local function create_runtime(options)
     if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then
       lib.raise(error_out)
     end
-    io.stderr:write(("regolith: %s; continuing with '%s'\n"):format(ffi.string(error_out.message),
+    log.say_warning(("regolith: %s; continuing with '%s'"):format(ffi.string(error_out.message),
       wanted[number + 1]))
   end
 end
@@ -195,6 +226,8 @@ local function begin(self, options)
   local lines_out = ffi.new "const int32_t *[1]"
   C.rg_keep_lines(c, lines_out)
   self.runtime.lines = lines_out[0]
+  set_hooks(c, options)
+  C.rg_keep_warnings(c, log.has_sink() and 1 or 0)
   local count_out = ffi.new "const uint64_t *[1]"
   C.rg_count_launches(c, count_out)
   if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0], lib.path) end
@@ -268,9 +301,12 @@ function session:account_array(bytes)
   self:account_tree(bytes)
 end
 
+local function get_print() return host.find(_G, "print") end
+
 function session:sync()
   local number, c = self:get()
   lib.check(C.rg_sync(c), number)
+  if self.runtime.lines[0] ~= 0 then require("regolith.oracle_say").tell(number, get_print) end
   sweep()
 end
 

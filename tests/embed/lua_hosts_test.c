@@ -5,6 +5,7 @@
 #include <lua.h>
 #include <lualib.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -187,6 +188,74 @@ static void errors(void) {
   }
 }
 
+static _Atomic int64_t task_count, resize_count, ask_count, warn_count;
+
+static void run_tasks(void *data, int64_t count, void (*task)(void *, int32_t, int64_t),
+                      void *task_data) {
+  (void)data;
+  for (int64_t k = 0; k < count; k++) task(task_data, 0, k);
+  task_count += count;
+}
+
+static void *resize(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes) {
+  (void)old_bytes;
+  ++*(_Atomic int64_t *)data;
+  if (new_bytes) return realloc(memory, new_bytes);
+  free(memory);
+  return NULL;
+}
+
+static uint64_t ask(void *data, uint64_t bytes) {
+  ++*(_Atomic int64_t *)data;
+  return bytes;
+}
+
+static void warn(void *data, const char *text) { *(_Atomic int64_t *)data += strlen(text) > 0; }
+
+static void push(lua_State *lua, const char *name, void *address) {
+  lua_pushlightuserdata(lua, address);
+  lua_setglobal(lua, name);
+}
+
+static void hooks(void) {
+  TEST("a script gives a runtime its host's functions") {
+    lua_State *lua = open_state();
+    push(lua, "run_tasks", (void *)run_tasks);
+    push(lua, "resize", (void *)resize);
+    push(lua, "ask", (void *)ask);
+    push(lua, "warn", (void *)warn);
+    push(lua, "resizes", (void *)&resize_count);
+    push(lua, "asks", (void *)&ask_count);
+    push(lua, "warns", (void *)&warn_count);
+    CHECK_TEXT(run(lua, "rg = require 'regolith'\n"
+                        "rg.init{ threads = 2, memory = '64MiB', run_tasks = run_tasks, allocator = "
+                        "{ resize, resizes }, on_memory = { ask, asks }, "
+                        "on_warning = { warn, warns } }\n"
+                        "x = rg.field(rg.f32) rg.root:pointer('i', 4096):dense('i', 8192):place(x)\n"
+                        "k = rg.kernel([=[function() for i in rg.range(30000000) do x[i] = 1 end "
+                        "x[33554432] = 2 end]=], { x = x }) k()"),
+               "");
+    CHECK(task_count > 0 && resize_count > 0 && ask_count > 0 && warn_count == 1);
+    CHECK(has(run_plainly(lua, "rg.new{ errors = 'text', run_tasks = print }"),
+              "the address of a function in C"));
+    CHECK_TEXT(run(lua, "assert(tostring(rg.pointer()):find 'RgRuntime')"), "");
+    lua_close(lua);
+  }
+  TEST("warnings go where rg.log.to says") {
+    lua_State *lua = open_state();
+    CHECK_TEXT(run(lua, "rg = require 'regolith' said = {}\n"
+                        "x = rg.field(rg.f32, 8) rg.log.to(function(level, text) "
+                        "said[#said + 1] = level .. ' ' .. text end)\n"
+                        "rg.kernel([=[function(i) x[i] = 1 print(i, 2) end]=], { x = x })(9)\n"
+                        "assert(#said == 1 and said[1]:find '^warn .*outside', said[1])\n"
+                        "rg.kernel([=[function() for i in rg.range(8) do x[0] = 0.5 * (x[0] + 1) end "
+                        "end]=], { x = x }):compile()\n"
+                        "assert(#said == 2 and said[2]:find '^warn ', said[2])\n"),
+               "");
+    lua_close(lua);
+  }
+}
+
 /* Instrumented kernels, where the build is for the thread sanitizer (kernel/compile.c). */
 static void arrays(void) {
   static const char *const ways[] = {"false", "true", "'check'"};
@@ -312,6 +381,7 @@ int main(void) {
   setenv("RG_CACHE", "off", 0);
   states();
   errors();
+  hooks();
   arrays();
   forks();
   quick_code();
