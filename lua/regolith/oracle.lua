@@ -7,7 +7,6 @@ local log = require "regolith.log"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local value = require "regolith.value"
-local types = require "regolith.type"
 local vector = require "regolith.oracle_vector"
 local oracle_tree = require "regolith.oracle_tree"
 local oracle_array = require "regolith.oracle_array"
@@ -29,7 +28,8 @@ local slot, result = ffi.new "RgValue", ffi.new "int64_t[1]"
 function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
-    arrays = {}, values = setmetatable({}, { __mode = "v" }), outside = 0, blocks = 0, headers = 0 }, oracle)
+    arrays = {}, values = setmetatable({}, { __mode = "v" }),
+    outside = 0, blocks = 0, headers = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
@@ -133,12 +133,12 @@ end
 
 -- What a kernel made and returns, as an array of the script.
 local function give_out(self, name, made)
-  local t, extents = types.named(name), made.extents or { made.count }
+  local t, sizes = require("regolith.type").named(name), made.extents or { made.count }
   local session = lib.runtimes[self.runtime].session[1]
-  local handle = require("regolith.array").create_empty(session, t.item, extents)
+  local handle = require("regolith.array").create_empty(session, t.item, sizes)
   local elements, all = elements_of_array(self, handle), made.of or made
   for k = 1, made.count do
-    elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, extents))
+    elements:set(all[(made.first or 0) + k], oracle_counted.indices_of(k - 1, sizes))
   end
   made.handle = handle -- it may be returned twice
   return handle

@@ -137,8 +137,8 @@ local function own_of(value, count)
   local array = array_of(value)
   if not array or not array.is_pinned or array.count < count then return array end
   return fail.raise { code = "list.full",
-    message = "this array cannot grow or shrink: it is an rg.array, a slice or an array of which a \z
-      slice was taken, or has several axes",
+    message = "this array cannot grow or shrink: it is an rg.array, a slice or an array of which \z
+      a slice was taken, or has several axes",
     hint = "copy it: rg.zeros(T, n):copy_from(a) grows" }
 end
 
