@@ -32,7 +32,7 @@ static void emit_round(Emit *e, Expr *call, IrOp op) {
     return;
   }
   emit_conversion_at(e, call->pos, shape, from, at);
-  bool rounds = type_is_float(from) && type_is_integer(at);
+  bool rounds = type_is_float(from);
   if (rounds) emit_operation(e, shape, ir_op_info[op].text, from);
   emit_expr(e, argument);
   emit_text(e, rounds ? "))" : ")");

@@ -23,7 +23,8 @@ static bool check_integers(Sema *s, Exprs *list, const char *who) {
 
 /* Rounding an integer changes nothing; a quotient of integers was checked with its division. */
 static bool check_round(Sema *s, Expr *argument, Type at) {
-  return check_expr(s, argument, ty_is_integer(ty_at(s, argument)) ? at : TYPE(NONE));
+  bool stays = ty_is_integer(ty_at(s, argument)) || type_is_float(at);
+  return check_expr(s, argument, stays ? at : TYPE(NONE));
 }
 
 /* A float that takes the type it meets is shown as Lua would: as an f64. */

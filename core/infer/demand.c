@@ -50,6 +50,28 @@ static void demand_result(Infer *f, const Inline *in, int result, Why why) {
   if (local) demand_values(f, local, why);
 }
 
+/* The argument of math.floor or its like; NULL: e is no such call. */
+static Expr *rounded(const Expr *e) {
+  const Builtin *builtin = builtin_of(e);
+  if (!builtin || builtin->form != FORM_ROUND) return NULL;
+  return e->kind == AST_METHOD ? e->left : e->list.items[0];
+}
+
+/* math.floor ceil abs min max of numbers that are open; or what rounds a float, which need not be
+ * an integer itself. */
+static void demand_call(Infer *f, Expr *e, Why why) {
+  Expr *argument = rounded(e);
+  bool is_of_float = argument && (ty_is_float(argument->ty) ||
+                                  (why.is_guess && !demand_is_whole(f, argument)));
+  if (is_of_float) {
+    f->has_changed |= !e->is_rounded;
+    e->is_rounded = true;
+    return;
+  }
+  if (e->kind == AST_METHOD) demand_integer(f, e->left, why);
+  demand_list(f, &e->list, why);
+}
+
 void demand_integer(Infer *f, Expr *e, Why why) {
   if (e->ty.kind != TY_NUMBER) return;
   const Inline *in = e->inlined;
@@ -81,11 +103,7 @@ void demand_integer(Infer *f, Expr *e, Why why) {
     demand_integer(f, e->right, why);
     demand_integer(f, e->third, why);
     break;
-  case AST_CALL: demand_list(f, &e->list, why); break; /* math.floor ceil abs min max */
-  case AST_METHOD:
-    demand_integer(f, e->left, why);
-    demand_list(f, &e->list, why);
-    break;
+  case AST_CALL: case AST_METHOD: demand_call(f, e, why); break;
   default: break;
   }
 }
@@ -113,7 +131,7 @@ bool demand_is_whole(const Infer *f, const Expr *e) {
   case AST_BINARY: case AST_OR: return demand_is_whole(f, e->left) && demand_is_whole(f, e->right);
   case AST_AND: return demand_is_whole(f, e->right);
   case AST_TERNARY: return demand_is_whole(f, e->right) && demand_is_whole(f, e->third);
-  case AST_CALL: return e->inlined || e->invoked || are_whole(f, &e->list);
+  case AST_CALL: return e->inlined || e->invoked || rounded(e) || are_whole(f, &e->list);
   default: return true;
   }
 }

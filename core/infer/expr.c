@@ -99,8 +99,9 @@ static void infer_object(Infer *f, Expr *e) {
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* math.floor, math.ceil, rg.round */
-static PartialType infer_round(Infer *f, Expr *argument, IrOp op) {
+/* math.floor, math.ceil, rg.round: of a float an integer where one is needed, else a float. Open
+ * until it is known whether one is. */
+static PartialType infer_round(Infer *f, const Expr *e, Expr *argument, IrOp op) {
   Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(f->s, argument);
   PartialType ty = argument->ty;
   if (quotient) {
@@ -108,7 +109,9 @@ static PartialType infer_round(Infer *f, Expr *argument, IrOp op) {
     infer_demand(f, quotient->right, "which is an operand of an integer division", NULL);
     return typed_quotient_type(f->s, quotient);
   }
-  return ty_is_float(ty) ? ty_of(TYPE(I32)) : ty;
+  if (!ty_is_float(ty) && ty.kind != TY_NUMBER) return ty;
+  if (e->is_rounded) return ty_of(TYPE(I32));
+  return f->is_closing ? ty : (PartialType){.kind = TY_NUMBER};
 }
 
 static PartialType join_all(Infer *f, const Exprs *list, AstOp op) {
@@ -190,7 +193,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   switch (builtin->form) {
   case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
   case FORM_JOIN: return all;
-  case FORM_ROUND: return infer_round(f, list.items[0], builtin->op);
+  case FORM_ROUND: return infer_round(f, e, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
   case FORM_BITS:
     demand_list(f, &e->list, "which is used with '%s'", builtin->name);

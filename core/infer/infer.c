@@ -353,5 +353,6 @@ void infer_kernel(Sema *s) {
   for (int i = 0; i < s->launch_args.count; i++)
     if (s->launch_args.items[i].ty.kind == TY_NUMBER) s->launch_args.items[i].ty.kind = TY_FLEXIBLE;
   forget(f);
+  f->is_closing = true;
   run_until_stable(f);
 }

@@ -12,6 +12,7 @@ void check_kernel(Sema *s);
 typedef struct Infer {
   Sema *s;
   bool is_demanding; /* places that need an integer demand one */
+  bool is_closing;   /* what is still open is a float */
   bool is_guessing;  /* places that may count what is whole so far as one demand so */
   bool has_changed;  /* in this round */
 } Infer;

@@ -56,8 +56,7 @@ static IrInst **lower_round(Lower *l, Expr *e, Expr *argument, IrOp op) {
   IrInst **values = lower_values(l, argument), **result = array(l, count);
   lower_at(l, e->pos);
   for (int k = 0; k < count; k++) {
-    bool rounds = type_is_float(values[k]->type) && type_is_integer(type_at(l, e));
-    IrInst *whole = rounds ? ir_unary(&l->b, op, values[k]) : values[k];
+    IrInst *whole = type_is_float(values[k]->type) ? ir_unary(&l->b, op, values[k]) : values[k];
     result[k] = lower_convert(l, whole, type_at(l, e));
   }
   return result;

@@ -80,6 +80,7 @@ struct Expr {
   int64_t random_word; /* lower: the first word that it takes, + 1 */
   /* infer: */
   PartialType ty;
+  bool is_rounded;     /* a call of FORM_ROUND whose whole number is needed as an integer */
   Type at;             /* check: the type it is computed in */
 };
 

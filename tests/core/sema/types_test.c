@@ -201,11 +201,14 @@ static void test_locals(World *w) {
                         "n32[0] // 2 local w = 7 // 2 local u = y[0] // 2 end"),
                "p: f32\nq: f32\nr: f32\nv: i32\nw: i32\nu: f64\n");
   }
-  TEST("math.floor and math.ceil give integers") {
+  TEST("math.floor and math.ceil give floats, and integers where one is needed") {
+    CHECK_TEXT(types_of(w, "function() local p = math.floor(x[0]) local q = p + 1 n32[q] = 1 "
+                           "local r = math.ceil(x[1]) local s = r * 2 end"),
+               "p: i32\nq: i32\nr: f32\ns: f32\n");
     CHECK_TEXT(types_of(w,
                         "function() local p = math.floor(x[0]) local q = math.ceil(y[0]) local r = "
                         "math.floor(n64[0] / n8[0]) local v = math.floor(n8[0]) end"),
-               "p: i32\nq: i32\nr: i64\nv: u8\n");
+               "p: f32\nq: f64\nr: i64\nv: u8\n");
   }
   TEST("bit operators keep the type of their operand") {
     CHECK_TEXT(types_of(w, "function() local p = n8[0] << n64[0] local q = ~h64[0] local r = "

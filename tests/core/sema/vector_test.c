@@ -6,7 +6,7 @@ static void test_types(World *w) {
     CHECK_TEXT(types_of(w, "function() local a = rg.vec2(1) local b = a.xyx * 2 local c: mat2 = "
                            "rg.outer(a, a) local d = a:norm() "
                            "local e = math.floor(a) local f = rg.vec(5, rg.f64)(0) end"),
-               "a: vec2\nb: vec3\nc: mat2\nd: f32\ne: ivec2\nf: vec(5,f64)\n");
+               "a: vec2\nb: vec3\nc: mat2\nd: f32\ne: vec2\nf: vec(5,f64)\n");
   }
   TEST("an index may be a vector of integers, and no other") {
     CHECK_TEXT(error_of(w, "function() t[rg.vec2(1, 2)] = 1 end"),
