@@ -261,7 +261,7 @@ static void emit_unary(Emit *e, Expr *expr) {
 
 /* -- short circuits ---------------------------------------------------------------------------- */
 
-/* Of vectors of booleans, number by number; a single one on the left decides for all of the right. */
+/* Of vectors of booleans, number by number; a single one on the left decides for the right. */
 static void emit_logic_each(Emit *e, Expr *expr) {
   Shape shape = emit_shape(e, expr);
   bool is_and = expr->kind == AST_AND, is_one = type_is_scalar(emit_shape(e, expr->left));

@@ -7,8 +7,8 @@
  *                                                  and that: of numbers that nothing can change
  *   i + 1, 1 + i                                   sums and products
  *
- * What an expression reads (x[p[i]]) is taken to be what it was: no other iteration is promised to be
- * seen, and the statement itself assigns last. */
+ * What an expression reads (x[p[i]]) is taken to be what it was: no other iteration is promised to
+ * be seen, and the statement itself assigns last. */
 #include "resolve/resolve.h"
 
 /* -- effects of a helper ----------------------------------------------------------------------- */

@@ -413,7 +413,8 @@ static void write_product(Resolve *r, Stmt *stmt) {
   Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
   if (!place_is_same(r, target, target)) {
     sema_fail(r->s, target, RG_ERROR_UNSUPPORTED, "keep the index in a local first",
-              "what '*=' multiplies by a matrix is read and written, and this may be another place each time");
+              "what '*=' multiplies by a matrix is read and written, and this may be another place "
+              "each time");
     return;
   }
   Expr *product = scratch_new(r->scratch, Expr);

@@ -683,8 +683,8 @@ describe("math", function()
     local x, n = rg.field(rg.f32, 4), rg.field(rg.i32, 4)
     x[0], x[1], x[2] = 3e9, 2.5, -2.5
     local function run(text)
-      return rg.kernel("local function wrap(i) return i % 4 end function(v: vec2) " .. text .. " end",
-        { x = x, n = n, rg = rg, math = math, bit = bit })(rg.vec2(1.5, 2.5))
+      return rg.kernel("local function wrap(i) return i % 4 end function(v: vec2) " .. text ..
+        " end", { x = x, n = n, rg = rg, math = math, bit = bit })(rg.vec2(1.5, 2.5))
     end
     assert.same({ 3e9, 0.5, -2, -3 }, { run [[
       return math.floor(x[0]), x[1] - math.floor(x[1]), math.ceil(x[2]), rg.round(x[2])]] })

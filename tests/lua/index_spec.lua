@@ -187,8 +187,10 @@ describe("random indices #compiled", function()
     function()
       local guarded = {} -- of every width of vectors that the processor has
       for k, cpu in ipairs(levels) do
-        guarded[k] = support.with_stress((os.getenv "RG_STRESS" or "") .. ",guard_pages,force_lanes",
-          function() return rg.new { threads = 2, cpu = cpu } end)
+        local stress = (os.getenv "RG_STRESS" or "") .. ",guard_pages,force_lanes"
+        guarded[k] = support.with_stress(stress, function()
+          return rg.new { threads = 2, cpu = cpu }
+        end)
       end
       local oracle = rg.new { arch = "lua" }
       for seed = first, first + count - 1 do

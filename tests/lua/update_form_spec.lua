@@ -163,7 +163,7 @@ describe("an update whose place calls something", function()
     end
   end)
 
-  it("stays a read and a write if its call has effects, or it is another place #compiled", function()
+  it("is none if its call has effects, or at another place #compiled", function()
     for _, statement in ipairs { "x[note(i)] = x[note(i)] + 1", "x[i % 16] = x[i % 15] + 1",
       "x[cell(i)] = x[cell(i + 1)] + 1" } do
       assert.is_false((is_update(statement)), statement)
