@@ -188,7 +188,11 @@ Entity array_method(Resolve *r, Expr *e, const Entity *object) {
   const Builtin *builtin = builtin_of_array(e->text);
   TypeRow row = row_of(r, object->shape);
   if (!builtin) {
-    sema_fail(r->s, e, RG_ERROR_CALL, "arrays have append, pop, slice, clear, length and extent",
+    const char *hint = str_is(e->text, "active") ? "for i in rg.range(#a) do"
+                       : method_find(e->text)    ? "an update is written a[i] = a[i] + v"
+                                                 : NULL;
+    sema_fail(r->s, e, RG_ERROR_CALL,
+              hint ? hint : "arrays have append, pop, slice, clear, length and extent",
               "'%s' is %s, which has no method '%s'", name_of(r, e->left),
               shape_text(r->s, object->shape), sema_text(r->s, e->text));
     return (Entity){0};

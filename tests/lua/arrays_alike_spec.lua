@@ -166,6 +166,14 @@ describe("arrays between Lua and kernels", function()
     end
   end)
 
+  it("say how kernels loop over what they made, and update it", function()
+    for text, hint in pairs { ["for i in a:active() do end"] = "for i in rg.range(#a) do",
+      ["a:add(0, 1)"] = "an update is written a[i] = a[i] + v" } do
+      assert.equal(hint, failure(rg.kernel(
+        ("function() local a = rg.zeros(rg.f32, 3) %s end"):format(text))).hint)
+    end
+  end)
+
   it("keep their length where they are declared with one", function()
     local a = rg.array(rg.f32, 2)
     if os.getenv "RG_ARCH" == "cuda" then return end
