@@ -333,6 +333,10 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
 /* `c and a` alone is false if c is: a number needs an `or`. */
 static bool check_and(Sema *s, Expr *e) {
   bool is_logic = ty_at(s, e->right).kind == TY_BOOL;
+  if (e->is_truth && !is_logic) { /* all numbers are true */
+    e->kind = AST_PAREN;
+    return check_condition(s, e->left);
+  }
   if (!(is_logic ? check_condition(s, e->left) : check_chooser(s, e->left))) return false;
   if (is_logic) return check_condition(s, e->right);
   return check_some(s, e->right) &&

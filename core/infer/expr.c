@@ -279,6 +279,7 @@ static PartialType infer_unary(Infer *f, Expr *e) {
 /* For `c and a` the second: its value if c holds. For bools, a bool. */
 static PartialType infer_logic(Infer *f, Expr *e) {
   PartialType a = infer_expr(f, e->left), b = infer_expr(f, e->right);
+  if (e->is_truth) return ty_of(TYPE(BOOL));
   if (default_is(e)) return a;
   if (a.kind == TY_NONE || b.kind == TY_NONE) return (PartialType){0};
   return e->kind == AST_AND ? b : ty_join(a, b);

@@ -149,6 +149,15 @@ static const AstExpr *use_of(Resolve *r, const AstStmt *stmt, const AstLocal *na
   return use;
 }
 
+/* `if x == nil then x = e end` as `x or e` */
+static const AstExpr *or_default(Resolve *r, const AstStmt *stmt, const AstLocal *name,
+                                 const AstExpr *value) {
+  AstExpr *either = scratch_new(r->scratch, AstExpr);
+  *either = (AstExpr){.kind = AST_OR, .op = AST_NO_OP, .pos = stmt->pos, .width = stmt->width,
+                      .left = (AstExpr *)use_of(r, stmt, name), .right = (AstExpr *)value};
+  return either;
+}
+
 /* True if statement `at` of the body is a default; then it is resolved. A parameter that is also
  * assigned after it is a variable from there on. */
 static bool take_default(Resolve *r, const AstFunction *function, const AstBlock *body, int at,
@@ -163,6 +172,8 @@ static bool take_default(Resolve *r, const AstFunction *function, const AstBlock
     bool is_nil = parameter->is_alias && nil_is(&parameter->alias);
     AstBlock rest = {.items = body->items + at + 1, .count = body->count - at - 1};
     if (is_nil) declare(r, stmt, name, value, &rest, to);
+    else if (!is_or && parameter->presence)
+      declare(r, stmt, name, or_default(r, stmt, name, value), &rest, to);
     else if (is_or && !is_given(r, parameter))
       declare(r, stmt, name, stmt->values.items[0], &rest, to);
     else if (assigns(&rest, name, !refers(parameter)))
@@ -193,7 +204,8 @@ bool nil_denoted(Resolve *r, Expr *e) {
 int nil_test(Resolve *r, Expr *e) {
   e = sema_strip(e);
   if (nil_denoted(r, e)) return 0;
-  if (e->kind == AST_LOCAL && e->local && refers(e->local)) return 1;
+  if (e->kind == AST_LOCAL && e->local && refers(e->local))
+    return maybe_asks(r, e) ? -1 : 1;
   if (e->kind == AST_UNARY && e->op == AST_NOT) {
     int known = nil_test(r, e->left);
     return known < 0 ? -1 : !known;
@@ -203,6 +215,7 @@ int nil_test(Resolve *r, Expr *e) {
   if (!is_right && e->left->kind != AST_NIL) return -1;
   Expr *asked = is_right ? e->left : e->right;
   bool is_nil = nil_denoted(r, asked);
+  if (!is_nil && maybe_asks(r, asked)) return -1;
   if (!is_nil) resolve_expr(r, asked);
   return r->s->failed ? -1 : is_nil == (e->op == AST_EQ);
 }

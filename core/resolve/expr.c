@@ -122,6 +122,7 @@ bool resolve_check_scalar(Resolve *r, Expr *e) {
 }
 
 bool resolve_condition(Resolve *r, Expr *e) {
+  maybe_condition(r, e);
   if (!resolve_value(r, e)) return false;
   return type_is_scalar(shape_of(e)) || type_is_struct(shape_of(e))
              ? resolve_check_scalar(r, e)
@@ -138,6 +139,7 @@ static Entity resolve_unary(Resolve *r, Expr *e) {
   }
   Shape shape;
   const char *who = scratch_format(r->scratch, "'%s'", ast_op_text(e->op));
+  if (e->op == AST_NOT) maybe_condition(r, e->left);
   if (!resolve_value(r, e->left) ||
       !shape_join(r, e, shape_of(e->left), (Shape){0}, who, &shape))
     return (Entity){0};
@@ -479,6 +481,13 @@ static bool is_table(Expr *e, const Entity *entity) {
          (entity->kind == ENTITY_LIST && (kind == AST_TABLE || kind == AST_AND || kind == AST_OR));
 }
 
+/* `c and 1 or nil`, `h or g`: the choice may be nil, too. */
+static bool gives_nil(Resolve *r, Expr *e, Expr *operand) {
+  Expr *inner = sema_strip(operand);
+  if (operand != e->right || inner->kind != AST_LOCAL || !inner->local) return false;
+  return inner->local->presence != NULL && sema_strip(e->left)->kind == AST_AND;
+}
+
 /* Lua asks of two tables whether they are one. */
 static bool check_no_tables(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
@@ -497,10 +506,13 @@ static Entity resolve_operands(Resolve *r, Expr *e) {
   }
   Entity chosen;
   if (nil_choose(r, e, &chosen)) return chosen;
+  if (!r->s->failed && maybe_operator(r, e, &chosen)) return chosen;
   if (r->s->failed || !check_fields_apart(r, e) || !check_no_tables(r, e)) return (Entity){0};
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++) {
     if (!operands[i]) continue;
+    if (e->kind == AST_OR && (nil_denoted(r, operands[i]) || gives_nil(r, e, operands[i])))
+      return record_choice(r, e, &e->entity);
     Entity operand = resolve_expr(r, operands[i]);
     bool is_chosen = e->kind != AST_BINARY && (e->kind == AST_OR || i > 0);
     if (is_chosen && is_table(operands[i], &operand)) return record_choice(r, e, &operand);

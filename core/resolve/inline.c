@@ -169,6 +169,23 @@ static void add_record(Resolve *r, Inline *in, const Expr *value) {
               "'%s' returns a table without a number or a vector in it", in->name);
 }
 
+/* Result k may be nil from here on; it was not up to here. */
+static void result_presence(Resolve *r, Inline *in, int k) {
+  Local *result = in->returned.items[k];
+  if (result->presence || r->s->failed) return;
+  result->presence = maybe_new(r, result);
+  result->presence->is_assigned = !in->is_straight;
+  result->presence->is_seen = false;
+  vec_push(r->scratch, &in->results, result->presence);
+  vec_push(r->scratch, &in->presences, result->presence);
+  for (int i = 0; i < in->returns.count; i++) {
+    Stmt *stmt = in->returns.items[i];
+    const AstExpr *ast = stmt->values.items[0]->ast;
+    vec_push(r->scratch, &stmt->values,
+             literal_static(r, ast, &(Static){.kind = STATIC_BOOL, .number = 1}));
+  }
+}
+
 static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   bool breaks_parallel = r->breaks_parallel;
   r->breaks_parallel = false;
@@ -176,6 +193,9 @@ static void resolve_body(Resolve *r, Inline *in, const AstBlock *body) {
   for (int i = 0; i < in->function->results.count; i++)
     add_result(r, in, in->function->results.items[i]);
   resolve_function_body(r, in->function, body, &in->body);
+  bool is_own = !in->is_pick && in->number != FUNCTION_LIBRARY;
+  for (int i = 0; i < in->returned.count && is_own && !returns_always(body); i++)
+    result_presence(r, in, i);
   r->s->frame = in->outer;
   r->breaks_parallel = breaks_parallel;
 }
@@ -190,11 +210,13 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Ast
                  .loop = r->loop,
                  .height = height_around(r) + callee->function.text->height,
                  .call = e,
+                 .is_pick = r->makes_pick,
                  .is_inner = callee->function.is_inner,
                  .within = callee->function.within,
                  .returns_early = returns_early(body),
                  .is_straight = returns_straight(body)};
   map_init(&in->names, r->scratch);
+  r->makes_pick = false;
   return in;
 }
 
@@ -291,6 +313,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
   for (int i = 0; i < arguments.count && !r->s->failed; i++)
     give_parameter(r, in->parameters.items[i], arguments.items[i], &entities.items[i]);
   row_hold_all(r, &in->parameters, &in->arguments);
+  if (!r->s->failed && !in->is_pick) maybe_declare(r, &in->parameters, &in->arguments);
   if (!r->s->failed) record_spread(r, &in->parameters, &in->arguments);
   r->s->frame = in->outer;
   int failures = r->s->failures;
@@ -349,20 +372,57 @@ static Expr *returned_value(Resolve *r, const Inline *in, int k, Expr *value) {
   return made ? made : value;
 }
 
-static void give_results(Resolve *r, Inline *in, Stmt *stmt) {
+/* What a result keeps where the statement gives it nil. */
+static void keep_result(Resolve *r, Inline *in, const Local *result, const Expr *at,
+                        Exprs *values) {
+  Locals leaves = {0};
+  if (result->is_alias) record_leaves(r, result->alias.record, &leaves);
+  else vec_push(r->scratch, &leaves, (Local *)result);
+  for (int i = 0; i < leaves.count; i++)
+    vec_push(r->scratch, values, build_read(r, leaves.items[i], at));
+  in->keeps_first = true;
+}
+
+/* given[k]: NULL where it is nil */
+static void give_results(Resolve *r, Inline *in, Stmt *stmt, Expr *const *given, const Expr *at) {
   Exprs values = {0};
   const char *what = scratch_format(r->scratch, "the result of '%s'", in->name);
-  for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
+  for (int i = 0; i < in->returned.count && !r->s->failed; i++) {
     Local *result = in->returned.items[i];
-    Expr *value = stmt->values.items[i];
-    if (result->is_alias) {
+    Expr *value = given[i];
+    if (!value || maybe_of(value)) result_presence(r, in, i);
+    if (!value) {
+      keep_result(r, in, result, at, &values);
+    } else if (result->is_alias) {
       record_flatten(r, value, result->alias.record, what, &values);
     } else if (resolve_is_value(r, value)) {
       resolve_give_shape(r, result, value);
       vec_push(r->scratch, &values, value);
     }
   }
-  if (!r->s->failed) stmt->values = values;
+  for (int i = 0; i < in->presences.count && !r->s->failed; i++)
+    for (int k = 0; k < in->returned.count; k++) {
+      if (in->returned.items[k]->presence != in->presences.items[i]) continue;
+      Expr *literal = literal_static(r, at->ast, &(Static){.kind = STATIC_BOOL, .number = 0});
+      vec_push(r->scratch, &values, given[k] ? maybe_after(r, given[k]) : literal);
+    }
+  if (r->s->failed) return;
+  stmt->values = values;
+  vec_push(r->scratch, &in->returns, stmt);
+}
+
+static void make_returned(Resolve *r, Inline *in, const Stmt *stmt) {
+  bool may_be_nil = in->first_return != NULL; /* which returned nothing */
+  for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
+    const Expr *value = stmt->values.items[i];
+    if (record_is(&value->entity)) add_record(r, in, value);
+    else add_result(r, in, NULL);
+    if (may_be_nil) result_presence(r, in, i);
+  }
+}
+
+static bool is_nil(Resolve *r, Expr *e) {
+  return sema_strip(e)->kind == AST_NIL || (nil_denoted(r, e) && !r->s->failed);
 }
 
 void resolve_inline_return(Resolve *r, Stmt *stmt) {
@@ -372,7 +432,11 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
                   "a parallel loop cannot be left by 'return'");
     return;
   }
+  while (!in->is_called && stmt->values.count &&
+         is_nil(r, stmt->values.items[stmt->values.count - 1]))
+    stmt->values.count--;
   for (int i = 0; i < stmt->values.count; i++) {
+    if (!in->is_called && is_nil(r, stmt->values.items[i])) continue;
     construct_result(r, in, i, &stmt->values.items[i]);
     if (r->s->failed) return;
     Entity entity = record_value(r, stmt->values.items[i]);
@@ -381,15 +445,20 @@ void resolve_inline_return(Resolve *r, Stmt *stmt) {
   }
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
-  if (!in->first_return && !in->function->results.count)
-    for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
-      if (record_is(&stmt->values.items[i]->entity)) add_record(r, in, stmt->values.items[i]);
-      else add_result(r, in, NULL);
-    }
+  if (!in->returned.count && !in->function->results.count) make_returned(r, in, stmt);
   if (!in->first_return) in->first_return = stmt;
-  if (stmt->values.count != in->returned.count)
+  if (stmt->values.count > in->returned.count ||
+      (in->is_called && stmt->values.count != in->returned.count))
     sema_fail_pos(r->s, stmt->pos, stmt->width, RG_ERROR_RETURN, "return as many everywhere",
                   "this 'return' has %d %s, and '%s' returns %d elsewhere", stmt->values.count,
                   stmt->values.count == 1 ? "value" : "values", in->name, in->returned.count);
-  give_results(r, in, stmt);
+  if (r->s->failed) return;
+  if (!stmt->values.count) {
+    for (int i = 0; i < in->returned.count && !in->is_called; i++) result_presence(r, in, i);
+    return;
+  }
+  Expr **given = scratch_array(r->scratch, Expr *, in->returned.count);
+  for (int i = 0; i < stmt->values.count; i++)
+    if (in->is_called || !is_nil(r, stmt->values.items[i])) given[i] = stmt->values.items[i];
+  give_results(r, in, stmt, given, stmt->values.items[0]);
 }

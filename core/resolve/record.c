@@ -9,8 +9,8 @@
  *     q = shrink(p)                   an expanded call with two arguments and two results
  *
  * So tables are copied as vectors are, their values have the types that locals have, and branches
- * and loops join them as locals. A table whose values are all known when the kernel is compiled, and
- * that has no names and is never assigned, stays a constant table (constant_table.c).
+ * and loops join them as locals. A table without names whose values are all known when the kernel
+ * is compiled, and that is never assigned, stays a constant table (constant_table.c).
  * record_assign.c has the assignments, record_pick.c indices known at run time and choices. */
 #include "resolve/resolve.h"
 
@@ -109,6 +109,7 @@ void record_leaves(Resolve *r, const Record *record, Locals *leaves) {
     Local *local = record->items[k].local;
     if (!local->is_alias) vec_push(r->scratch, leaves, local);
     else if (record_is(&local->alias)) record_leaves(r, local->alias.record, leaves);
+    if (local->presence) vec_push(r->scratch, leaves, local->presence);
   }
 }
 
@@ -139,8 +140,8 @@ static void fail_member(Resolve *r, const Expr *at, const Entity *object, Str me
   sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN,
             near ? scratch_format(r->scratch, "did you mean '%s'?", near)
                  : "a table in a kernel keeps the values that it begins with: local t = {x = 0}",
-            "'%s' is %s, and has no '%s'", object->name ? object->name : sema_source(r->s, at->left),
-            record_text(r, record), sema_text(r->s, member));
+            "'%s' is %s, and has no '%s'",
+            object->name ? object->name : sema_source(r->s, at->left), record_text(r, record), sema_text(r->s, member));
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -225,8 +226,8 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
   if (k >= 0) return become(e, record_take(r, sema_strip(e->left), k, &called));
   sema_fail(r->s, e, RG_ERROR_INDEX_RANGE,
             key == 0 ? "lists start at 1, as in Lua"
-                     : "a table in a kernel keeps the values that it begins with; a list that grows "
-                       "is rg.list(rg.f32)",
+                     : "a table in a kernel keeps the values that it begins with; a list that "
+                       "grows is rg.list(rg.f32)",
             "'%s' is %s, and has no [%lld]",
             object->name ? object->name : sema_source(r->s, e->left),
             record_text(r, object->record), (long long)key);
@@ -262,6 +263,7 @@ static Local *describe(Resolve *r, Expr *value, Str name) {
   } else if (resolve_is_value(r, value)) {
     local->shape = shape_of(value);
   }
+  local->presence = maybe_of(value);
   return local;
 }
 
@@ -335,6 +337,10 @@ const Record *record_copy(Resolve *r, const Record *from, const char *name, cons
     local->is_assigned = like->is_assigned || like->is_part_assigned;
     local->is_part_assigned = like->is_part_assigned;
     if (is_record) local->alias.record = record_copy(r, source->alias.record, text, like);
+    if (source->presence) {
+      local->presence = maybe_new(r, local);
+      local->presence->is_assigned |= like->is_part_assigned;
+    }
     copy->items[k] = (RecordItem){from->items[k].name, local};
   }
   return copy;
@@ -395,9 +401,25 @@ static bool flatten_item(Flat *f, Expr *e, int k, Local *target) {
                    f->what);
 }
 
+static bool flatten_presence(Flat *f, Expr *e, int k, const Local *target) {
+  Resolve *r = f->r;
+  Local *presence = e->entity.record->items[k].local->presence;
+  if (presence && !target->presence)
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "give it one: h or 0",
+                     "%s has a value throughout, and this may be nil", f->what);
+  if (!target->presence) return true;
+  Static always = {.kind = STATIC_BOOL, .number = 1};
+  vec_push(r->scratch, f->out,
+           e->kind == AST_TABLE ? maybe_after(r, e->list.items[k])
+           : presence           ? build_read(r, presence, e)
+                                : literal_static(r, e->ast, &always));
+  return !r->s->failed;
+}
+
 static bool flatten(Flat *f, Expr *e, const Record *to) {
   e = sema_strip(e);
-  if (!record_is(&e->entity) || e->kind == AST_AND || e->kind == AST_OR || e->entity.record->count != to->count)
+  bool may_be_false = e->kind == AST_AND || e->kind == AST_OR;
+  if (!record_is(&e->entity) || may_be_false || e->entity.record->count != to->count)
     return fail_other(f, e, to);
   const char *what = f->what;
   for (int i = 0; i < to->count; i++) {
@@ -405,7 +427,7 @@ static bool flatten(Flat *f, Expr *e, const Record *to) {
     int k = find_same(e->entity.record, to, i);
     if (k < 0) return fail_other(f, e, to);
     f->what = scratch_format(f->r->scratch, "'%s'", sema_text(f->r->s, target->name));
-    if (!flatten_item(f, e, k, target)) return false;
+    if (!flatten_item(f, e, k, target) || !flatten_presence(f, e, k, target)) return false;
     f->what = what;
   }
   return !f->r->s->failed;

@@ -41,7 +41,7 @@ static bool check_target(Resolve *r, const Expr *target) {
                    "'%s' is a copy of the caller's table, which would not change with it", name);
 }
 
-/* -- a value gives a local its members ---------------------------------------------------------- */
+/* -- a value gives a local its members --------------------------------------------------------- */
 
 static bool may_become(const Expr *target) {
   const Local *local = target->kind == AST_LOCAL ? target->local : NULL;

@@ -65,10 +65,8 @@ Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
   Ast *ast = write_pick(r, count);
   e->kind = AST_CALL;
   e->list = arguments;
-  Entity found = resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source),
-                                     NULL);
-  if (e->inlined) e->inlined->is_pick = true;
-  return found;
+  r->makes_pick = true;
+  return resolve_inline_call(r, e, resolve_function(name, ast->function, ast->source), NULL);
 }
 
 /* -- choices ----------------------------------------------------------------------------------- */

@@ -77,6 +77,7 @@ typedef struct Resolve {
   Inline *called;        /* the function being resolved, if it calls itself */
   int axis_count;        /* of the enclosing parallel loop; 0: host region */
   VEC(Invocation *) invocations;
+  bool makes_pick;       /* the next call is of one: record_pick.c */
   int static_steps;      /* of functions that the current rg.static runs */
 } Resolve;
 
@@ -363,6 +364,19 @@ bool record_flatten(Resolve *r, Expr *e, const Record *to, const char *what, Exp
 Expr *record_take(Resolve *r, Expr *e, int k, const Inline **called);
 /* Locals that are records, and what is given to them, become their leaves. */
 void record_spread(Resolve *r, Locals *locals, Exprs *values);
+
+/* maybe.c: values that may be nil; NULL: e always has one */
+Local *maybe_of(Expr *e);
+Expr *maybe_read(Resolve *r, Expr *e);  /* a boolean; it calls a call */
+Expr *maybe_after(Resolve *r, Expr *e); /* the same, once e was computed */
+Local *maybe_new(Resolve *r, const Local *of);
+bool maybe_asks(Resolve *r, Expr *e);   /* may it be nil? */
+void maybe_declare(Resolve *r, Locals *locals, Exprs *values);
+void maybe_begin(Resolve *r, Stmt *stmt);
+bool maybe_assign(Resolve *r, Stmt *stmt);
+void maybe_condition(Resolve *r, Expr *e); /* in e, what may be nil is true where it is not */
+bool maybe_operator(Resolve *r, Expr *e, Entity *entity); /* true: e is that question */
+bool returns_always(const AstBlock *block);   /* returns.c: no path falls off its end */
 
 /* record_assign.c */
 /* An assignment to records, or into one, becomes one to locals; false: it is done, or failed. */

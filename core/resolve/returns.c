@@ -9,14 +9,14 @@
 
 enum { DEEPEST_SHAPE = 60 }; /* branches; deeper returns become a break */
 
-static bool always_returns(const AstBlock *block) {
+bool returns_always(const AstBlock *block) {
   if (!block->count) return false;
   const AstStmt *last = block->items[block->count - 1];
   if (last->kind == AST_STMT_RETURN) return true;
   bool is_whole = last->kind == AST_STMT_DO ||
                   (last->kind == AST_STMT_IF && last->bodies.count > last->values.count);
   for (int i = 0; i < last->bodies.count && is_whole; i++)
-    is_whole = always_returns(&last->bodies.items[i]);
+    is_whole = returns_always(&last->bodies.items[i]);
   return is_whole && last->bodies.count > 0;
 }
 
@@ -25,7 +25,7 @@ static bool always_returns(const AstBlock *block) {
 static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   int found = -1, count = 0;
   for (int i = 0; i < branch->bodies.count; i++) {
-    if (always_returns(&branch->bodies.items[i])) continue;
+    if (returns_always(&branch->bodies.items[i])) continue;
     found = i;
     count++;
   }

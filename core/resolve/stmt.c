@@ -84,6 +84,7 @@ static Entity resolve_initial(Resolve *r, const Stmt *stmt, int k) {
 /* Values come first: they do not see the new names. */
 void resolve_declaration(Resolve *r, Stmt *stmt) {
   VEC(Entity) entities = {0};
+  maybe_begin(r, stmt);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) construct_annotated(r, stmt, i);
   for (int i = 0; i < stmt->values.count && !r->s->failed; i++) {
     Entity entity = resolve_initial(r, stmt, i);
@@ -99,7 +100,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
   for (int i = 0; i < stmt->locals.count && !r->s->failed; i++) {
     Local *ast = stmt->locals.items[i];
     resolve_declare(r, ast);
-    if (i >= entities.count) ast->declaration = stmt;
+    ast->declaration = stmt;
     if (i >= entities.count) continue;
     if (record_is(&entities.items[i]) && !ast->annotation)
       record_name(r, ast, entities.items[i].record);
@@ -109,6 +110,7 @@ void resolve_declaration(Resolve *r, Stmt *stmt) {
       ast->initial = stmt->values.items[i];
   }
   row_hold_all(r, &stmt->locals, &stmt->values);
+  if (!r->s->failed) maybe_declare(r, &stmt->locals, &stmt->values);
   if (!r->s->failed) record_spread(r, &stmt->locals, &stmt->values);
 }
 
@@ -488,7 +490,7 @@ static bool check_outer(Resolve *r, Expr *target) {
 }
 
 void resolve_assignment(Resolve *r, Stmt *stmt) {
-  if (!record_assign(r, stmt)) return;
+  if (!maybe_assign(r, stmt) || !record_assign(r, stmt)) return;
   for (int i = 0; i < stmt->targets.count; i++)
     if (!check_outer(r, stmt->targets.items[i])) return;
   for (int i = 0; i < stmt->targets.count; i++) {

@@ -70,6 +70,7 @@ struct Expr {
   Entity entity;
   Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a user function */
+  bool is_truth;       /* AND: by its left side, and by a right side that is a boolean */
   int result;          /* which of its results is the value: `f(x).pos` */
   Invocation *invoked; /* of one that calls itself */
   /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
@@ -129,7 +130,10 @@ struct Local {
   const Expr *given;     /* what determined its type; in this source: */
   const Source *given_source;
   bool is_seen;          /* its declaration was reached */
-  Stmt *declaration;     /* one without a value, which may turn out to be a record's */
+  Stmt *declaration;     /* a local statement, to which what is found out later is added */
+  Local *presence;       /* whether it has a value; NULL: nothing asked. resolve/maybe.c */
+  bool begins_nil;       /* declared without a value */
+  Block assignments;     /* before something asked */
   /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
   int loop;              /* number of the parallel loop that declares it; 0: host region */
@@ -271,6 +275,8 @@ struct Inline {
   const Expr *call;
   Exprs arguments;              /* one per parameter */
   Locals results;
+  Block returns;                /* with values */
+  Locals presences;             /* the last results: whether one of the others has a value */
   Locals returned;              /* the same as the text returns them: a record is one */
   bool keeps_first;             /* the call's value is another result: the first is read apart */
   bool is_pick;                 /* returns one of its parameters by the first: record_pick.c */

@@ -382,8 +382,8 @@ describe("a mistake in a function that is called", function()
 
   it("may be a return", function()
     local function uneven(v)
-      if v > 0 then return 1, 2 end
-      return 1
+      if v > 0 then return 1 end
+      return 1, 2
     end
     assert.equal("return.invalid", fails(function(v) return uneven(v) end, 1).code)
     local function inside() for i in rg.range(3) do return i end end
