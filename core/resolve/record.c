@@ -141,7 +141,8 @@ static void fail_member(Resolve *r, const Expr *at, const Entity *object, Str me
             near ? scratch_format(r->scratch, "did you mean '%s'?", near)
                  : "a table in a kernel keeps the values that it begins with: local t = {x = 0}",
             "'%s' is %s, and has no '%s'",
-            object->name ? object->name : sema_source(r->s, at->left), record_text(r, record), sema_text(r->s, member));
+            object->name ? object->name : sema_source(r->s, at->left),
+            record_text(r, record), sema_text(r->s, member));
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
