@@ -228,10 +228,11 @@ static void hooks(void) {
     push(lua, "asks", (void *)&ask_count);
     push(lua, "warns", (void *)&warn_count);
     CHECK_TEXT(run(lua, "rg = require 'regolith'\n"
-                        "rg.init{ threads = 2, memory = '64MiB', run_tasks = run_tasks, allocator = "
-                        "{ resize, resizes }, on_memory = { ask, asks }, "
+                        "rg.init{ threads = 2, memory = '64MiB', run_tasks = run_tasks, "
+                        "allocator = { resize, resizes }, on_memory = { ask, asks }, "
                         "on_warning = { warn, warns } }\n"
-                        "x = rg.field(rg.f32) rg.root:pointer('i', 4096):dense('i', 8192):place(x)\n"
+                        "x = rg.field(rg.f32)\n"
+                        "rg.root:pointer('i', 4096):dense('i', 8192):place(x)\n"
                         "k = rg.kernel([=[function() for i in rg.range(30000000) do x[i] = 1 end "
                         "x[33554432] = 2 end]=], { x = x }) k()"),
                "");
@@ -248,8 +249,8 @@ static void hooks(void) {
                         "said[#said + 1] = level .. ' ' .. text end)\n"
                         "rg.kernel([=[function(i) x[i] = 1 print(i, 2) end]=], { x = x })(9)\n"
                         "assert(#said == 1 and said[1]:find '^warn .*outside', said[1])\n"
-                        "rg.kernel([=[function() for i in rg.range(8) do x[0] = 0.5 * (x[0] + 1) end "
-                        "end]=], { x = x }):compile()\n"
+                        "rg.kernel([=[function() for i in rg.range(8) do "
+                        "x[0] = 0.5 * (x[0] + 1) end end]=], { x = x }):compile()\n"
                         "assert(#said == 2 and said[2]:find '^warn ', said[2])\n"),
                "");
     lua_close(lua);
