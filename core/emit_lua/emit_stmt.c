@@ -89,6 +89,10 @@ static void emit_quotients(Emit *e, Stmt *stmt) {
 }
 
 static void emit_declaration(Emit *e, Stmt *stmt) {
+  if (!stmt->locals.count && !stmt->values.count) { /* a table of fields alone */
+    emit_text(e, "do end");
+    return;
+  }
   emit_quotients(e, stmt);
   StrBuf before = e->out; /* the values do not see the names, which come first */
   strbuf_init(&e->out, e->scratch);

@@ -22,11 +22,27 @@ static bool is_run_time(Resolve *r, Expr *e) {
          !static_is_written(r, e->list.items[0]);
 }
 
-/* `w[k + 1]` with a known k, `p.new`: what build_expr did not find. */
-static void reach(Resolve *r, Expr *target) {
+/* `w[k + 1]` with a known k, `p.new`: what build_expr did not find, from the root outward, since
+ * resolving rewrites such an expression into the local that it names. */
+static void reach(Resolve *r, Expr *e) {
+  if (e->kind != AST_FIELD && e->kind != AST_INDEX) return;
+  reach(r, e->left);
+  if (e->left->kind == AST_LOCAL && is_record(e->left->local) && !is_run_time(r, e))
+    resolve_expr(r, e);
+}
+
+/* `w[k].x = 1`, `w[k][2] = 1`: a value of an element that is known at run time only. */
+static bool check_whole(Resolve *r, Expr *target) {
   for (Expr *e = target; e->kind == AST_FIELD || e->kind == AST_INDEX; e = e->left)
-    if (e->left->kind == AST_LOCAL && is_record(e->left->local) && !is_run_time(r, e))
-      resolve_expr(r, e);
+    if (e != target && is_run_time(r, e)) {
+      const char *name = sema_source(r->s, e);
+      return sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
+                       scratch_format(r->scratch, "assign all of it: local v = %s, change v, then "
+                                                  "%s = v", name, name),
+                       "'%s' cannot be assigned: an index that is known at run time reaches whole "
+                       "values only", sema_source(r->s, target));
+    }
+  return !r->s->failed;
 }
 
 /* In Lua the caller's table would change, too. */
@@ -262,7 +278,7 @@ bool record_assign(Resolve *r, Stmt *stmt) {
     Expr *value = i < stmt->values.count ? stmt->values.items[i] : NULL;
     if (!check_target(r, target)) return false;
     reach(r, target);
-    if (r->s->failed) return false;
+    if (r->s->failed || !check_whole(r, target)) return false;
     if (is_run_time(r, target)) {
       if (!r->s->failed) assign_at(r, stmt);
       return false;

@@ -43,6 +43,15 @@ bool record_check_list(Resolve *r, Expr *e, const Entity *object) {
                    record_text(r, object->record), MOST_PICKED);
 }
 
+/* Fields, functions and types are known when the kernel is compiled. */
+static bool check_picked(Resolve *r, Expr *e, const char *name, const Entity *item) {
+  return item->kind <= ENTITY_ITEM || item->kind == ENTITY_SHAPE || record_is(item) ||
+         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                   scratch_format(r->scratch, "loop over it: for k, v in ipairs(%s)", name),
+                   "'%s' holds more than numbers, vectors and tables of these, so its index must "
+                   "be known when the kernel is compiled", name);
+}
+
 Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
   Expr *of = sema_strip(e->left), *index = e->list.items[0];
   int count = record_length(object->record);
@@ -53,6 +62,7 @@ Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
   vec_push(r->scratch, &arguments, index);
   for (int k = 0; k < count; k++) {
     Expr *item = record_take(r, of, k, &called);
+    if (!check_picked(r, e, name, &item->entity)) return (Entity){0};
     const Expr *first = k ? arguments.items[1] : item;
     if (!type_equal(shape_of(item), shape_of(first)) ||
         record_is(&item->entity) != record_is(&first->entity)) {
