@@ -160,9 +160,18 @@ end
 
 local function check_runtime(session, list)
   local number = session:get()
+  local slot = ffi.new "RgValue"
   for _, row in ipairs(list) do
-    if is_handle(row[2]) and row[2].rg_runtime ~= number then
-      return fail.argument(("'%s' belongs to another runtime"):format(row[1]), nil, "runtime.mixed")
+    local v = row[2]
+    if is_handle(v) then
+      local runtime = lib.runtimes[v.rg_runtime]
+      if not runtime or not runtime.c then return lib.raise_ended(v.rg_runtime) end
+      put_handle(slot, v)
+      lib.check_pointer(slot.field, v.rg_runtime)
+      if v.rg_runtime ~= number then
+        return fail.argument(("'%s' belongs to another runtime"):format(row[1]), nil,
+          "runtime.mixed")
+      end
     end
   end
 end

@@ -126,6 +126,7 @@ local function use_operators(what, v, name)
     step(state, first)
   end)
   try(what .. " passed to a kernel", must_end, more, v)
+  try(what .. " saved", must_end, rg.save, path, { x = v })
 end
 
 local classes = assert(loadfile((arg[0]:gsub("tests/support/ended.lua$", "lua/library/api.lua"))))()
