@@ -402,7 +402,7 @@ function comm.open(session)
   local open = session.ranks
   if open and open.number == number then return open.object end
   if lib.oracle_of(number) then
-    return fail.argument("ranks of arch = \"lua\" are not there", "arch = \"cpu\"")
+    return fail.argument("arch = \"lua\" has no ranks", "arch = \"cpu\"")
   end
   local self = { session = session, number = number, made = 0,
     windows = setmetatable({}, { __mode = "k" }) }
