@@ -29,14 +29,14 @@ function oracle.create(runtime)
   local trees = setmetatable({}, { __mode = "v" }) -- address in the core -> data
   return setmetatable({ runtime = runtime, trees = trees, owned = {}, fields = {}, numbers = {},
     arrays = {}, values = setmetatable({}, { __mode = "v" }),
-    outside = 0, blocks = 0, headers = 0 }, oracle)
+    outside = 0, blocks = 0, headers = 0, bytes_to_check = 0 }, oracle)
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end
 
 --- A new tree: its address may have been that of another.
 function oracle:begin_tree(tree)
-  local key, data = key_of(tree), oracle_tree.create(self.runtime)
+  local key, data = key_of(tree), oracle_tree.create(self.runtime, self)
   -- never only in the weak table: any call may collect garbage
   self.owned[key], self.trees[key] = data, data
 end
@@ -360,41 +360,6 @@ end
 
 -- -- whole fields ---------------------------------------------------------------------------------
 
-function oracle:fill(handle, v)
-  v = convert(handle, v)
-  local elements = elements_of(self, handle)
-  for _, one in ipairs(elements.level:list()) do
-    elements:set(v, unpack(one, 1, elements.level.rank))
-  end
-end
-
--- Each number by its own conversion.
-local function convert_each(to, v)
-  if type(v) ~= "table" then return to[1](v) end
-  local converted = {}
-  for k, x in ipairs(v) do converted[k] = to[k](x) end
-  return converted
-end
-
-function oracle:copy(handle, from)
-  local core, pointer = core_of(handle)
-  check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
-  local target, source = elements_of(self, handle), elements_of(self, from)
-  local to = {}
-  for k, scalar in ipairs(target.scalars) do
-    to[k] = vector[("to_%s_%s"):format(scalar, source.scalars[k])]
-  end
-  for _, one in ipairs(source.level:list()) do
-    local rank = source.level.rank
-    local v, there = convert_each(to, source:get(unpack(one, 1, rank))), {}
-    for k = 1, rank do
-      there[k] = one[k] - (source.level.first and source.level.first[k] or 0) + (target.level.first
-        and target.level.first[k] or 0)
-    end
-    target:set(v, unpack(there, 1, rank))
-  end
-end
-
 -- Calls visit(k, i, j, ..) for every element in row-major order.
 local function each(level, visit)
   local at_index, first, k = {}, {}, 0
@@ -413,6 +378,48 @@ local function each(level, visit)
       at_index[axis] = first[axis]
     end
   end
+end
+
+-- Calls visit(i, j, ..) for every active element; without a list where all are.
+local function each_active(level, visit)
+  if not level:is_sparse() then
+    return each(level, function(_, ...) return visit(...) end)
+  end
+  for _, one in ipairs(level:list()) do visit(unpack(one, 1, level.rank)) end
+end
+
+function oracle:fill(handle, v)
+  v = convert(handle, v)
+  local elements = elements_of(self, handle)
+  each_active(elements.level, function(...) elements:set(v, ...) end)
+end
+
+-- Each number by its own conversion.
+local function convert_each(to, v)
+  if type(v) ~= "table" then return to[1](v) end
+  local converted = {}
+  for k, x in ipairs(v) do converted[k] = to[k](x) end
+  return converted
+end
+
+function oracle:copy(handle, from)
+  local core, pointer = core_of(handle)
+  check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
+  local target, source = elements_of(self, handle), elements_of(self, from)
+  local to = {}
+  for k, scalar in ipairs(target.scalars) do
+    to[k] = vector[("to_%s_%s"):format(scalar, source.scalars[k])]
+  end
+  local from_first, to_first = source.level.first, target.level.first
+  each_active(source.level, function(...)
+    local v = convert_each(to, source:get(...))
+    if not from_first and not to_first then return target:set(v, ...) end
+    local there = { ... }
+    for k = 1, #there do
+      there[k] = there[k] - (from_first and from_first[k] or 0) + (to_first and to_first[k] or 0)
+    end
+    target:set(v, unpack(there))
+  end)
 end
 
 -- Raises for an unbounded axis.
@@ -499,6 +506,60 @@ function oracle:measure(report, row, node)
   report.live, report.reserved = report.live + row.live - before, report.reserved + row.live
     - before
   report.peak = math.max(report.peak, report.reserved)
+end
+
+-- The bytes of the core's own memory (dense trees, arrays), and of the cells that come and go.
+local function bytes_in_use(self)
+  local c, memory = lib.runtimes[self.runtime].c, ffi.new "RgMemory"
+  check(C.rg_memory(c, memory), self.runtime)
+  local bytes, row, number = tonumber(memory.live), ffi.new "RgNodeMemory", 0
+  while C.rg_memory_node(c, number, row) == 0 do
+    local level = level_of(self, row.node)
+    if not level.holds_all then -- whose bytes have those of dense levels below it
+      local _, live = level:usage()
+      bytes = bytes + live - tonumber(row.live)
+    end
+    number = number + 1
+  end
+  return bytes
+end
+
+local function size_text(bytes)
+  for _, unit in ipairs { "bytes", "KiB", "MiB" } do
+    if bytes < 1024 then return ("%.4g %s"):format(bytes, unit) end
+    bytes = bytes / 1024
+  end
+  return ("%.4g GiB"):format(bytes)
+end
+
+local function fail_budget(self, level, bytes)
+  local name, tree = names_of(self, level.node)
+  name = name == "" and "a node" or "'" .. name .. "'"
+  tree = tree == "" and "a tree" or "tree '" .. tree .. "'"
+  return fail.raise {
+    code = "memory.budget",
+    message = ("the memory budget of %s is exhausted: %s (%s) of %s cannot grow; %s are in use")
+      :format(size_text(self.budget), name, level.kind, tree, size_text(bytes)),
+    hint = "deactivate what is not needed, or allow more: rg.init{ memory = .. }, or RG_MEMORY",
+  }
+end
+
+local check_budget = lib.quietly(function(self, level)
+  if not self.budget then
+    local info = ffi.new "RgInfo"
+    C.rg_info(lib.runtimes[self.runtime].c, info)
+    self.budget = tonumber(info.memory_bytes)
+  end
+  local bytes = bytes_in_use(self)
+  self.bytes_to_check = math.max(0, self.budget - bytes) / 2
+  if bytes + level.bytes > self.budget then return fail_budget(self, level, bytes) end
+end)
+
+--- A cell that comes and goes is about to be made: raises if that is more than the budget. What is
+--- in use takes a walk to find, so it is looked at when half of what was left may be gone.
+function oracle:grow(level)
+  self.bytes_to_check = self.bytes_to_check - level.bytes
+  if self.bytes_to_check < 0 then check_budget(self, level) end
 end
 
 -- -- launches -------------------------------------------------------------------------------------

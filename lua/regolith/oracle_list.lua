@@ -27,6 +27,7 @@ function oracle_list.append(level, at, ...)
     oracle_list.full = level
     return -1
   end
+  level.tree.owner:grow(level)
   local numbers, element, next_number = vector.join(...), {}, 1
   for k, field in ipairs(level.fields) do
     local scalars, is_table = vector.scalars(field.type)

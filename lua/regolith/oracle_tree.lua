@@ -79,7 +79,7 @@ end
 -- find(i, j) -> the cell or nil, is it active?, is it inside the shape?; ensure(i, j) -> the cell
 -- or nil when outside.
 local access_template = [[
-  local root, steps, floor, tonumber, too_far = ...
+  local root, steps, floor, tonumber, too_far, grow = ...
   local function find(%s)
     %s
     local cell, container, key, is_active = root, nil, nil, true
@@ -110,6 +110,10 @@ local ensure_texts = {
     if not container then container = {} cell[steps[%d]] = container end
     cell = container[key]
     if not cell then cell = {%s} container[key] = cell end]=],
+  sparse = [=[container, key = cell[steps[%d]], %s
+    if not container then container = {} cell[steps[%d]] = container end
+    cell = container[key]
+    if not cell then grow(steps[%d]) cell = {%s} container[key] = cell end]=],
   dynamic = [=[container, key = cell[steps[%d]], %s
     if not container then container = { length = 0 } cell[steps[%d]] = container end
     if key >= container.length then container.length = key + 1 end
@@ -147,14 +151,18 @@ local function make_access(level, root)
     local key = key_text(step, level)
     local find_text = find_texts[step.kind] or find_texts.sparse
     walk[k] = find_text:format(k, key)
-    make[k] = (ensure_texts[step.kind] or ensure_texts.dense):format(k, key, k, birth(step, level))
+    local ensure = ensure_texts[step.kind] or (step.holds_all and ensure_texts.dense)
+    make[k] = ensure and ensure:format(k, key, k, birth(step, level))
+      or ensure_texts.sparse:format(k, key, k, k, birth(step, level))
   end
   local text = access_template:format(parameters, table.concat(check, "\n"),
     table.concat(walk, "\n"), parameters,
     table.concat(check, "\n"), table.concat(make, "\n"))
   local make_both = assert(loadstring(text, fail.own_chunk))
   host.interpret(make_both)
-  return make_both(root, steps, floor, tonumber, too_far)
+  return make_both(root, steps, floor, tonumber, too_far, function(step)
+    return level.tree.owner:grow(step)
+  end)
 end
 
 local c_level = ffi.new "RgLevel"
@@ -182,9 +190,10 @@ local function new_level(tree, pointer)
   return level
 end
 
---- An empty tree; `runtime` is its runtime's number.
-function oracle_tree.create(runtime)
-  return { root = {}, levels = {}, placed = {}, runtime = runtime }
+--- An empty tree of the oracle `owner`, which is told of cells that are made; `runtime` is its
+--- runtime's number.
+function oracle_tree.create(runtime, owner)
+  return { root = {}, levels = {}, placed = {}, runtime = runtime, owner = owner }
 end
 
 local function key_of(pointer) return tostring(ffi.cast("void *", pointer)) end

@@ -273,4 +273,40 @@ describe("arch = \"lua\"", function()
     assert.equal("list.full", failed.code)
     assert.matches("is full: it has at most 8 elements", failed.message)
   end)
+
+  it("keeps to its budget: cells that come and go are counted", function()
+    local own = rg.new { arch = "lua", memory = "64KiB" }
+    local block, x = own.root:pointer("i", 4096), own.field(own.f32)
+    block:dense("i", 64):place(x)
+    local fill = own.kernel("function(n: i32) for i in rg.range(n) do x[64 * i] = 1 end end",
+      { x = x, rg = own })
+    local failed = failure(fill, 4096)
+    assert.equal("memory.budget", failed.code)
+    assert.matches("the memory budget of 64 KiB is exhausted: a node %(pointer%)", failed.message)
+    local count = block:count()
+    assert.is_true(count > 100 and count < 256)
+    assert.equal("memory.budget", failure(function() x[64 * 4000] = 1 end).code)
+    block:clear()
+    fill(100)
+    assert.equal(100, block:count())
+    local list, v = own.root:dynamic("i", 2 ^ 20), own.field(own.f64)
+    list:place(v)
+    assert.equal("memory.budget", failure(own.kernel(
+      "function() for i in rg.range(65536) do v:append(i) end end", { v = v, rg = own })).code)
+  end)
+
+  it("fills and copies fields of one shape and several offsets", function()
+    local own = runtime()
+    local x = own.field { type = own.i32, shape = { 2, 3 }, offset = { -1, 5 } }
+    local y, one = own.field(own.i32, 2, 3), own.field { type = own.i32, shape = {} }
+    x:fill(3)
+    x[0][7] = 8
+    y:copy_from(x)
+    assert.same({ { 3, 3, 3 }, { 3, 3, 8 } }, y:to_table())
+    y[1][0] = 4
+    x:copy_from(y)
+    assert.same({ { 3, 3, 3 }, { 4, 3, 8 } }, x:to_table())
+    one:fill(6)
+    assert.equal(6, one[0])
+  end)
 end)
