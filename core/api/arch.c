@@ -9,7 +9,7 @@ static const char *meant(const char *name) {
   char lower[16] = "";
   for (size_t k = 0; name[k] && k + 1 < sizeof lower; k++) lower[k] = (char)tolower(name[k]);
   if (!strcmp(lower, "gpu") || !strcmp(lower, "nvidia")) return "cuda";
-  return word_nearest(WORD_ARCH, lower);
+  return word_nearest(WORD_ARCH, name);
 }
 
 bool api_find_arch(const char *name, Arch *arch, Error *err) {

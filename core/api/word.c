@@ -97,3 +97,10 @@ bool word_parse(WordList list, const char *text, int *value, Error *err) {
   const char *near = word_nearest(list, text);
   return near ? error_hint(err, "did you mean '%s'?", near) : false;
 }
+
+int32_t rg_nearest(const char *name, const char *const *names, int32_t count) {
+  const char *near = name && names && count > 0 ? str_nearest(str_of(name), names, count) : NULL;
+  for (int32_t k = 0; near && k < count; k++)
+    if (names[k] == near) return k;
+  return -1;
+}

@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <stdio.h>
+#include <strings.h>
 
 void strbuf_init(StrBuf *buf, Scratch *scratch) { *buf = (StrBuf){.scratch = scratch}; }
 
@@ -51,35 +52,107 @@ void strbuf_float(StrBuf *buf, char style, int digits, double value) {
 
 const char *strbuf_end(StrBuf *buf) { return buf->data ? buf->data : ""; }
 
-/* Levenshtein distance, cut off at names of 40 bytes. */
+/* -- names that were meant --------------------------------------------------------------------- */
+
+enum { LONGEST_NAME = 40 };
+
+/* Edit distance; two swapped letters count as one edit. */
 static int distance(Str a, Str b) {
-  enum { LONGEST = 40 };
-  if (a.length > LONGEST || b.length > LONGEST) return LONGEST;
-  int row[LONGEST + 1];
+  int rows[3][LONGEST_NAME + 1], *two_ago = rows[0], *previous = rows[1], *row = rows[2];
+  if (a.length > LONGEST_NAME || b.length > LONGEST_NAME) return LONGEST_NAME;
   for (int j = 0; j <= b.length; j++) row[j] = j;
   for (int i = 1; i <= a.length; i++) {
-    int diagonal = row[0];
+    int *reused = two_ago;
+    two_ago = previous, previous = row, row = reused;
     row[0] = i;
     for (int j = 1; j <= b.length; j++) {
-      int change = diagonal + (a.data[i - 1] != b.data[j - 1]);
-      diagonal = row[j];
-      int least = change < row[j] + 1 ? change : row[j] + 1;
-      row[j] = least < row[j - 1] + 1 ? least : row[j - 1] + 1;
+      int least = previous[j - 1] + (a.data[i - 1] != b.data[j - 1]);
+      if (previous[j] + 1 < least) least = previous[j] + 1;
+      if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
+      bool is_swap = i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
+                     a.data[i - 2] == b.data[j - 1];
+      if (is_swap && two_ago[j - 2] + 1 < least) least = two_ago[j - 2] + 1;
+      row[j] = least;
     }
   }
   return row[b.length];
 }
 
-const char *str_nearest(Str name, const char *const *candidates, int count) {
-  const char *best = NULL;
-  /* the first that is too far */
-  int best_distance = name.length <= 3 ? 2 : name.length <= 6 ? 3 : 4;
-  for (int i = 0; i < count; i++) {
-    int d = distance(name, str_of(candidates[i]));
-    if (d < best_distance) {
-      best_distance = d;
-      best = candidates[i];
+static bool is_swap(Str a, Str b) {
+  int at = 0;
+  if (a.length != b.length) return false;
+  while (at < a.length && a.data[at] == b.data[at]) at++;
+  return at + 1 < a.length && a.data[at] == b.data[at + 1] && a.data[at + 1] == b.data[at];
+}
+
+static bool is_equal_but_for_case(Str a, Str b) {
+  return a.length == b.length && !strncasecmp(a.data, b.data, (size_t)a.length);
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* Another letter in a word of three is another word, `pos` and `pop`; not so another digit. */
+static bool is_other_word(Str a, Str b) {
+  if (a.length > 3 || a.length != b.length || is_swap(a, b)) return false;
+  for (int i = 0; i < a.length; i++)
+    if (a.data[i] != b.data[i] && !(is_digit(a.data[i]) && is_digit(b.data[i]))) return true;
+  return false;
+}
+
+/* A slip is one edit, in longer words two, which leave the first letter as it is. */
+static bool is_slip(Str name, Str candidate, int edits) {
+  if (edits == 1) return !is_other_word(name, candidate);
+  return edits == 2 && name.length > 5 && candidate.length > 3 &&
+         name.data[0] == candidate.data[0];
+}
+
+Str str_after_dot(Str name) {
+  int from = name.length;
+  while (from > 0 && name.data[from - 1] != '.') from--;
+  return (Str){name.data + from, name.length - from};
+}
+
+static bool is_beside(Str a, Str b) {
+  Str before_a = {a.data, a.length - str_after_dot(a).length};
+  Str before_b = {b.data, b.length - str_after_dot(b).length};
+  return str_equal(before_a, before_b);
+}
+
+const char *str_synonym(Str word, int number) {
+  static const struct { const char *word, *ours; } synonyms[] = {
+#define SYNONYM(WORD, OURS) {WORD, OURS},
+#include "base/synonym.def"
+#undef SYNONYM
+  };
+  for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+    if (str_is(word, synonyms[i].word) && number-- == 0) return synonyms[i].ours;
+  return NULL;
+}
+
+static const char *find_synonym(Str name, const char *const *candidates, int count) {
+  const char *ours;
+  for (int number = 0; (ours = str_synonym(str_after_dot(name), number)); number++)
+    for (int i = 0; i < count; i++) {
+      Str candidate = str_of(candidates[i]);
+      if (is_beside(name, candidate) && str_is(str_after_dot(candidate), ours))
+        return candidates[i];
     }
+  return NULL;
+}
+
+const char *str_nearest(Str name, const char *const *candidates, int count) {
+  const char *best = find_synonym(name, candidates, count);
+  int best_edits = LONGEST_NAME;
+  if (best) return best;
+  Str last = str_after_dot(name);
+  for (int i = 0; i < count; i++) {
+    Str candidate = str_of(candidates[i]);
+    if (!is_beside(name, candidate) || str_equal(name, candidate)) continue;
+    int edits = distance(last, str_after_dot(candidate));
+    if (is_equal_but_for_case(last, str_after_dot(candidate))) return candidates[i];
+    if (edits >= best_edits || !is_slip(last, str_after_dot(candidate), edits)) continue;
+    best_edits = edits;
+    best = candidates[i];
   }
   return best;
 }

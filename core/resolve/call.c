@@ -3,25 +3,49 @@
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-/* Lua functions that no version will support. */
-static bool is_of_the_host(const char *name) {
-  static const char *const later[] = {"rg.random"};
-  for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-    if (!strcmp(name, later[i])) return false;
-  static const char *const prefixes[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
-  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-    if (!strncmp(name, prefixes[i], strlen(prefixes[i]))) return true;
-  return !strchr(name, '.') || !strcmp(name, "math.randomseed");
+/* What kernels do in place of functions of Lua; the first row whose name, or table, it is. */
+static const struct { const char *name, *hint; } instead[] = {
+    {"table.insert", "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node"},
+    {"table.remove", "take from a list: l:pop(), where l is rg.list(T) or a 'dynamic' node"},
+    {"table.sort", "sort outside: rg.sort(keys, values)"},
+    {"tonumber", "kernels compute with numbers alone; to convert one: rg.i32(v), rg.f32(v)"},
+    {"type", "types are fixed when the kernel is compiled: rg.static(x.type == rg.f32)"},
+    {"pcall", "errors end the launch: there is nothing to catch; pcall the kernel itself"},
+    {"xpcall", "errors end the launch: there is nothing to catch; pcall the kernel itself"},
+    {"setmetatable", "objects with methods are structs: rg.struct({..}, {methods = {..}})"},
+    {"getmetatable", "objects with methods are structs: rg.struct({..}, {methods = {..}})"},
+    {"math.randomseed", "call rg.seed(n) before the launch"},
+    {"os.time", "pass the time as an argument"},
+    {"os.clock", "pass the time as an argument"},
+    {"rg.time", "pass the time as an argument"},
+    {"string.", "strings exist only in print, assert and error: print(\"n\", n)"},
+    {"io.", "in a kernel print(..) writes a line"},
+};
+static const char *const of_the_host[] = {"string.", "table.", "io.", "os.", "coroutine.", "rg."};
+
+static bool is_or_is_in(const char *name, const char *wanted) {
+  size_t length = strlen(wanted);
+  return wanted[length - 1] == '.' ? !strncmp(name, wanted, length) : !strcmp(name, wanted);
+}
+
+/* What to do instead, for Lua functions that no version will support; NULL for others. */
+static const char *hint_instead(const char *name) {
+  for (size_t i = 0; i < sizeof instead / sizeof *instead; i++)
+    if (is_or_is_in(name, instead[i].name)) return instead[i].hint;
+  bool is_known = !strchr(name, '.');
+  for (size_t i = 0; i < sizeof of_the_host / sizeof *of_the_host; i++)
+    is_known |= is_or_is_in(name, of_the_host[i]);
+  return is_known ? "call it outside, before or after the kernel" : NULL;
 }
 
 static Entity fail_builtin(Resolve *r, Expr *e, const char *name) {
-  if (!strcmp(name, "pairs") || !strcmp(name, "ipairs"))
+  const char *hint = hint_instead(name);
+  if (!strcmp(name, "pairs") || !strcmp(name, "ipairs") || !strcmp(name, "next"))
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
               "a field's cells: for i in x:active(); a captured list: for k, v in ipairs(t)",
               "'%s' cannot be called here", name);
-  else if (is_of_the_host(name))
-    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "call it outside, before or after the kernel",
-              "'%s' cannot be called in a kernel", name);
+  else if (hint)
+    sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, hint, "'%s' cannot be called in a kernel", name);
   else sema_fail(r->s, e, RG_ERROR_NOT_YET, NULL, "'%s' in a kernel is not compiled yet", name);
   return (Entity){0};
 }
@@ -353,16 +377,32 @@ static void drop_only_index(const Entity *object, Expr *e, Exprs *indices) {
   *indices = (Exprs){0};
 }
 
+/* `x:max()`: what may have been meant is the largest of all elements. */
+static bool fail_too_few(Resolve *r, Expr *e, const MethodCall *m, int needed) {
+  static const struct { const char *name, *of_all; } loops[] = {
+      {"max", "; the largest of all takes a loop: m = math.max(m, x[i])"},
+      {"min", "; the smallest of all takes a loop: m = math.min(m, x[i])"},
+      {"add", "; the sum of all takes a loop: s = s + x[i]"},
+  };
+  const char *name = m->method->name, *of_all = "";
+  int axes = needed - m->method->values;
+  for (size_t i = 0; i < sizeof loops / sizeof *loops && !e->list.count; i++)
+    if (!strcmp(name, loops[i].name)) of_all = loops[i].of_all;
+  const char *hint =
+      scratch_format(r->scratch, "%s:%s(%s%s) updates an element%s", m->object.name, name,
+                     axes == 0 ? "0" : axes == 1 ? "i" : axes == 2 ? "i, j" : "i, j, ..",
+                     values_after(m), of_all);
+  return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, hint, "'%s' takes %d %s, %d given", name, needed,
+                   needed == 1 ? "argument" : "arguments", e->list.count);
+}
+
 /* The leading arguments are indices; the last `values` are not. */
 static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, int *indices) {
   const Entity *object = &m->object;
   int values = m->method->values,
       count = values + field_rank(&object->field) - object->field.indexed;
   Exprs list = e->list;
-  if (list.count < values) {
-    resolve_fail_given(r, e, m->method->name, count, count);
-    return false;
-  }
+  if (list.count < values) return fail_too_few(r, e, m, count);
   list.count -= values;
   drop_only_index(object, e, &list);
   if (!resolve_indices(r, &list, indices)) return false;

@@ -8,10 +8,15 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 
 static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(r->s, e);
-  if (entity->kind == ENTITY_TABLE)
-    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-                     "name what is in it, by its full path: 'self.dt'",
+  if (entity->kind == ENTITY_TABLE) {
+    const char *hint = scratch_format(r->scratch, "name what is in it by its path, such as %s.x",
+                                      name);
+    if (entity->table.is_parameter) /* S:step() passes S */
+      hint = scratch_format(r->scratch, "%s; a call with a colon, t:f(..), passes t as the first "
+                            "argument", hint);
+    return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, hint,
                      "'%s' is a table, which is not a value in a kernel", name);
+  }
   if (entity->kind == ENTITY_LIST && sema_strip(e)->kind == AST_TABLE)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "use locals, one per value, or a vector: rg.vec2(a, b)",
@@ -50,6 +55,16 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   }
 }
 
+/* `x[i][j]` */
+static const char *element_text(Resolve *r, const Entity *field) {
+  StrBuf text;
+  strbuf_init(&text, r->scratch);
+  strbuf_text(&text, field->name);
+  for (int axis = 0; axis < field_rank(&field->field); axis++)
+    strbuf_format(&text, "[%c]", "ijklmnop"[axis % 8]);
+  return strbuf_end(&text);
+}
+
 static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->kind) {
   case ENTITY_FIELD:
@@ -57,7 +72,8 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
       return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
                        scratch_format(r->scratch, "write %s[0]", entity->name),
                        "'%s' has no axes and one element", entity->name);
-    return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL,
+    return sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
+                     scratch_format(r->scratch, "an element is %s", element_text(r, entity)),
                      "'%s' has %d %s: an element needs %d %s, %d given", entity->name,
                      field_rank(&entity->field), field_rank(&entity->field) == 1 ? "axis" : "axes",
                      field_rank(&entity->field),
@@ -241,7 +257,10 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   default: break;
   }
   sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-            "name captured things by their full path: 'self.grid.dt'",
+            object.kind == ENTITY_LIST
+                ? "a list that is indexed at run time holds numbers or vectors: keep each member "
+                  "in a list of its own, or use an array of rg.struct"
+                : "name captured values by their full path: self.grid.dt",
             "kernels cannot look up '%s' here", text);
   return (Entity){0};
 }
@@ -498,6 +517,23 @@ static bool check_no_tables(Resolve *r, Expr *e) {
                    sema_source(r->s, e));
 }
 
+static bool is_text(Resolve *r, Expr *e) {
+  if (sema_strip(e)->kind == AST_STRING) return true;
+  if (sema_strip(e)->kind == AST_NIL) return false;
+  Entity entity = resolve_expr(r, e);
+  return entity.kind == ENTITY_OTHER && entity.other.value == VALUE_STRING;
+}
+
+/* `mode == "fast"` */
+static bool check_texts_compared(Resolve *r, Expr *e) {
+  if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
+  if (!is_text(r, e->left) || !is_text(r, e->right)) return !r->s->failed;
+  return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
+                   scratch_format(r->scratch, "compare them when the kernel is compiled: "
+                                  "rg.static(%s)", sema_source(r->s, e)),
+                   "kernels do not compare strings");
+}
+
 static Entity resolve_operands(Resolve *r, Expr *e) {
   if (e->op == AST_CONCAT) {
     sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "the values of a kernel are numbers and booleans",
@@ -506,7 +542,8 @@ static Entity resolve_operands(Resolve *r, Expr *e) {
   }
   Entity chosen;
   if (nil_choose(r, e, &chosen)) return chosen;
-  if (!r->s->failed && maybe_operator(r, e, &chosen)) return chosen;
+  if (r->s->failed || !check_texts_compared(r, e)) return (Entity){0};
+  if (maybe_operator(r, e, &chosen)) return chosen;
   if (r->s->failed || !check_fields_apart(r, e) || !check_no_tables(r, e)) return (Entity){0};
   Expr *operands[] = {e->left, e->right, e->third};
   for (int i = 0; i < 3; i++) {

@@ -613,6 +613,15 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
   }
 }
 
+static bool check_no_field(Resolve *r, Expr *e) {
+  Entity entity = resolve_expr(r, e);
+  if (entity.kind != ENTITY_FIELD || !entity.field.node || entity.field.indexed) return true;
+  return sema_fail(r->s, e, RG_ERROR_RETURN,
+                   scratch_format(r->scratch, "return elements; Lua reads the field as it is: %s",
+                                  entity.name),
+                   "a kernel cannot return the field '%s'", entity.name);
+}
+
 static void resolve_return(Resolve *r, Stmt *stmt) {
   if (r->s->frame) {
     resolve_inline_return(r, stmt);
@@ -623,7 +632,8 @@ static void resolve_return(Resolve *r, Stmt *stmt) {
                   "a parallel loop cannot be left by 'return'");
     return;
   }
-  for (int i = 0; i < stmt->values.count; i++) resolve_value(r, stmt->values.items[i]);
+  for (int i = 0; i < stmt->values.count; i++)
+    if (check_no_field(r, stmt->values.items[i])) resolve_value(r, stmt->values.items[i]);
   if (r->s->failed) return;
   resolve_spread(r, &stmt->values, INT32_MAX);
   if (stmt->values.count > MOST_RESULTS)

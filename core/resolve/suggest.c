@@ -4,70 +4,26 @@
 
 #include "resolve/resolve.h"
 
-typedef struct Word {
-  const char *foreign, *ours;
-} Word;
-
-static const Word types[] = {
-    {"int", "i32"},       {"integer", "i32"},   {"int32", "i32"},    {"long", "i64"},
-    {"int64", "i64"},     {"int64_t", "i64"},   {"int32_t", "i32"},  {"short", "i16"},
-    {"char", "i8"},       {"byte", "u8"},       {"uint8", "u8"},     {"uint", "u32"},
-    {"uint32", "u32"},    {"uint64", "u64"},    {"size_t", "i64"},   {"float", "f32"},
-    {"number", "f64"},    {"double", "f64"},    {"float32", "f32"},  {"float64", "f64"},
-    {"half", "f16"},      {"float16", "f16"},   {"boolean", "bool"}, {"vec2f", "vec2"},
-    {"vec3f", "vec3"},    {"float2", "vec2"},   {"float3", "vec3"},  {"float4", "vec4"},
-    {"double2", "dvec2"}, {"double3", "dvec3"}, {"int2", "ivec2"},   {"int3", "ivec3"},
-    {"vector", "vec3"},   {"matrix", "mat3"},
-};
-static const Word functions[] = {
-    {"length", "norm"},
-    {"lenght", "norm"},
-    {"magnitude", "norm"},
-    {"len", "norm"},
-    {"mag", "norm"},
-    {"normalized", "normalize"},
-    {"normalise", "normalize"},
-    {"unit", "normalize"},
-    {"lerp", "mix"},
-    {"inv", "inverse"},
-    {"det", "determinant"},
-    {"transposed", "transpose"},
-    {"saturate", "clamp"},
-    {"outer_product", "outer"},
-};
-
-static const Word methods[] = {
-    {"push", "append"},     {"insert", "append"},     {"add_element", "append"},
-    {"len", "length"},      {"size", "count"},        {"each", "items"},
-    {"iter", "items"},      {"remove", "deactivate"}, {"delete", "deactivate"},
-    {"free", "deactivate"}, {"swap", "exchange"},     {"cas", "compare_exchange"},
-    {"atomic_add", "add"},  {"atomic_max", "max"},    {"atomic_min", "min"},
-};
-
-static const char *translate(Str word, const Word *words, size_t count) {
-  for (size_t i = 0; i < count; i++)
-    if (str_is(word, words[i].foreign)) return words[i].ours;
-  return NULL;
-}
-#define TRANSLATE(word, words) translate(word, words, sizeof words / sizeof words[0])
-
 static const char *did_you_mean(Resolve *r, const char *prefix, const char *name) {
   return name ? scratch_format(r->scratch, "did you mean '%s%s'?", prefix, name) : NULL;
 }
 
-static Str after_dot(Str name) {
-  int from = name.length;
-  while (from > 0 && name.data[from - 1] != '.') from--;
-  return (Str){name.data + from, name.length - from};
-}
-
 /* -- types ------------------------------------------------------------------------------------- */
+
+/* A type that other languages call `word`. */
+static const char *type_meant(Str word) {
+  Type type;
+  const char *ours;
+  for (int number = 0; (ours = str_synonym(word, number)); number++)
+    if (type_parse_any(str_of(ours), &type)) return ours;
+  return NULL;
+}
 
 const char *suggest_type(Resolve *r, const char *name) {
   static const char *const known[] = {"bool", "i8",  "i16", "i32", "i64", "u8",
                                       "u16",  "u32", "u64", "f16", "f32", "f64"};
-  Str last = after_dot(str_of(name));
-  const char *ours = TRANSLATE(last, types);
+  Str last = str_after_dot(str_of(name));
+  const char *ours = type_meant(last);
   if (!ours) ours = str_nearest(last, known, sizeof known / sizeof known[0]);
   return ours ? did_you_mean(r, "", ours)
               : "a type is one of rg's, such as i32 or vec2, or what a global or a capture holds";
@@ -91,30 +47,67 @@ const char *suggest_name(Resolve *r, Str name) {
   return near ? near : in_library(r, name);
 }
 
+/* What rg leaves to be written out. */
+static const struct { const char *name, *written; } formulas[] = {
+    {"reflect", "v - 2 * v:dot(n) * n"},   {"distance", "(a - b):norm()"},
+    {"dist", "(a - b):norm()"},            {"fract", "x - rg.floor(x)"},
+    {"norm_sqr", "v:dot(v)"},              {"length2", "v:dot(v)"},
+    {"dot2", "v:dot(v)"},                  {"sqr", "x * x"},
+    {"square", "x * x"},                   {"rsqrt", "1 / math.sqrt(x)"},
+    {"log2", "math.log(x, 2)"},            {"exp2", "2 ^ x"},
+    {"cbrt", "rg.sign(x) * math.abs(x) ^ (1 / 3)"},
+    {"trunc", "x < 0 and math.ceil(x) or math.floor(x)"},
+};
+
+static const char *formula(Resolve *r, Str name) {
+  for (size_t i = 0; i < sizeof formulas / sizeof *formulas; i++)
+    if (str_is(name, formulas[i].name))
+      return scratch_format(r->scratch, "write it out: %s", formulas[i].written);
+  return NULL;
+}
+
 const char *suggest_builtin(Resolve *r, Str path) {
-  Str last = after_dot(path);
-  const char *ours = TRANSLATE(last, functions), *type = TRANSLATE(last, types);
-  if (ours) return did_you_mean(r, "rg.", ours);
-  if (type) return did_you_mean(r, "rg.", type);
+  Str last = str_after_dot(path);
   const char *elsewhere = in_library(r, last); /* math.min for rg.min */
-  return elsewhere ? elsewhere : did_you_mean(r, "", builtin_nearest(path));
+  if (elsewhere) return elsewhere;
+  const char *near = builtin_nearest(path), *type = type_meant(last);
+  if (near) return did_you_mean(r, "", near);
+  return type ? did_you_mean(r, "rg.", type) : formula(r, last);
 }
 
 /* -- members ----------------------------------------------------------------------------------- */
 
+/* A function of a library that takes vectors, too, but is not a method: `v:abs()`. */
+static const char *takes_vector(Resolve *r, Str name) {
+  static const char *const libraries[] = {"rg.", "math."};
+  for (int i = 0; i < 2; i++) {
+    const Builtin *found = builtin_find(
+        scratch_format(r->scratch, "%s%.*s", libraries[i], name.length, name.data));
+    if (found && found->least <= 1 && found->most >= 1)
+      return scratch_format(r->scratch, "did you mean '%s(v)'?", found->name);
+  }
+  return NULL;
+}
+
+/* A method of vectors by another word, or misspelt. */
+static const char *vector_method(Resolve *r, Str name) {
+  const char *ours, *path = scratch_format(r->scratch, "rg.%.*s", name.length, name.data);
+  for (int number = 0; (ours = str_synonym(name, number)); number++)
+    if (builtin_method(str_of(ours))) return ours;
+  const char *near = builtin_nearest(str_of(path));
+  return near && builtin_method(str_of(near + strlen("rg."))) ? near + strlen("rg.") : NULL;
+}
+
 const char *suggest_vector_member(Resolve *r, Str name, bool is_call) {
-  const char *ours = TRANSLATE(name, functions);
   if (builtin_method(name))
     return scratch_format(r->scratch, "call it: v:%.*s()", name.length, name.data);
-  if (ours) return scratch_format(r->scratch, "did you mean ':%s()'?", ours);
-  const char *path =
-      scratch_format(r->scratch, "rg.%.*s", name.length < 30 ? name.length : 30, name.data);
-  const char *near = is_call ? builtin_nearest(str_of(path)) : NULL;
-  if (near && builtin_method(str_of(near + strlen("rg."))))
-    return did_you_mean(r, "", near + strlen("rg."));
-  return is_call ? "they have dot cross norm normalize outer transpose trace determinant inverse "
-                   "clamp mix .."
-                 : NULL;
+  const char *function = takes_vector(r, name), *method = vector_method(r, name);
+  if (function) return function;
+  if (method) return scratch_format(r->scratch, "did you mean ':%s()'?", method);
+  const char *written = formula(r, name);
+  if (written || !is_call) return written;
+  return "they have dot cross norm normalize outer transpose trace determinant inverse clamp mix "
+         "..";
 }
 
 const char *suggest_field_member(Resolve *r, Str name, const char *object) {
@@ -122,15 +115,14 @@ const char *suggest_field_member(Resolve *r, Str name, const char *object) {
   const char *near = str_nearest(name, members, 3);
   if (method_find(name))
     return scratch_format(r->scratch, "call it: %s:%s(..)", object, sema_text(r->s, name));
-  if (near) return did_you_mean(r, "", near);
-  if (str_is(name, "length") || str_is(name, "size"))
+  if (str_is(name, "length") || str_is(name, "size") || str_is(name, "len"))
     return scratch_format(r->scratch, "write #%s or %s.shape[0]", object, object);
+  if (near) return did_you_mean(r, "", near);
   return "in a kernel it has 'shape', 'offset' and 'type'";
 }
 
 const char *suggest_method(Resolve *r, Str name) {
-  const char *ours = TRANSLATE(name, methods);
-  return did_you_mean(r, "", ours ? ours : method_nearest(name));
+  return did_you_mean(r, "", method_nearest(name));
 }
 
 const char *suggest_modifier(Resolve *r, Str name) {

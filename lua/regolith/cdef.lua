@@ -125,6 +125,9 @@ typedef struct RgValue {
 const char *rg_version(void);           /* RG_VERSION of the library */
 int32_t rg_abi_version(void);           /* its RG_ABI_VERSION */
 const char *rg_options_help(void);      /* the environment's options, one per line */
+/* Which of the names was probably meant by `name`, for "did you mean": its number, or -1 where none
+ * is near enough. */
+int32_t rg_nearest(const char *name, const char *const *names, int32_t count);
 /* A function of Lua's, for package.loadlib: source and line of the function `level` calls up, as
  * debug.getinfo counts. Nothing where the host's Lua is not to be found. */
 int32_t rg_lua_where(void *lua);

@@ -135,45 +135,16 @@ function fail.later(what, hint)
     hint = hint }
 end
 
--- Edit distance; two swapped letters count as one edit.
-local function distance(a, b)
-  local two_ago
-  local previous, row = {}, {}
-  for j = 0, #b do row[j] = j end
-  for i = 1, #a do
-    two_ago, previous, row = previous, row, { [0] = i }
-    for j = 1, #b do
-      local same = a:byte(i) == b:byte(j)
-      row[j] = math.min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (same and 0 or 1))
-      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
-        row[j] = math.min(row[j], two_ago[j - 2] + 1)
-      end
-    end
-  end
-  return row[#b]
-end
-
--- What other languages and libraries call it.
-local words = { float = "f32", double = "f64", int = "i32", integer = "i32", long = "i64",
-  byte = "u8", char = "i8", uint = "u32",
-  boolean = "bool", number = "f64", half = "f16", length = "norm", magnitude = "norm",
-    normalized = "normalize", lerp = "mix",
-  transposed = "transpose", det = "determinant", inv = "inverse", size = "shape", len = "shape" }
+--- The number of the name in a list that was probably meant, or nil; the library knows
+--- (lib.lua).
+function fail.find_nearest() end
 
 --- "did you mean 'shape'?", or nil when no name is close.
 ---@param name any
 ---@param names table   a list
 function fail.nearest(name, names)
-  if type(name) ~= "string" then return end
-  local best, least
-  for _, other in ipairs(names) do
-    if words[name] == other then best, least = other, 0 end
-    local d = type(other) == "string" and distance(name, other) or math.huge
-    if d > 0 and d <= math.max(1, math.floor(#name / 3)) and (not least or d < least) then
-      best, least = other, d
-    end
-  end
-  return best and ("did you mean '%s'?"):format(best)
+  local number = type(name) == "string" and fail.find_nearest(name, names)
+  return number and ("did you mean '%s'?"):format(names[number])
 end
 
 -- What a cdata is; lib.lua knows the handles.

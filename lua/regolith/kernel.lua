@@ -347,7 +347,8 @@ function need.refuse_extra(self)
     message = ("'%s' takes %d argument%s; more were given"):format(
       ffi.string(C.rg_kernel_name(self.pointer)),
       self.parameter_count, self.parameter_count == 1 and "" or "s"),
-    hint = ("as a callback that gets more: function(%s) return k(%s) end"):format(names, names),
+    hint = ("a callback drops what it does not take: function(%s) return k(%s) end; and a colon, \z
+      t:k(..), passes t first"):format(names, names),
   }
 end
 

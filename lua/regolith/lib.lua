@@ -106,6 +106,13 @@ if lib.C.rg_abi_version() ~= abi then
   }
 end
 
+function fail.find_nearest(name, names)
+  local texts = ffi.new("const char *[?]", #names)
+  for k, other in ipairs(names) do texts[k - 1] = other end -- `names` keeps them
+  local number = lib.C.rg_nearest(name, texts, #names)
+  return number >= 0 and number + 1 or nil
+end
+
 -- -- runtimes: number -> { c = RgRuntime* or nil once ended, handles = count, ended = where } -----
 
 lib.runtimes = {}

@@ -23,21 +23,29 @@ local function convert(self, how, t, v)
   return value.take(slot)
 end
 
+-- What a call without arguments meant: x:max() is not the largest of all.
+local of_all = { max = "the largest of all takes a kernel: m = math.max(m, x[i])",
+  min = "the smallest of all takes a kernel: m = math.min(m, x[i])",
+  add = "the sum of all takes a kernel: s = s + x[i]" }
+
+local function fail_count(name, rank, value_count, count)
+  return fail.argument(("x:%s takes %d %s and %s, got %d argument%s"):format(name, rank,
+    rank == 1 and "index" or "indices", value_count == 1 and "a value" or "two values", count,
+    count == 1 and "" or "s"), count == 0 and of_all[name] or nil, "index.count")
+end
+
 -- The indices, by themselves or as one list, as a list; and the values that follow them.
 local function read_arguments(name, rank, value_count, ...)
   local given, count, indices = { ... }, select("#", ...), {}
   local first, taken = given[1], rank
+  if count <= value_count then return fail_count(name, rank, value_count, count) end
   if count == value_count + 1 and (element.is_list(first) or first == 0) then
     taken = 1
     for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end
   else
     for k = 1, rank do indices[k] = index.check(given[k]) end
   end
-  if count ~= taken + value_count then
-    return fail.argument(("x:%s takes %d %s and %s, not %d arguments"):format(name, rank,
-      rank == 1 and "index" or "indices", value_count == 1 and "a value" or "two values", count),
-      nil, "index.count")
-  end
+  if count ~= taken + value_count then return fail_count(name, rank, value_count, count) end
   return indices, unpack(given, taken + 1, count)
 end
 

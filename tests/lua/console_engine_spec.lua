@@ -119,8 +119,8 @@ describe("the console's engine", function()
 
   it("takes a paste from a prompt, without its marks and what it printed", function()
     local c = new()
-    assert.equal("1\n6\n", (ask(c, "> x = 1\n> x\n1\n> for i = 1, 5 do\n>>   x = x + 1\n>>\n>> end\n"
-      .. "> x\n6\n")))
+    assert.equal("1\n6\n", (ask(c, "> x = 1\n> x\n1\n> for i = 1, 5 do\n>>   x = x + 1\n>>\n\z
+      >> end\n> x\n6\n")))
     assert.equal("7\n", (ask(c, "> x + 1")))
     assert.equal("8\n", (ask(c, "> do\n>>   x = 8\nend\n> x")))
     assert.equal('"> a"\n', (ask(c, "s = [[\n> a]]\ns")))

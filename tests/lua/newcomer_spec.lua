@@ -65,14 +65,32 @@ local statements = {
   { "local s = ('a'):upper()", "the values of a kernel are numbers and booleans" },
   { "local f = function() return f end x[0] = f", false },
   { "coroutine.yield(1)", "call it outside, before or after the kernel" },
-  { "setmetatable({}, {})", "call it outside, before or after the kernel" },
-  { "pcall(k)", "call it outside, before or after the kernel" },
+  { "setmetatable({}, {})", "objects with methods are structs: rg.struct({..}, {methods = {..}})" },
+  { "pcall(k)", "errors end the launch: there is nothing to catch; pcall the kernel itself" },
+  { "table.insert(list, 1)",
+    "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node" },
+  { "x[0] = tonumber(2)",
+    "kernels compute with numbers alone; to convert one: rg.i32(v), rg.f32(v)" },
+  { "if type(x[0]) == 'number' then x[0] = 1 end",
+    "types are fixed when the kernel is compiled: rg.static(x.type == rg.f32)" },
+  { "if mode == 'fast' then x[0] = 1 end",
+    'compare them when the kernel is compiled: rg.static(mode == "fast")' },
+  { "x[0] = rg.rand()", "did you mean 'rg.random'?" },
+  { "v[0] = rg.reflect(v[0], v[1])", "write it out: v - 2 * v:dot(n) * n" },
+  { "v[0] = v[0]:abs()", "did you mean 'math.abs(v)'?" },
+  { "for i in rg.range(2) do x[i] = rows[i + 1].c end", "a list that is indexed at run time holds \z
+    numbers or vectors: keep each member in a list of its own, or use an array of rg.struct" },
+  { "return x", "return elements; Lua reads the field as it is: x" },
+  { "x[0] = y[0]", "an element is y[i][j]" },
+  { "x:max()", "x:max(i, v) updates an element; the largest of all takes a loop: \z
+    m = math.max(m, x[i])" },
   { "function f() end", "write local function, or declare it before the kernel" },
 }
 
 describe("a newcomer's kernel is answered:", function()
   local k = rg.kernel "function() return 1 end"
-  local captures = { x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 }, k = k }
+  local captures = { mode = "fast", rows = { { c = 1 }, { c = 2 } },
+    x = x, y = y, v = v, grid = grid, length = 3, list = { 1, 2 }, k = k }
   for _, row in ipairs(statements) do
     it(row[1], function()
       local failed = failure(function() rg.kernel("function(n, m)\n" .. row[1] .. "\nend",
@@ -135,7 +153,8 @@ describe("a newcomer's call is answered:", function()
       rg.kernel("function() x[0] = speed end", { x = x })()
     end)
   answer("a kernel called with more, as callbacks are",
-    "as a callback that gets more: function(a) return k(a) end",
+    "a callback drops what it does not take: function(a) return k(a) end; and a colon, t:k(..), \z
+    passes t first",
     function() rg.kernel(function(n) x[0] = n end)(1, 2) end)
   answer("a kernel of variable arguments", "name each parameter",
     function() rg.kernel(function(...) x[0] = 1 end)(1) end) -- luacheck: ignore 212

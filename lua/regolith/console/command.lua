@@ -15,6 +15,12 @@ local function complain(message, hint)
   return 1
 end
 
+-- "did you mean", which the library knows.
+local function nearest(name, known)
+  pcall(require, "regolith.lib")
+  return fail.nearest(name, known)
+end
+
 local function read_file(path)
   local file = io.open(path, "rb")
   local text = file and file:read "*a"
@@ -170,7 +176,7 @@ function commands.cache(_, word)
   local run = cache[word or "info"]
   if run then return run(require "regolith") end
   return complain(("regolith cache has no command '%s'"):format(word),
-    fail.nearest(word, { "info", "clear" }) or "its commands: info, clear")
+    nearest(word, { "info", "clear" }) or "its commands: info, clear")
 end
 
 -- -- examples -------------------------------------------------------------------------------------
@@ -218,7 +224,7 @@ local function find_example(place, name)
     known[#known + 1] = example.name
   end
   return nil, complain(("there is no example '%s'"):format(name),
-    fail.nearest(name, known) or "the examples: " .. table.concat(known, ", "))
+    nearest(name, known) or "the examples: " .. table.concat(known, ", "))
 end
 
 -- An example writes its pictures into the folder that it is given first.
@@ -356,7 +362,7 @@ function command.run(place, word, ...)
   local run = commands[word]
   if run then return run(place, ...) end
   return complain(("there is neither a command nor a script '%s'"):format(word),
-    fail.nearest(word, names) or "regolith -h lists the commands")
+    nearest(word, names) or "regolith -h lists the commands")
 end
 
 return command

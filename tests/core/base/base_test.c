@@ -153,6 +153,20 @@ static void text_tests(Scratch *scratch) {
     CHECK_TEXT(str_nearest(STR("densty"), names, 3), "density");
     CHECK_TEXT(str_nearest(STR("agee"), names, 3), "age");
     CHECK(str_nearest(STR("pressure"), names, 3) == NULL);
+    const char *words[] = {"pop", "select", "any", "rg.randn", "rg.random", "i32", "math.fmod"};
+    CHECK(str_nearest(STR("pos"), words, 7) == NULL); /* another word, not a slip */
+    CHECK(str_nearest(STR("abs"), words, 7) == NULL);
+    CHECK(str_nearest(STR("reflect"), words, 7) == NULL);
+    CHECK(str_nearest(STR("rg.mod"), words, 7) == NULL); /* of another table */
+    CHECK_TEXT(str_nearest(STR("opp"), words, 7), "pop");
+    CHECK_TEXT(str_nearest(STR("selcet"), words, 7), "select");
+    CHECK_TEXT(str_nearest(STR("i33"), words, 7), "i32");
+  }
+  TEST("a synonym is nearer than a similar name") {
+    const char *names[] = {"rg.randn", "rg.random", "norm", "length"};
+    CHECK_TEXT(str_nearest(STR("rg.rand"), names, 4), "rg.random");
+    CHECK_TEXT(str_nearest(STR("len"), names, 4), "norm");
+    CHECK_TEXT(str_nearest(STR("len"), names + 3, 1), "length");
   }
 }
 

@@ -68,7 +68,7 @@ static void test_names(World *w) {
     CHECK_TEXT(
         error_of(w, "function() x[0] = list end"),
         "1:19+4 kernel.unsupported: 'list' is a table, which is not a value in a kernel (name "
-        "what is in it, by its full path: 'self.dt')");
+        "what is in it by its path, such as list.x)");
     CHECK_TEXT(error_of(w, "function() x[0] = thread end"),
                "1:19+6 kernel.unsupported: 'thread' is a thread, which is not a value in a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = {1} end"),
@@ -145,11 +145,11 @@ static void test_names(World *w) {
   }
   TEST("what Lua offers outside cannot be called") {
     CHECK_TEXT(error_of(w, "function() pcall(on) end"),
-               "1:12+5 kernel.unsupported: 'pcall' cannot be called in a kernel (call it outside, "
-               "before or after the kernel)");
+               "1:12+5 kernel.unsupported: 'pcall' cannot be called in a kernel (errors end the "
+               "launch: there is nothing to catch; pcall the kernel itself)");
     CHECK_TEXT(error_of(w, "function() x[0] = string.byte(\"a\") end"),
-               "1:26+4 kernel.unsupported: 'string.byte' cannot be called in a kernel (call it "
-               "outside, before or after the kernel)");
+               "1:26+4 kernel.unsupported: 'string.byte' cannot be called in a kernel (strings "
+               "exist only in print, assert and error: print(\"n\", n))");
     CHECK_TEXT(error_of(w, "function() x:set(0, 1) end"),
                "1:14+3 call.invalid: 'set' is for Lua, outside kernels (in a kernel, read and "
                "write x[i][j])");
@@ -178,9 +178,11 @@ static void test_indices(World *w) {
     CHECK_TEXT(error_of(w, "function() x[0][1] = 1 end"),
                "1:12+7 index.count: 'x' has 1 axis, more indices given");
     CHECK_TEXT(error_of(w, "function() t[0] = 1 end"),
-               "1:12+4 index.count: 't' has 2 axes: an element needs 2 indices, 1 given");
+               "1:12+4 index.count: 't' has 2 axes: an element needs 2 indices, 1 given (an "
+               "element is t[i][j])");
     CHECK_TEXT(error_of(w, "function() x[0] = t end"),
-               "1:19+1 index.count: 't' has 2 axes: an element needs 2 indices, 0 given");
+               "1:19+1 index.count: 't' has 2 axes: an element needs 2 indices, 0 given (an "
+               "element is t[i][j])");
     CHECK_TEXT(error_of(w, "function() t[{1, 2, 3}] = 1 end"),
                "1:12+12 index.count: 't' has 2 axes, 3 indices given");
     CHECK_TEXT(error_of(w, "function() total[1] = 1 end"),
