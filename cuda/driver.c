@@ -44,7 +44,7 @@ bool driver_check(const Driver *driver, int result, const char *what, Error *err
                      driver_text(driver, result));
   error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime, it cannot %s: %s", what,
             driver_text(driver, result));
-  return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
+  return error_hint(err, "its contents are lost: rg.reset() gives a new runtime");
 }
 
 static bool find_entries(Driver *driver, Error *err) {
@@ -72,7 +72,7 @@ static bool find_entries(Driver *driver, Error *err) {
 static bool check_version(const Driver *driver, Error *err) {
   int version = 0, result = driver->cuDriverGetVersion(&version);
   if (result)
-    return error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not say its version: %s",
+    return error_set(err, RG_ERROR_DEVICE, "the CUDA driver does not report its version: %s",
                      driver_text(driver, result));
   return version >= OLDEST_VERSION ||
          error_set(err, RG_ERROR_DEVICE,

@@ -267,7 +267,7 @@ static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Erro
   *pointer = window_peer(handle->window, rank);
   if (*pointer) return true;
   if (rank < 0 || rank >= comm->size)
-    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", rank,
                      comm->size - 1);
   error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d, which is of "
             "another team", rank, comm->rank);

@@ -54,7 +54,7 @@ static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *
   for (int k = 0; k < rank; k++)
     if (shape[k] < 0)
       return error_set(err, RG_ERROR_ARGUMENT,
-                       "an extent of an array is a whole number from 0 on, not %lld",
+                       "an extent of an array must be a whole number of at least 0, got %lld",
                        (long long)shape[k]);
   bool is_huge = false;
   for (int k = rank - 1; k >= 0; k--) {
@@ -152,7 +152,7 @@ static bool read_strides(Array *array, const int64_t *strides, Error *err) {
     if (!takes_steps(array, k) || strides[k] == array->strides[k]) continue;
     if (strides[k] % unit) {
       error_set(err, RG_ERROR_ARGUMENT,
-                "stride %lld of axis %d is not a multiple of %lld, the bytes of a number of %s",
+                "stride %lld of axis %d is not a multiple of %lld, the size in bytes of a %s",
                 (long long)strides[k], k, (long long)unit, array->type_name);
       return error_hint(err, "strides are bytes from one element to the next, one for each axis");
     }
@@ -199,7 +199,7 @@ static bool find_ends(Array *array, Error *err) {
   }
   uint64_t at = (uint64_t)array->data;
   if (is_huge || at < (uint64_t)-low || at > (uint64_t)INT64_MAX - (uint64_t)high)
-    return error_set(err, RG_ERROR_ARGUMENT, "the strides of %s lead out of any memory",
+    return error_set(err, RG_ERROR_ARGUMENT, "the strides of %s overflow the address space",
                      array_label(array, label));
   array->first = array->data + low;
   array->past = array->data + high;
@@ -218,8 +218,8 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
                                        : pointer;
   return array->data ||
          error_set(err, RG_ERROR_ARGUMENT,
-                   "the pointer is to memory of the GPU that is nobody's, or of which the host "
-                   "has no room for a copy");
+                   "the pointer is not to allocated GPU memory, or the host has no memory left "
+                   "for a copy");
 }
 
 static bool show(Array *array, const RgWrap *wrap, Error *err) {

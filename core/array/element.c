@@ -30,7 +30,7 @@ static uint8_t *element_at(const Array *array, const int64_t *index) {
 static bool check_writable(const Array *array, Error *err) {
   char label[100];
   if (!array->is_constant) return true;
-  error_set(err, RG_ERROR_ARGUMENT, "%s is the bytes of a string, which can only be read",
+  error_set(err, RG_ERROR_ARGUMENT, "%s holds the bytes of a string and is read-only",
             array_label(array, label));
   return error_hint(err, "copy it: rg.array(rg.u8, #s):from_string(s)");
 }

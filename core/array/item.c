@@ -53,7 +53,7 @@ static bool count_elements(const int64_t *extents, int32_t rank, int64_t *count,
   for (int32_t k = 0; k < rank; k++) {
     if (extents[k] < 0)
       return error_set(err, RG_ERROR_ARGUMENT,
-                       "an extent of an array is a whole number from 0 on, not %lld",
+                       "an extent of an array must be a whole number of at least 0, got %lld",
                        (long long)extents[k]);
     *count = rt_array_times(*count, extents[k]);
   }

@@ -120,12 +120,12 @@ static bool agree(Comm *comm, const Record *records, Error *err) {
   for (int32_t k = 1; k < comm->size; k++) {
     if (records[k].size_bytes != first->size_bytes)
       return error_set(err, RG_ERROR_RANK,
-                       "'%s' is of %llu bytes on rank 0, and of %llu on rank %d",
+                       "'%s' has %llu bytes on rank 0, but %llu on rank %d",
                        word_of(first->call), (unsigned long long)first->size_bytes,
                        (unsigned long long)records[k].size_bytes, k);
     if (records[k].declared != first->declared)
-      return error_set(err, RG_ERROR_RANK, "what '%s' is about is declared differently on rank %d "
-                       "than on rank 0", word_of(first->call), k);
+      return error_set(err, RG_ERROR_RANK, "the argument of '%s' is declared differently on rank "
+                                           "%d than on rank 0", word_of(first->call), k);
   }
   return true;
 }

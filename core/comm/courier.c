@@ -38,7 +38,7 @@ bool courier_sender(Comm *comm, int file, Sender *sender, Error *err) {
   if (!open_socket(comm, err)) return false;
   if (getsockname(comm->courier, (struct sockaddr *)&name, &length) ||
       length != offsetof(struct sockaddr_un, sun_path) + NAME)
-    return error_set(err, RG_ERROR_RANK, "the system gives no address to a socket");
+    return error_set(err, RG_ERROR_RANK, "the system cannot give a socket an address");
   memcpy(sender->address, name.sun_path, NAME); /* a zero, and five digits */
   return true;
 }
@@ -139,7 +139,7 @@ static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, con
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
          error_set(err, RG_ERROR_RANK,
-                   "files of memory are not passed on with rank %d within %.3g s",
+                   "rank %d did not exchange memory files within %.3g s",
                    first_missing(comm, senders, files), (double)comm->patience_ns * 1e-9);
 }
 

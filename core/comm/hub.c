@@ -106,7 +106,7 @@ static void look(Hub *hub) {
     hub_lose(hub, why);
   } else if (now_ms() - hub->began_ms >= hub->patience_ms) {
     name_ranks(hub, is_missing, who);
-    snprintf(why, sizeof why, "%s did not come within %.3g s to a call that all ranks make", who,
+    snprintf(why, sizeof why, "%s did not reach a call that all ranks make within %.3g s", who,
              (double)hub->patience_ms / 1000);
     hub_lose(hub, why);
   }

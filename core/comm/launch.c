@@ -76,7 +76,7 @@ static bool start_one(Launched *all, int32_t rank, int32_t ranks, const sigset_t
     all->running++;
     return true;
   }
-  error_set(err, RG_ERROR_RANK, "the system starts no process for rank %d (%s)", rank,
+  error_set(err, RG_ERROR_RANK, "the system cannot start a process for rank %d (%s)", rank,
             strerror(errno));
   if (process > 0) {
     kill(process, SIGKILL);

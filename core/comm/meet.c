@@ -77,8 +77,8 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
     return give_up(comm, &why, err);
   }
   if (clock_ns() - began < comm->patience_ns) return false;
-  error_set(&why, RG_ERROR_RANK, "rank %d did not come within %.3g s to '%s'", rank,
-            (double)comm->patience_ns * 1e-9, call_words[call]);
+  error_set(&why, RG_ERROR_RANK, "rank %d did not reach '%s' within %.3g s", rank,
+            call_words[call], (double)comm->patience_ns * 1e-9);
   return give_up(comm, &why, err);
 }
 
@@ -219,7 +219,7 @@ static bool broadcast_far(Comm *comm, int32_t root, uint8_t *bytes, uint64_t siz
 
 bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, Error *err) {
   if (root < 0 || root >= comm->size)
-    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", root,
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", root,
                      comm->size - 1);
   uint64_t at = 0;
   do { /* an empty one, too, is a call */
@@ -244,7 +244,7 @@ void comm_parcel_differs(char *text, size_t text_bytes, int32_t rank, const Parc
 static bool are_ranks(const Comm *comm, const Parcel *parcels, int32_t count, Error *err) {
   for (int32_t k = 0; k < count; k++)
     if (parcels[k].rank < 0 || parcels[k].rank >= comm->size)
-      return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d",
+      return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d",
                        parcels[k].rank, comm->size - 1);
   return true;
 }

@@ -147,7 +147,7 @@ static bool is_time_over(Mpi *mpi) {
   if (!mpi->has_asked && (waited_ms >= ASK_MS || waited_ms >= mpi->boot.patience_ms)) ask(mpi);
   if (waited_ms < mpi->boot.patience_ms + GRACE_MS) return false;
   name_late(mpi, who);
-  snprintf(text, sizeof text, "%s did not come within %.3g s to a call that all ranks make", who,
+  snprintf(text, sizeof text, "%s did not reach a call that all ranks make within %.3g s", who,
            (double)mpi->boot.patience_ms / 1000);
   return !lose(mpi, text, true, NULL);
 }
@@ -301,12 +301,13 @@ static bool begin_mpi(const MpiPlugin *plugin, Error *err) {
   if (patience_ms < BEGIN_MS) patience_ms = BEGIN_MS; /* it starts programs of its own */
   while (!job_is_done(job)) {
     if (clock_ns() / 1000000 - began_ms > patience_ms)
-      return error_set(err, RG_ERROR_RANK, "not all ranks came within %.3g s to begin with MPI",
+      return error_set(err, RG_ERROR_RANK, "not all ranks started MPI within %.3g s",
                        (double)patience_ms / 1000);
     usleep(500);
   }
   job_join(job);
-  return begun.is_ok || error_set(err, RG_ERROR_RANK, "MPI does not begin: %s", begun.why);
+  return begun.is_ok ||
+         error_set(err, RG_ERROR_RANK, "MPI could not be initialised: %s", begun.why);
 }
 
 Boot *boot_mpi(Heap *heap, Error *err) {

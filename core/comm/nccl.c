@@ -176,7 +176,7 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
       !comm_broadcast(comm, 0, &b.has_id, sizeof b.has_id, err))
     return false;
   if (!b.has_id) {
-    snprintf(nccl->why, sizeof nccl->why, "NCCL of rank 0 makes no id");
+    snprintf(nccl->why, sizeof nccl->why, "rank 0 could not create an NCCL id");
     return true;
   }
   CommonsWork work = {.begin = begin_on, .goes_on = goes_on, .context = &b, .waits_for = comm};
@@ -187,7 +187,8 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
     give_up(nccl);
     if (k == comm->rank && error_is_set(&why))
       snprintf(nccl->why, sizeof nccl->why, "%.*s", (int)sizeof nccl->why - 1, why.message);
-    else if (!nccl->why[0]) snprintf(nccl->why, sizeof nccl->why, "it did not begin on rank %d", k);
+    else if (!nccl->why[0]) snprintf(nccl->why, sizeof nccl->why, "it could not be initialised "
+                                                                  "on rank %d", k);
   }
   return true;
 }
@@ -200,7 +201,7 @@ static bool open_on_all(Comm *comm, CommNccl *nccl, const CommMemory *memory, ui
   const char *told = getenv("NCCL_MULTI_RANK_GPU_ENABLE");
   mine.shares = told && !strcmp(told, "1");
   if (mine.version && !memory->table->describe(memory->device, &device, &unused)) {
-    snprintf(nccl->why, sizeof nccl->why, "the driver does not tell GPUs apart");
+    snprintf(nccl->why, sizeof nccl->why, "the driver cannot distinguish GPUs");
     mine.version = 0;
   }
   memcpy(mine.device, device.device, sizeof mine.device);

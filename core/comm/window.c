@@ -394,7 +394,7 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
   const Shared *shared = window->shared;
   uint64_t place = window->offset - shared->offset + at;
   if (rank < 0 || rank >= comm->size)
-    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: they are 0 to %d", rank,
+    return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", rank,
                      comm->size - 1);
   if (at > window->size_bytes || size_bytes > window->size_bytes - at)
     return error_set(err, RG_ERROR_ARGUMENT,

@@ -46,7 +46,7 @@ bool cuda_enter(CudaDevice *cuda, Error *err) {
     error_set(err, RG_ERROR_DEVICE_LOST, "the GPU is lost to this runtime since %s",
               cuda->has_faulted ? "an earlier fault"
                                 : "a fault in another runtime of this process");
-    return error_hint(err, "what was on it is gone: rg.reset() gives a new runtime");
+    return error_hint(err, "its contents are lost: rg.reset() gives a new runtime");
   }
   return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work",
                     err);
@@ -230,7 +230,8 @@ static bool choose_gpu(int *number, Error *err) {
   unsigned long chosen = strtoul(text, &end, 10);
   *number = (int)(chosen % DRIVER_TURN);
   return (*text >= '0' && *text <= '9' && !*end && chosen < DRIVER_TURN) ||
-         error_set(err, RG_ERROR_OPTION, "RG_GPU is the number of a GPU, from 0 on, not '%.40s'",
+         error_set(err, RG_ERROR_OPTION, "RG_GPU must be the number of a GPU, counted from 0, "
+                                         "got '%.40s'",
                    text);
 }
 

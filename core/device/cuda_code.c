@@ -24,7 +24,7 @@ static void *load_text(CudaDevice *cuda, const char *text, int64_t most, Error *
     return cuda_check(cuda, result, "load a kernel", err) ? module : NULL;
   for (char *at = log; *at; at++)
     if (*at == '\n') *at = ' ';
-  error_set(err, RG_ERROR_OBJECT, "the GPU's driver does not take a kernel's code: %s%s%s",
+  error_set(err, RG_ERROR_OBJECT, "the GPU's driver rejects a kernel's code: %s%s%s",
             driver_text(&cuda->driver, result), log[0] ? ": " : "", log);
   return NULL;
 }

@@ -142,7 +142,7 @@ bool cuda_grow(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Error *e
   if (size_bytes <= range->mapped) return true;
   if (range->plain || size_bytes > range->reserved)
     return error_set(err, RG_ERROR_DEVICE_MEMORY,
-                     "a tree needs more memory of the GPU than was set apart for it");
+                     "a tree needs more memory of the GPU than was reserved for it");
   uint64_t least = cuda_piece_size(cuda);
   while (range->mapped < size_bytes) {
     uint64_t piece = align_up(size_bytes - range->mapped, least), most = LARGEST_PIECE;

@@ -18,12 +18,13 @@ bool device_choose_processor(Device *device, const char *name, Error *err) {
     device->processors[RG_TARGET_HOST] = NAME;                                                    \
     device->vector_bytes = VECTOR_BYTES;                                                          \
     if (__builtin_cpu_supports(NAME)) return true;                                                \
-    return error_set(err, RG_ERROR_OPTION, "option 'cpu' is '%s', and this machine has less",     \
-                     name);                                                                       \
+    return error_set(err, RG_ERROR_OPTION,                                                        \
+                     "option 'cpu' is '%s', which this machine does not support", name);          \
   }
 #include "jit/processor.def"
 #undef PROCESSOR
   error_set(err, RG_ERROR_OPTION,
-            "option 'cpu' is '%.60s', which is not a processor that code can be made for", name);
+            "option 'cpu' is '%.60s', which is not a processor that kernels can be compiled for",
+            name);
   return error_hint(err, "native, x86-64, x86-64-v2, x86-64-v3 and x86-64-v4 are possible");
 }

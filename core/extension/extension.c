@@ -149,7 +149,7 @@ bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
   char text[300];
   int32_t number = extension_number(extensions, function);
   if (number < 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "this is no function of an extension that is open");
+    return error_set(err, RG_ERROR_ARGUMENT, "this is not a function of an open extension");
   extension_clear_message();
   int32_t failed = call_at(extensions, function, values);
   if (!failed) return true;

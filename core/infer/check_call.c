@@ -34,14 +34,14 @@ static bool check_said_value(Sema *s, const SaidPiece *piece) {
   bool is_text = shows == 's', is_bool = value->ty.kind == TY_BOOL;
   if (!is_text && !type_is_scalar(shape_of(value)))
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
-                     "'%s' shows a number, and this is %s", piece->format,
+                     "'%s' shows a number, but this is %s", piece->format,
                      shape_text(s, shape_of(value)));
   if (!is_text && is_bool)
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "%s shows any value",
-                     "'%s' shows a number, and this is a bool", piece->format);
+                     "'%s' shows a number, but this is a bool", piece->format);
   if (piece->is_joined && is_bool)
     return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH, "write tostring(..), as in Lua",
-                     "'..' joins texts and numbers, and this is a bool");
+                     "'..' joins texts and numbers, but this is a bool");
   bool wants_float = value->ty.kind == TY_FLEXIBLE || strchr("eEfgG", shows) != NULL;
   return check_expr(s, value, wants_float ? TYPE(F64) : TYPE(NONE));
 }
@@ -89,7 +89,7 @@ static bool check_bitcast(Sema *s, Expr *e) {
   return sema_fail(s, x, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it first: rg.%s(..)",
                                   type_text(type_is_none(cast_from(to)) ? to : cast_from(to))),
-                   "'rg.bitcast' to %s takes %d bits, and this is %s", type_text(to),
+                   "'rg.bitcast' to %s takes %d bits, but this is %s", type_text(to),
                    type_bits(to), ty_text(s, ty_of(x->at)));
 }
 
@@ -215,7 +215,7 @@ static bool check_width(Sema *s, const Update *update, Expr *term, Type target,
     return true;
   return sema_fail(s, term, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it: rg.%s(..)", type_text(target)),
-                   "%s works on %s here, and this is %s", word_of(s, update->op),
+                   "%s works on %s here, but this is %s", word_of(s, update->op),
                    ty_text(s, ty_of(target)), ty_text(s, ty_at(s, term)));
 }
 

@@ -24,7 +24,7 @@ bool check_number(Sema *s, Expr *e, const char *who) {
          sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
                    ty.kind == TY_STRUCT ? "take a member of it: p.mass"
                                         : "choose numbers by it: c and 1 or 0",
-                   "%s takes numbers, and this is %s", who, ty_text(s, ty));
+                   "%s takes numbers, but this is %s", who, ty_text(s, ty));
 }
 
 /* Where a local got the type that does not fit. */
@@ -41,7 +41,7 @@ bool check_integer(Sema *s, Expr *e, const char *who) {
   if (!check_number(s, e, who)) return false;
   if (ty_is_integer(ty)) return true;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
-            "%s takes integers, and this is %s", who, ty_text(s, ty));
+            "%s takes integers, but this is %s", who, ty_text(s, ty));
   return note_given(s, e);
 }
 
@@ -50,7 +50,7 @@ static bool check_index(Sema *s, Expr *e) {
   if (ty_is_integer(ty)) return check_expr(s, e, TYPE(NONE));
   if (!check_some(s, e)) return false;
   sema_fail(s, e, RG_ERROR_TYPE_MISMATCH, "math.floor(..) or rg.i32(..) makes an integer",
-            "an index must be an integer, and this is %s", ty_text(s, ty));
+            "an index must be an integer, but this is %s", ty_text(s, ty));
   return note_given(s, e);
 }
 
@@ -105,7 +105,7 @@ bool check_condition(Sema *s, Expr *e) {
   const char *text = sema_source(s, e);
   return sema_fail(s, e, RG_ERROR_TYPE_CONDITION,
                    scratch_format(s->scratch, "compare it: %s ~= 0", text),
-                   "a condition is true or false, and this is %s", ty_text(s, ty));
+                   "a condition is true or false, but this is %s", ty_text(s, ty));
 }
 
 /* A finite number becomes an infinity from here on. */

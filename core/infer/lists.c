@@ -31,7 +31,7 @@ bool check_list_values(Sema *s, Expr *e) {
     if (is_struct && (!type_equal(to->whole, shape_of(value)) || to->part))
       return sema_fail(s, value, RG_ERROR_TYPE_MISMATCH,
                        "give a value for each field, in the order of place",
-                       "an element of '%s' has %s here, and this is %s", m->object.name,
+                       "an element of '%s' has %s here, but this is %s", m->object.name,
                        shape_text(s, type_shape(to->whole)), shape_text(s, shape_of(value)));
     for (int k = 1; k < count && !is_struct; k++)
       if (!type_equal(to[k].type, to->type))

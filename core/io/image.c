@@ -75,7 +75,7 @@ bool image_read(Heap *heap, const char *path, Image *image, Error *err) {
     ok = exr_read(heap, path, image, err);
   else if (head[0] == 'P' && (head[1] == '5' || head[1] == '6'))
     ok = ppm_read(heap, path, image, err);
-  else image_fail(path, "read", "it is no PNG, PPM, PGM or OpenEXR file", err);
+  else image_fail(path, "read", "it is not a PNG, PPM, PGM or OpenEXR file", err);
   if (ok) return true;
   heap_free(heap, image->pixels);
   image->pixels = NULL;

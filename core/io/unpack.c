@@ -84,8 +84,8 @@ static bool check_bytes(Unpacker *unpacker, Error *err) {
   }
   if (!get_all(unpacker, end, &said, sizeof said, err)) return false;
   return said == checksum_end(&checksum) ||
-         unpack_refuse(unpacker, "is not as it was written: it is cut short, or bytes of it have "
-                                 "changed (its checksum does not match)", err);
+         unpack_refuse(unpacker, "is damaged: it is cut short, or bytes of it have changed (its "
+                                 "checksum does not match)", err);
 }
 
 /* O_NONBLOCK: a FIFO is refused, not waited for. */

@@ -417,7 +417,7 @@ static void report_times(const Compile *compile, bool is_quick) {
     if (compile->step_ms[step] > 0)
       used += (size_t)snprintf(text + used, sizeof text - used, "%s %s %.2f", used ? "," : "",
                                step_words[step], compile->step_ms[step]);
-  const char *how = compile->is_from_cache ? ", from the cache" : is_quick ? ", in a hurry" : "";
+  const char *how = compile->is_from_cache ? ", from the cache" : is_quick ? ", baseline" : "";
   log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name, how, text);
 }
 

@@ -95,7 +95,7 @@ void explain_warn(Kernel *kernel, const IrKernel *ir) {
     const IrNote *note = &ir->notes.items[k];
     if (!note->is_warning || was_told(ir, k)) continue;
     kernel->has_warned_races = true;
-    engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; said once)",
+    engine_warn(kernel->engine, "%s:%d:%d: %s (kernel '%.100s'; reported once)",
                 kernel->ast->source->name, note->line, note->column, note->text, kernel->name);
   }
 }

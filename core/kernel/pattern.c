@@ -156,7 +156,7 @@ static bool check_apart(const PatternMaking *making, const Array *array) {
         !array_is_within(array, tree->arena.base, tree->arena.reserved))
       continue;
     error_set(making->err, RG_ERROR_ARGUMENT,
-              "kernel '%.100s' is given %s, which lies in the memory of %s, and that as well",
+              "kernel '%.100s' is given %s together with %s, in whose memory it lies",
               making->kernel->name, array_label(array, label), tree_label(tree, other));
     return error_hint(making->err, "use one of the two in a kernel");
   }

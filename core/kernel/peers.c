@@ -60,6 +60,6 @@ bool compile_check_peers(const Compile *compile, Error *err) {
             compile->kernel->name, search.found->line,
             search.found->op == IR_ACTIVE || search.found->op == IR_COUNT ? "walks over"
                                                                           : "changes");
-  return error_hint(err, "read x[i][j] and x:is_active(i, j) over a range; its own rank does the "
-                         "rest");
+  return error_hint(err, "read x[i][j] and x:is_active(i, j) over a range; only the owning rank "
+                         "can do more");
 }

@@ -20,8 +20,8 @@ static void warn_missing(Kernel *kernel, const RtOutside *outside) {
   kernel->has_warned = true;
   engine_warn(kernel->engine,
               "%s:%d: a write to an element that its array does not have; kernel '%.100s' made "
-              "%llu such write%s in this launch: they do nothing and are counted in "
-              "rg.stats().out_of_range (said once per kernel)",
+              "%llu such write%s in this launch: they are ignored and counted in "
+              "rg.stats().out_of_range (reported once per kernel)",
               kernel->ast->source->name, -1 - outside->site, kernel->name,
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
@@ -41,8 +41,8 @@ static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside
   write_shape(variant, site, shape, sizeof shape);
   engine_warn(kernel->engine,
               "%s:%d: a write to '%.100s' at %s is outside its shape, %s; kernel '%.100s' made "
-              "%llu such write%s in this launch: they do nothing and are counted in "
-              "rg.stats().out_of_range (said once per kernel)",
+              "%llu such write%s in this launch: they are ignored and counted in "
+              "rg.stats().out_of_range (reported once per kernel)",
               kernel->ast->source->name, site->line, site->name, index, shape, kernel->name,
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
@@ -68,11 +68,11 @@ bool stopped_error(const Kernel *kernel, Error *err) {
 static bool arrays_error(const Device *device, Error *err) {
   if (!device->memory_bytes) {
     error_set(err, RG_ERROR_BUDGET,
-              "the memory budget has not enough left for an array that the kernel makes");
+              "the memory budget is too small for an array that the kernel makes");
     return error_hint(err, "a larger budget: rg.init{ memory = \"8GiB\" }, or RG_MEMORY");
   }
   error_set(err, RG_ERROR_BUDGET, "the GPU has no memory left for the arrays that kernels make");
-  return error_hint(err, "the next launch has more, as far as the memory budget goes");
+  return error_hint(err, "the next launch gets more, within the memory budget");
 }
 
 static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) {

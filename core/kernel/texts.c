@@ -162,7 +162,7 @@ static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) 
   if (!name) return own ? own : "sm_80";
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)
     if (!strcmp(name, known[k])) return known[k];
-  error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a GPU that code can be made for", name);
+  error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a GPU that kernels can be compiled for", name);
   error_hint(err, "its name is sm_75, sm_80, sm_86, sm_87, sm_89 or sm_90");
   return NULL;
 }

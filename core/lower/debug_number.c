@@ -4,10 +4,8 @@
 
 static const char *how_to_wrap(Type type) {
   return type_bits(type) < 64
-             ? "an i64 holds more; unsigned integers wrap, and so does what stands "
-               "inside bit.* or a conversion"
-             : "unsigned integers wrap, and so does what stands inside bit.* or a "
-               "conversion";
+             ? "use an i64; unsigned integers, bit.* and explicit conversions wrap"
+             : "unsigned integers, bit.* and explicit conversions wrap";
 }
 
 static IrInst *both(Lower *l, IrInst *a, IrInst *b) {
@@ -61,7 +59,8 @@ void lower_check_convert(Lower *l, IrInst *value, IrInst *converted) {
                                     type_is_signed(to) ? "an" : "a", type_text(to));
   lower_fail_unless(l, holds, RG_ERROR_ARITHMETIC, (const char *[]){"", what, NULL},
                     (IrInst *[]){value, NULL},
-                    type_is_float(from) ? NULL : "a conversion that is written out wraps");
+                    type_is_float(from) ? NULL : "to wrap on purpose, convert explicitly, as in "
+                                                 "rg.u8(..)");
 }
 
 /* a op b = result, of one type below 64 bits: is it the same in an i64? */

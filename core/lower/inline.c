@@ -139,8 +139,8 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
 static int add_fault(Lower *l, const Inline *in) {
   const Recursive *recursive = in->recursive;
   SemaMessage message = {.code = RG_ERROR_DEPTH,
-                         .hint = "end it by an 'if' that does not call: at most 4000 calls are "
-                                 "nested, or what the stack holds",
+                         .hint = "add a base case: at most 4000 calls can be nested, fewer if "
+                                 "the stack is smaller",
                          .source = recursive->source,
                          .pos = recursive->call->pos,
                          .width = recursive->call->width};

@@ -41,7 +41,7 @@ static bool find_channel(const RgOptions *options, Arch arch, ServerChannel *cha
   bool is_thread = !strcmp(text, "thread") || (!text[0] && options->async);
   *channel = is_thread && arch == ARCH_CPU && !options->run_tasks ? SERVER_THREAD : SERVER_INLINE;
   return !text[0] || is_thread || !strcmp(text, "inline") ||
-         error_set(err, RG_ERROR_OPTION, "RG_CHANNEL is '%.60s', not inline or thread", text);
+         error_set(err, RG_ERROR_OPTION, "RG_CHANNEL must be inline or thread, got '%.60s'", text);
 }
 
 /* A host's job system splits work its own way. */
@@ -51,7 +51,7 @@ static bool find_tuning(const RgOptions *options, Arch arch, TuneMode *mode, Err
   *mode = TUNE_OFF;
   while (*mode <= TUNE_ALWAYS && strcmp(text, words[*mode]) != 0) ++*mode;
   if (*mode > TUNE_ALWAYS)
-    return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not off, cached or online",
+    return error_set(err, RG_ERROR_OPTION, "%s must be off, cached or online, got '%.60s'",
                      options->tune ? "tune" : "RG_TUNE", text);
   if (arch == ARCH_LUA || options->run_tasks) *mode = TUNE_OFF;
   return true;
@@ -79,7 +79,7 @@ static bool find_allocations(const RgOptions *given, CountedMode *mode, Error *e
     *mode = (CountedMode)k;
     return true;
   }
-  return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not off, on or check",
+  return error_set(err, RG_ERROR_OPTION, "%s must be off, on or check, got '%.60s'",
                    given->allocations ? "allocations" : "RG_ALLOCATIONS", text);
 }
 

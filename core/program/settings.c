@@ -31,7 +31,7 @@ static bool parse_count(const char *name, int64_t most, int64_t *number, Error *
   const char *text = option_text(name);
   *number = strtoll(text, &end, 10);
   if (end != text && !*end && *number >= 0 && *number <= most) return true;
-  return error_set(err, RG_ERROR_OPTION, "%s is '%.60s', not a whole number", name, text);
+  return error_set(err, RG_ERROR_OPTION, "%s must be a whole number, got '%.60s'", name, text);
 }
 
 bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err) {
@@ -54,7 +54,7 @@ bool settings_fill(RgOptions *options, Error *err) {
       !parse_count("RG_CHECKS", 2 * RG_DEBUG_RACES - 1, &checks, err))
     return false;
   if (options->threads < 0 || options->threads > 4096)
-    return error_set(err, RG_ERROR_OPTION, "threads is %d, not 0 (all cores) to 4096",
+    return error_set(err, RG_ERROR_OPTION, "threads must be 0 (all cores) to 4096, got %d",
                      options->threads);
   if (options->run_tasks && !options->threads)
     return error_set(err, RG_ERROR_OPTION, "run_tasks needs the number of workers: set threads");

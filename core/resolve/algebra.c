@@ -3,7 +3,7 @@
 #include "resolve/resolve.h"
 
 static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes, Shape given) {
-  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s",
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, but this is %s",
                    builtin->name, takes, shape_text(r->s, given));
 }
 

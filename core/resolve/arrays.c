@@ -159,7 +159,7 @@ Entity array_length(Resolve *r, Expr *e) {
 static bool check_one_axis(Resolve *r, Expr *e, const TypeRow *row) {
   return row->axis_count == 1 ||
          sema_fail(r->s, e, RG_ERROR_CALL, NULL,
-                   "an array of %d axes has no '%s': its extents stay", row->axis_count,
+                   "an array of %d axes has no '%s': its extents are fixed", row->axis_count,
                    sema_text(r->s, e->text));
 }
 

@@ -5,7 +5,7 @@
 
 static Entity fail_use(Resolve *r, const Expr *e) {
   sema_fail(r->s, e, RG_ERROR_CALL, "rg.bitcast(rg.u32, x)",
-            "'rg.bitcast' takes the type of a number first, then what has the bits");
+            "'rg.bitcast' takes a number type first, then the value whose bits are reinterpreted");
   return (Entity){0};
 }
 

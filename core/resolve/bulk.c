@@ -55,7 +55,7 @@ static bool check_argument(Resolve *r, Expr *e, const MethodCall *m, bool fills)
   return (from.kind == ENTITY_FIELD && !from.field.indexed &&
           field_rank(&from.field) == field_rank(field)) ||
          sema_fail(r->s, e, RG_ERROR_CALL, NULL,
-                   "'copy_from' takes a field or an array of as many axes as '%s'",
+                   "'copy_from' takes a field or an array with as many axes as '%s'",
                    m->object.name);
 }
 

@@ -134,7 +134,7 @@ static bool resolve_native_argument(Resolve *r, Expr *e, const char *name, Type 
   if (!is_array && type_is_scalar(shape_of(e))) return true;
   if (type_equal(shape_of(e), type_shape(parameter))) return true;
   const char *what = type_is_scalar(shape_of(e)) ? "a number" : shape_text(r->s, shape_of(e));
-  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s here, and this is %s",
+  return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s here, but this is %s",
                    name, is_array ? shape_text(r->s, parameter) : "a number", what);
 }
 
@@ -144,8 +144,8 @@ static Entity native_call(Resolve *r, Expr *e, const Builtin *builtin) {
   note_builtin(e, builtin);
   if (native->has_others) {
     sema_fail(r->s, e, RG_ERROR_CALL, "call it from Lua, between launches",
-              "kernels call functions of extensions with up to %d numbers and arrays of one axis, "
-              "and '%s' has others",
+              "a kernel can call an extension function of up to %d numbers and one-axis arrays, "
+              "and '%s' has other parameters",
               NATIVE_MOST, builtin->name);
     return (Entity){0};
   }
@@ -193,7 +193,7 @@ static int count_numbers(Resolve *r, const Exprs *list, const char *name) {
       if (!resolve_value(r, item)) return -1;
       if (type_is_struct(shape_of(item))) {
         sema_fail(r->s, item, RG_ERROR_TYPE_MISMATCH, "take a member of it: p.mass",
-                  "'%s' is made of numbers, and this is %s", name,
+                  "'%s' is made of numbers, but this is %s", name,
                   shape_text(r->s, shape_of(item)));
         return -1;
       }
@@ -289,7 +289,7 @@ static Entity fail_values(Resolve *r, Expr *e, bool is_matrix) {
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN,
             is_matrix ? "a matrix of values is rg.mat2(a, b, c, d), or rg.mat(2, 2, T)(a, b, c, d)"
                       : "a vector of values is rg.vec2(a, b), or rg.vec(2, T)(a, b)",
-            "'%s' makes a type of a size and a type of numbers", is_matrix ? "rg.mat" : "rg.vec");
+            "'%s' makes a type from a size and a number type", is_matrix ? "rg.mat" : "rg.vec");
   return (Entity){0};
 }
 

@@ -28,7 +28,7 @@ Entity table_member(Resolve *r, Expr *e, const Entity *table, Str name) {
   int number = path_find(r, &path);
   if (number >= 0) return resolve_path_value(r, e, number);
   path_want(r, path);
-  sema_fail(r->s, e, RG_ERROR_SOURCE, "name captured things by their full path: 'self.grid.dt'",
+  sema_fail(r->s, e, RG_ERROR_SOURCE, "name captured values by their full path: self.grid.dt",
             "'%.*s' of the table '%s' is not known here", name.length, name.data,
             table->name ? table->name : "");
   return (Entity){0};
@@ -45,7 +45,7 @@ int table_find(Resolve *r, Expr *e, const Entity *table, const char *key, bool i
 
 bool table_fail(Resolve *r, Expr *e) {
   return sema_fail(r->s, e, RG_ERROR_SOURCE, "put the numbers into a field",
-                   "what the table '%s' holds is not known here", sema_source(r->s, e));
+                   "the contents of the table '%s' are not known here", sema_source(r->s, e));
 }
 
 bool table_length(Resolve *r, Expr *e, const Entity *table, int64_t *length) {

@@ -40,7 +40,7 @@ static bool read_item(Resolve *r, Expr *e, ListItem *item) {
   }
   if (!static_value(r, e, &item->value)) return false;
   if (item->value.kind == STATIC_NIL)
-    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, NULL, "a table in a kernel has no holes");
+    return sema_fail(r->s, e, RG_ERROR_NAME_NIL, NULL, "a table in a kernel cannot have holes");
   if (item->value.text)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "the values of a kernel are numbers and booleans",

@@ -15,7 +15,7 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
       hint = scratch_format(r->scratch, "%s; a call with a colon, t:f(..), passes t as the first "
                             "argument", hint);
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, hint,
-                     "'%s' is a table, which is not a value in a kernel", name);
+                     "'%s' is a table and cannot be used as a value in a kernel", name);
   }
   if (entity->kind == ENTITY_LIST && sema_strip(e)->kind == AST_TABLE)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
@@ -25,23 +25,23 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      record_length(entity->record) ? "take a value of it: t[1]"
                                                    : "take a value of it, by its name",
-                     "a number or a vector is needed here, and this is %s",
+                     "a number or a vector is needed here, but this is %s",
                      record_text(r, entity->record));
   if (entity->kind == ENTITY_LIST)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "index it: t[i], t[i][j]",
-                     "'%s' is a table, which is not a value in a kernel", name);
+                     "'%s' is a table and cannot be used as a value in a kernel", name);
   if (entity->kind == ENTITY_FUNCTION)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
-                     "'%s' is a function, which is not a value in a kernel", name);
+                     "'%s' is a function and cannot be used as a value in a kernel", name);
   switch (entity->other.value) {
   case VALUE_NIL:
     if (entity->other.is_missing)
       return sema_fail(r->s, e, RG_ERROR_NAME_NIL,
                        scratch_format(r->scratch, "pass it, or begin with a default: %s = %s or ..",
                                       name, name),
-                       "this call does not give '%s', so it is nil", name);
+                       "this call does not pass '%s', so it is nil", name);
     if (entity->other.source.is_parameter)
-      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must be given at the launch",
+      return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "pass it at the launch",
                        "the argument '%s' is nil", name);
     return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "it must have a value when the kernel is launched",
                      "'%s' is nil", name);
@@ -51,7 +51,8 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
                      "'%s' is a string, and strings do not exist in kernels", name);
   default:
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, NULL,
-                     "'%s' is %s, which is not a value in a kernel", name, entity->other.what);
+                     "'%s' is %s and cannot be used as a value in a kernel", name,
+                     entity->other.what);
   }
 }
 
@@ -134,7 +135,7 @@ bool resolve_check_scalar(Resolve *r, Expr *e) {
                    type_is_array(shape_of(e))    ? "take an element, a[i], or how many: #a"
                    : type_is_struct(shape_of(e)) ? "take a member of it: p.mass"
                                                  : "take one number of it: v.x",
-                   "a number is needed here, and this is %s", shape_text(r->s, shape_of(e)));
+                   "a number is needed here, but this is %s", shape_text(r->s, shape_of(e)));
 }
 
 bool resolve_condition(Resolve *r, Expr *e) {
@@ -194,7 +195,7 @@ static Entity resolve_helper(Resolve *r, Expr *e) {
     sema_fail(r->s, e, RG_ERROR_NAME_NIL,
               scratch_format(r->scratch, "write function %s(..) .. end before the kernel",
                              sema_text(r->s, e->text)),
-              "'%s' is declared, but is no function", sema_text(r->s, e->text));
+              "'%s' is declared but is not a function", sema_text(r->s, e->text));
     return (Entity){0};
   }
   Entity entity = resolve_function(sema_text(r->s, e->text), text, ast->source);

@@ -70,7 +70,7 @@ static bool check_arguments(Resolve *r, Exprs arguments, const Builtin *builtin)
     if (!resolve_value(r, e)) return false;
     const char *takes = refusal(builtin->takes[i], shape_of(e), shape_of(arguments.items[0]));
     if (takes)
-      return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, and this is %s",
+      return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "'%s' takes %s, but this is %s",
                        builtin->name, takes, shape_text(r->s, shape_of(e)));
   }
   return true;

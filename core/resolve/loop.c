@@ -212,7 +212,7 @@ void resolve_head(Resolve *r, Stmt *stmt) {
     Local *extra = stmt->locals.items[most];
     sema_fail_pos(r->s, extra->pos, extra->name.length, RG_ERROR_LOOP,
                   head->is_vector ? "':vec()' gives all indices as one vector" : NULL,
-                  "there %s %d %s to loop over, and no value for '%s'", most == 1 ? "is" : "are",
+                  "there %s %d %s to loop over, but no value for '%s'", most == 1 ? "is" : "are",
                   most, most == 1 ? "axis" : "axes", sema_text(r->s, extra->name));
     return;
   }

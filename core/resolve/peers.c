@@ -11,7 +11,7 @@ static bool is_known(const Expr *e, double *rank) {
 static bool check_rank(Resolve *r, Expr *e, const Entity *window, int64_t count) {
   double rank;
   if (!is_known(e, &rank) || (rank >= 0 && rank < (double)count)) return true;
-  return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' is of the ranks 0 to %lld",
+  return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' has ranks 0 to %lld",
                    window->name, (long long)count - 1);
 }
 
@@ -94,7 +94,7 @@ bool resolve_check_own(Resolve *r, Expr *e, const Entity *object) {
   bool is_peer = (object->kind == ENTITY_FIELD || object->kind == ENTITY_ELEMENT) &&
                  object->field.peers;
   return !is_peer ||
-         sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "its own rank does the rest",
+         sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "only the owning rank can do more",
                    "'%s:peer(..)' chooses among ranks' trees, of which elements can only be read, "
                    "one by one", object->name);
 }

@@ -250,7 +250,7 @@ static Local *describe(Resolve *r, Expr *value, Str name) {
   Local *local = scratch_new(r->scratch, Local);
   *local = (Local){.name = name, .pos = value->pos, .has_shape = true};
   if (nil_denoted(r, value)) {
-    sema_fail(r->s, value, RG_ERROR_NAME_NIL, NULL, "a table in a kernel has no holes");
+    sema_fail(r->s, value, RG_ERROR_NAME_NIL, NULL, "a table in a kernel cannot have holes");
     return local;
   }
   Entity entity = record_value(r, value);
@@ -367,7 +367,7 @@ static bool fail_other(Flat *f, const Expr *e, const Record *to) {
   if (e->kind == AST_AND || e->kind == AST_OR)
     return sema_fail(f->r->s, e, RG_ERROR_UNSUPPORTED, "write 'c and {..} or {..}'",
                      "this is a table or false, and %s is %s", f->what, record_text(f->r, to));
-  return sema_fail(f->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is %s, and this is %s", f->what,
+  return sema_fail(f->r->s, e, RG_ERROR_TYPE_MISMATCH, NULL, "%s is %s, but this is %s", f->what,
                    record_text(f->r, to),
                    record_is(&e->entity) ? record_text(f->r, e->entity.record)
                                          : shape_text(f->r->s, shape_of(e)));

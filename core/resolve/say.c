@@ -62,7 +62,7 @@ static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, i
     if (is_percent) add_text(s, STR("%"));
     if (!length) {
       fail_format(s, at, "formats are %d %i %u %x %X %o %c %e %g %f %s and %%, as in Lua",
-                  "this format has a '%' that stands for nothing that kernels can show");
+                  "this format has a '%' that kernels do not support");
       return;
     }
     if (!is_percent && ++wanted <= given) {
@@ -211,7 +211,7 @@ static bool check_size(Resolve *r, const Expr *e) {
     if (e->said->pieces.items[i].kind == PIECE_VALUE)
       numbers += type_parts(shape_of(e->said->pieces.items[i].value));
   return numbers <= MOST_NUMBERS ||
-         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "say it in several calls",
+         sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "split it into several calls",
                    "one call shows at most %d numbers, and these are %d", MOST_NUMBERS, numbers);
 }
 

@@ -12,7 +12,7 @@ bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, S
     return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH,
                      type_is_array(type_is_struct(a) ? a : b) ? "take an element: a[i]"
                                                               : "take a member of it: p.mass",
-                     "%s takes numbers and vectors, and this is %s", who,
+                     "%s takes numbers and vectors, but this is %s", who,
                      shape_text(r->s, type_is_struct(a) ? a : b));
   if (type_is_scalar(a) || type_is_scalar(b) || type_equal(a, b)) return true;
   return sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
@@ -131,7 +131,7 @@ static bool find_slice(Resolve *r, const Expr *e, Shape of, Parts *parts) {
   uint64_t rows = (uint64_t)type_rows(of);
   if (type_is_matrix(of))
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH, "slice a row of it: m[r]:slice(..)",
-                     "'slice' takes vectors, and this is %s", shape_text(r->s, of));
+                     "'slice' takes vectors, but this is %s", shape_text(r->s, of));
   if (!sema_integer(e->list.items[0], true, &first) ||
       !sema_integer(e->list.items[1], true, &count))
     return sema_fail(r->s, e, RG_ERROR_CALL, "write them, as in v:slice(0, 3)",

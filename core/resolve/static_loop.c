@@ -302,8 +302,8 @@ static void fail_items(Resolve *r, Expr *e, Expr *of, const Entity *entity) {
   if (type_is_array(entity->shape))
     hint = scratch_format(r->scratch, "elements count from 0: for i = 0, #%s - 1 do",
                           sema_source(r->s, of));
-  sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'ipairs' takes a list or a vector in a kernel, and this "
-            "is %s", shape_text(r->s, entity->shape));
+  sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'ipairs' takes a list or a vector in a kernel, but "
+                                          "this is %s", shape_text(r->s, entity->shape));
 }
 
 static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {

@@ -158,7 +158,7 @@ static Flow run_stmt(Run *run, const AstStmt *stmt) {
   if (++run->r->static_steps > MOST_STEPS) {
     sema_fail_pos(run->r->s, stmt->pos, stmt->width, RG_ERROR_STATIC,
                   "compute it before the kernel",
-                  "this takes more than %d steps, which 'rg.static' does not follow", MOST_STEPS);
+                  "this takes more than %d steps, the most that 'rg.static' runs", MOST_STEPS);
     return FLOW_FAILED;
   }
   switch (stmt->kind) {
@@ -210,7 +210,7 @@ static bool check_call(Resolve *r, Expr *e, const Entity *callee) {
     return static_fail(r, e, "the function takes fewer arguments, or any number of them");
   return deep < DEEPEST ||
          sema_fail(r->s, e, RG_ERROR_STATIC, "compute it before the kernel",
-                   "'%s' is called within %d calls here, and 'rg.static' follows no more",
+                   "'%s' is nested in %d calls here, the most that 'rg.static' follows",
                    callee->name, DEEPEST);
 }
 

@@ -193,8 +193,8 @@ static const char *reduction_hint(Resolve *r, const Stmt *stmt, const char *name
     return scratch_format(
         r->scratch,
         value == AST_TRUE
-            ? "for 'is it so in one of them' write %s = %s or c, with the condition c"
-            : "for 'is it so in all of them' write %s = %s and c, with the condition c",
+            ? "to find out whether any iteration meets a condition c, write %s = %s or c"
+            : "to find out whether all iterations meet a condition c, write %s = %s and c",
         name, name);
   return scratch_format(
       r->scratch, "write %s = %s + .., or math.max(%s, ..), or declare a local inside the loop",
@@ -339,7 +339,7 @@ bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
   if (!resolve_check_own(r, e, object)) return false;
   if (!object->field.array || !object->field.array->of.is_constant) return true;
   return sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "copy it: rg.array(rg.u8, #s):from_string(s)",
-                   "'%s' is the bytes of a string, which can only be read", object->name);
+                   "'%s' holds the bytes of a string and is read-only", object->name);
 }
 
 /* Of a table that a local names, `b[1]` may be a field, whose elements are assigned. */

@@ -152,7 +152,7 @@ Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
   }
   if (type_is_array(type)) {
     sema_fail(r->s, given, RG_ERROR_TYPE_MISMATCH, "rg.zeros(T, n) and rg.list(T) make arrays",
-              "%s is %s, and this is a table", what, shape_text(r->s, type));
+              "%s is %s, but this is a table", what, shape_text(r->s, type));
     return NULL;
   }
   if (!type_is_struct(type)) {
@@ -307,7 +307,7 @@ static Expr *table_value(Resolve *r, const Entity *table, Type type, Pos pos, in
   if (!r->s->failed)
     sema_fail_pos(r->s, pos, width, RG_ERROR_SOURCE,
                   is_struct ? "pass a value of the struct: P{..}" : "pass a vector: rg.vec2(..)",
-                  "what the table '%s' holds is not known here", table->name);
+                  "the contents of the table '%s' are not known here", table->name);
   return NULL;
 }
 

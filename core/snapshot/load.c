@@ -182,7 +182,8 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
   if (!array_check_plain(array, err)) return false;
   numbers_join(shape, sizeof shape, array->shape, array->rank, ",");
   if (array->is_strided || array->is_constant)
-    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is no array that can be written as a block",
+    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is not an array that can be written as a "
+                                             "block",
                      name);
   if (!enter(l, source, l->arrays, l->array_count, array, name, "array", err)) return false;
   if (is_alike(source->type, str_of(array->type_name)) && str_is(source->shape, shape)) return true;
@@ -193,8 +194,9 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
 }
 
 static bool refuse_kind(const Loading *l, const RgSaved *item, Str there, Error *err) {
-  return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is saved as another kind of thing in "
-                   "snapshot '%.100s': %.*s", item->name, l->path, there.length, there.data);
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "'%.100s' was saved as something else in snapshot '%.100s': %.*s", item->name,
+                   l->path, there.length, there.data);
 }
 
 static const char *word_of(const RgValue *value) {

@@ -73,7 +73,7 @@ static bool check_names(const Saving *s, Error *err) {
   for (int32_t k = 0; k < s->count; k++)
     for (int32_t other = 0; other < k; other++)
       if (!strcmp(s->items[k].name, s->items[other].name))
-        return error_set(err, RG_ERROR_ARGUMENT, "two things are called '%.100s'",
+        return error_set(err, RG_ERROR_ARGUMENT, "two objects are called '%.100s'",
                          s->items[k].name);
   return true;
 }

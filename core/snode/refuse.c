@@ -117,7 +117,7 @@ bool snode_check_child(const SNode *parent, SNodeKind kind, const char *axes, co
     sizes_out[k] = sizes[size_count == 1 ? 0 : k];
     if (sizes_out[k] < 1)
       return error_set(err, RG_ERROR_TREE_DECLARATION,
-                       "the size of axis '%c' must be at least 1, it is %lld", axes[k],
+                       "the size of axis '%c' must be at least 1, got %lld", axes[k],
                        (long long)sizes_out[k]);
     if (too_large(sizes_out[k], &cells))
       return error_set(err, RG_ERROR_TREE_TOO_LARGE,

@@ -121,8 +121,8 @@ static bool hint_range(Type type, Error *err) {
 
 static bool refuse(Type type, const RgValue *value, const char *what, Error *err) {
   char text[48];
-  error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %s, %s does not fit", what, type_text(type),
-            value_text(value, text));
+  error_set(err, RG_ERROR_VALUE_FIT, "%s cannot hold %s: its type is %s", what,
+            value_text(value, text), type_text(type));
   if (type_is_bool(type)) return error_hint(err, "pass true or false");
   if (value->kind == RG_VALUE_BOOL)
     return error_hint(err, "pass a number: 1 for true, 0 for false");

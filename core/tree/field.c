@@ -97,7 +97,7 @@ bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error 
                      "an offset can only be set for a dense field that was not used yet");
   for (int k = 0; k < count; k++)
     if (offset[k] < -((int64_t)1 << 53) || offset[k] > (int64_t)1 << 53)
-      return error_set(err, RG_ERROR_ARGUMENT, "an offset is between -2^53 and 2^53");
+      return error_set(err, RG_ERROR_ARGUMENT, "an offset must be between -2^53 and 2^53");
   field->has_offset = false;
   for (int k = 0; k < count; k++) field->has_offset |= (field->offset[k] = offset[k]) != 0;
   return true;

@@ -393,7 +393,8 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
   if (node && node->name[0]) snprintf(name, sizeof name, "list '%.60s'", node->name);
   error_set(err, RG_ERROR_LIST_FULL, "%s (dynamic) of %s is full: it has at most %lld elements",
             name, tree_label(tree, label), node ? (long long)node->sizes[0] : 0LL);
-  return error_hint(err, "what fitted was appended; declare it longer: :dynamic(\"k\", n)");
+  return error_hint(err, "the elements that fit were kept; declare a longer list: "
+                         ":dynamic(\"k\", n)");
 }
 
 /* A device with a mirror makes room before a launch; the launch wanted more than that, and the

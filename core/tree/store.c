@@ -50,7 +50,7 @@ char *store_read_type(Store *store, const char *text, const char *what, Type *ty
   if (type_has_arrays(&store->types, *type)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "%s cannot hold arrays, as '%.60s' %s", what, text,
               text[0] == 'a' ? "is" : "does");
-    error_hint(err, "rg.list and rg.zeros can: they know who uses what they hold");
+    error_hint(err, "rg.list and rg.zeros can: they count references to what they hold");
     return NULL;
   }
   char *name = heap_copy_text(store->heap, type_name_in(&store->types, *type, buffer));
@@ -87,6 +87,8 @@ void store_relieve(Store *store) {
   store->is_short = !given; /* what is freed later is given back then */
 }
 
+enum { MOST_OFFERED_TIB = 64 }; /* no machine has more */
+
 const char *store_more_than(uint64_t bytes, char buffer[32]) {
   uint64_t size = 1;
   while (size <= bytes >> 20 && size < (uint64_t)1 << 40) size *= 2;
@@ -106,7 +108,8 @@ bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
             "the memory budget of %s is exhausted: %s needs %s, %s are in use%s",
             bytes_text(budget->limit, limit), what, bytes_text(needed, size),
             bytes_text(budget->used, used), store_holders(store, holders, sizeof holders));
-  return error_hint(err, "a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
+  if (needed >> 40 >= MOST_OFFERED_TIB) return error_hint(err, "are the extents what was meant?");
+  return error_hint(err, "set a larger budget: rg.init{ memory = \"%s\" }, or RG_MEMORY",
                     store_more_than(budget->used + needed, more));
 }
 

@@ -122,7 +122,8 @@ bool tree_check_own(const Tree *tree, Error *err) {
   error_set(err, RG_ERROR_ARGUMENT,
             "%s is another rank's and sparse: its elements can be read, one by one",
             tree_label(tree, label));
-  return error_hint(err, "x[i], node:is_active(i), also in kernels; its own rank does the rest");
+  return error_hint(err, "x[i], node:is_active(i), also in kernels; only the owning rank can do "
+                         "more");
 }
 
 bool tree_reach(Tree *tree, DeviceUse use, Error *err) {

@@ -14,8 +14,8 @@ RgValue vector_number(const RgVector *vector, Type type, int part) {
 static bool refuse(Store *store, Type type, const RgValue *value, const char *what, Error *err) {
   char buffer[TYPE_NAME_SIZE], text[48];
   const char *name = type_name_in(&store->types, type, buffer);
-  error_set(err, RG_ERROR_VALUE_FIT, "%s is of type %.200s, %s does not fit", what, name,
-            value_text(value, text));
+  error_set(err, RG_ERROR_VALUE_FIT, "%s cannot hold %s: its type is %.200s", what,
+            value_text(value, text), name);
   if (type_is_struct(type)) return error_hint(err, "pass a table of its members, or a struct");
   return error_hint(err, "pass a table of %d numbers, or an rg.%s(..)", type_parts(type), name);
 }

@@ -68,5 +68,5 @@ bool shape_fail_condition(Sema *s, const Expr *e) {
   const char *text = sema_source(s, e);
   return sema_fail(s, e, RG_ERROR_TYPE_CONDITION,
                    scratch_format(s->scratch, "rg.any(%s) or rg.all(%s) makes it one", text, text),
-                   "a condition is one boolean, and this is %s", shape_text(s, shape_of(e)));
+                   "a condition is one boolean, but this is %s", shape_text(s, shape_of(e)));
 }

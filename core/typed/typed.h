@@ -112,7 +112,7 @@ const SNodeComponent *list_item_field(const LoopHead *head, int number);
 /* shape.c */
 const char *shape_text(Sema *s, Shape shape); /* "a number", "a vector of 3": for messages */
 static inline Shape shape_of(const Expr *e) { return e->entity.shape; }
-/* "a condition is one boolean, and this is a vector of 2"; returns false */
+/* "a condition is one boolean, but this is a vector of 2"; returns false */
 bool shape_fail_condition(Sema *s, const Expr *e);
 /* The value of a constant index; -1 if computed. */
 int shape_constant_index(const Expr *e);

@@ -125,7 +125,7 @@ return {
     { "progress(what: integer|table|function, label?: string): fun(): any ...",
       "`for i in rg.progress(1000, \"steps\") do`: part, rate and time left on a terminal." },
     { "log.debug(format: any, ...: any)", "A line on standard error, if the level lets it." },
-    { "log.info(format: any, ...: any)", "Likewise; said by default." },
+    { "log.info(format: any, ...: any)", "Same; shown by default." },
     { "log.warn(format: any, ...: any)", "Likewise." },
     { "log.error(format: any, ...: any)", "Likewise; raises nothing." },
     { "log.level(name?: \"debug\"|\"info\"|\"warn\"|\"error\"|\"off\"): string",
@@ -386,7 +386,7 @@ return {
     { "tuned(): rg.TuneReport", "What was tried, and what is kept." },
   } },
   { class = "rg.TuneOptions", title = "Options of `rg.tune{..}`", rows = {
-    { "key: string", "What no other set is called." },
+    { "key: string", "A name that no other set uses." },
     { "candidates: any[]", "Kernels or functions that do the same; the first is the default." },
     { "names?: string[]", "What reports call them." },
     { "budget?: number", "The share of the time that may go into trials: 0.05; 1: all." },

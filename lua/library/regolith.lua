@@ -239,7 +239,7 @@ rg.log = {}
 ---@param ... any
 function rg.log.debug(format, ...) end
 
---- Likewise; said by default.
+--- Same; shown by default.
 ---@param format any
 ---@param ... any
 function rg.log.info(format, ...) end
@@ -1414,7 +1414,7 @@ local Set = {}
 function Set:tuned() end
 
 ---@class rg.TuneOptions
----@field key string What no other set is called.
+---@field key string A name that no other set uses.
 ---@field candidates any[] Kernels or functions that do the same; the first is the default.
 ---@field names? string[] What reports call them.
 ---@field budget? number The share of the time that may go into trials: 0.05; 1: all.

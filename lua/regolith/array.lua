@@ -351,7 +351,7 @@ end
 local function check_extents(extents, what)
   if type(extents) == "number" then extents = { extents } end
   if type(extents) ~= "table" and not ffi.istype("RgShape", extents) then
-    return fail.argument(("a shape is a table of whole numbers, not %s"):format(
+    return fail.argument(("a shape must be a table of whole numbers, got %s"):format(
       fail.describe(extents)))
   end
   extents = index.read_list(extents)
@@ -363,7 +363,8 @@ local function check_extents(extents, what)
   for _, size in ipairs(extents) do
     if type(size) ~= "number" or size % 1 ~= 0 or size < 0 then
       return fail.argument(
-        "an extent of an array is a whole number from 0 on, not " .. fail.describe(size))
+        "an extent of an array must be a whole number of at least 0, got "
+        .. fail.describe(size))
     end
     index.check_magnitude("an extent", size)
   end
@@ -496,7 +497,7 @@ function array.create(session, t, ...)
   local extents, count = { ... }, select("#", ...)
   for k = 1, count do
     if extents[k] == nil then
-      return fail.argument("an extent of an array is a whole number from 0 on, not nothing")
+      return fail.argument("an extent of an array must be a whole number of at least 0, got nil")
     end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
@@ -517,7 +518,8 @@ local function check_strides(strides, rank)
   end
   for _, stride in ipairs(strides) do
     if type(stride) ~= "number" or stride % 1 ~= 0 or math.abs(stride) >= 2 ^ 53 then
-      return fail.argument("a stride is a whole number of bytes, not " .. fail.describe(stride))
+      return fail.argument("a stride must be a whole number of bytes, got "
+        .. fail.describe(stride))
     end
   end
   return ffi.new("int64_t[8]", strides)
@@ -572,7 +574,7 @@ end)
 function array.wrap(session, what, t, extents, options)
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    return fail.argument("options of rg.wrap are a table, not " .. fail.describe(options))
+    return fail.argument("options of rg.wrap must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, wrap_options, "rg.wrap")
   t = types.get(t, "rg.wrap")

@@ -11,12 +11,12 @@ local of_size = { integer = { [2] = "u16", [4] = "u32", [8] = "u64" },
 local function is_float(t) return t.name:sub(1, 1) == "f" end
 
 local function refuse_size(t, what, source)
-  return fail.argument(("'rg.bitcast' to %s takes %d bits, and this is %s"):format(t.name,
+  return fail.argument(("'rg.bitcast' to %s takes %d bits, but this is %s"):format(t.name,
     t.size * 8, what), "convert it first: rg." .. (source or t.name) .. "(..)", "type.mismatch")
 end
 
 local function refuse_value(x)
-  return fail.argument("'rg.bitcast' takes numbers, and this is " .. fail.describe(x), nil,
+  return fail.argument("'rg.bitcast' takes numbers, but this is " .. fail.describe(x), nil,
     "type.mismatch")
 end
 
@@ -60,7 +60,8 @@ end
 
 return fail.border(function(t, x)
   if not types.is(t) or t.count or t.members or t.name == "bool" then
-    return fail.argument("'rg.bitcast' takes the type of a number first, then what has the bits",
+    return fail.argument("'rg.bitcast' takes a number type first, then the value whose bits \z
+      are reinterpreted",
       "rg.bitcast(rg.u32, x)", "call.invalid")
   end
   local shape = matrix.type_of(x)

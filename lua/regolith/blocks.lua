@@ -228,7 +228,7 @@ end
 --- beside them. Together.
 function methods.field(self, t, options)
   if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:field are a table, not " .. fail.describe(options))
+    return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options or {}, { "name" }, "grid:field")
   return (methods.place(self, field.create(self.session, { type = t,
@@ -400,12 +400,12 @@ end
 --- mean before, and now. Together.
 function methods.balance(self, options)
   if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:balance are a table, not " .. fail.describe(options))
+    return fail.argument("options of grid:balance must be a table, got " .. fail.describe(options))
   end
   options = options or {}
   fail.check_options(options, { "work", "least" }, "grid:balance")
   if options.least ~= nil and type(options.least) ~= "number" then
-    return fail.argument("option 'least' is a share of the mean, not "
+    return fail.argument("option 'least' must be a share of the mean, got "
       .. fail.describe(options.least), "grid:balance{ least = 0.1 }")
   end
   if options.work ~= nil and not is_per_block(self, options.work) then

@@ -201,7 +201,7 @@ void rg_stats(RgRuntime *runtime, RgStats *stats);
 /* How often a kernel was compiled again with numbers that stay the same as constants
  * (RgOptions.unspecialised); in *failed, which may be NULL, how often that went wrong. */
 uint64_t rg_specialised(RgRuntime *runtime, uint64_t *failed);
-/* How many kernels began with code made in a hurry (RG_QUICK); in *improved, which may be NULL, how
+/* How many kernels first ran baseline code (RG_QUICK); in *improved, which may be NULL, how
  * many of them have run for long enough to get full code. */
 uint64_t rg_quick(RgRuntime *runtime, uint64_t *improved);
 /* What finding out how launches are fastest has cost, in ms: what trials took longer than the

@@ -25,7 +25,7 @@ local function check_extents(extents, what)
   end
   for _, n in ipairs(extents) do
     if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
-      return fail.argument("an extent of a buffer is a whole number from 0 on, not "
+      return fail.argument("an extent of a buffer must be a whole number of at least 0, got "
         .. fail.describe(n))
     end
     index.check_magnitude("an extent of a buffer", n)
@@ -123,7 +123,7 @@ local function create(self, data, t)
         .. fail.describe(data))
     end
     if size % t.size ~= 0 then
-      return fail.argument(("c:create: %d bytes are no whole number of %s"):format(size, t.name))
+      return fail.argument(("c:create: %d bytes are not a whole number of %s"):format(size, t.name))
     end
     extents = { size / t.size }
   end
@@ -251,7 +251,7 @@ end
 --- The client of another stream of the same runtime.
 local function stream(self, number)
   if type(number) ~= "number" or number % 1 ~= 0 or number < 0 or number >= C.RG_STREAMS then
-    return fail.argument(("a stream is a number from 0 to %d, not %s"):format(C.RG_STREAMS - 1,
+    return fail.argument(("a stream must be a number from 0 to %d, got %s"):format(C.RG_STREAMS - 1,
       fail.describe(number)))
   end
   return client.create(self.session, number)

@@ -173,7 +173,7 @@ local function parcels_of(self, list)
   local parcels = ffi.new("RgParcel[?]", math.max(#list, 1))
   for k, one in ipairs(list) do
     if type(one) ~= "table" then
-      return fail.argument("a parcel is a rank and an array, not " .. fail.describe(one))
+      return fail.argument("a parcel must be a rank and an array, got " .. fail.describe(one))
     end
     parcels[k - 1].rank = check_rank(self, one[1], "comm:trade")
     parcels[k - 1].bytes, parcels[k - 1].size_bytes = whole(one[2], "comm:trade")

@@ -205,8 +205,8 @@ end)
 local function check_extents(what, extents)
   for _, n in ipairs(extents) do
     if type(n) ~= "number" or n % 1 ~= 0 or n < 0 then
-      return fail.argument(("%s: an extent is a whole number from 0 on, not %s"):format(what,
-        fail.describe(n)))
+      return fail.argument(("%s: an extent must be a whole number of at least 0, got %s")
+        :format(what, fail.describe(n)))
     end
     index.check_magnitude(what .. ": an extent", n)
   end
@@ -232,7 +232,7 @@ function counted.zeros(session, t, ...) return create(session, "rg.zeros", t, { 
 --- `rg.list(T)`: an array without elements.
 function counted.list(session, t, extra)
   if extra ~= nil then
-    return fail.argument("rg.list takes the type of its elements alone", "rg.zeros(T, n) has some")
+    return fail.argument("rg.list takes only the type of its elements", "rg.zeros(T, n) has some")
   end
   return create(session, "rg.list", t, { 0 })
 end

@@ -150,20 +150,26 @@ end
 -- What a cdata is; lib.lua knows the handles.
 function fail.describe_cdata() return "a cdata" end
 
---- A value as a message shows it: `a string ("abc")`, `a number (1.5)`, `nothing`.
+--- A value as a message shows it: `"abc"`, `1.5`, `nil`, `a table`.
 function fail.describe(value)
   local kind = type(value)
-  if kind == "nil" then return "nothing" end
-  if kind == "number" or kind == "boolean" then
-    return ("a %s (%s)"):format(kind, tostring(value))
-  end
+  if kind == "nil" or kind == "number" or kind == "boolean" then return tostring(value) end
   if kind == "string" then
-    return ("a string (%q)"):format(#value > 40 and value:sub(1, 37) .. "..." or value)
+    return ("%q"):format(#value > 40 and value:sub(1, 37) .. "..." or value)
   end
   if kind == "cdata" then return fail.describe_cdata(value) end
   local meta = kind == "table" and getmetatable(value)
   if type(meta) == "table" and rawget(meta, "__regolith") then return meta.__regolith end
   return "a " .. kind
+end
+
+--- A type's name with its article: `an f32`, `a u8`.
+function fail.a(name) return (name:find "^[fi]" and "an " or "a ") .. name end
+
+--- A value that does not go into an element.
+function fail.store(value, type_name)
+  return fail.argument(("cannot store %s in %s element"):format(fail.describe(value),
+    fail.a(type_name)))
 end
 
 --- Raises for option names that `what` does not have.

@@ -130,7 +130,7 @@ local function make_function(session, number, told, name)
   local signature = read_signature(ffi.string(told.signature))
   local f = { number = number, pointer = told, name = name, signature = signature }
   if not signature then
-    return fail.argument(("%s has the signature '%s', which is none"):format(name,
+    return fail.argument(("%s has the signature '%s', which is not valid"):format(name,
       ffi.string(told.signature)), "\"f64(f64, i32)\", \"array(f32)(array(f32))\", \"()()\"")
   end
   local function call(...)

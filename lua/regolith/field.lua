@@ -276,7 +276,7 @@ local function check_extents(extents)
   for _, size in ipairs(extents) do
     if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
       return fail.argument(
-        "an extent of a field is a positive whole number, not " .. fail.describe(size))
+        "an extent of a field must be a positive whole number, got " .. fail.describe(size))
     end
     index.check_magnitude("an extent", size)
   end
@@ -285,7 +285,8 @@ end
 -- `offset = {-8, -8}`: where indices start.
 local function check_offset(offset, extents)
   if type(offset) ~= "table" then
-    return fail.argument("an offset is a table of whole numbers, not " .. fail.describe(offset))
+    return fail.argument("an offset must be a table of whole numbers, got "
+      .. fail.describe(offset))
   end
   if not extents then
     return fail.argument("an offset needs a shape",
@@ -297,7 +298,7 @@ local function check_offset(offset, extents)
   end
   for _, start in ipairs(offset) do
     if type(start) ~= "number" or start % 1 ~= 0 then
-      return fail.argument("an offset is a whole number, not " .. fail.describe(start))
+      return fail.argument("an offset must be a whole number, got " .. fail.describe(start))
     end
     index.check_magnitude("an offset", start)
   end
@@ -317,7 +318,7 @@ local function from_options(session, options)
   local extents = options.shape
   if type(extents) == "number" then extents = { extents } end
   if extents ~= nil and type(extents) ~= "table" then
-    return fail.argument("a shape is a table of whole numbers, not " .. fail.describe(extents))
+    return fail.argument("a shape must be a table of whole numbers, got " .. fail.describe(extents))
   end
   if extents then check_extents(extents) end
   local offset = options.offset
@@ -341,7 +342,7 @@ function field.create(session, t, ...)
   local scalar = types.get(t, "rg.field")
   for k = 1, count do
     if extents[k] == nil then
-      return fail.argument("an extent of a field is a positive whole number, not nothing")
+      return fail.argument("an extent of a field must be a positive whole number, got nil")
     end
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
@@ -364,7 +365,7 @@ function fail.describe_cdata(v)
     return "an array of " .. ffi.string(lib.C.rg_array_type(v.rg_array))
   end
   if ffi.istype("int64_t", v) or ffi.istype("uint64_t", v) then
-    return ("a number (%s)"):format(tostring(v))
+    return tostring(v)
   end
   for depth = 1, 7 do
     if ffi.istype("RgRow" .. depth, v) then return "a row of a field" end

@@ -100,7 +100,8 @@ end
 local function read_halo(halo)
   if halo == nil then return 1 end
   if type(halo) ~= "number" or halo % 1 ~= 0 or halo < 0 then
-    return fail.argument("option 'halo' is a whole number from 0, not " .. fail.describe(halo))
+    return fail.argument("option 'halo' must be a whole number of at least 0, got "
+      .. fail.describe(halo))
   end
   return halo
 end
@@ -262,7 +263,7 @@ local methods = {}
 --- A dense field of this rank's cells and their halo, by global indices. Together.
 function methods.field(self, t, options)
   if options ~= nil and type(options) ~= "table" then
-    return fail.argument("options of grid:field are a table, not " .. fail.describe(options))
+    return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options or {}, { "name", "layout" }, "grid:field")
   local extents, offset = {}, {}

@@ -18,7 +18,7 @@ local largest_side = 65535
 local function number_option(options, name, what)
   local v = options[name]
   if v ~= nil and type(v) ~= "number" then
-    return fail.argument(("option '%s' of %s is %s, not a number"):format(
+    return fail.argument(("option '%s' of %s must be a number, got %s"):format(
       name, what, fail.describe(v)), nil, "option.invalid")
   end
   return v or 0
@@ -133,11 +133,11 @@ end
 
 local function check_options(options, caller)
   if type(options) ~= "table" then
-    return fail.argument("options are a table, not " .. fail.describe(options))
+    return fail.argument("options must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, image_options, caller)
   if options.palette ~= nil and type(options.palette) ~= "string" then
-    return fail.argument(("option 'palette' of %s is %s, not a name"):format(caller,
+    return fail.argument(("option 'palette' of %s must be a name, got %s"):format(caller,
       fail.describe(options.palette)), nil, "option.invalid")
   end
 end
@@ -202,7 +202,7 @@ function image.read(session, path, options)
   end
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    return fail.argument("options are a table, not " .. fail.describe(options))
+    return fail.argument("options must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, { "gamma" }, "rg.image.read")
   local gamma = number_option(options, "gamma", "rg.image.read")

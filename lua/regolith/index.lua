@@ -11,7 +11,7 @@ index.buffer = ffi.new "int64_t[8]"
 local buffer = index.buffer
 
 local function refuse(i)
-  return fail.argument(("an index is a whole number, not %s"):format(fail.describe(i)),
+  return fail.argument(("an index must be a whole number, got %s"):format(fail.describe(i)),
     "indices start at 0")
 end
 

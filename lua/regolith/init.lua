@@ -8,7 +8,7 @@ if not has_ffi and jit and not tostring(why):find "^module 'ffi' not found" then
   -- A host may have replaced `require`, as a game does for its mods.
   error(("regolith needs LuaJIT's ffi, and require 'ffi' fails: %s"):format(tostring(why)), 0)
 elseif not has_ffi then
-  error(("regolith needs LuaJIT with its ffi, and this is %s: run the script by luajit or regolith")
+  error(("regolith needs LuaJIT with its ffi, but this is %s: run the script by luajit or regolith")
     :format(jit and jit.version .. " without it" or _VERSION), 0)
 end
 local registry = debug and debug.getregistry and debug.getregistry() or package.loaded

@@ -547,7 +547,7 @@ local function warm_one(run, entry, number)
   if type(entry) == "table" and is_kernel(entry[1]) then
     return compile_for(run, entry[1], unpack(entry, 2, table.maxn(entry)))
   end
-  return fail.argument(("item %d of rg.warm's list is %s, not a kernel"):format(number,
+  return fail.argument(("item %d of rg.warm's list must be a kernel, got %s"):format(number,
     fail.describe(entry)), "rg.warm{ step, { draw, rg.f32 } }")
 end
 
@@ -559,7 +559,7 @@ function kernel.warm(list, progress)
       "rg.warm{ step, { draw, rg.f32 } }")
   end
   if progress ~= nil and type(progress) ~= "function" then
-    return fail.argument("rg.warm calls a function after each kernel, and this is "
+    return fail.argument("rg.warm calls a function after each kernel, but this is "
       .. fail.describe(progress))
   end
   for number, entry in ipairs(list) do warm_one(begin_compile, entry, number) end
@@ -623,11 +623,11 @@ local kernel_options = { "fast_math", "name" }
 local function check_options(options)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    return fail.argument("options of rg.kernel are a table, not " .. fail.describe(options))
+    return fail.argument("options of rg.kernel must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, kernel_options, "rg.kernel")
   if options.fast_math ~= nil and type(options.fast_math) ~= "boolean" then
-    return fail.argument(("option 'fast_math' is %s, not true or false"):format(
+    return fail.argument(("option 'fast_math' must be true or false, got %s"):format(
       fail.describe(options.fast_math)), nil,
       "option.invalid")
   end
@@ -647,7 +647,7 @@ function kernel.create(session, rg, what, ...)
   elseif type(what) == "string" then
     local captures, given = ...
     if captures ~= nil and type(captures) ~= "table" then
-      return fail.argument("captures of a kernel are a table, not " .. fail.describe(captures))
+      return fail.argument("captures of a kernel must be a table, got " .. fail.describe(captures))
     end
     local options = check_options(given)
     local found = source.of_text(what, session:get_reader())

@@ -5,6 +5,7 @@
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local launch_site = require "regolith.launch_site"
+local holder = require "regolith.holder"
 local log = require "regolith.log"
 
 local lib = {}
@@ -312,6 +313,7 @@ end
 -- The errors of the last failed call, with where its launch was made, if that was earlier.
 local function last_errors(runtime)
   local errors, left = lib.quiet(records, runtime.c)
+  for _, err in ipairs(errors) do err.message = holder.name(err.message, lib.C) end
   local site = launch_site.describe(runtime.sites, errors[1])
   if site then
     local notes = errors[1].notes or {}

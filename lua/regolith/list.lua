@@ -69,7 +69,8 @@ local function put(node, runtime, k, v, into, vector)
   local t = field_type(node, runtime, k)
   if t and t.count and type(v) == "table" then v = t(v) end -- {3, 4} stands for rg.vec2(3, 4)
   if not value.put(into, v, vector) then
-    return fail.argument(("value %d of an element cannot be %s"):format(k + 1, fail.describe(v)))
+    return fail.argument(("cannot store %s as value %d of an element"):format(fail.describe(v),
+      k + 1))
   end
 end
 

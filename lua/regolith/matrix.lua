@@ -148,7 +148,7 @@ end
 function methods.slice(v, first, count)
   local t = type_of(v)
   if is_matrix(t) then
-    return fail.argument("'slice' takes vectors, and this is a " .. t.name,
+    return fail.argument("'slice' takes vectors, but this is a " .. t.name,
       "slice a row of it: m[r]:slice(..)", "type.mismatch")
   end
   local is_inside = type(first) == "number" and type(count) == "number" and first % 1 == 0

@@ -289,7 +289,7 @@ local function check_full(self)
     code = "list.full", message = ("%s (dynamic) of %s is full: it has at most %d elements"):format(
       name == "" and "a list" or "list '" .. name .. "'", tree == "" and "a tree" or "tree '"
         .. tree .. "'", level.sizes[1]),
-    hint = "what fitted was appended; declare it longer: :dynamic(\"k\", n)",
+    hint = "the elements that fit were kept; declare a longer list: :dynamic(\"k\", n)",
   }
 end
 
@@ -644,7 +644,7 @@ local function begin(self, kernel, variants, pointer, values, count)
 end
 
 local stray_text = "regolith: %s:%d: a write to %s; kernel '%s' made %d such write%s in this "
-  .. "launch: they do nothing and are counted in rg.stats().out_of_range (said once per kernel)"
+  .. "launch: they are ignored and counted in rg.stats().out_of_range (reported once per kernel)"
 
 local function describe_place(stray, kernel, variant, operands)
   local number = 0
@@ -669,8 +669,8 @@ local function fail_nested()
     code = "call.depth", file = nested.file, line = nested.line, column = nested.column,
     message = ("calls are nested too deeply: %s, and so on, to a depth of %d"):format(nested.cycle,
       nested.depth),
-    hint = "end it by an 'if' that does not call: at most 4000 calls are nested, or what the stack "
-      .. "holds",
+    hint = "add a base case: at most 4000 calls can be nested, fewer if the stack is "
+      .. "smaller",
   }
 end
 
@@ -752,7 +752,7 @@ function operations.whole(t, bound)
   end
   return fail.raise {
     code = "value.fit", message = (
-      "a bound of a range is a whole number of type %s, and this is %.14g"):format(t, bound),
+      "a bound of a range is a whole number of type %s, but this is %.14g"):format(t, bound),
     hint = "write math.floor(..) for the whole number below",
   }
 end

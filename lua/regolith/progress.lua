@@ -102,7 +102,7 @@ end
 --- Numbers from 1 to n, the elements of a list, or what an iterator returns.
 function progress.create(what, label)
   if label ~= nil and type(label) ~= "string" then
-    return fail.argument("a label of rg.progress is a text, not " .. fail.describe(label))
+    return fail.argument("a label of rg.progress must be a string, got " .. fail.describe(label))
   end
   local step, total = source_of(what)
   local now = lib.C.rg_time()

@@ -28,6 +28,8 @@ local declarations = [[
   void SDL_RenderPresent(SDL_Renderer *renderer);
   int SDL_PollEvent(void *event);
   const char *SDL_GetKeyName(int32_t key);
+  int32_t SDL_GetKeyFromName(const char *name);
+  const char *SDL_GetCurrentVideoDriver(void);
   uint32_t SDL_GetWindowID(SDL_Window *window);
 ]]
 
@@ -48,11 +50,21 @@ function sdl.open()
   return library
 end
 
---- Raises what SDL says of its last failure.
-function sdl.fail(what)
+--- Raises a reason, or what SDL says of its last failure.
+function sdl.fail(what, why)
   return fail.raise { code = "device.missing",
-    message = ("%s: %s"):format(what, ffi.string(library.SDL_GetError())),
+    message = ("%s: %s"):format(what, why or ffi.string(library.SDL_GetError())),
     hint = "without a display: SDL_VIDEODRIVER=dummy, or write frames by rg.video" }
+end
+
+--- Is there a key of that name?
+function sdl.has_key(name) return library.SDL_GetKeyFromName(name) ~= 0 end
+
+--- Without a display SDL draws to memory that nobody sees: not what was asked for, unless it was.
+function sdl.is_invisible()
+  local driver = library.SDL_GetCurrentVideoDriver()
+  return driver ~= nil and ffi.string(driver) == "offscreen"
+    and os.getenv "SDL_VIDEODRIVER" ~= "offscreen"
 end
 
 local event = ffi.new "uint8_t[64]"

@@ -38,7 +38,8 @@ function sealed.class(metatable, methods, shown, what, name, check)
     return (self.members or self)[member]
   end
   function metatable.__newindex(_, member)
-    return fail.argument(("%s is read: %s.%s cannot be set"):format(what, name, tostring(member)))
+    return fail.argument(("%s is read-only: %s.%s cannot be set"):format(what, name,
+      tostring(member)))
   end
   return function(self) return setmetatable({ [inside] = self }, metatable) end
 end

@@ -23,7 +23,7 @@ end
 
 local function refuse(name, value, wanted)
   return fail.argument(
-    ("option '%s' is %s, not %s"):format(name, fail.describe(value), wanted), nil,
+    ("option '%s' must be %s, got %s"):format(name, wanted, fail.describe(value)), nil,
     "option.invalid")
 end
 local function whole(name, value)

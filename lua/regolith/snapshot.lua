@@ -22,7 +22,7 @@ local function joined(path, key)
   if type(key) == "string" and key:find "^[%a_][%w_.]*$" then
     return path == "" and key or path .. "." .. key
   end
-  return fail.argument(("a key of what is saved is a name or a whole number, not %s"):format(
+  return fail.argument(("a key of what is saved must be a name or a whole number, got %s"):format(
     type(key) == "string" and ("%q"):format(key) or fail.describe(key)))
 end
 
@@ -307,7 +307,7 @@ function snapshot.load(session, path, into, options)
   if into ~= nil then check_table(into, "rg.load") end
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    return fail.argument("options are a table, not " .. fail.describe(options))
+    return fail.argument("options must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, options_of_load, "rg.load")
   if C.rg_file_kind(path) == nil then return nil, ("there is no snapshot '%s'"):format(path) end

@@ -68,7 +68,7 @@ local list_options = { "name", "layout", "chunk" }
 
 local function check_size(size, what, kind)
   if type(size) ~= "number" or size % 1 ~= 0 or size < 1 then
-    return fail.argument(("%s of :%s is a positive whole number, not %s"):format(what, kind,
+    return fail.argument(("%s of :%s must be a positive whole number, got %s"):format(what, kind,
       fail.describe(size)))
   end
   index.check_magnitude(what, size)
@@ -77,7 +77,7 @@ end
 
 local function check_name(name)
   if name ~= nil and type(name) ~= "string" then
-    return fail.argument("a name is a string, not " .. fail.describe(name))
+    return fail.argument("a name must be a string, got " .. fail.describe(name))
   end
   return name
 end
@@ -86,7 +86,7 @@ end
 function snode.check_layout(layout)
   if layout ~= nil and layout ~= "soa" and layout ~= "aos" then
     return fail.argument(
-      ("a layout is \"soa\" or \"aos\", not %s"):format(fail.describe(layout)), nil,
+      ("a layout must be \"soa\" or \"aos\", got %s"):format(fail.describe(layout)), nil,
       "option.invalid")
   end
   return layout == "aos" and 1 or 0

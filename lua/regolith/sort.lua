@@ -102,7 +102,7 @@ end]=]
 function sort.scan(rg, x, options)
   options = options == nil and {} or options
   if type(options) ~= "table" then
-    return fail.argument("options of rg.scan are a table, not " .. fail.describe(options))
+    return fail.argument("options of rg.scan must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, { "exclusive" }, "rg.scan")
   return with_array(rg, x, "rg.scan", function(a)

@@ -134,7 +134,7 @@ local function guess_name(text, line_defined, number, count)
     line_number = line_number + 1
     if line_number == line_defined then
       local names = {}
-      for name in line:gmatch "([%w_]+)%s*=[^=]-kernel%s*%(?%s*%f[%w]function" do
+      for name in line:gmatch "([%w_]+)%s*=%s*[%w_.]*kernel%s*%(?%s*%f[%w]function" do
         names[#names + 1] = name
       end
       return #names == count and names[number] or nil

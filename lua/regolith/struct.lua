@@ -327,13 +327,13 @@ end
 local function check_methods(t, methods)
   if methods == nil then return end
   if type(methods) ~= "table" then
-    return fail.argument("methods of rg.struct are a table of functions, not "
+    return fail.argument("methods of rg.struct must be a table of functions, got "
       .. fail.describe(methods))
   end
   local copy = {}
   for name, f in pairs(methods) do
     if type(name) ~= "string" or type(f) ~= "function" then
-      return fail.argument(("method '%s' of rg.struct is %s, not a function"):format(
+      return fail.argument(("method '%s' of rg.struct must be a function, got %s"):format(
         tostring(name), fail.describe(f)))
     end
     if t.by_name[name] then

@@ -191,8 +191,8 @@ local function check_candidates(list)
   for k = 1, count do
     local v = list[k]
     if type(v) ~= "function" and not is_kernel(v) then
-      return fail.argument(("candidate %d of rg.tune is %s, not a kernel or a function"):format(k,
-        fail.describe(v)), hint)
+      return fail.argument(("candidate %d of rg.tune must be a kernel or a function, got %s")
+        :format(k, fail.describe(v)), hint)
     end
   end
 end
@@ -203,7 +203,7 @@ local function check_names(names, count)
   end
   for k, name in ipairs(names) do
     if type(name) ~= "string" then
-      return fail.argument(("name %d of rg.tune is %s, not a string"):format(k,
+      return fail.argument(("name %d of rg.tune must be a string, got %s"):format(k,
         fail.describe(name)))
     end
   end
@@ -224,7 +224,7 @@ local function check_options(options)
   end
   fail.check_options(options, option_names, "rg.tune")
   if type(options.key) ~= "string" or options.key == "" then
-    return fail.argument("rg.tune needs a key, a name that no other set has, and this is "
+    return fail.argument("rg.tune needs a key, a name that no other set has, but this is "
       .. fail.describe(options.key), hint)
   end
   local budget = options.budget

@@ -17,7 +17,7 @@ local slot = ffi.new "RgValue"
 local function convert(self, how, t, v)
   if t.element and (type(v) == "table" or type(v) == "number") then v = t(v) end
   if not value.put(slot, v) then
-    return fail.argument(("an element of type %s cannot be %s"):format(t.name, fail.describe(v)))
+    return fail.store(v, t.name)
   end
   check(how.convert(self[how.pointer], slot, slot), self.rg_runtime)
   return value.take(slot)
@@ -38,7 +38,7 @@ end
 local function read_arguments(name, rank, value_count, ...)
   local given, count, indices = { ... }, select("#", ...), {}
   local first, taken = given[1], rank
-  if count <= value_count then return fail_count(name, rank, value_count, count) end
+  if count < value_count + math.min(rank, 1) then return fail_count(name, rank, value_count, count) end
   if count == value_count + 1 and (element.is_list(first) or first == 0) then
     taken = 1
     for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end

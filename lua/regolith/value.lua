@@ -67,8 +67,7 @@ function value.put_element(slot, v, type_of, handle)
   end
   if value.put(slot, v) then return v end
   if not value.put_array(slot, v, type_of(handle)) then
-    return fail.argument(("an element of type %s cannot be %s"):format(type_of(handle).name,
-      fail.describe(v)))
+    return fail.store(v, type_of(handle).name)
   end
   return v
 end

@@ -23,7 +23,7 @@ local option_names = { "title", "width", "height" }
 local function size_option(options, name)
   local v = options[name] == nil and 512 or options[name]
   if type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > 16384 then
-    return fail.argument(("option '%s' of rg.window is %s, not a whole number from 1 to 16384")
+    return fail.argument(("option '%s' of rg.window must be a whole number from 1 to 16384, got %s")
       :format(name, fail.describe(v)), nil, "option.invalid")
   end
   return v
@@ -35,10 +35,15 @@ function window.create(session, options)
   local width, height = size_option(options, "width"), size_option(options, "height")
   local title = options.title == nil and "Regolith" or options.title
   if type(title) ~= "string" then
-    return fail.argument("a title is a text, not " .. fail.describe(title), nil, "option.invalid")
+    return fail.argument("a title must be a string, got " .. fail.describe(title), nil,
+      "option.invalid")
   end
   local C = sdl.open()
   if C.SDL_InitSubSystem(sdl.video) ~= 0 then return sdl.fail "a window cannot be shown" end
+  if sdl.is_invisible() then
+    C.SDL_QuitSubSystem(sdl.video)
+    return sdl.fail("a window cannot be shown", "there is no display")
+  end
   local self = setmetatable({ session = session, width = width, height = height, keys = {},
     hits = {}, held = {}, x = 0, y = 0, wheel = 0, is_shown = true,
     pixels = ffi.new("uint8_t[?]", width * height * 4) }, Window)
@@ -97,8 +102,30 @@ local function range_option(options, name)
   local v = options[name]
   if v == nil then return { 0, 1 } end
   if type(v) ~= "table" or type(v[1]) ~= "number" or type(v[2]) ~= "number" or v[1] == v[2] then
-    return fail.argument(("option '%s' of window:points is two numbers, not %s"):format(name,
+    return fail.argument(("option '%s' of window:points must be two numbers, got %s"):format(name,
       fail.describe(v)), nil, "option.invalid")
+  end
+  return v
+end
+
+-- Numbers from 0 to 1: one colour for all dots.
+local function color_option(options)
+  local v = options.color
+  if v == nil then return { 1, 1, 1 } end
+  for k = 1, 3 do
+    if type(v) ~= "table" or type(v[k]) ~= "number" then
+      return fail.argument(("option 'color' of window:points is { r, g, b }, three numbers from 0 \z
+        to 1, got %s"):format(fail.describe(v)), "call it once for each colour", "option.invalid")
+    end
+  end
+  return v
+end
+
+local function dot_option(options)
+  local v = options.size == nil and 3 or options.size
+  if type(v) ~= "number" or v % 1 ~= 0 or v < 1 then
+    return fail.argument(("option 'size' of window:points is a whole number of pixels, got %s")
+      :format(fail.describe(v)), nil, "option.invalid")
   end
   return v
 end
@@ -109,7 +136,7 @@ function Window:points(pos, options)
   local caller = "window:points"
   options = binary.check_options(options, { "x", "y", "color", "size" }, caller)
   local across, up = range_option(options, "x"), range_option(options, "y")
-  local color, size = options.color or { 1, 1, 1 }, options.size or 3
+  local color, size = color_option(options), dot_option(options)
   local parts = binary.parts_of((binary.look(pos, caller)), caller)
   if parts < 2 then
     return fail.argument(("window:points takes vectors, not %s"):format(tostring(pos)))
@@ -178,10 +205,23 @@ end
 
 function Window:is_open() return self.is_shown end
 
+-- Keys that are often meant by another name.
+local key_names = { "space", "return", "escape", "backspace", "delete", "tab", "left", "right",
+  "up", "down", "home", "end", "pageup", "pagedown", "left shift", "left ctrl", "left alt" }
+
+-- As SDL calls it, in small letters.
+local function check_key(name)
+  local key = type(name) == "string" and name:lower()
+  if key and sdl.has_key(key) then return key end
+  return fail.argument(key and ("there is no key '%s'"):format(name)
+    or "a key must be a name, got " .. fail.describe(name), key and fail.nearest(key, key_names)
+    or "keys are \"a\", \"1\", \"space\", \"left\", \"return\", \"escape\", \"f1\" ..")
+end
+
 --- Is the key down ("space", "a", "left", "escape")?
-function Window:key(name) return self.keys[name] == true end
+function Window:key(name) return self.keys[check_key(name)] == true end
 --- Did it go down before the last `present`?
-function Window:pressed(name) return self.hits[name] == true end
+function Window:pressed(name) return self.hits[check_key(name)] == true end
 --- x to the right, y upward, in pixels; and a table of the buttons held: left, middle, right.
 function Window:mouse() return self.x, self.height - 1 - self.y, self.held end
 

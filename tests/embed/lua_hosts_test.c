@@ -367,7 +367,7 @@ static void quick_code(void) {
     CHECK_TEXT(run(lua, "check(1, 1)"), "");
     lua_close(lua);
   }
-  TEST("a state closes with code that was made in a hurry") {
+  TEST("a state closes with code that was made baseline") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "size = 4"), "");
     CHECK_TEXT(run(lua, large_script), "");

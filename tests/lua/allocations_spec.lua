@@ -97,7 +97,7 @@ describe("rg.allocations", function()
     local e = support.with_option("RG_ALLOCATIONS", "sometimes", function()
       return support.failure(rg.new, {})
     end)
-    assert.matches("RG_ALLOCATIONS is 'sometimes', not off, on or check", e.message)
+    assert.matches("RG_ALLOCATIONS must be off, on or check, got 'sometimes'", e.message)
   end)
 end)
 

@@ -896,13 +896,13 @@ describe("a number of the launch that is only stored", function()
   local function stores(t, v)
     local x = rg.field(t, 1)
     local ok, message = pcall(rg.kernel("function() x[0] = v end", { x = x, v = v }))
-    return ok and x[0] or tostring(message):match "of type %S+, %S+ does not fit"
+    return ok and x[0] or tostring(message):match "cannot hold %S+: its type is %S+"
   end
 
   it("has the type of what it is stored in, and must fit it", function()
     assert.equal(255, stores(rg.u8, 255))
-    assert.equal("of type u8, 300 does not fit", stores(rg.u8, 300))
-    assert.equal("of type u32, -1 does not fit", stores(rg.u32, -1))
+    assert.equal("cannot hold 300: its type is u8", stores(rg.u8, 300))
+    assert.equal("cannot hold -1: its type is u32", stores(rg.u32, -1))
     assert.equal(4294967295, stores(rg.u32, 4294967295))
     assert.equal(-5000000000LL, stores(rg.i64, -5000000000))
     local run = rg.kernel [[function()
@@ -924,10 +924,10 @@ describe("a number of the launch that is stored and used elsewhere", function()
   it("must fit wherever it goes, also with its sign changed and by another name", function()
     assert.equal("", run("n8[0] = a x[0] = a", -128))
     assert.equal(-128, n8[0])
-    assert.equal("value.fit: argument 'a', where it is stored here, is of type i8, 128 does not \z
-      fit", run("x[0] = a n8[0] = a", 128))
+    assert.equal("value.fit: argument 'a', where it is stored here, cannot hold 128: its type is i8",
+      run("x[0] = a n8[0] = a", 128))
     assert.equal(-128, x[0])
-    assert.matches("^value.fit: the negative of argument 'a'.* %-1 does not fit",
+    assert.matches("^value.fit: the negative of argument 'a'.* cannot hold %-1:",
       run("u16[0] = -a", 1))
     assert.equal("", run("u16[0] = -a", -300))
     assert.equal(300, u16[0])

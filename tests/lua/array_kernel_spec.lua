@@ -573,7 +573,7 @@ describe("a wrap in a kernel #compiled", function()
     assert.equal(4, x[7])
     local problem = failure(rg.kernel(function() w[0][0] = x[1] end))
     assert.is_truthy(problem.message:find(
-      "is given an array of f32, which lies in the memory of tree 'x', and that as well", 1, true))
+      "is given an array of f32 together with tree 'x', in whose memory it lies", 1, true))
   end)
 end)
 

@@ -58,7 +58,7 @@ describe("an array", function()
     local a = rg.array { type = rg.u8, shape = 2, name = "a" }
     local problem = failure(function() a[0] = 256 end)
     assert.equal("value.fit", problem.code)
-    assert.equal("array 'a' is of type u8, 256 does not fit", problem.message)
+    assert.equal("array 'a' cannot hold 256: its type is u8", problem.message)
     assert.equal("value.fit", failure(function() a[0] = 0.5 end).code)
     assert.equal("argument.invalid", failure(function() a[0] = "1" end).code)
   end)
@@ -347,7 +347,7 @@ describe("a wrap #compiled", function()
     local m = ffi.new "float[4]"
     local bytes = ffi.cast("uint8_t *", m)
     local cases = {
-      [function() rg.wrap(nil, rg.f32, 1) end] = "not nothing",
+      [function() rg.wrap(nil, rg.f32, 1) end] = "not nil",
       [function() rg.wrap(ffi.cast("float *", nil), rg.f32, 1) end] = "the pointer is NULL",
       [function() rg.wrap(m, rg.f32, 5) end] = "take 20 bytes, and there are 16",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 16 } }) end] = "take 20 bytes",
@@ -355,9 +355,9 @@ describe("a wrap #compiled", function()
       [function() rg.wrap(bytes + 1, rg.f32, 2) end] = "not a multiple of 4 bytes",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 6 } }) end] = "is not a multiple of 4",
       [function() rg.wrap(m, rg.f32, 2, { strides = { 4, 4 } }) end] = "one for each axis",
-      [function() rg.wrap(m, rg.f32, -1) end] = "whole number from 0 on",
+      [function() rg.wrap(m, rg.f32, -1) end] = "whole number of at least 0",
       [function() rg.wrap(m, rg.f32) end] = "needs a shape",
-      [function() rg.wrap(3, rg.f32, 1) end] = "not a number (3)",
+      [function() rg.wrap(3, rg.f32, 1) end] = "not 3",
       [function() rg.wrap(ffi.new "int64_t", rg.f32, 1) end] = "a pointer or an array",
       [function() rg.wrap(rg.array(rg.f32, 2), rg.f32, 1) end] = "not an array",
       [function() rg.wrap(m, "float", 1) end] = "there is no type 'float'",

@@ -648,12 +648,12 @@ describe("a grid #compiled #cpu", function()
     assert.are.same({ 1, { 2, 2 }, { 6, 8 } }, { b.halo, b.block, b.shape })
     local a = rg.array(rg.f32, 4)
     local win = comm:window(a)
-    for _, case in ipairs { { g, "halo", "a grid is read: grid.halo cannot be set" },
-      { g, "new", "a grid is read: grid.new cannot be set" },
-      { b, "owners", "a grid of blocks is read: grid.owners cannot be set" },
-      { comm, "rank", "rg.comm() is read: comm.rank cannot be set" },
-      { comm.team, "count", "a team of ranks is read: comm.team.count cannot be set" },
-      { win, "own", "a window is read: win.own cannot be set" } } do
+    for _, case in ipairs { { g, "halo", "a grid is read-only: grid.halo cannot be set" },
+      { g, "new", "a grid is read-only: grid.new cannot be set" },
+      { b, "owners", "a grid of blocks is read-only: grid.owners cannot be set" },
+      { comm, "rank", "rg.comm() is read-only: comm.rank cannot be set" },
+      { comm.team, "count", "a team of ranks is read-only: comm.team.count cannot be set" },
+      { win, "own", "a window is read-only: win.own cannot be set" } } do
       local ok, e = pcall(function() case[1][case[2] ] = 3 end)
       assert.are.same({ false, case[3] }, { ok, e.message })
     end

@@ -622,9 +622,9 @@ describe("what is wrong with arrays", function()
       message [=[function() local a = rg.list(rg.f32); a = rg.list(rg.i32) end]=])
     assert.equal("'a' is an array(f32), which has no method 'push'",
       message [=[function() local a = rg.list(rg.f32); a:push(1) end]=])
-    assert.equal("an array of 2 axes has no 'append': its extents stay",
+    assert.equal("an array of 2 axes has no 'append': its extents are fixed",
       message [=[function() local a = rg.zeros(rg.f32, 2, 2); a:append(1) end]=])
-    assert.equal("'+' takes numbers and vectors, and this is an array(f32)",
+    assert.equal("'+' takes numbers and vectors, but this is an array(f32)",
       message [=[function() local a = rg.list(rg.f32); local b = a + 1 end]=])
     assert.equal("'m' has 2 axes, and no axis 2",
       message [=[function() local m = rg.zeros(rg.f32, 2, 2); local n = m:extent(2) end]=])
@@ -676,9 +676,9 @@ describe("what is wrong with arrays", function()
       return err.message .. "; " .. err.hint
     end
     assert.equal("an array cannot be looped over; write rg.range(#a)", told "for i in a do end")
-    assert.equal("'ipairs' takes a list or a vector in a kernel, and this is an array(i32); \z
+    assert.equal("'ipairs' takes a list or a vector in a kernel, but this is an array(i32); \z
       elements count from 0: for i = 0, #a - 1 do", told "for k, v in ipairs(a) do end")
-    assert.equal("a number is needed here, and this is an array(i32); \z
+    assert.equal("a number is needed here, but this is an array(i32); \z
       take an element, a[i], or how many: #a", told "if a then return end")
   end)
 

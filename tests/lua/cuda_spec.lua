@@ -61,7 +61,7 @@ describe("arch cuda #compiled #cpu", function()
       local ok, e = pcall(rg.kernel(function() for i in rg.range(4) do x[i] = i end end))
       print(ok, e.code, e.message)
     ]])
-    assert.matches("\nfalse object.invalid the GPU's driver does not take a kernel's code: .*"
+    assert.matches("\nfalse object.invalid the GPU's driver rejects a kernel's code: .*"
       .. "Unsupported .version", said)
   end)
 

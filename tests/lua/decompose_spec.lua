@@ -249,7 +249,7 @@ describe("a square matrix in a kernel", function()
     assert.is_near(5.4649857, S[0][0], 1e-6)
     local failed = failure(rg.svd, 3)
     assert.equal("type.mismatch", failed.code)
-    assert.matches("takes a square matrix of at most 6 x 6, and this is a number",
+    assert.matches("takes a square matrix of at most 6 x 6, but this is a number",
       failed.message, 1, true)
     assert.equal("rg.svd takes numbers, vectors and matrices, not a table",
       failure(rg.svd, { { 1, 2 }, { 3, 4 } }).message)

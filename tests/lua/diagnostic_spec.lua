@@ -60,7 +60,7 @@ kernel:4:12: an element of 'x' is an i32, and this value is a float
     x[i] = 0.5
            ^~~
 hint: round it with math.floor(..), or truncate it with rg.i32(..)
-kernel:5:8: a condition is true or false, and this is an i32
+kernel:5:8: a condition is true or false, but this is an i32
     if x[i] then y[i] = n end
        ^~~~
 hint: compare it: x[i] ~= 0]], (tostring(failed):gsub("[^\n]-:(%d+:%d+: )", "kernel:%1")))
@@ -211,10 +211,10 @@ describe("a note", function()
   it("shows why a number of the launch must be an integer", function()
     local failed = expect_note("it indexes 'y' here",
       "function(n)\n  local k = n + 1\n  y[^k] = 1\nend", {}, 1.5)
-    assert.equal("argument 'n', which indexes 'y', is of type i32, 1.5 does not fit",
+    assert.equal("argument 'n', which indexes 'y', cannot hold 1.5: its type is i32",
       failed.message)
     failed = expect_note("it is used here", "function(n)\n  y[^n] = 1\nend", {}, 0 / 0)
-    assert.matches("of type i32, nan does not fit", failed.message)
+    assert.matches("cannot hold nan: its type is i32", failed.message)
     assert.equal("i32 holds -2147483648 to 2147483647", failed.hint)
     local function said(text, captures, ...) return compile(text, captures, ...).message end
     assert.matches("'n', which bounds a range,",

@@ -206,12 +206,12 @@ describe("an extension", function()
     end
     assert.matches("'sample.scale' takes an array%(f32%), which 'a' is not",
       refusal([=[function() sample.scale(a, 2) end]=]).message)
-    assert.matches("'sample.scale' takes an array%(f32%) here, and this is a number",
+    assert.matches("'sample.scale' takes an array%(f32%) here, but this is a number",
       refusal([=[function() sample.scale(1, 2) end]=]).message)
-    assert.matches("'sample.hypotenuse' takes a number here, and this is an array%(f32%)",
+    assert.matches("'sample.hypotenuse' takes a number here, but this is an array%(f32%)",
       refusal([=[function() return sample.hypotenuse(1, rg.list(rg.f32)) end]=]).message)
     assert.equal("call.count", refusal([=[function() return sample.hypotenuse(1) end]=]).code)
-    assert.matches("takes a number here, and this is a vector",
+    assert.matches("takes a number here, but this is a vector",
       refusal([=[function() return sample.hypotenuse(rg.vec2(1, 2), 1) end]=]).message)
     assert.matches("extension 'sample' has no function 'hypot'",
       refusal([=[function() return sample.hypot(1, 2) end]=]).message)

@@ -218,7 +218,7 @@ describe("a field", function()
     local failed = failure(x.from_table, x, { { 1, 2, 3, 4 }, { 1, 2 }, {}, {} })
     assert.equal("argument.invalid", failed.code)
     assert.matches("t%[2%] has 2 elements", failed.message)
-    assert.matches("t%[1%]%[2%] is a string", failure(x.from_table, x,
+    assert.matches("t%[1%]%[2%] is "two", not a number", failure(x.from_table, x,
       { { 1, "two", 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } }).message)
   end)
 
@@ -286,6 +286,22 @@ describe("a field", function()
 end)
 
 describe("a wrong use of a field", function()
+  it("calls fields without a name after the variables that hold them", function()
+    local a, b, t = rg.field(rg.f32, 8), rg.field(rg.f32, 9), { c = rg.field(rg.f32, 7) }
+    assert.equal("field 'a' and field 'b' have different shapes: 8 and 9",
+      failure(function() a:copy_from(b) end).message)
+    assert.equal("field 't.c' and field 'a' have different shapes: 7 and 8",
+      failure(function() t.c:copy_from(a) end).message)
+    local other = a -- two names: either is right
+    assert.matches("^field '%l+' and field 'b' have", failure(function()
+      return other and a:copy_from(b)
+    end).message)
+    local mine = b.fill and b -- and nothing where it is open which one is meant
+    assert.matches("^a field of f32 and a field of f32 have", failure(function()
+      return t.c and a:copy_from(mine)
+    end).message)
+  end)
+
   local x = rg.field(rg.f32, 4, 5)
 
   it("names the caller's line", function()
@@ -340,7 +356,7 @@ describe("a wrong use of a field", function()
     end
     assert.matches("an offset of %-9007199254740992 is too large", of { shape = 4,
       offset = -2 ^ 53 })
-    assert.matches("an offset is a whole number, not a number %(0.5%)", of { shape = 4,
+    assert.matches("an offset must be a whole number, got 0.5", of { shape = 4,
       offset = 0.5 })
     assert.matches("an extent of 9007199254740992 is too large", of { shape = 2 ^ 53 })
   end)
@@ -397,9 +413,9 @@ describe("a row of a field", function()
       assert.is_false(ok, name)
       assert.truthy(refused.message:find("x:from_table: t[", 1, true), refused.message)
     end
-    assert.equal("x:from_table: t[1] is a number (1), not a boolean",
+    assert.equal("x:from_table: t[1] is 1, not a boolean",
       failure(function() rg.field(rg.bool, 1):from_table { 1 } end).message)
-    assert.equal("x:from_table: t[1] is a number (1), not an element of type vec2",
+    assert.equal("x:from_table: t[1] is 1, not an element of type vec2",
       failure(function() rg.field(rg.vec2, 1):from_table { 1 } end).message)
     assert.same({ true, false }, rg.field(rg.bool, 2):from_table({ true, false }):to_table())
   end)

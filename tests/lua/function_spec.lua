@@ -623,7 +623,7 @@ describe("a function made inside a kernel", function()
         .. "return g(n - 1) end return g(3)"] =
         "'b' is declared around a function that calls itself",
       ["local function g(n) return 1 end g = 3 return g(3)"] = "it cannot be assigned again",
-      ["return function() return 1 end"] = "which is not a value in a kernel",
+      ["return function() return 1 end"] = "cannot be used as a value in a kernel",
       ["function g(x) return x end return g(1)"] = "a kernel cannot assign functions",
     } do
       local ok, err = pcall(rg.kernel("function(a: i32) " .. text .. " end", captures), 2)

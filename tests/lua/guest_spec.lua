@@ -286,7 +286,7 @@ describe("a Lua that is not LuaJIT", function()
   for _, program in ipairs { "lua5.1", "lua5.2", "lua5.3", "lua5.4" } do
     it("is told so in one sentence: " .. program, function()
       if os.execute("command -v " .. program .. " >/dev/null") ~= 0 then return end
-      assert.matches("^regolith needs LuaJIT with its ffi, and this is Lua 5%.%d: run the script \z
+      assert.matches("^regolith needs LuaJIT with its ffi, but this is Lua 5%.%d: run the script \z
         by luajit or regolith$",
         run("local ok, problem = pcall(require, 'regolith') print(not ok and problem)", program))
     end)
@@ -295,7 +295,7 @@ end)
 
 describe("a LuaJIT", function()
   it("without its ffi is told so in one sentence, and one without its compiler does", function()
-    assert.matches("^regolith needs LuaJIT with its ffi, and this is LuaJIT [%d.%w-]+ without it: \z
+    assert.matches("^regolith needs LuaJIT with its ffi, but this is LuaJIT [%d.%w-]+ without it: \z
       run the script by luajit or regolith$", run [[
       package.loaded.ffi, package.preload.ffi = nil, nil
       local ok, problem = pcall(require, "regolith")

@@ -251,6 +251,13 @@ describe("parameters", function()
 end)
 
 describe("a kernel", function()
+  it("has the name of the variable that it is assigned to on its line, and no other", function()
+    local list = { name = "list", rg.kernel(function() return 1 end) }
+    local one = rg.kernel(function() return 1 end)
+    assert.matches("^kernel one ", tostring(one))
+    assert.matches("^kernel tests/lua/kernel_spec.lua:%d+ ", tostring(list[1]))
+  end)
+
   it("returns a number, a boolean, a 64-bit integer or nothing", function()
     assert.equal(2.5, rg.kernel(function() return 2.5 end)())
     assert.equal(7, rg.kernel(function() return 7 end)())
@@ -615,7 +622,7 @@ describe("a kernel fills and copies whole fields", function()
       ["for i in rg.range(3) do x:fill(0) end"] = "cannot be called inside a parallel loop",
       ["local r = x[0] r:fill(0)"] = "'fill' applies to a whole field",
       ["x:fill(rg.vec2(0))"] = "an element of 'x' is a number",
-      ["x:copy_from(3)"] = "'copy_from' takes a field or an array of as many axes as 'x'",
+      ["x:copy_from(3)"] = "'copy_from' takes a field or an array with as many axes as 'x'",
       ["c:add(1, 1)"] = "'c' has 0 axes here, and 'add' was given 1 index",
     } do
       local ok, err = pcall(rg.kernel("function() " .. text .. " end", { x = x, c = c, rg = rg }))

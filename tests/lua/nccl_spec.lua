@@ -71,7 +71,8 @@ describe("NCCL #compiled #cpu", function()
 
   it("is not used where ranks have several of it, or the first makes no id", function()
     local count = runs("NCCL_FAKE_FAIL=id", each)
-    assert.are.same({ 3, 3 }, { count["sum\t0"], count["by\tnil\tNCCL of rank 0 makes no id"] })
+    assert.are.same({ 3, 3 },
+      { count["sum\t0"], count["by\tnil\trank 0 could not create an NCCL id"] })
     count = runs("", { before = each.before .. [[
       if os.getenv "RG_RANK" == "2" then ffi.C.setenv("NCCL_FAKE_VERSION", "22600", 1) end
     ]] })

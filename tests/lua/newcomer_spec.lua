@@ -35,9 +35,9 @@ local statements = {
   { "x[0] = rg.sqrt(4)", "did you mean 'math.sqrt'?" },
   { "x[0] = rg.min(1, 2)", "did you mean 'math.min'?" },
   { "local any = false for i in rg.range(8) do if x[i] > 2 then any = true end end",
-    "for 'is it so in one of them' write any = any or c, with the condition c" },
+    "to find out whether any iteration meets a condition c, write any = any or c" },
   { "local all = true for i in rg.range(8) do if x[i] > 2 then all = false end end",
-    "for 'is it so in all of them' write all = all and c, with the condition c" },
+    "to find out whether all iterations meet a condition c, write all = all and c" },
   { "x[0] = sin(1)", "did you mean 'math.sin'?" },
   { "x[0] = i32(1.5)", "did you mean 'rg.i32'?" },
   { "local a: float = 1", "did you mean 'f32'?" },
@@ -57,7 +57,7 @@ local statements = {
   { "x[0] = grid.nested.alhpa", "did you mean 'grid.nested.alpha'?" },
   { "x[0] = missing", false },
   { "x[0] = grid.g", "it must have a value when the kernel is launched" },
-  { "x[0] = m", "it must be given at the launch" },
+  { "x[0] = m", "pass it at the launch" },
   { "local t = {} t.a = 1", "a table in a kernel keeps the values that it begins with: \z
     local t = {x = 0}" },
   { "local t = {} for i in rg.range(8) do t[i] = i end", "a table in a kernel keeps the values \z

@@ -1,4 +1,4 @@
---- Code made in a hurry for a kernel's first milliseconds: the same results, and full code later.
+--- Code made baseline for a kernel's first milliseconds: the same results, and full code later.
 local ffi = require "ffi"
 local support = require "support"
 
@@ -46,7 +46,7 @@ local function results(rg)
   return found
 end
 
-describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
+describe("baseline code #compiled #cpu", function() -- a GPU has none
   it("gives the bits of full code, which takes its place", function()
     local expected = results(support.rg.new { specialise = false })
     for threads = 1, 4, 3 do
@@ -302,7 +302,7 @@ describe("code made in a hurry #compiled #cpu", function() -- a GPU has none
     end
     assert.is_true(ways["memory.host"] > 20)
     assert.is_true(ways["1 0"] > 0) -- full code was not made
-    assert.is_true(ways["0 0"] > 0) -- nor code in a hurry
+    assert.is_true(ways["0 0"] > 0) -- nor baseline code
   end)
 
   it("tells who asks for full code why there is none", function()

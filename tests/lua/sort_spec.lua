@@ -117,7 +117,7 @@ describe("rg.sort", function()
     assert.matches("has 3 elements, and the keys have 2",
       failure(rg.sort, rg.array(rg.f32, 2), rg.array(rg.f32, 3)).message, 1, true)
     assert.equal("option.invalid", failure(rg.sort, rg.array(rg.f32, 2), { up = true }).code)
-    assert.matches("options of rg.scan are a table, not",
+    assert.matches("options of rg.scan must be a table, got",
       failure(rg.scan, rg.array(rg.f32, 2), 3).message, 1, true)
   end)
 end)

@@ -211,8 +211,8 @@ describe("a field of structs", function()
     local x = rg.field(P, 2)
     assert.equal("a struct {pos: vec3, mass: f32, on: bool, id: i64} has no member 'weight'",
       failure(function() x[0] = { weight = 1 } end).message)
-    assert.truthy(failure(function() x[0] = 1 end).message:find "1 does not fit")
-    assert.truthy(failure(function() x[0] = Pair() end).message:find "a struct does not fit")
+    assert.truthy(failure(function() x[0] = 1 end).message:find "cannot hold 1:")
+    assert.truthy(failure(function() x[0] = Pair() end).message:find "cannot hold a struct:")
     assert.equal("x[i] = {pos = .., mass = .., on = .., id = ..}",
       failure(function() x[0].mass = 1 end).hint:match "x%[i%].*")
   end)
@@ -258,7 +258,7 @@ describe("a kernel with structs", function()
     local x, f = rg.field(P, 2), rg.field(rg.f32, 2)
     local function message(text) return failure(run, text, { x = x, f = f }, 1).message end
     local name = "a struct {pos: vec3, mass: f32, on: bool, id: i64}"
-    assert.equal("'+' takes numbers and vectors, and this is " .. name,
+    assert.equal("'+' takes numbers and vectors, but this is " .. name,
       message "x[0] = x[0] + x[1]")
     assert.equal(name .. " has no member 'mas'", message "f[0] = x[0].mas")
     assert.equal("'f[0]' is a number, and this value is " .. name, message "f[0] = x[0]")
@@ -275,7 +275,7 @@ describe("a kernel with structs", function()
     for text, op in pairs { ["for i in rg.range(2) do x[i] -= 2 end"] = "-", ["x[1] *= 2"] = "*",
       ["x[1] //= 3"] = "//", ["for i in rg.range(2) do x[i] += x[1] end"] = "+",
       ["local s = P() for i in rg.range(2) do s = s * 2 end"] = "*" } do
-      assert.equal("'" .. op .. "' takes numbers and vectors, and this is " .. name, message(text))
+      assert.equal("'" .. op .. "' takes numbers and vectors, but this is " .. name, message(text))
     end
   end)
 end)

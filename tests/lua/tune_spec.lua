@@ -231,7 +231,7 @@ describe("tuning #compiled #cpu", function()
     local wrong = failure(support.with_option, "RG_TUNE", "maybe", function()
       return rg.new({}).stats()
     end)
-    assert.matches("RG_TUNE is 'maybe', not off, cached or online", wrong.message)
+    assert.matches("RG_TUNE must be off, cached or online, got 'maybe'", wrong.message)
   end)
 end)
 
@@ -410,11 +410,12 @@ describe("a set of candidates", function()
     local wrong = {
       { { candidates = { f } }, "needs a key" },
       { { key = "", candidates = { f } }, "needs a key" },
-      { { key = "a" }, "takes a list of candidates, not nothing" },
+      { { key = "a" }, "takes a list of candidates, not nil" },
       { { key = "a", candidates = {} }, "a list of candidates with at least one" },
       { { key = "a", candidates = { plain = f } }, "in which 'plain' has no place" },
-      { { key = "a", candidates = { f, nil, f } }, "candidate 2 of rg.tune is nothing" },
-      { { key = "a", candidates = { f, 3 } }, "candidate 2 of rg.tune is a number" },
+      { { key = "a", candidates = { f, nil, f } },
+        "candidate 2 of rg.tune must be a kernel or a function, got nil" },
+      { { key = "a", candidates = { f, 3 } }, "candidate 2 of rg.tune must be a kernel or a function, got 3" },
       { { key = "a", candidates = { f, f }, names = { "x" } }, "a name for each of its 2" },
       { { key = "a", candidates = { f, f }, names = { "x", "x" } }, "two .* are called 'x'" },
       { { key = "a", candidates = { f }, budget = 2 }, "share of the time" },

@@ -61,11 +61,11 @@ describe("a vector of booleans", function()
   it("says what it is not", function()
     local function message(text) return failure(run, text).message end
     local refused = failure(run, "rg.vec2(1) > 0 and 1 or 2")
-    assert.equal("a condition is one boolean, and this is a vector of 2", refused.message)
+    assert.equal("a condition is one boolean, but this is a vector of 2", refused.message)
     assert.equal("rg.any(rg.vec2(1) > 0) or rg.all(rg.vec2(1) > 0) makes it one", refused.hint)
     assert.equal("'rg.any' takes booleans, and each of these is an f32",
       message "rg.any(rg.vec2(1))")
-    assert.equal("'+' takes numbers, and this is a bool", message "rg.bvec2(true) + 1")
+    assert.equal("'+' takes numbers, but this is a bool", message "rg.bvec2(true) + 1")
     assert.equal("rg.any takes a vector of booleans, not vec2", failure(rg.any, rg.vec2(1)).message)
   end)
 end)
@@ -77,7 +77,7 @@ describe("all numbers of a value", function()
     assert.equal(-2, both("a:min()", rg.mat2(1, -2, 3, 4)))
     assert.equal(7, both("rg.max(a)", rg.ivec3(1, 7, 3)))
     assert.equal(44, both("a:sum()", rg.vec(2, rg.u8)(200, 100)))
-    assert.equal("'rg.sum' takes a vector or a matrix, and this is a number",
+    assert.equal("'rg.sum' takes a vector or a matrix, but this is a number",
       failure(run, "rg.sum(3)").message)
   end)
 
@@ -124,7 +124,7 @@ describe("all numbers of a value", function()
     assert.is_true(math.abs(by_factors - d) < 1e-13 * math.abs(d))
     assert.equal(32, (run "rg.determinant(rg.mat(5, 5, rg.f32)(2))"))
     assert.equal(0, (run "rg.determinant(rg.mat(5, 5, rg.f32)(0))"))
-    assert.equal("'rg.inverse' takes a square matrix, and this is a matrix of 5 x 4",
+    assert.equal("'rg.inverse' takes a square matrix, but this is a matrix of 5 x 4",
       failure(run, "rg.inverse(rg.mat(5, 4, rg.f32)(1))").message)
   end)
 end)
@@ -158,7 +158,7 @@ describe("the bits and parts of numbers", function()
       "rg.clz(1), rg.clz(0), rg.clz(rg.u8(1)), rg.clz(rg.i64(1)), rg.clz(rg.i16(3))" })
     assert.same({ 3, 32, 7, 64 },
       { run "rg.ctz(8), rg.ctz(0), rg.ctz(rg.u8(128)), rg.ctz(rg.u64(0))" })
-    assert.equal("'bit.popcnt' takes integers, and this is an f32",
+    assert.equal("'bit.popcnt' takes integers, but this is an f32",
       failure(run, "rg.popcnt(1.5)").message)
   end)
 
@@ -209,7 +209,7 @@ describe("a transform", function()
     local far = run("rg.perspective(1.0, 1.5, a, b) * rg.vec4(0, 0, -100, 1)", 0.1, 100)
     near(rg.vec2(1, 100), rg.vec2(far.z / far.w, far.w))
     assert.equal("mat(4,4,f64)", (tostring(run "rg.translate(rg.dvec3(1))"):match "^[^%)]*%)"))
-    assert.equal("'rg.translate' takes a vector of 3, and this is a vector of 2",
+    assert.equal("'rg.translate' takes a vector of 3, but this is a vector of 2",
       failure(run, "rg.translate(rg.vec2(1))").message)
   end)
 end)
@@ -292,23 +292,24 @@ describe("rg.bitcast", function()
   end)
 
   it("is refused for other sizes, and for what is no number", function()
-    local message = "'rg.bitcast' to u32 takes 32 bits, and this is an f64"
+    local message = "'rg.bitcast' to u32 takes 32 bits, but this is an f64"
     assert.equal(message, failure(run, "rg.bitcast(rg.u32, rg.f64(1))").message)
-    assert.equal("'rg.bitcast' to u8 takes 8 bits, and this is an f32",
+    assert.equal("'rg.bitcast' to u8 takes 8 bits, but this is an f32",
       failure(run, "rg.bitcast(rg.u8, 1.5)").message)
-    assert.equal("'rg.bitcast' takes numbers, and this is a bool",
+    assert.equal("'rg.bitcast' takes numbers, but this is a bool",
       failure(run, "rg.bitcast(rg.u8, true)").message)
     for _, wrong in ipairs { "rg.bool", "rg.vec2", "1" } do
-      assert.equal("'rg.bitcast' takes the type of a number first, then what has the bits",
+      assert.equal("'rg.bitcast' takes a number type first, then the value whose bits \z
+        are reinterpreted",
         failure(run, ("rg.bitcast(%s, 1)"):format(wrong)).message)
     end
-    assert.equal("'rg.bitcast' to u8 takes 8 bits, and this is a float",
+    assert.equal("'rg.bitcast' to u8 takes 8 bits, but this is a float",
       failure(rg.bitcast, rg.u8, 1).message)
-    assert.equal([['rg.bitcast' takes numbers, and this is a string ("a")]],
+    assert.equal([['rg.bitcast' takes numbers, but this is "a"]],
       failure(rg.bitcast, rg.u32, "a").message)
     assert.equal("1.5 does not fit a u32, whose bits 'rg.bitcast' takes",
       failure(rg.bitcast, rg.f32, 1.5).message)
-    assert.equal("'rg.bitcast' to u32 takes 32 bits, and this is made of f64",
+    assert.equal("'rg.bitcast' to u32 takes 32 bits, but this is made of f64",
       failure(rg.bitcast, rg.u32, rg.dvec2(1)).message)
   end)
 end)
@@ -348,7 +349,7 @@ describe("a slice of a vector", function()
     end
     assert.equal("where a slice begins and how long it is are written numbers",
       failure(run, "a:slice(b, 2)", rg.vec4(1), 1).message)
-    assert.equal("'slice' takes vectors, and this is a matrix of 2 x 2",
+    assert.equal("'slice' takes vectors, but this is a matrix of 2 x 2",
       failure(run, "a:slice(0, 2)", rg.mat2(1)).message)
     for _, text in ipairs { "v:slice(0, 2).x = 1", "v:slice(0, 2)[1] = 4",
       "v:slice(0, 2)[1] += 4" } do

@@ -197,14 +197,14 @@ describe("a vector in a kernel", function()
     assert.equal("a vector of 2 has no 'z'", message "x[0] = v[0].z")
     assert.equal("a number has no component 'x'", message "x[0] = x[1].x")
     assert.equal("a vector of 2 has no number 2", message "x[0] = v[0][2]")
-    assert.equal("a condition is one boolean, and this is a vector of 2",
+    assert.equal("a condition is one boolean, but this is a vector of 2",
       message "if v[0] then x[0] = 1 end")
     assert.equal("'rg.vec2' is made of 2 numbers or of one, not of 3",
       message "v[0] = rg.vec2(1, 2, 3)")
     assert.equal("'v[0].xx' names a component twice", message "v[0].xx = v[0]")
-    assert.equal("'rg.dot' takes vectors, and this is a number", message "x[0] = rg.dot(a, v[0])")
+    assert.equal("'rg.dot' takes vectors, but this is a number", message "x[0] = rg.dot(a, v[0])")
     assert.equal("a vector of 2 has no method 'nrom'", message "x[0] = v[0]:nrom()")
-    assert.equal("a condition is one boolean, and this is a vector of 2",
+    assert.equal("a condition is one boolean, but this is a vector of 2",
       message "x[0] = v[0] < v[1] and 1 or 0")
   end)
 end)
@@ -242,8 +242,8 @@ describe("and, or, not of booleans in a vector", function()
 
   it("choose no numbers", function()
     for text, said in pairs {
-      ["return b[0] and v or v"] = "a condition is one boolean, and this is a vector of 2",
-      ["return b[0] and v"] = "a condition is one boolean, and this is a vector of 2",
+      ["return b[0] and v or v"] = "a condition is one boolean, but this is a vector of 2",
+      ["return b[0] and v"] = "a condition is one boolean, but this is a vector of 2",
       ["return c and 1 or v"] = "one side of this choice is a number, the other a vector of 2",
       ["return b[0] and rg.bvec3(c)"] =
         "'and' takes values of one shape, not a vector of 2 and a vector of 3",

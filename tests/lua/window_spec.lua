@@ -50,6 +50,8 @@ int SDL_PollEvent(void *event) {
   memcpy(event, words, sizeof words);
   return next += 1;
 }
+const char *SDL_GetCurrentVideoDriver(void) { return getenv("DRIVER"); }
+int32_t SDL_GetKeyFromName(const char *name) { return strcmp(name, "space") ? 0 : 32; }
 const char *SDL_GetKeyName(int32_t key) { return key == 32 ? "Space" : "?"; }
 ]==]
 
@@ -113,12 +115,34 @@ describe("rg.window", function()
     assert.equal(rg.vec4(1, 0, 0, 1), kept[0][0])
   end)
 
+  it("refuses colours, sizes and keys that there are not", function()
+    local answer = run([[
+      local rg = require "regolith"
+      local w, p = rg.window { width = 4, height = 2 }, rg.array(rg.vec2, 2)
+      local function say(method, ...) print(select(2, pcall(w[method], w, ...)).message) end
+      say("points", p, { color = p })
+      say("points", p, { color = { 1, 2 } })
+      say("points", p, { size = 0.5 })
+      say("pressed", 32)
+      local _, e = pcall(w.key, w, "spacebar")
+      print(e.message, e.hint, w:key "Space")]], build())
+    assert.equal("option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, got \z
+      an array of vec2\n\z
+      option 'color' of window:points is { r, g, b }, three numbers from 0 to 1, got a table\n\z
+      option 'size' of window:points is a whole number of pixels, got 0.5\n\z
+      a key must be a name, got 32\n\z
+      there is no key 'spacebar'\tdid you mean 'space'?\tfalse\n",
+      answer)
+  end)
+
   it("says why it cannot be shown", function()
     local script = [[
       local rg = require "regolith"
       local ok, e = pcall(rg.window, {})
       print(e.code, e.message, e.hint)]]
-    local answer = run(script, build(), "NO_DISPLAY=1")
+    local answer = run(script, build(), "DRIVER=offscreen")
+    assert.matches("^device.missing\ta window cannot be shown: there is no display\t", answer)
+    answer = run(script, build(), "NO_DISPLAY=1")
     assert.matches("^device.missing\ta window cannot be shown: no display here\t.*rg.video", answer)
     answer = run(script, "/nowhere/libSDL2.so")
     assert.matches("^library.missing\tSDL2, which shows windows, cannot be opened: .*\t\z

@@ -121,7 +121,7 @@ add("tree", "[x]", "The tree of a field or node: levels, active cells, bytes; or
     return console:describe(v)
   end)
 
-add("mem", "", "What memory there is, and who has it.",
+add("mem", "", "How much memory is used, and by what.",
   function(console) return memory.draw(console.rg.memory(), console) end)
 
 add("gc", "", "Collects garbage: Lua's, then freed cells; says what that gave back.",
@@ -179,12 +179,12 @@ add("show", "x [file]", "A field or array as a picture, here or in a file; of on
     return "wrote " .. file
   end)
 
-add("watch", "[x]", "Shows a field while kernels run, beside those watched; alone: no longer any.",
+add("watch", "[x]", "Shows a field while kernels run, along with others; alone: none.",
   function(console, argument)
     if argument == "" then
       local count = #console.watched
       console.watched = {}
-      return count > 0 and "nothing is watched now" or "nothing is watched: ':watch x' begins"
+      return count > 0 and "nothing is watched now" or "nothing is watched: write ':watch x'"
     end
     local v = console:evaluate(argument)
     if not has_elements(v) then
@@ -192,7 +192,7 @@ add("watch", "[x]", "Shows a field while kernels run, beside those watched; alon
     end
     table.insert(console.watched, { name = argument, value = v })
     if not console.redraw then
-      return "watched, but nothing can be drawn again where output is no terminal"
+      return "watched, but only a terminal can redraw it while kernels run"
     end
     return ("%s is shown while kernels run; ':watch' ends it"):format(argument)
   end)
@@ -228,7 +228,7 @@ add("save", "file name ..", "Keeps fields and arrays of these names in a file, b
       if data[name] == nil then return nil, ("'%s' is nil"):format(name) end
     end
     save(file, data)
-    return ("%d in %s"):format(count, file)
+    return ("saved %d %s in %s"):format(count, count == 1 and "object" or "objects", file)
   end)
 
 add("load", "file", "Makes variables of what ':save' kept, by rg.load.",
@@ -253,7 +253,7 @@ add("reset", "", "Ends the runtime and forgets the locals; what is global stays.
     console.scope:clear()
     console.watched = {}
     collectgarbage()
-    return "begun anew: fields and kernels from before raise errors"
+    return "restarted: fields and kernels made before this raise errors"
   end)
 
 add("locals", "", "The locals of this session.", function(console)
@@ -270,7 +270,7 @@ add("locals", "", "The locals of this session.", function(console)
 end)
 
 add("quit", "", "Leaves, as Ctrl-D does.", function(console)
-  if not console.leave then return nil, "whoever drives this console decides when it ends" end
+  if not console.leave then return nil, "the program around this console decides when it ends" end
   console.leave()
 end)
 

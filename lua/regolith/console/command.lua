@@ -99,11 +99,11 @@ local function processor_name()
   return (read_file "/proc/cpuinfo" or ""):match "model name%s*:%s*([^\n]*)" or "?"
 end
 
--- "here", or the reason why not, found by trying.
+-- "available", or the reason why not, found by trying.
 local function device_state(rg, arch)
   local ok, problem = pcall(rg.new, { arch = arch, threads = 1 })
   problem = fail.caught(problem)
-  return ok and "here" or (type(problem) == "table" and problem.message or tostring(problem))
+  return ok and "available" or (type(problem) == "table" and problem.message or tostring(problem))
 end
 
 local function show_environment(row)
@@ -132,7 +132,7 @@ function commands.info(place)
   row("code for", info.cpu)
   row("threads", info.threads)
   row("budget", ("%.1f GiB"):format(info.memory_bytes / 2 ^ 30))
-  row("cpu", "here")
+  row("cpu", "available")
   row("cuda", device_state(rg, "cuda"))
   row("program", place.prefix .. "/bin/regolith")
   row("library", info.library)
@@ -168,7 +168,7 @@ function cache.clear(rg)
   local before = rg.cache.info()
   local ok, problem = pcall(rg.cache.clear)
   if not ok then return complain(fail.caught(problem).message or tostring(problem)) end
-  print(("%d compiled kernels deleted"):format(before.entries))
+  print(("deleted %d compiled kernel%s"):format(before.entries, before.entries == 1 and "" or "s"))
   return 0
 end
 
@@ -361,7 +361,7 @@ end
 function command.run(place, word, ...)
   local run = commands[word]
   if run then return run(place, ...) end
-  return complain(("there is neither a command nor a script '%s'"):format(word),
+  return complain(("there is no command or script '%s'"):format(word),
     nearest(word, names) or "regolith -h lists the commands")
 end
 

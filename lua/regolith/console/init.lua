@@ -82,7 +82,8 @@ end
 --- Writes an error: a text or an error object.
 function Console:complain(problem, hint)
   if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then
-    problem = "an error that is no text: " .. describe.value(problem, { width = self.width })
+    problem = "an error object that is not a string: "
+      .. describe.value(problem, { width = self.width })
   end
   local said = tostring(problem):gsub("\n\t%[C%]: at [^\n]*$", "") -- the program's own frame
     :gsub("\nstack traceback:$", "")
@@ -245,7 +246,7 @@ end
 function Console:evaluate(text)
   local found, reason = input.load(text, next_name(self))
   if not found or not found.is_expression then
-    return error(reason or ("'%s' is no expression"):format(text), 0)
+    return error(reason or ("'%s' is not an expression"):format(text), 0)
   end
   return select(2, setfenv(found.chunk, self.scope.environment)())
 end

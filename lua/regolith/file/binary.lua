@@ -25,7 +25,7 @@ end
 function binary.check_options(options, names, caller)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    return fail.argument("options are a table, not " .. fail.describe(options))
+    return fail.argument("options must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options, names, caller)
   return options
@@ -161,7 +161,7 @@ function binary.numbers(x, caller)
   local count = binary.parts_of(t, caller)
   for axis = 1, #extents do
     if extents[axis] == 0 then
-      return fail.argument(("%s: %s has an axis without an end"):format(caller, tostring(x)))
+      return fail.argument(("%s: %s has an unbounded axis"):format(caller, tostring(x)))
     end
     count = count * extents[axis]
   end

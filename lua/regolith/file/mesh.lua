@@ -33,7 +33,7 @@ local function vector_option(options, name, default)
   if type(v) == "number" then v = { v, v, v } end
   if type(v) ~= "table" or #v ~= 3 or type(v[1]) ~= "number" or type(v[2]) ~= "number"
     or type(v[3]) ~= "number" then
-    return fail.argument(("option '%s' is a number or three, not %s"):format(name,
+    return fail.argument(("option '%s' must be a number or three, got %s"):format(name,
       fail.describe(v)), nil, "option.invalid")
   end
   return v
@@ -143,7 +143,7 @@ function mesh.create(_, x, options)
   end
   local level = options.level == nil and 0 or options.level
   if type(level) ~= "number" then
-    return fail.argument(("option 'level' of rg.mesh is %s, not a number"):format(
+    return fail.argument(("option 'level' of rg.mesh must be a number, got %s"):format(
       fail.describe(level)), nil, "option.invalid")
   end
   local spacing, origin = vector_option(options, "spacing", 1), vector_option(options, "origin", 0)

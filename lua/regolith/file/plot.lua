@@ -202,7 +202,7 @@ local function check(path, options, caller)
   local own = { width = 800, height = 500 }
   for _, name in ipairs { "title", "xlabel", "ylabel" } do
     if options[name] ~= nil and type(options[name]) ~= "string" then
-      return fail.argument(("option '%s' of %s is %s, not a text"):format(name, caller,
+      return fail.argument(("option '%s' of %s must be a string, got %s"):format(name, caller,
         fail.describe(options[name])), nil, "option.invalid")
     end
     own[name] = options[name]
@@ -210,7 +210,7 @@ local function check(path, options, caller)
   for _, name in ipairs { "width", "height", "bins" } do
     local v = options[name]
     if v ~= nil and (type(v) ~= "number" or v % 1 ~= 0 or v < 1 or v > 16384) then
-      return fail.argument(("option '%s' of %s is %s, not a whole number"):format(name, caller,
+      return fail.argument(("option '%s' of %s must be a whole number, got %s"):format(name, caller,
         fail.describe(v)), nil, "option.invalid")
     end
     own[name] = v or own[name]

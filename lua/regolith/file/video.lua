@@ -92,8 +92,8 @@ function video.create(session, options)
   binary.check_path(options.path, "rg.video{ path = .. }")
   local fps = options.fps == nil and 30 or options.fps
   if type(fps) ~= "number" or not (fps > 0 and fps <= 1000) then
-    return fail.argument(("option 'fps' of rg.video is %s, not a number from 0 to 1000"):format(
-      fail.describe(fps)), nil, "option.invalid")
+    return fail.argument(("option 'fps' of rg.video must be a number from 0 to 1000, got %s")
+      :format(fail.describe(fps)), nil, "option.invalid")
   end
   return setmetatable({ session = session, path = options.path, fps = fps, frames = 0,
     is_video = true }, Video)

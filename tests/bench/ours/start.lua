@@ -13,7 +13,7 @@ local function run()
   assert(0 == os.execute(command:format(folder, here, script)))
 end
 
-if heat == "warm" then run() end -- the first process makes code in a hurry, the second what is kept
+if heat == "warm" then run() end -- the first process makes code baseline, the second what is kept
 
 bench.run {
   start = function() if heat == "cold" then os.execute(("rm -rf '%s'"):format(folder)) end end,

@@ -78,7 +78,7 @@ static void own_memory(void) {
     CHECK_ERROR(rg_array_create(rg, "f32", shape, 9, NULL, &a), "argument.invalid",
                 "an array has 1 to 8 axes, not 9");
     CHECK_ERROR(rg_array_create(rg, "f32", &less, 1, NULL, &a), "argument.invalid",
-                "an extent of an array is a whole number from 0 on, not -1");
+                "an extent of an array must be a whole number of at least 0, got -1");
     CHECK(rg_array_create(rg, "float", shape, 1, NULL, &a) != 0 && !a);
     CHECK_TEXT(rg_error(rg)->code, "type.unknown");
   }
@@ -114,7 +114,7 @@ static void other_memory(void) {
     int64_t far = INT64_MAX / 2;
     far -= far % 4;
     CHECK(!wrap((RgWrap){.pointer = memory, .strides = &far}));
-    CHECK_TEXT(rg_error(rg)->message, "the strides of an array of f32 lead out of any memory");
+    CHECK_TEXT(rg_error(rg)->message, "the strides of an array of f32 overflow the address space");
     CHECK(released == 0);
   }
   TEST("a constant one is only read") {

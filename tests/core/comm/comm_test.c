@@ -268,7 +268,7 @@ static int stay_away(Comm *comm, Error *err) {
   if (comm->rank == 1) stay_away_until_they_give_up(comm);
   bool ok = comm_gather(comm, NULL, 0, NULL, err);
   ++*gave_up;
-  RANK_CHECK(comm, !ok && says(err, "rank 1 did not come"));
+  RANK_CHECK(comm, !ok && says(err, "rank 1 did not reach"));
   return 0;
 }
 
@@ -279,7 +279,7 @@ static int stay_away_from_a_barrier(Comm *comm, Error *err) {
   }
   bool ok = comm_barrier(comm, err);
   ++*gave_up;
-  RANK_CHECK(comm, !ok && says(err, "rank 1 did not come"));
+  RANK_CHECK(comm, !ok && says(err, "rank 1 did not reach"));
   return 0;
 }
 

@@ -169,7 +169,7 @@ static void variants(void) {
     CHECK(rg_kernel_text(kernel, "ptx", &text) == 0 && strstr(text, ".target sm_80"));
     CHECK(rg_kernel_ptx(kernel, "sm_75", &text) == 0 && strstr(text, ".target sm_75"));
     CHECK_ERROR(rg_kernel_ptx(kernel, "sm_20", &text), "argument.invalid",
-                "'sm_20' is not a GPU that code can be made for");
+                "'sm_20' is not a GPU that kernels can be compiled for");
     CHECK(compiles() == before && launch(kernel, given, 2, &a, 1, &result) == 0);
   }
   TEST("its texts are those of its last compile, made anew, also when a tree of it is gone") {
@@ -226,7 +226,7 @@ static void arguments(void) {
     CHECK(launch(kernel, NULL, 0, &n, 1, &result) != 0);
     CHECK_TEXT(rg_error(rg)->code, "value.fit");
     CHECK_TEXT(rg_error(rg)->message,
-               "argument 'n', which bounds a range, is of type i32, 2.5 does not fit");
+               "argument 'n', which bounds a range, cannot hold 2.5: its type is i32");
     CHECK_INT(rg_error(rg)->line, 12);
     CHECK_TEXT(rg_error(rg)->file, "test.c");
     CHECK_TEXT(rg_error(rg)->source, "  for i in rg.range(n) do s = s + i end");
@@ -335,9 +335,9 @@ static void said(void) {
     rg_on_warning(rg, NULL, NULL);
     CHECK_INT(heard.count, 1);
     CHECK_TEXT(heard.text,
-               "test.c:13: a write to 'x' at 8 is outside its shape, 8; kernel 'stray' made 3 such "
-               "writes in this launch: they do nothing and are counted in "
-               "rg.stats().out_of_range (said once per kernel)");
+               "test.c:13: a write to 'x' at 8 is outside its shape, 8; kernel 'stray' made 3 "
+               "such writes in this launch: they are ignored and counted in "
+               "rg.stats().out_of_range (reported once per kernel)");
     rg_kernel_release(kernel);
   }
 }

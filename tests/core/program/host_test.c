@@ -125,7 +125,7 @@ static void job_systems(void) {
     rg_kernel_release(kernel);
     stop();
   }
-  TEST("its threads wait for no compiler in the middle of a loop: nothing is made in a hurry") {
+  TEST("its threads wait for no compiler in the middle of a loop: nothing is made baseline") {
     Jobs jobs = {0};
     char text[4000] = "function() for i in rg.range(1000000) do local s = x[i] ";
     for (int k = 0; k < 60; k++) strcat(text, "s = s * 0.5 + 1 / (s + 1) ");

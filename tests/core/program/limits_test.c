@@ -106,11 +106,11 @@ static void options(void) {
     RgOptions given = {.struct_size = sizeof given, .threads = -1};
     RgRuntime *runtime = NULL;
     CHECK(rg_runtime_create(&given, &runtime, &error) != 0 && !runtime);
-    CHECK_TEXT(error.message, "threads is -1, not 0 (all cores) to 4096");
+    CHECK_TEXT(error.message, "threads must be 0 (all cores) to 4096, got -1");
     setenv("RG_THREADS", "two", 1);
     given.threads = 0;
     CHECK(rg_runtime_create(&given, &runtime, &error) != 0);
-    CHECK_TEXT(error.message, "RG_THREADS is 'two', not a whole number");
+    CHECK_TEXT(error.message, "RG_THREADS must be a whole number, got 'two'");
     setenv("RG_THREADS", "3", 1);
     setenv("RG_MEMORY", "3MiB", 1);
     CHECK(rg_runtime_create(&given, &runtime, &error) == 0);

@@ -17,7 +17,7 @@ static void test_names(World *w) {
         error_of(w, "function() x[0] = nothing end"),
         "1:19+7 name.nil: 'nothing' is nil (it must have a value when the kernel is launched)");
     CHECK_TEXT(error_of(w, "function(n) x[0] = n end"),
-               "1:20+1 name.nil: the argument 'n' is nil (it must be given at the launch)");
+               "1:20+1 name.nil: the argument 'n' is nil (pass it at the launch)");
   }
   TEST("a field without a place is refused") {
     CHECK_TEXT(
@@ -64,13 +64,15 @@ static void test_names(World *w) {
         "have a value)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = helper end"),
-        "1:19+6 kernel.unsupported: 'helper' is a function, which is not a value in a kernel");
+        "1:19+6 kernel.unsupported: 'helper' is a function and cannot be used as a value in a "
+        "kernel");
     CHECK_TEXT(
         error_of(w, "function() x[0] = list end"),
-        "1:19+4 kernel.unsupported: 'list' is a table, which is not a value in a kernel (name "
-        "what is in it by its path, such as list.x)");
+        "1:19+4 kernel.unsupported: 'list' is a table and cannot be used as a value in a kernel "
+        "(name what is in it by its path, such as list.x)");
     CHECK_TEXT(error_of(w, "function() x[0] = thread end"),
-               "1:19+6 kernel.unsupported: 'thread' is a thread, which is not a value in a kernel");
+               "1:19+6 kernel.unsupported: 'thread' is a thread and cannot be used as a value in "
+               "a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = {1} end"),
                "1:19+1 kernel.unsupported: tables are not values in kernels (use locals, one per "
                "value, or a vector: rg.vec2(a, b))");
@@ -107,30 +109,29 @@ static void test_names(World *w) {
                "(write its "
                "statements here)");
     CHECK_TEXT(error_of(w, "function() list:step(1) end"),
-               "1:17+4 source.missing: 'step' of the table 'list' is not known here (name captured "
-               "things by their "
-               "full path: 'self.grid.dt')");
+               "1:17+4 source.missing: 'step' of the table 'list' is not known here (name "
+               "captured values by their full path: self.grid.dt)");
     CHECK_TEXT(error_of(w, "local function h(v) return h(v) end function() x[0] = h(1) end"),
                "1:28+1 call.invalid: 'h' calls itself over and over, and its types are not "
                "stated: 32 nested calls were expanded (state what it takes and returns: function "
                "h(n: i32): i32; or end it by 'if rg.static(..)')");
     CHECK_TEXT(error_of(w, "function() x[0] = list[1] end"),
-               "1:19+4 source.missing: what the table 'list' holds is not known here (put the "
-               "numbers into a field)");
+               "1:19+4 source.missing: the contents of the table 'list' are not known here (put "
+               "the numbers into a field)");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.static(a) end"),
                "1:29+1 static.unknown: 'a' is not known when the kernel is compiled");
     CHECK_TEXT(error_of(w, "function() for k, v in ipairs(list) do end end"),
-               "1:31+4 source.missing: what the table 'list' holds is not known here (put the "
-               "numbers into a field)");
+               "1:31+4 source.missing: the contents of the table 'list' are not known here (put "
+               "the numbers into a field)");
   }
   TEST("what is printed can be shown, and fits its format") {
     CHECK_TEXT(error_of(w, "function() print(('%d'):format(on)) end"),
-               "1:32+2 type.mismatch: '%d' shows a number, and this is a bool (%s shows any "
+               "1:32+2 type.mismatch: '%d' shows a number, but this is a bool (%s shows any "
                "value)");
     CHECK_TEXT(error_of(w, "function() print(('%d %g'):format(1)) end"),
                "1:28+6 call.count: this format shows 2 values, and here is 1");
     CHECK_TEXT(error_of(w, "function() print('a' .. on) end"),
-               "1:25+2 type.mismatch: '..' joins texts and numbers, and this is a bool (write "
+               "1:25+2 type.mismatch: '..' joins texts and numbers, but this is a bool (write "
                "tostring(..), as in Lua)");
     CHECK_TEXT(error_of(w, "function() local a = print(1) end"),
                "1:22+5 call.invalid: 'print' returns no value");
@@ -202,15 +203,15 @@ static void test_indices(World *w) {
   }
   TEST("an index must be an integer") {
     CHECK_TEXT(error_of(w, "function() x[1.5] = 1 end"),
-               "1:14+3 type.mismatch: an index must be an integer, and this is a float "
+               "1:14+3 type.mismatch: an index must be an integer, but this is a float "
                "(math.floor(..) or rg.i32(..) makes an integer)");
     CHECK_TEXT(
         error_of(w, "function() x[y[0]] = 1 end"),
-        "1:14+4 type.mismatch: an index must be an integer, and this is an f64 (math.floor(..) "
+        "1:14+4 type.mismatch: an index must be an integer, but this is an f64 (math.floor(..) "
         "or rg.i32(..) makes an integer)");
     CHECK_TEXT(
         error_of(w, "function() x[flag[0]] = 1 end"),
-        "1:14+7 type.mismatch: an index must be an integer, and this is a bool (math.floor(..) "
+        "1:14+7 type.mismatch: an index must be an integer, but this is a bool (math.floor(..) "
         "or rg.i32(..) makes an integer)");
   }
   TEST("methods belong to fields and nodes that have them") {
@@ -262,31 +263,31 @@ static void test_types(World *w) {
   TEST("a condition must be a boolean") {
     CHECK_TEXT(
         error_of(w, "function() if n32[0] then end end"),
-        "1:15+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "1:15+6 type.condition: a condition is true or false, but this is an i32 (compare it: "
         "n32[0] ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() while x[0] do end end"),
-        "1:18+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+        "1:18+4 type.condition: a condition is true or false, but this is an f32 (compare it: "
         "x[0] ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() repeat until dt end"),
-        "1:25+2 type.condition: a condition is true or false, and this is a float (compare it: "
+        "1:25+2 type.condition: a condition is true or false, but this is a float (compare it: "
         "dt ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() local c = not n32[0] end"),
-        "1:26+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "1:26+6 type.condition: a condition is true or false, but this is an i32 (compare it: "
         "n32[0] ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = x[0] or 1 end"),
-        "1:19+4 type.condition: a condition is true or false, and this is an f32 (compare it: "
+        "1:19+4 type.condition: a condition is true or false, but this is an f32 (compare it: "
         "x[0] ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = n32[0] and 1 or 2 end"),
-        "1:19+6 type.condition: a condition is true or false, and this is an i32 (compare it: "
+        "1:19+6 type.condition: a condition is true or false, but this is an i32 (compare it: "
         "n32[0] ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = dt ? 1 : 2 end"),
-        "1:19+2 type.condition: a condition is true or false, and this is a float (compare it: "
+        "1:19+2 type.condition: a condition is true or false, but this is a float (compare it: "
         "dt ~= 0)");
   }
   TEST("a choice must have both sides, of one kind") {
@@ -342,11 +343,11 @@ static void test_types(World *w) {
                "(compare: .. ~= 0)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = flag[0] + 1 end"),
-        "1:19+7 type.mismatch: '+' takes numbers, and this is a bool (choose numbers by it: c "
+        "1:19+7 type.mismatch: '+' takes numbers, but this is a bool (choose numbers by it: c "
         "and 1 or 0)");
     CHECK_TEXT(
         error_of(w, "function() flag[0] = x[0] < flag[0] end"),
-        "1:29+7 type.mismatch: '<' takes numbers, and this is a bool (choose numbers by it: c "
+        "1:29+7 type.mismatch: '<' takes numbers, but this is a bool (choose numbers by it: c "
         "and 1 or 0)");
     CHECK_TEXT(error_of(w, "function() flag[0] = flag[0] == 1 end"),
                "1:30+2 type.mismatch: a bool is compared with an integer");
@@ -361,18 +362,18 @@ static void test_types(World *w) {
   }
   TEST("bit operators take integers") {
     CHECK_TEXT(error_of(w, "function() x[0] = x[0] & 1 end"),
-               "1:19+4 type.mismatch: '&' takes integers, and this is an f32 (math.floor(..) or "
+               "1:19+4 type.mismatch: '&' takes integers, but this is an f32 (math.floor(..) or "
                "rg.i32(..) makes an integer)");
     CHECK_TEXT(
         error_of(w, "function() x[0] = bit.band(x[0], 1) end"),
-        "1:28+4 type.mismatch: 'bit.band' takes integers, and this is an f32 (math.floor(..) "
-        "or rg.i32(..) makes an integer)");
+        "1:28+4 type.mismatch: 'bit.band' takes integers, but this is an f32 (math.floor(..) or "
+        "rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do x[i] |= 1 end end"),
                "1:36+4 type.mismatch: '|' takes integers, and 'x[i]' is an f32");
   }
   TEST("an update does not change its meaning by being cut") {
     CHECK_TEXT(error_of(w, "function() for i in rg.range(4) do n8[i] //= n32[i] end end"),
-               "1:46+6 type.mismatch: '//' works on a u8 here, and this is an i32 (convert it: "
+               "1:46+6 type.mismatch: '//' works on a u8 here, but this is an i32 (convert it: "
                "rg.u8(..))");
   }
   TEST("a local needs a value") {
@@ -425,7 +426,7 @@ static void test_loops(World *w) {
   }
   TEST("its head is well formed") {
     CHECK_TEXT(error_of(w, "function() for i, j, k in rg.range(4, 4) do end end"),
-               "1:22+1 loop.invalid: there are 2 axes to loop over, and no value for 'k'");
+               "1:22+1 loop.invalid: there are 2 axes to loop over, but no value for 'k'");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(1, 10) do end end"),
                "1:24+5 loop.invalid: 'rg.range(1, 10)' has 2 axes, and this loop names 1 (over two "
                "axes: for i, j in rg.range(1, 10); from a begin to an end: rg.range({1, 10}))");
@@ -446,7 +447,7 @@ static void test_loops(World *w) {
                "1:30+1 loop.invalid: an axis of a range is a number or a begin and an end (a step "
                "is computed: local i = begin + step * k)");
     CHECK_TEXT(error_of(w, "function() for i in rg.range(2.5) do end end"),
-               "1:30+3 value.fit: a range ends at a whole number, and this is 2.5");
+               "1:30+3 value.fit: a range ends at a whole number, but this is 2.5");
     CHECK_TEXT(
         error_of(w, "function() for i in rg.range(3):block(a) do end end"),
         "1:33+5 loop.invalid: 'block' takes a positive integer (write a number: :block(128))");

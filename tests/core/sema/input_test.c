@@ -74,9 +74,9 @@ static void test_arguments(World *w) {
     CHECK_TEXT(types_of(w, "function(self) local v = self.dt x[self.grid.n] = v end"),
                "self.dt: f32\nself.grid.n: i32\nv: f32\n");
     CHECK_TEXT(error_of(w, "function(self) x[0] = self end"),
-               "1:23+4 kernel.unsupported: 'self' is a table, which is not a value in a kernel "
-               "(name what is in it by its path, such as self.x; a call with a colon, t:f(..), "
-               "passes t as the first argument)");
+               "1:23+4 kernel.unsupported: 'self' is a table and cannot be used as a value in a "
+               "kernel (name what is in it by its path, such as self.x; a call with a colon, "
+               "t:f(..), passes t as the first argument)");
   }
   give_numbers(w, 0);
 }

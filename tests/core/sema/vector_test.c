@@ -10,9 +10,8 @@ static void test_types(World *w) {
   }
   TEST("an index may be a vector of integers, and no other") {
     CHECK_TEXT(error_of(w, "function() t[rg.vec2(1, 2)] = 1 end"),
-               "1:17+4 type.mismatch: an index must be an integer, and this is an f32 "
-               "(math.floor(..) or rg.i32(..) makes an "
-               "integer)");
+               "1:17+4 type.mismatch: an index must be an integer, but this is an f32 "
+               "(math.floor(..) or rg.i32(..) makes an integer)");
     CHECK_TEXT(error_of(w, "function() t[rg.ivec3(1)] = 1 end"),
                "1:12+14 index.count: 't' has 2 axes, 3 indices given");
     CHECK_TEXT(error_of(w, "function() t[rg.mat2(1)] = 1 end"),

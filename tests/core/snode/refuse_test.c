@@ -50,9 +50,9 @@ static void additions(void) {
   TEST("there is one size, or one per axis, and none below 1") {
     CHECK_TEXT(add_says(SNODE_DENSE, "ijk", two, 2), "\"ijk\" takes one size, or 3: 2 given");
     CHECK_TEXT(add_says(SNODE_DENSE, "i", &zero, 1),
-               "the size of axis 'i' must be at least 1, it is 0");
+               "the size of axis 'i' must be at least 1, got 0");
     CHECK_TEXT(add_says(SNODE_DENSE, "ij", two, 2),
-               "the size of axis 'j' must be at least 1, it is -3");
+               "the size of axis 'j' must be at least 1, got -3");
   }
   TEST("what no memory can hold is refused at once") {
     CHECK_TEXT(add_says(SNODE_DENSE, "i", &huge, 1),

@@ -35,7 +35,7 @@ static void elements(void) {
     }
     RgValue value = number(2.5);
     CHECK_ERROR(rg_field_set(fields[2], &two, 1, &value), "value.fit",
-                "field 'i32' is of type i32, 2.5 does not fit");
+                "field 'i32' cannot hold 2.5: its type is i32");
     CHECK_TEXT(rg_error(rg)->hint, "math.floor makes a whole number");
   }
   TEST("64-bit integers keep every bit") {
@@ -46,9 +46,9 @@ static void elements(void) {
     CHECK(rg_field_set(u64, &two, 1, &most) == 0 && rg_field_get(u64, &two, 1, &value) == 0);
     CHECK(value.kind == RG_VALUE_U64 && value.u64 == UINT64_MAX);
     CHECK_ERROR(rg_field_set(i64, &two, 1, &most), "value.fit",
-                "field 'l' is of type i64, 18446744073709551615ULL does not fit");
+                "field 'l' cannot hold 18446744073709551615ULL: its type is i64");
     CHECK_ERROR(rg_field_set(u64, &two, 1, &least), "value.fit",
-                "field 'u' is of type u64, -9223372036854775808LL does not fit");
+                "field 'u' cannot hold -9223372036854775808LL: its type is u64");
     least = (RgValue){.kind = RG_VALUE_I64, .i64 = -128};
     CHECK(rg_field_set(fields[0], &two, 1, &least) == 0 && get(fields[0], 2, 0, 1) == -128);
     least.i64 = -129;
@@ -64,9 +64,9 @@ static void elements(void) {
     CHECK(rg_field_set(b, &two, 1, &yes) == 0 && rg_field_get(b, &two, 1, &value) == 0 &&
           value.kind == RG_VALUE_BOOL && value.i64 == 1);
     CHECK_ERROR(rg_field_set(b, &two, 1, &one), "value.fit",
-                "field 'b' is of type bool, 1 does not fit");
+                "field 'b' cannot hold 1: its type is bool");
     CHECK_ERROR(rg_field_set(f64, &two, 1, &yes), "value.fit",
-                "field 'd' is of type f64, true does not fit");
+                "field 'd' cannot hold true: its type is f64");
   }
   TEST("a dense field has one place in memory") {
     void *pointer = NULL;
@@ -150,7 +150,7 @@ static void bulk(void) {
     CHECK(rg_field_copy(x, y) == 0 && call(block, "count", 0, 0, 0) == 9 && get(x, 0, 0, 2) == 3 &&
           get(x, 9, 4, 2) == 7);
     set(y, 2, 2, 2, 0.5);
-    CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' is of type i32, 0.5 does not fit");
+    CHECK_ERROR(rg_field_copy(x, y), "value.fit", "field 'x' cannot hold 0.5: its type is i32");
     CHECK_ERROR(rg_field_copy(age, y), "argument.invalid",
                 "field 'age' and field 'y' have different shapes: 3 x 3 and 15 x 15");
   }
