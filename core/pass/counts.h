@@ -4,19 +4,20 @@
 
 #include "ir/ir.h"
 
-/* Does the op change, or read, what the guard has? */
+/* Does the op read or change the guard's reference? */
 bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
-/* A fresh array that only the function around it knows, and no other iteration. */
+/* Is it a fresh array that is visible only in its own function, and to no other iteration? */
 bool counts_is_private(const IrInst *array);
-/* What a body does with arrays that others have, too: something; and something with elements, by
- * headers rather than by places. */
+/* How a body uses arrays that it shares: `any`: at all; `elements`: it accesses their elements
+ * through headers rather than through places. */
 typedef struct CountsUse { bool any, elements; } CountsUse;
 CountsUse counts_use(const IrKernel *kernel, IrRegion *body);
-/* Does the op reach elements of such an array, its first operand? */
+/* Does the op access elements of such an array, its first operand? */
 bool counts_reaches(const IrInst *inst);
-/* Of each function: do tasks call it? */
+/* For each function: is it called from a task? */
 bool *counts_find_parallel(Scratch *scratch, const IrKernel *kernel);
-/* Returns how many references memory takes over from guards of the function. */
+/* Transfers references from the function's guards to memory where that saves counting; returns how
+ * many. */
 int counts_hand_over(Scratch *scratch, const IrKernel *kernel, IrRegion *body);
 
 #endif

@@ -10,15 +10,15 @@
  * The effects of a task are those of its body and of its interior together: iterations of both
  * run at the same time. Those of a function that it calls are among them, once, anywhere in their
  * fields, and marked: their insts belong to the function, which others call too.
- * Sound: an answer is an upper bound of what one iteration does. What is not included does not
- * happen; what is included may happen in some iterations, in none, or many times. "Apart" is the
- * only statement about two iterations.
+ * Sound: an answer is an upper bound of what one iteration does. An effect that is not listed does
+ * not happen; a listed one may happen in some iterations, in none, or many times. Only "apart"
+ * (independent) makes a statement about two iterations.
  * Valid: until a pass adds, removes, moves or lowers an access or an op on a level, changes an
- * index, or makes a task. pass.def says which passes keep them; the pipeline forgets them after
- * the others. A pass that asks before it changes a body works with the old body's effects. Flags of
- * accesses and places (plain, own, inside, here, live) are read from the insts at the time of
- * the question, so setting one invalidates nothing. After `places` accesses have no field any
- * more: then only calls are known, and their trees, but for bits that are set. */
+ * index, or makes a task. pass.def says which passes keep the effects; the pipeline discards them
+ * after all others. A pass that queries them before it changes a body sees the old body's effects.
+ * Flags of accesses and places (plain, own, inside, here, active) are read from the insts at the
+ * time of the query, so setting one invalidates nothing. After `places` accesses no longer have a
+ * field: then only calls and their trees are known, except for bits that are set. */
 #ifndef RG_PASS_EFFECTS_H
 #define RG_PASS_EFFECTS_H
 
@@ -26,7 +26,7 @@
 #include "pass/pass.h"
 #include "pass/ranges.h"
 
-typedef enum EffectVerb { /* bits: fields and places unite what is done to them */
+typedef enum EffectVerb { /* bits, so that a field or place can hold a set of them */
   EFFECT_READS = 1,
   EFFECT_STORES = 2,
   EFFECT_UPDATES = 4,     /* by an operator; the old value is not used */
@@ -45,7 +45,7 @@ typedef struct EffectPlace {
   const IrRegion *function;  /* the body or the interior, whose parameters are the loop's indices */
   const IndexRange *index;   /* PLACE: by axis of its field's level; CELL: NULL, it has offsets */
   unsigned verbs;            /* of all accesses through it */
-  bool is_called;            /* in a function that the body calls: not to be changed */
+  bool is_called;            /* in a function that the body calls: passes must not change it */
 } EffectPlace;
 
 typedef struct EffectAccess {
@@ -58,7 +58,7 @@ typedef struct EffectAccess {
 
 typedef struct EffectField {
   unsigned verbs;
-  uint32_t updates;          /* by which operators: a bit per IrUpdate, of UPDATE and RMW */
+  uint32_t updates;          /* the operators of UPDATE and RMW: a bit per IrUpdate */
   int32_t first, last;       /* its accesses, in the order of the body; -1: none */
 } EffectField;
 
@@ -69,7 +69,7 @@ enum { /* what ops on levels and lists do in a tree; activation by writes is sep
   EFFECT_POPS = 8
 };
 
-/* an op on a level or list; also the queries IS_ACTIVE, LENGTH, COUNT */
+/* An op on a level or list; also the queries IS_ACTIVE, LENGTH, COUNT. */
 typedef struct EffectCall {
   IrInst *inst;
   IrOp op;
@@ -82,7 +82,7 @@ typedef struct EffectCall {
 
 typedef struct Effects {
   const IrKernel *kernel;
-  VEC(EffectPlace *) places;    /* in the order of the body, then of the interior; so the next */
+  VEC(EffectPlace *) places;    /* these three in the order of the body, then of the interior */
   VEC(EffectAccess) accesses;
   VEC(EffectCall) calls;
   EffectField *fields;          /* by kernel->fields, as many as there were */
@@ -91,31 +91,31 @@ typedef struct Effects {
   int field_count, tree_count;
 } Effects;
 
-/* Of a task, or of the host region (NULL): computed once, until a pass changes the kernel.
- * Borrowed until then. */
+/* The effects of a task, or of the host region (NULL): computed once and cached until a pass
+ * changes the kernel. Borrowed until then. */
 const Effects *effects_of(PassContext *ctx, const IrKernel *kernel, const IrTask *task);
-/* Of any region, kept by the caller; `interior` may be NULL. The parameters of `body` count as
- * the loop's indices. */
+/* The effects of any region, uncached and allocated in `scratch`; `interior` may be NULL. The
+ * parameters of `body` count as the loop's indices. */
 Effects *effects_collect(Scratch *scratch, const IrKernel *kernel, IrRegion *body,
                          IrRegion *interior);
-/* For the pipeline: the kernel has changed. */
+/* Discards the cached effects. For the pipeline, when the kernel has changed. */
 void effects_forget(PassContext *ctx);
 /* Are the cached effects still those of the kernel? For debug builds and tests. */
 bool effects_hold(PassContext *ctx, const IrKernel *kernel);
 
-/* The loop's index that the place has in an axis, alone or plus one constant; -1: none. */
+/* The loop's index that the place uses in an axis, alone or plus one constant; -1: none. */
 int effects_param(const EffectPlace *place, int axis);
-/* The loop's indices that effects_param finds in some axis: a bit for each. All: the place
- * distinguishes iterations. */
+/* The loop's indices that effects_param finds in some axis, a bit for each. If all bits are set,
+ * no two iterations have the same place. */
 unsigned effects_params(const EffectPlace *place);
 EffectWhere effects_where(const EffectPlace *place);
-/* No two iterations do one of `verbs` to the same element of the field. Proven by
- * indices alone, never after `leaf`; the user's promise (task->independent) is not looked at.
- * Two entries of kernel->fields share no element, unless they are in shared arrays, of which
+/* Are iterations independent: do no two of them do one of `verbs` to the same element of the field?
+ * Proven by indices alone, never after `leaf`; ignores the user's promise (task->independent).
+ * Different entries of kernel->fields share no element, except in arrays that may overlap, of which
  * nothing is proven. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs);
-/* No two iterations change the same list of a dynamic SNode, by calls or by writes to elements; and
- * none frees lists with what is above them. Proven as effects_are_apart. */
+/* Do no two iterations change the same list of a dynamic SNode, by calls or by writes to elements,
+ * and does none free lists by deactivating an ancestor? Proven like effects_are_apart. */
 bool effects_own_lists(const Effects *effects, const SNode *dynamic);
 
 /* EFFECT_ACTIVATES, EFFECT_DEACTIVATES: may calls activate or deactivate cells of `node`? */
@@ -124,8 +124,8 @@ unsigned effects_of_calls(const Effects *effects, const SNode *node);
 bool effects_access_activates(const Effects *effects, const EffectAccess *access,
                               const SNode *node);
 
-/* One line per access and call, then their union: for tests, and to check what passes claim to
- * keep. */
+/* One line per access and call, then their union: for tests, and to check passes that declare
+ * EFFECTS as kept. */
 void effects_print(StrBuf *out, const Effects *effects);
 
 #endif

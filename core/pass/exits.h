@@ -1,11 +1,12 @@
-/* exits.h - exits that only skip what follows become the other arm of their `if`. */
+/* exits.h - early-exit structurisation: an exit that only skips the following insts becomes an arm
+ * of an `if`. */
 #ifndef RG_PASS_EXITS_H
 #define RG_PASS_EXITS_H
 
 #include "ir/ir.h"
 
-/* A LOOP that runs once, since its last inst leaves it: replaced by its insts if what leaves it
- * earlier can be written as arms. Outer exits in it cross one loop less then. */
+/* Replaces a LOOP that runs only once (its last inst leaves it) by its insts, if all earlier exits
+ * can be written as arms. Exits to outer loops then cross one loop less. False: nothing changed. */
 bool exits_dissolve(IrInst *loop);
 
 #endif

@@ -1,10 +1,10 @@
-/* hoist.h - elements that every turn of a serial loop reads are read once, before it. */
+/* hoist.h - hoists reads of elements that every iteration of a serial loop repeats. */
 #ifndef RG_PASS_HOIST_H
 #define RG_PASS_HOIST_H
 
 #include "ir/ir.h"
 
-/* Of a nest of loops that surely run; `runs` says so of an inner one. */
+/* Hoists out of `nest`, a loop nest that runs at least once; `runs` says so of an inner loop. */
 void hoist_reads(IrKernel *kernel, IrInst *nest, bool (*runs)(const IrInst *loop));
 
 #endif

@@ -1,4 +1,4 @@
-/* lanes_cost.h - what a body would cost if several of its iterations ran side by side. */
+/* lanes_cost.h - estimates the cost of a body, scalar and vectorised. */
 #ifndef RG_PASS_LANES_COST_H
 #define RG_PASS_LANES_COST_H
 
@@ -11,26 +11,27 @@ typedef struct LaneSurvey {
   const IrRegion *region;
   const LaneFact *facts;
   int width, vector_bytes;
-  /* how often what is surveyed runs in one iteration; in `width` side by side, for any of them */
+  /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
+   * which runs it if any lane does */
   double often, visits;
-  int waiting;           /* loops around whose lanes wait for each other */
-  /* cost of `width` iterations one by one, inner loops perhaps in lanes; and side by side */
+  int waiting;           /* enclosing loops whose lanes have different trip counts */
+  /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
   double alone, beside;
-  bool is_simple;        /* LLVM's vectoriser takes it */
-  bool fetches, is_atomic; /* elements ahead of their use; shared ones are updated */
-  const char *obstacle;  /* what has no form in lanes; NULL: nothing */
+  bool is_simple;        /* LLVM's own vectoriser handles it */
+  bool fetches, is_atomic; /* prefetches elements; updates shared elements atomically */
+  const char *obstacle;  /* the op that cannot be vectorised; NULL: none */
   int32_t line;          /* of the obstacle */
 } LaneSurvey;
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body);
 
-/* A serial loop, taken by itself: its iterations may run side by side. */
+/* The body of a serial loop whose iterations are independent, for a survey by itself. */
 LaneBody lanes_of_loop(const IrInst *loop, int width);
-/* As a whole, with all its turns: one after the other, and side by side. */
+/* Surveys the whole loop with all its iterations, scalar and vectorised. */
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
                              int width);
 
-/* Of one op, in one iteration; an addition is 1. */
+/* The cost of one scalar op, relative to an addition. */
 int lanes_op_cost(const IrInst *inst);
 
 #endif

@@ -1,4 +1,4 @@
-/* lanes_guess.h - what is not known until it runs, guessed: how often loops turn and arms run. */
+/* lanes_guess.h - static guesses of trip counts and branch probabilities. */
 #ifndef RG_PASS_LANES_GUESS_H
 #define RG_PASS_LANES_GUESS_H
 
@@ -7,17 +7,17 @@
 typedef struct TurnGuess {
   double turns;
   bool is_known; /* both bounds are constants */
-  bool is_even;  /* alike for most iterations, though the bounds depend on data */
+  bool is_even;  /* most lanes have a similar trip count, although the bounds depend on data */
 } TurnGuess;
 
-/* How often a serial loop turns, if both bounds are constants; else 0. */
+/* The trip count of a serial loop if both bounds are constants; else 0. */
 int64_t lanes_turns(const IrInst *loop);
 TurnGuess lanes_guess_turns(const IrInst *loop);
 
-/* The share of its executions in which an `if` runs an arm. */
+/* The fraction of an `if`'s executions that run the arm. */
 double lanes_guess_arm(const IrInst *inst, int arm);
-/* A processor guesses it right, or needs not guess: an arm is a few operations, of which LLVM makes
- * selects. */
+/* Is the branch well predicted, or free of prediction because its arms are so short that LLVM makes
+ * selects? */
 bool lanes_is_foreseen(const IrInst *inst);
 
 #endif

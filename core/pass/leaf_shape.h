@@ -1,16 +1,16 @@
 /* leaf_shape.h - how the cells under one node of a pointer SNode are laid out, as the leaf passes
  * see them.
  *
- * The axes of a leaf are those of its cells in storage order: what only outer dense levels divide
- * comes first, then the cells' own axes as declared, so the last one is the row. */
+ * The axes of a leaf are those of its cells in storage order: first the axes that only outer dense
+ * levels divide, then the cells' own axes as declared, so the last one is the row. */
 #ifndef RG_PASS_LEAF_SHAPE_H
 #define RG_PASS_LEAF_SHAPE_H
 
 #include "ir/task.h"
 
 typedef struct LeafShape {
-  const SNode *node_level;               /* whose nodes are the leaves */
-  const SNode *cells;                /* the dense level below whose cells are visited */
+  const SNode *node_level;           /* its nodes are the leaves */
+  const SNode *cells;                /* the dense level below; its cells are visited */
   int axis_count;
   int index[SNODE_MAX_AXES];         /* of a leaf axis: position among the cells' indices */
   int coordinate[SNODE_MAX_AXES];    /* of a leaf axis: position among the node's coordinates; -1:
@@ -24,10 +24,10 @@ bool leaf_shape_of(const SNode *node_level, const SNode *cells, LeafShape *shape
 bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *shape);
 /* Is there exactly one cell of `node` for each cell of the leaf, at the same indices? */
 bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
-/* The same of another node level: has it a twin of each leaf, with cells of `node` at the indices
- * of the leaf's? */
+/* Does another node level, the one that holds `node`, have a twin of each leaf: a node whose cells
+ * have the same indices as the leaf's? */
 bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node);
-/* Has `level` a node at each place along coordinate `k` where the node level `own` may have one? */
+/* Along coordinate `k`, can `level` have a node wherever the node level `own` can? */
 bool leaf_shape_is_within(const SNode *own, const SNode *level, int k);
 /* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);

@@ -1,4 +1,4 @@
-/* nest.h - nested serial loops, opened from the outside in; building continues inside the
+/* nest.h - builds nested serial loops from the outside in; the builder stays inside the
  * innermost. */
 #ifndef RG_PASS_NEST_H
 #define RG_PASS_NEST_H

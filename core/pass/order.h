@@ -5,13 +5,14 @@
 #include "ir/task.h"
 #include "pass/nest.h"
 
-/* Must a walk in index order over `cells` go by the existing nodes, since an axis is unbounded? */
+/* Must a walk in index order over `cells` enumerate the existing nodes, since an axis is
+ * unbounded? */
 bool order_is_needed(const SNode *cells);
-/* Host region: the nodes for such a walk, as they are at this point; `depth`: number of enclosing
+/* Host region: takes a sorted snapshot of the nodes for such a walk; `depth`: number of enclosing
  * walks. */
 IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth);
-/* The loops, in the body or the host region; `order` is visible there. Returns the cells'
- * indices. */
+/* Opens the loops, in the body or the host region, where `order` must be visible. Sets `indices` to
+ * those of the cells. */
 void order_nest(Nest *nest, const SNode *cells, IrInst *order, IrInst **indices);
 
 #endif

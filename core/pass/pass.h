@@ -8,25 +8,25 @@
 typedef struct PassContext {
   Scratch *scratch;
   int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
-  bool for_cuda;      /* no vector rows */
-  bool looks_up_alone; /* of a GPU's threads, each one by itself: no memory is shared for it */
-  bool keeps_order;   /* of sums of floats, whatever that costs */
-  bool has_one_order; /* of iterations, in each run: no later compile may show another */
+  bool for_cuda;      /* the target is a GPU: no vector rows */
+  bool looks_up_alone; /* each GPU thread does its own look-ups, instead of sharing them */
+  bool keeps_order;   /* sums of floats keep their order, whatever that costs */
+  bool has_one_order; /* every run uses the same iteration order, also after a recompile */
   bool spreads_wide;  /* more threads of a GPU than usual share a leaf */
-  bool goes_by_squares; /* the pass `squares` does something */
-  bool forces_streams; /* RG_STRESS=force_streams: stores of small fields go past the caches, too */
-  bool forces_lanes;  /* RG_STRESS=force_lanes: range tasks run in lanes wherever they can */
-  bool takes_long;    /* the kernel is worth a long compile: long bodies run in lanes, too */
-  bool explains;      /* the pass `explain` notes what became of every access */
-  bool verify;        /* after every pass */
-  /* Option RG_WITHOUT: passes not to run, as a list with commas; those that need what they do are
-   * left out with them, and `leaf` makes its loops without cursors. NULL: none. `tasks` and
-   * `places` are necessary: then the IR is refused at the end. */
+  bool goes_by_squares; /* the pass `squares` tiles all loops that may profit */
+  bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
+  bool forces_lanes;  /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
+  bool takes_long;    /* the kernel is worth a long compile: vectorises long bodies, too */
+  bool explains;      /* the pass `explain` notes how every access was compiled */
+  bool verify;        /* the IR after every pass */
+  /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
+   * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
+   * `tasks` or `places`, which are necessary, the final verification refuses the IR. */
   const char *without;
-  /* Option RG_STOP_AFTER: passes past this step are left out likewise; 0: none is. */
+  /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;
-  int step;           /* which the pipeline is at, from 1 on */
-  /* NULL: none; the text is "(unchanged)" if it is */
+  int step;           /* number of the running pass, from 1 on */
+  /* Receives the IR after each pass, or "(unchanged)". NULL: no dump. */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;
   struct EffectsCache *effects; /* effects computed since the kernel last changed; initially NULL */
@@ -34,12 +34,12 @@ typedef struct PassContext {
 
 bool pass_is_without(const PassContext *ctx, const char *pass);
 bool pass_run_all(PassContext *ctx, IrKernel *kernel, Error *err);
-/* The passes that it runs, in running order: the name of number k, NULL past the last. */
+/* The passes of pass_run_all in running order; pass_name is NULL past the last. */
 int pass_count(void);
 const char *pass_name(int k);
-bool pass_is_necessary(const char *pass); /* without it there is no code */
-/* The passes named in a comma-separated list, in the order given: what tests use. In either an
- * order that leaves a pass without what it needs is refused. */
+bool pass_is_necessary(const char *pass); /* is it required to produce code? */
+/* For tests: runs the passes named in a comma-separated list, in the given order. Both functions
+ * fail if a pass lacks a fact that it needs. */
 bool pass_run_named(PassContext *ctx, IrKernel *kernel, const char *names, Error *err);
 
 #define FACT(NAME, TEXT)

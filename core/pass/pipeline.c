@@ -40,11 +40,11 @@ typedef struct Pass {
 #include "pass/pass.def"
 #undef PASS
 
-/* atomics and bounds read bodies as the user's loops have them. fold runs where the previous
- * pass leaves constants and unused values: after `tasks`, so that the next ones see folded indices,
+/* `atomics` and `bounds` need loops as the user wrote them. `fold` runs wherever the previous pass
+ * leaves constants and unused values: after `tasks`, so that later passes see folded indices,
  * after `unroll`, whose copies differ in constants, and at the end, since `places` emits address
- * arithmetic naively. race, stencil and explain change nothing: two read what the user wrote, the
- * last how it was compiled. */
+ * arithmetic naively. `race`, `stencil` and `explain` change nothing: the first two read the user's
+ * code, the last reports how it was compiled. */
 static const Pass *const order[] = {
     &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &fixed, &locks, &race, &stencil,
     &exits, &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans,
@@ -57,8 +57,8 @@ static const Pass *const by_name[] = {
 #undef FACT
     NULL};
 
-/* The facts that hold of a kernel from sema, or from a text: if it has tasks, the text is
- * trusted. */
+/* The facts that hold of a kernel from sema, or of one parsed from text. A text that has tasks may
+ * come from any point of the pipeline, so it is trusted with all later facts. */
 static unsigned facts_of(const IrKernel *kernel) {
   bool has_tasks = kernel->tasks.count || kernel->frame_slots;
   return has_tasks ? ~(unsigned)(HOST_LOOPS | EFFECTS) : SYMBOLIC | HOST_LOOPS | ROLLED;
@@ -111,8 +111,8 @@ static bool run_pass(PassContext *ctx, const Pass *pass, IrKernel *kernel, unsig
   return true;
 }
 
-/* What comes in is a kernel as `lower` or a text may leave it; what goes out, one that code
- * generation takes. */
+/* Verifies the kernel at either end of the pipeline: as sema or a text leaves it, and, if
+ * `is_final`, as code generation takes it. */
 static bool verify_border(PassContext *ctx, const IrKernel *kernel, bool is_final, Error *err) {
   Error why;
   error_clear(&why);
@@ -132,8 +132,8 @@ bool pass_is_without(const PassContext *ctx, const char *pass) {
   return false;
 }
 
-/* Because it is named, or because what it needs has not been done. `leaf` itself leaves out what it
- * can. */
+/* A pass is left out because it is named, or because a fact that it needs was left out. `leaf`
+ * always runs, since later passes need its loops; it leaves out its own optimisations. */
 static bool is_left_out(const PassContext *ctx, const Pass *pass, unsigned facts) {
   if (!ctx->stop_after && (!ctx->without || !ctx->without[0])) return false;
   return (pass != &leaf && pass_is_without(ctx, pass->name)) || (pass->needs & ~facts) != 0;

@@ -1,4 +1,4 @@
-/* places.h - what the files of pass `places` share. */
+/* places.h - shared by the files of pass `places` (address lowering). */
 #ifndef RG_PASS_PLACES_H
 #define RG_PASS_PLACES_H
 
@@ -9,11 +9,11 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-typedef struct CellRow { /* where a CELL is; by id of the CELL */
-  /* start of its row in its leaf; in the leaf it may cross into, NULL: none. Only if rows are
-   * runs */
+typedef struct CellRow { /* the address of a CELL; by id of the CELL */
+  /* start of its row in its leaf, and in the leaf that it may cross into (NULL: none); set only if
+   * rows are contiguous */
   IrInst *same, *other;
-  IrInst *element;      /* the element's address; NULL: ROW_LOAD finds it */
+  IrInst *element;      /* the element's address; NULL: ROW_LOAD computes it */
 } CellRow;
 
 typedef struct Tile Tile; /* tiles.c */
@@ -21,17 +21,17 @@ typedef struct Tile Tile; /* tiles.c */
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
-  const IrTask *task;   /* NULL: the host region, or a function: */
-  bool is_called;
+  const IrTask *task;   /* NULL in the host region and in functions */
+  bool is_called;       /* in a function */
   IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
   LeafShape shape;      /* of a task over leaves */
-  IrInst *row;          /* the ROW around, if any */
-  IrInst *first_row;    /* the first of its pieces: what they share is computed before it */
+  IrInst *row;          /* the enclosing ROW, if any */
+  IrInst *first_row;    /* its first piece: values that all pieces share are computed before it */
   CellRow *cells;       /* by id, for ids from before the pass */
   Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
   bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells, */
-  bool *loses, *grows;  /* deactivate cells, activate some */
-  Tile **tiles;         /* by 2 * id of a PLACE, + 1 where it is written to; NULL: it has none */
+  bool *loses, *grows;  /* deactivate cells, or activate cells */
+  Tile **tiles;         /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no tile */
   int tile_ids;
   Map walks;            /* PLACE -> the variable with its chunk's node: list_walk.c */
 };
@@ -43,40 +43,41 @@ void cells_lower_cell(Lower *l, const IrInst *cell);
 void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, CAS of a CELL */
 
 /* lists.c */
-void lists_survey(Lower *l, const Effects *effects); /* adds what they do; NULL: nothing */
-bool lists_lock(Lower *l, const SNode *dynamic); /* while one of its lists changes */
+void lists_survey(Lower *l, const Effects *effects); /* records the effects; NULL: none */
+bool lists_lock(Lower *l, const SNode *dynamic); /* must each change of a list hold its lock? */
 RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic);
 /* Does the iteration append to the list that it empties? */
 bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
 typedef enum ListWay { LIST_AT_ONCE, LIST_LOGGED, LIST_STAGED } ListWay;
-ListWay lists_way(Lower *l, const IrInst *append); /* how is it appended? */
+ListWay lists_way(Lower *l, const IrInst *append); /* how the append runs: see lists.c */
 bool lists_change(Lower *l, const SNode *dynamic); /* may the task change any of its lists? */
-/* list_walk.c: before the insts of a serial loop are lowered; and the address of an element that it
- * reads, before the access; NULL: it does not go along its list. */
+/* list_walk.c: call list_walk before lowering the insts of a serial loop. list_walk_address emits,
+ * before the access, the address of an element that the loop reads; NULL if the access does not go
+ * along the list. */
 void list_walk(Lower *l, IrInst *loop);
 IrInst *list_walk_address(Lower *l, IrBuilder *b, const IrInst *access);
 /* kind_dynamic.c */
 void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 
-/* ahead.c: before a body's insts are lowered, at its begin. */
+/* ahead.c: emits prefetches at the begin of a body whose insts are not lowered yet. */
 void ahead_fetch(Lower *l, IrRegion *body);
 /* tiles.c */
-void tiles_survey(Lower *l, const Effects *effects); /* NULL: nothing is done */
+void tiles_survey(Lower *l, const Effects *effects); /* NULL: no effects */
 void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
 /* The address of the accessed element, before the access; NULL: it is in no tile. */
 IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);
 
-/* places.c: moves `inst` into the arm of an IF before its old position, */
+/* places.c: moves `inst` into the arm of a new IF at its old position; returns the IF. */
 IrInst *places_guard(Lower *l, IrInst *inst, IrInst *condition);
-/* and its result into a variable: zero if the arm is not taken. */
+/* Passes the result of `inst` out of the IF in a variable: zero if the arm is not taken. */
 void places_bring_out(Lower *l, IrInst *branch, IrInst *inst);
 void places_lower_access(Lower *l, IrInst *inst); /* of a PLACE */
 /* The address of an element of a field, at the end of a walk. */
 IrInst *places_element(const Lower *l, Address *a, const IrField *field);
-/* Keeps what was activated on the way active after `inst`, although other iterations may deactivate
- * it. */
+/* Ensures that cells activated on the way are active after `inst`, although other iterations may
+ * deactivate them. */
 void places_keep_active(Lower *l, const Address *a, IrInst *inst);
-/* Turns `access` into its op on memory, at a valid address. Row lanes, 0 or 1: scalar. */
+/* Turns `access` into its op on memory, at a valid address. `lanes`: of the row; 0 or 1: scalar. */
 void places_access_memory(IrKernel *kernel, IrInst *access, IrInst *address, int lanes);
 
 #endif

@@ -14,26 +14,26 @@ static inline bool rewrite_is_access(IrOp op) { return op == IR_LOAD || rewrite_
  * `inst`. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
-/* The value of `inst` once more, of these operands, which have the same values as its own. */
+/* Emits a copy of `inst` with these operands, which have the same values as its own. */
 IrInst *rewrite_again(IrBuilder *b, const IrInst *inst, IrInst *const *operands);
-/* Of two conditions; NULL: always. */
+/* The conjunction of two conditions, of which NULL means true. */
 IrInst *rewrite_both(IrBuilder *b, IrInst *first, IrInst *second);
 /* Turns `inst` in place into this op without attributes; it keeps its type and its users. */
 void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands);
-/* A call of the runtime; its type is the entry's result. */
+/* Turns `inst` in place into a call of the runtime; its type is the entry's result. */
 void rewrite_become_call(IrKernel *kernel, IrInst *inst, RtEntry entry, int tree, int number,
                          int operand_count, IrInst *const *operands);
 /* Moves the insts of `from` to the end of `to`. */
 void rewrite_move_all(IrRegion *from, IrRegion *to);
 /* Replaces every operand in root that has an entry in `with` (by inst id, `count` long). */
 void rewrite_operands(IrRegion *root, IrInst *const *with, int count);
-/* Removes pure insts that nothing uses, and what only they used. */
+/* Removes pure insts that nothing uses, and transitively those that only they used. */
 void rewrite_drop_dead(IrRegion *root);
 int rewrite_count(IrRegion *root); /* insts in root and deeper */
-/* a op b is b mirrored(op) a, of comparisons. */
+/* For a comparison, `a op b` is `b mirrored(op) a`. */
 IrOp rewrite_mirrored(IrOp op);
-/* The new value of an element: old op= value. EXCHANGE is value itself. */
+/* The new value of an element after `old op= value`; for EXCHANGE, `value` itself. */
 IrInst *rewrite_update_value(IrBuilder *b, IrUpdate op, IrInst *old, IrInst *value);
 
 #endif

@@ -1,5 +1,5 @@
-/* serial.h - host code that touches elements, on its way to tasks of one thread: serial_groups.c
- * says which insts go together, serial.c moves them. */
+/* serial.h - moves host code that accesses elements into tasks of one thread, for a GPU:
+ * serial_groups.c chooses the groups of insts, serial.c moves them. */
 #ifndef RG_PASS_SERIAL_H
 #define RG_PASS_SERIAL_H
 
@@ -13,12 +13,12 @@ typedef struct Group {
 typedef struct Serial {
   IrKernel *kernel;
   Scratch *scratch;
-  bool calls_device;  /* some function of the kernel touches elements */
+  bool calls_device;  /* some function of the kernel accesses elements */
   int id_count;
-  int *group;         /* by id: its group + 1; 0: it stays */
-  bool *leaves;       /* by id: of a group, used outside it */
-  int *slot;          /* by id: where such a value is in the frame, + 1 */
-  IrInst **with;      /* by id: what it is for the host region */
+  int *group;         /* by id: its group + 1; 0: it stays in the host region */
+  bool *leaves;       /* by id: in a group, and used outside it */
+  int *slot;          /* by id: the frame slot of such a value, + 1 */
+  IrInst **with;      /* by id: its replacement in the host region */
   VEC(Group) groups;
   /* of the group being moved */
   int number;
@@ -29,7 +29,7 @@ typedef struct Serial {
   Map inside;         /* id of a value or variable outside -> the one inside */
 } Serial;
 
-/* Values that a task computes again instead of getting them. */
+/* Is it an address, which a task recomputes instead of receiving it in the frame? */
 bool serial_is_address(const IrInst *inst);
 /* Fills `groups`, and by id `group` and `leaves`. */
 void serial_find_groups(Serial *s);

@@ -1,14 +1,14 @@
-/* streams.h - stores that go past the caches: which of a task's may. */
+/* streams.h - chooses the stores of a task that are non-temporal (bypass the caches). */
 #ifndef RG_PASS_STREAMS_H
 #define RG_PASS_STREAMS_H
 
 #include "pass/lanes_cost.h"
 
-/* Marks those of a range task whose body the survey is of, and says in `traffic` how much an
+/* Marks such stores of a range task; `survey` is of its body. Sets `traffic` to the bytes that an
  * iteration reads and writes. */
 void streams_mark(const PassContext *ctx, const IrKernel *kernel, IrTask *task,
                   const LaneSurvey *survey);
-/* The task stays as it is: nothing goes past the caches. */
+/* Makes all stores of the task ordinary ones. */
 void streams_clear(IrTask *task);
 
 #endif

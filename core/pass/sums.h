@@ -1,11 +1,11 @@
-/* sums.h - what variables from outside a loop are to it. */
+/* sums.h - recognises variables that are sums (reductions) of a serial loop. */
 #ifndef RG_PASS_SUMS_H
 #define RG_PASS_SUMS_H
 
 #include "ir/ir.h"
 
-/* Is each variable from outside that the loop sets one to which it only adds, and does nothing in
- * it depend on what has been added? Then partial sums of its turns may be added in the end. */
+/* Does the loop only add to each outside variable that it sets, and does nothing in the loop depend
+ * on these sums? Then iterations may add to partial sums, which are combined after the loop. */
 bool sums_only(Scratch *scratch, const IrKernel *kernel, const IrInst *loop);
 
 #endif

@@ -1,4 +1,4 @@
-/* tasks.h - what the files of pass `tasks` share. */
+/* tasks.h - shared by the files of pass `tasks`. */
 #ifndef RG_PASS_TASKS_H
 #define RG_PASS_TASKS_H
 

@@ -4,11 +4,11 @@
  *     load place f0 %i + a, %j + b    =>         the nest with `load place f0 inside ..`
  *   } }                                        } else { the nest as it was }
  *
- * The bases are values defined before the nest, or the index of its outermost loop, of which begin
- * and last are checked. Places that depend on anything else keep their checks.
+ * The bases are values defined before the nest, or the index of its outermost loop; of the latter,
+ * begin and last are checked. Places that depend on anything else keep their checks.
  *
- * A loop along whose index they reach beyond both sides is cut in three instead: what is at the
- * edges keeps its checks.
+ * If places reach beyond the shape at both ends of a loop, the loop is split into three instead:
+ * the iterations at the edges keep their checks.
  *
  *   for k = a, b {                     for k = a, 0 { the loop as it was }
  *     load place f0 %k - 1        =>   for k = max(a, 1), min(b, n) { .. inside .. }
@@ -22,18 +22,18 @@
 typedef struct WindowPlace {
   IrKernel *kernel;
   const IrTask *task;    /* NULL: in the host region or in a function */
-  const IrRegion *body;  /* its parameters are the parallel loop's own indices; NULL: none */
-  Limits limits[SNODE_MAX_AXES]; /* of these */
+  const IrRegion *body;  /* its parameters are the parallel loop's indices; NULL: none */
+  Limits limits[SNODE_MAX_AXES]; /* of these parameters */
 } WindowPlace;
 
 WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body);
 
-/* The copy of `nest` in which places are `inside`; `nest` itself becomes the other arm. NULL, and
- * nothing is changed, if no check can be saved. In tasks over cells, places at the loop's own
- * indices are left to the leaf passes. */
+/* Makes a copy of `nest` in which places are `inside`, and `nest` itself the other arm. Returns the
+ * copy; NULL, without a change, if no check can be saved. In tasks over cells, places at the loop's
+ * own indices are left to the leaf passes. */
 IrInst *window_split(const WindowPlace *at, IrInst *nest);
-/* The same of a loop that is not written out, or cut in three; false: nothing is changed. `edge`: a
- * loop over the same indices, in no region, that does the same where the checks are needed; NULL: a
+/* The same for a loop that is not unrolled, or that is split into three; false: nothing changed.
+ * `edge`: a loop over the same indices, in no region, that does the same with checks; NULL: use a
  * copy. */
 bool window_loop(const WindowPlace *at, IrInst *loop, IrInst *edge);
 
