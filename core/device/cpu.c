@@ -60,7 +60,8 @@ static bool create_workers(CpuDevice *cpu) {
   return cpu->workers && cpu->took_part;
 }
 
-/* What a loop moves for which going past the caches pays: it leaves nothing there for the next. */
+/* How many bytes a loop must write for non-temporal stores to pay: so many that the caches would
+ * hold nothing for the next loop. */
 static uint64_t stream_bytes(void) {
   uint64_t cache = cache_bytes();
   if (option_has_word("RG_STRESS", "force_streams")) return 0;

@@ -1,4 +1,4 @@
-/* cpu.h - the parts of the CPU device. For the room alone. */
+/* cpu.h - the parts of the CPU device. Private to this room. */
 #ifndef RG_DEVICE_CPU_H
 #define RG_DEVICE_CPU_H
 
@@ -13,10 +13,10 @@ typedef struct CpuDevice {
   Device device;
   Pool *pool;
   RtWorker *workers;
-  uint8_t *took_part;         /* by worker: it ran a chunk of the task */
+  uint8_t *took_part;         /* by worker: has it run a chunk of the task? */
   DeviceLaunch *launch;       /* the running launch */
-  Said said;                  /* what it said so far */
-  Arena shadow;               /* memory of the race detector's table: */
+  Said said;                  /* its messages so far */
+  Arena shadow;               /* memory of the race detector's table */
   RtRaces races;
   Waiting *waiting;           /* presence.h */
   int32_t waiting_count;
@@ -29,7 +29,7 @@ void cpu_unload(Device *device, DeviceCode *code);
 
 /* cpu_launch.c */
 bool cpu_launch(Device *device, DeviceLaunch *launch, Error *err);
-/* RtContext.parallel, of a context whose host is the device */
+/* RtContext.parallel for contexts whose host is the device */
 void cpu_share(RtContext *context, int64_t count, RtPart *part, void *data);
 
 #endif

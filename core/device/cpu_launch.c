@@ -1,11 +1,10 @@
 /* cpu_launch.c - splits a task's positions among the workers of a pool.
  *
- * Granularity: a chunk is worth about CHUNK_NS of work, so that handing it out costs next to
- * nothing, but there are several chunks per worker, which balances uneven work; they begin at
- * multiples of ROW, where vector rows and cache lines do. A loop worth less than SERIAL_NS runs on
- * the caller.
+ * Granularity: a chunk takes about CHUNK_NS, so that handing it out costs next to nothing, but
+ * there are several chunks per worker, which balances uneven work. Chunks begin at multiples of
+ * ROW, as vector rows and cache lines do. A loop that takes less than SERIAL_NS runs on the caller.
  * If a task has a privatised version (private_copies.h), that one runs when it pays.
- * Between tasks trees are refreshed and collected, so that lists show what the previous task did
+ * Between tasks, trees are refreshed and collected, so that lists show what the previous task did
  * and freed nodes are reused; both return at once if nothing changed. */
 #include <stdatomic.h>
 #include <string.h>
@@ -25,11 +24,11 @@ typedef struct Running { /* one task, as its workers see it */
   RtContext *context;
   _Atomic(RtTaskFunction *) function;
   DeviceLaunch *launch;
-  int32_t number;             /* of the task */
-  _Atomic bool has_run;       /* a chunk of it */
-  _Atomic bool improves;      /* it has asked for better code */
+  int32_t number;             /* number of the task */
+  _Atomic bool has_run;       /* a chunk has finished */
+  _Atomic bool improves;      /* a worker has called launch->improve */
   uint8_t *took_part;
-  _Atomic bool *fails;        /* once */
+  _Atomic bool *fails;        /* the next chunk fails, once */
 } Running;
 
 /* RG_STRESS=fail_assert_in_task */
@@ -43,8 +42,8 @@ static RtTaskFunction *function_of(const DeviceCode *code, int32_t number) {
   return function;
 }
 
-/* One worker waits for better code, with which all go on. Not before the launch has done anything:
- * it may be short. */
+/* One worker waits for better code, and all workers continue with it. The launch must have done
+ * some work first, as it may be short. */
 static void improve(Running *running) {
   DeviceLaunch *launch = running->launch;
   if (launch->runs <= 1 && !atomic_load_explicit(&running->has_run, memory_order_relaxed)) return;
@@ -75,7 +74,8 @@ static int64_t count_positions(DeviceLaunch *launch, const DeviceTask *task) {
   return (int64_t)tree->managers[task->manager].list_count;
 }
 
-/* What the user asked for, or a multiple if that would be too many chunks. */
+/* The block size that the user requested, or a multiple of it if that would make too many
+ * chunks. */
 static int64_t block_chunk(int64_t block, int64_t total) {
   return block * (total / block / MOST_CHUNKS + 1);
 }
@@ -98,7 +98,8 @@ static int64_t choose_chunk(const CpuDevice *cpu, const DeviceLaunch *launch,
   return whole_rows(max_i64(even, worth), total);
 }
 
-/* Every tree of the launch: a body may activate in any of them. No task is running. */
+/* Refreshes every tree of the launch, as a body may activate cells in any. No task may be
+ * running. */
 static void refresh_trees(DeviceLaunch *launch) {
   RtContext *context = &launch->context;
   for (int32_t i = 0; i < context->tree_count; i++) {
@@ -147,7 +148,7 @@ static void run_task(RtContext *context, int32_t number) {
   DeviceLaunch *launch = cpu->launch;
   const DeviceTask *task = &launch->tasks[number];
   if (rt_stopped(context)) return;
-  refresh_trees(launch); /* what the host region did */
+  refresh_trees(launch); /* the host region may have changed them */
   gather(cpu, launch);
   context->task = number;
   int64_t total = count_positions(launch, task);

@@ -13,13 +13,13 @@
 
 /* -- a context that is lost -------------------------------------------------------------------- */
 
-/* A fault ends the context, which all runtimes of the process share: how often that happened, and
- * for how many of these a new runtime has had the context made anew. Nothing of the old one is
- * freed by us, as its addresses may be those of the new one's memory. */
+/* A fault ends the context, which all runtimes of the process share. `faults` counts that, and
+ * `renewals` how many of these contexts a new runtime has reset. We free nothing of an old context,
+ * as the new one may reuse its addresses. */
 static _Atomic uint32_t faults, renewals;
 
 static void lose(CudaDevice *cuda) {
-  uint32_t seen = cuda->faults_before; /* one fault counts once, whoever sees it */
+  uint32_t seen = cuda->faults_before; /* one fault counts once, whichever runtime sees it */
   cuda->is_lost = cuda->has_faulted = true;
   if (cuda->has_context) atomic_compare_exchange_strong(&faults, &seen, seen + 1);
 }
@@ -64,7 +64,7 @@ bool cuda_settle(CudaDevice *cuda, Error *err) {
 
 /* -- memory, as the host sees it: that of the mirror ------------------------------------------- */
 
-/* The mirror of memory that the host never looks at takes none. */
+/* Hints are ignored, so that a mirror takes no memory where the host never reads it. */
 static void leave_as_it_is(Device *device, uint8_t *from, uint64_t size_bytes) {}
 
 /* -- the device -------------------------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static void destroy_cuda(Device *device) {
     free_all(cuda);
     cuda->driver.cuCtxPopCurrent_v2(&context);
   }
-  cuda->is_lost = true; /* without its context nothing can be given back */
+  cuda->is_lost = true; /* without its context nothing can be freed */
   cuda_plain_free(cuda);
   if (cuda->has_context) cuda->driver.cuDevicePrimaryCtxRelease_v2(cuda->about.number);
   driver_close(&cuda->driver);
@@ -173,7 +173,7 @@ static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   return ok;
 }
 
-/* The newest one that code can be made for; for newer GPUs the driver translates. */
+/* The newest architecture that we can compile for; the driver translates for newer GPUs. */
 static int processor_for(int capability) {
   int newest = 0;
 #define GPU(CAPABILITY, ISA)                                                                      \
@@ -209,8 +209,8 @@ static void fill_guesses(int64_t *guesses) {
 #undef GUESS
 }
 
-/* As a launcher of ranks says it: regolith run, whose ranks are on one host; Open MPI, MPICH and
- * Intel's, Slurm. */
+/* This process's number on its host, as the launcher of ranks sets it: regolith run, whose ranks
+ * are on one host; Open MPI; MPICH and Intel MPI; Slurm. */
 static int number_on_host(void) {
   static const char *const names[] = {"RG_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                       "SLURM_LOCALID"};
@@ -221,7 +221,7 @@ static int number_on_host(void) {
   return 0;
 }
 
-/* For driver_device. */
+/* Finds the `number` to pass to driver_device. */
 static bool choose_gpu(int *number, Error *err) {
   const char *text = option_text("RG_GPU");
   char *end;

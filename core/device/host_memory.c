@@ -1,4 +1,4 @@
-/* host_memory.c - memory of the host, by arenas. */
+/* host_memory.c - host memory, allocated as arenas. */
 #include "device/host_memory.h"
 
 #include <string.h>

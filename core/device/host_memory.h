@@ -1,5 +1,5 @@
-/* host_memory.h - rows of a device's table, and callbacks of the runtime, for memory of the host:
- * that of the CPU, and the mirror of a GPU's. A context's `host` is its Device. */
+/* host_memory.h - functions of a DeviceTable, and callbacks of the runtime, for host memory: the
+ * CPU's own, and the mirror of a GPU's. A context's `host` is its Device. */
 #ifndef RG_DEVICE_HOST_MEMORY_H
 #define RG_DEVICE_HOST_MEMORY_H
 

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* All but `stop`, which is the caller's, and which any thread may write at any time. */
+/* Copies all members except `stop`, which belongs to the caller and which any thread may write at
+ * any time. */
 static void begin_context(RtContext *context, const RtContext *native) {
   const size_t before = offsetof(RtContext, stop), past = before + sizeof context->stop;
   memcpy(context, native, before);
@@ -26,7 +27,7 @@ void launch_begin(const Device *device, DeviceLaunch *launch, RunTask *run) {
   launch->is_skipped = false;
 }
 
-/* Of begin..end, as many as fit. */
+/* The length of begin..end, at most INT64_MAX. */
 static int64_t count_axis(int64_t begin, int64_t end) {
   uint64_t count = begin < end ? (uint64_t)end - (uint64_t)begin : 0;
   return count > INT64_MAX ? INT64_MAX : (int64_t)count;

@@ -1,23 +1,25 @@
-/* messages.c - see messages.h. Which worker ran an iteration, and when, does not show: records are
- * sorted by the indices that end them, unless they are in order already. Without memory to sort in
- * they stay as they are. */
+/* messages.c - see messages.h. The order of messages does not depend on which worker ran an
+ * iteration, or when: records are sorted by the indices at their end. If there is no memory to sort
+ * them, they keep the order in which they were collected. */
 #include "device/messages.h"
 
 #include <string.h>
 
 enum { KEPT_WORDS = 1 << 17, MOST_WORDS = 4 * RT_MESSAGE_WORDS };
-static const uint64_t first_of_worker = 1u << 31; /* a flag in a record, until it is sorted */
+/* a flag in the first record of each worker, until sorted */
+static const uint64_t first_of_worker = 1u << 31;
 
 static uint64_t length_of(const uint64_t *record) { return 1 + (record[0] >> 32); }
 
-/* Records that stay together: one that has indices, and those after it that have none, since a
- * function that calls itself does not know them; before it too, where a worker begins. */
+/* Records that stay together: one with indices, and the records after it without, since a recursive
+ * function does not know the indices. At the beginning of a worker's records, those before the
+ * first with indices belong to it, too. */
 typedef struct Group {
-  const uint64_t *begin, *end, *key; /* `key`: `axes` indices */
+  const uint64_t *begin, *end, *key; /* key: array of `axes` indices */
   int32_t axes;
 } Group;
 
-/* The one that begins at `at`. */
+/* The group that begins at `at`. */
 static Group next_group(const int32_t *all_axes, const uint64_t *at, const uint64_t *end) {
   Group group = {.begin = at};
   while (at < end) {
@@ -32,7 +34,7 @@ static Group next_group(const int32_t *all_axes, const uint64_t *at, const uint6
   return group;
 }
 
-/* Those without a key come first. */
+/* Orders groups by key; groups without a key come first. */
 static int compare(const Group *a, const Group *b) {
   if (a->axes != b->axes) return a->axes < b->axes ? -1 : 1;
   for (int32_t k = 0; k < a->axes; k++) {
@@ -42,7 +44,7 @@ static int compare(const Group *a, const Group *b) {
   return 0;
 }
 
-/* Merges, so that equal ones keep their order. */
+/* A merge sort, which is stable: equal groups keep their order. */
 static void sort(Group *groups, Group *other, uint64_t begin, uint64_t end) {
   if (end - begin < 2) return;
   uint64_t middle = begin + (end - begin) / 2, a = begin, b = middle;
@@ -95,7 +97,7 @@ static void order(Heap *heap, const int32_t *axes, uint64_t *words, uint64_t cou
   for (uint64_t *at = words; at < words + count; at += length_of(at)) at[0] &= ~first_of_worker;
 }
 
-/* Those of one worker, whose buffer is empty then; small ones keep their memory. */
+/* Takes the records of one worker and empties its buffer; a large buffer is freed. */
 static void take(Said *said, RtMessages *from, DeviceLaunch *launch) {
   uint64_t needed = said->used + from->used;
   if (needed > said->capacity && needed <= MOST_WORDS) {

@@ -8,7 +8,7 @@ struct Waiting {
   uint64_t size_bytes;
 };
 
-/* Where the host has no memory for the note, pages come when they are touched. */
+/* If there is no memory to remember the range, its pages are faulted in as they are touched. */
 void presence_settle(Device *device, uint8_t *from, uint64_t size_bytes) {
   CpuDevice *cpu = (CpuDevice *)device;
   arena_settle(from, size_bytes);

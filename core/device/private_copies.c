@@ -5,9 +5,9 @@
  *
  * The gap prevents the same element of two copies from being a multiple of a page apart. Invariant:
  * between tasks every copy is zero, so that activations and deactivations can ignore them. However
- * a task ends, all that it added is removed again: each worker handles a part of the elements,
- * through all copies. tree->private_copies is NULL if that failed. A zero is skipped: nothing was
- * added there, and -0 is preserved. */
+ * a task ends, everything that it added is summed and cleared: each worker handles a part of the
+ * elements in all copies. tree->private_copies is NULL if that failed. Zeros are skipped: nothing
+ * was added there, and the sum keeps a -0. */
 #include "device/private_copies.h"
 
 #include <string.h>
@@ -20,9 +20,9 @@ enum { GAP = 33 * RT_GRANULE };
 
 typedef struct PrivateCopies { /* RtTree.device */
   DeviceMemory memory;
-  uint64_t charged;           /* to the tree's budget */
-  bool is_refused;            /* there was no room once; not tried again */
-  int64_t offsets[];          /* the value of tree->private_copies if there is room */
+  uint64_t charged;           /* bytes charged to the tree's budget */
+  bool is_refused;            /* reserving failed once, and is not tried again */
+  int64_t offsets[];          /* tree->private_copies points here if there is memory */
 } PrivateCopies;
 
 static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
@@ -93,10 +93,10 @@ void copies_free(Device *device, RtTree *tree) {
 /* -- the sum ----------------------------------------------------------------------------------- */
 
 enum {
-  LEAST_PIECE = 4096, /* elements worth handing out: some microseconds */
+  LEAST_PIECE = 4096, /* elements: some microseconds of work */
   MOST_PIECE = 16384, /* larger ones balance badly */
   PIECES_PER_WORKER = 8,
-  STRETCH = 256       /* bytes that are looked at before they are added */
+  STRETCH = 256       /* bytes tested for zero at a time */
 };
 
 static uint64_t scalar_size(DeviceScalar scalar) {
@@ -134,7 +134,7 @@ static void add_all(DeviceScalar scalar, void *to, void *from, uint64_t count) {
   }
 }
 
-/* No bit of so many bytes is set. */
+/* Are the next STRETCH bytes all zero? */
 static bool is_zero(const uint8_t *memory) {
   uint64_t words[STRETCH / sizeof(uint64_t)], any = 0;
   memcpy(words, memory, STRETCH);
@@ -142,8 +142,8 @@ static bool is_zero(const uint8_t *memory) {
   return !any;
 }
 
-/* Mostly a worker has added to a small part of its copy: the rest is read once, and neither it nor
- * the tree is written. */
+/* A worker has usually added to a small part of its copy: the rest is read once, and neither the
+ * copy nor the tree is written there. */
 static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t count) {
   uint64_t bytes = count * scalar_size(scalar), at = 0;
   while (bytes - at >= STRETCH) {
@@ -155,7 +155,7 @@ static void add_run(DeviceScalar scalar, uint8_t *to, uint8_t *from, uint64_t co
   add_all(scalar, to + at, from + at, (bytes - at) / scalar_size(scalar));
 }
 
-/* Elements begin..end of the run nest's level. */
+/* Adds elements begin..end at one level of the nested runs. */
 static void add_nest(const DeviceSum *sum, int32_t level, uint64_t begin, uint64_t end, uint8_t *to,
                      uint8_t *from) {
   uint64_t stride = sum->strides[level];
@@ -173,7 +173,7 @@ static int64_t elements_below(const DeviceSum *sum, int32_t level) {
   return (int64_t)min_i64((int64_t)count, INT64_MAX / 2);
 }
 
-/* The sum with its counts, which a tree may tell by its size. */
+/* The sum with its counts filled in, as counts[0] may depend on the tree's size. */
 static DeviceSum counted(const DeviceSum *sum, const RtTree *tree) {
   DeviceSum out = *sum;
   if (out.is_whole) out.counts[0] = tree->root_size / out.strides[0];
@@ -186,7 +186,7 @@ typedef struct Adding {
   const uint8_t *took_part;
 } Adding;
 
-/* Sums begin..end of a task, in the same nodes; its pieces are what is handed out. */
+/* Sums begin..end of a task, which lie in the same nodes. Workers take pieces of a part. */
 typedef struct Part {
   const RtTree *tree;
   int32_t begin, end;
@@ -279,15 +279,15 @@ void copies_add_up(Pool *pool, RtContext *context, const DeviceTask *privatised,
   if (pieces) pool_parallel_for(pool, pieces, 1, 0, add_pieces, &adding);
 }
 
-/* Nodes to sum over. After the loop there may be more; a tree that was just emptied is likely to
- * grow back. */
+/* An estimate of the nodes to sum over. There may be more after the loop; a tree that was just
+ * emptied is likely to grow back. */
 static double count_nodes(const RtTree *tree, int32_t manager) {
   if (manager < 0) return 1;
   int64_t live = rt_manager_live(tree, manager);
   return live > 0 ? (double)live : tree->managers[manager].node_count;
 }
 
-/* An element takes about a nanosecond to sum, split among the workers like the loop. */
+/* Summing an element takes about a nanosecond; the workers share it as they share the loop. */
 bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t total,
                 bool is_one_chunk, bool is_sure) {
   double elements = 0;
@@ -303,7 +303,7 @@ bool copies_pay(const RtContext *context, const DeviceTask *privatised, int64_t 
          elements * (context->worker_count - 1) <= (double)total * (double)privatised->cost;
 }
 
-enum { ATOMIC_NS = 20 }; /* an atomic update, where no two meet */
+enum { ATOMIC_NS = 20 }; /* cost of an uncontended atomic update */
 
 bool copies_want_one(const RtContext *context, const DeviceTask *privatised) {
   int64_t atomic = 0, others = context->worker_count - 1;

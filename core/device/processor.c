@@ -1,11 +1,11 @@
-/* processor.c - for which processor of the host code is made: what host regions run on, and the
- * CPU's tasks. */
+/* processor.c - chooses the host CPU that code is compiled for: it runs host regions, and the CPU
+ * device's tasks. */
 #include "device/processor.h"
 
 #include <string.h>
 
-/* Whose vectors there are, and whether this machine is one: code of a higher level would end the
- * process. */
+/* Finds the vector width, and checks that this machine has the named level: an unsupported
+ * instruction would end the process. */
 bool device_choose_processor(Device *device, const char *name, Error *err) {
   __builtin_cpu_init();
   device->processors[RG_TARGET_HOST] = "native";

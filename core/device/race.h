@@ -1,5 +1,5 @@
-/* race.h - of the races in a table of the race detector (llvm_bc/race.c) the one that is told: that
- * of the lowest iterations, of these the lowest element's. For the room alone. */
+/* race.h - selects the race to report from a table of the race detector (llvm_bc/race.c): the one
+ * of the lowest iterations, and among those of the lowest element. Private to this room. */
 #ifndef RG_DEVICE_RACE_H
 #define RG_DEVICE_RACE_H
 
@@ -12,9 +12,10 @@ typedef struct Race {
   RtTouch writer, other;
 } Race;
 
-/* Looks at a part of the table; `first` begins as zeros. */
+/* Examines a part of the table and updates `first`, which the caller zeroes before the first
+ * part. */
 void race_look(Race *first, const RtShadow *entries, uint64_t count, uint32_t epoch);
-/* Makes it a FAULT of the launch, as this worker would record it; none: nothing. */
+/* Records the race, if there is one, as a FAULT of the launch, as this worker would. */
 void race_tell(const Race *race, RtContext *context, RtWorker *worker);
 
 #endif
