@@ -1,15 +1,16 @@
-/* cuda_arrays.c - counted arrays that host and tasks both use: those that Lua, extensions and host
- * regions have. They lie in memory of the host's that tasks reach at the same addresses
- * (core/counted/heap.h), so an array that holds arrays means the same on both sides. Host and tasks
- * never use them at once, as atomics of one side are none for the other: the host waits for a task
- * before its region goes on with arrays, and for the launch before it returns. Then, too, what
- * nobody holds any more ends. Tasks that leave arrays as large as they are have copies of their
- * elements instead (cuda_copies.c), and nobody waits.
- * Not managed memory: it is gone with a context that a fault has ended, and handles may live on. */
+/* cuda_arrays.c - counted arrays that host and tasks both use: arrays of Lua, extensions and host
+ * regions. They are in pinned host memory that tasks access at the same addresses
+ * (core/counted/heap.h), so an array of arrays works on both sides. Host and tasks never use them
+ * at the same time, as updates by one side are not atomic for the other: the host waits for a task
+ * before its region goes on with arrays, and for the launch before it returns. At these points,
+ * arrays without references are destroyed. Tasks that do not resize arrays use copies of their
+ * elements instead (cuda_copies.c), and nothing waits.
+ * This is not CUDA managed memory, which would vanish with a context that a fault has ended, while
+ * handles may live on. */
 #include "device/cuda.h"
 
 #define LEAST_BYTES ((uint64_t)1 << 20)
-#define MOST_BYTES ((uint64_t)64 << 20) /* until a launch has run short */
+#define MOST_BYTES ((uint64_t)64 << 20) /* until a launch has run out of memory */
 
 enum { FIRST_PER_THREAD = 1024, MORE = 4 };
 
@@ -22,7 +23,7 @@ bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err) {
   return driver_check(&cuda->driver, result, "reach memory of the host", err);
 }
 
-/* A context that is lost has forgotten it. */
+/* A lost context has already released it. */
 void cuda_unpin(Device *device, void *memory) {
   CudaDevice *cuda = (CudaDevice *)device;
   if (!cuda_enter(cuda, NULL)) return;
@@ -41,7 +42,8 @@ static uint64_t wish_for(CudaDevice *cuda, uint64_t threads) {
   return wish > left / 2 ? left / 2 : wish;
 }
 
-/* No more than `left` can be taken, though there may be more: tasks know no budget. */
+/* Provides no more than half of what the budget leaves, even if more memory is free: tasks do not
+ * check the budget. */
 bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads,
                        Error *err) {
   RtAllocator *allocator = launch->context.allocator;
@@ -53,7 +55,7 @@ bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t th
                    "shares with it");
 }
 
-/* What a task left that a fault has ended may be half written: nothing of it ends. */
+/* If a fault ended a task, its deferred releases may be half written: drop them all. */
 static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   bool ok = is_last ? cuda_wait(cuda, err) : cuda_look_for_stop(cuda, err);
@@ -68,7 +70,7 @@ static bool settle(CudaDevice *cuda, DeviceLaunch *launch, bool is_last, Error *
   return ok;
 }
 
-/* Nor can the next one be given room while this one takes some. */
+/* Also waits if tasks may grow arrays, as memory cannot be added while a task allocates. */
 bool cuda_arrays_pause(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   bool is_due = launch->host_has_arrays || launch->grows_arrays;
   return !cuda->arrays_are_used || !is_due || settle(cuda, launch, false, err);

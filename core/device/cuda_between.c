@@ -1,7 +1,7 @@
-/* cuda_between.c - what the runtime does on the GPU between tasks (llvm_bc/service_cuda.c): after a
- * task, trees are refreshed and what was freed is collected; before one, its list is made. And what
- * the host has done there instead of moving a tree: a level is cleared, a cell is visited. These
- * are launches whose host region, a function of ours, asks for services alone. */
+/* cuda_between.c - runs the runtime's services on the GPU between tasks (llvm_bc/service_cuda.c):
+ * after a task, trees are refreshed and freed nodes collected; before a task, its list is built.
+ * The host also clears levels and visits cells this way, so that it need not copy the tree. Those
+ * are launches whose host region, a C function, requests services only. */
 #include <stddef.h>
 #include <string.h>
 
@@ -48,14 +48,14 @@ int64_t cuda_most_blocks(const CudaDevice *cuda) {
   return cuda->about.processors * cuda->guesses[CUDA_GUESS_blocks];
 }
 
-/* `from_block`: as CudaStep's. */
+/* from_block is CudaStep's. */
 static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned threads,
                   uint32_t from_block, RtGpuService service, Error *err) {
   CudaStep step = {.blocks = (uint32_t)blocks,
                    .threads = threads,
                    .from_block = from_block,
                    .function = function};
-  service.context = NULL; /* where the block begins */
+  service.context = NULL; /* relative address: the block's beginning */
   memcpy(step.words, &service, sizeof service);
   return cuda_queue(cuda, &step, NULL, err);
 }
@@ -63,7 +63,7 @@ static bool start(CudaDevice *cuda, void *function, int64_t blocks, unsigned thr
 static bool start_one(CudaDevice *cuda, void *function, RtGpuService service, Error *err) {
   return start(cuda, function, 1, 1, 1, service, err);
 }
-/* The result, if it is wanted, is so far into the block. */
+/* service.result, if set, is an offset into the block. */
 static bool start_trees(CudaDevice *cuda, RtGpuService service, Error *err) {
   return start(cuda, cuda->service_trees, 1, CUDA_BLOCK_THREADS, service.result ? 3 : 1, service,
                err);
@@ -88,8 +88,9 @@ bool cuda_refresh_trees(CudaDevice *cuda, DeviceLaunch *launch, bool frees, Erro
   return !frees || start_all(cuda, cuda->service_zero, service, err);
 }
 
-/* One thread decides what there is to do; then as many as fit do it. Lists of one stream alone are
- * made at a time, so that warps' counts have one place: trees with nodes share the budget. */
+/* One thread decides what must be done; then as many threads as fit do it. Lists are built on one
+ * stream at a time, because trees with nodes share the budget; so one array of warp counts
+ * suffices. */
 static bool make_list(CudaDevice *cuda, RtGpuService service, Error *err) {
   if (!start_one(cuda, cuda->service_list, service, err)) return false;
   if (!service.in_order) return start_all(cuda, cuda->service_fill, service, err);
@@ -126,7 +127,7 @@ bool cuda_have_list(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *ta
          (have_service(cuda, err) && have_list(cuda, own, service, err));
 }
 
-/* Of as many rows as its memory has room for. */
+/* The number of merge steps for as many rows as fit in the tree's memory. */
 static int32_t count_turns(const CudaTree *own, int32_t manager) {
   uint64_t most = own->memory.mapped / own->tree->managers[manager].node_size;
   int32_t turns = 0;
@@ -150,7 +151,7 @@ static bool have_order(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask 
   CudaTree *own = launch->trees[order->tree]->device;
   CudaList *list = &own->lists[order->manager];
   uint32_t bit = order->depth < 32 ? 1u << order->depth : 0;
-  if (!bit || cuda_is_view(own->tree)) return true; /* the task makes it */
+  if (!bit || cuda_is_view(own->tree)) return true; /* the task itself builds it */
   if (list->is_current && list->orders_are_current & bit) return true;
   RtGpuService service = list_service(cuda, task, order->tree, order->manager);
   if (!have_service(cuda, err) || !have_list(cuda, own, service, err)) return false;
@@ -168,7 +169,7 @@ bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   return true;
 }
 
-/* Its argument is by value, and as many threads run it as the GPU takes at once. */
+/* The argument is passed by value, and as many threads run it as the GPU holds at once. */
 bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
   void *parameters[] = {set};
   if (!have_service(cuda, err)) return false;
@@ -222,7 +223,7 @@ bool cuda_start_clear(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
   return clear_cells(cuda, service, mask, task->manager, err);
 }
 
-/* Slot 0: the manager. */
+/* Frame slot 0 holds the manager. */
 static bool run_clear(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
@@ -261,7 +262,7 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
 
 /* -- rests ------------------------------------------------------------------------------------- */
 
-/* As after a task that has changed it. */
+/* Refreshes the tree as after a task that has changed it. */
 static bool run_tidy(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
@@ -297,7 +298,7 @@ static bool makes(const RtVisit *visit) {
   return visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
 }
 
-/* Refreshed by the visit itself. */
+/* The visit itself refreshes the tree. */
 static bool run_visit(void *data, Error *err) {
   DeviceLaunch *launch = data;
   CudaDevice *cuda = launch->context.host;
@@ -318,12 +319,12 @@ static void visit_host(RtContext *context) {
   guard_run(run_visit, cuda->launch, cuda->err);
 }
 
-/* What the host can do there, or must, as it sees nothing of the tree. */
+/* True if the GPU may visit, which it must where the host cannot see the tree. */
 static bool can_visit(const CudaTree *own) {
   return cuda_is_view(own->tree) || (has_newer(own) && !own->is_shown);
 }
 
-/* To move all that is in use, there and back, takes as long as a visit per page of it. */
+/* Copying the whole used tree to the host and back costs about one visit per page. */
 static bool is_worth(const CudaDevice *cuda, const CudaTree *own, const DeviceVisit *visit) {
   uint64_t most = (uint64_t)cuda->guesses[CUDA_GUESS_visits],
            per_page = (uint64_t)cuda->guesses[CUDA_GUESS_visits_per_page];
@@ -349,7 +350,7 @@ bool cuda_visit(Device *device, RtTree *tree, DeviceVisit *visit, Error *err) {
   uint64_t visits = own->visits + 1;
   if (!cuda_launch(device, &launch, err) || !cuda_finish(device, &launch, err)) return false;
   cuda_take_frame(cuda, &launch);
-  own = tree->device; /* perhaps elsewhere */
+  own = tree->device; /* the launch may have moved it */
   own->visits = visits;
   visit->error = launch.context.error;
   visit->collections = launch.collections;

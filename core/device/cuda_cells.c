@@ -1,17 +1,17 @@
-/* cuda_cells.c - numbers of all active cells of a level of a tree that is on the GPU, copied there:
- * to the cells of another tree, which come to be as in a task; or to a table of zeros, piece by
- * piece, which then goes to the host. Either is a launch whose host region, a function of ours,
- * asks for a service. Not done: the host has the newest contents, others use the memory, or there
- * is too little. */
+/* cuda_cells.c - copies numbers of all active cells of a level on the GPU: to the cells of another
+ * tree, which are activated as in a task; or to a zeroed table, piece by piece, and then to the
+ * host. Each copy is a launch whose host region, a C function, requests a service. The copy is
+ * declined (is_done is false) if the host has the newest contents, others use the memory, or
+ * memory is short. */
 #include "base/bits.h"
 #include "base/guard.h"
 #include "device/cuda.h"
 
 #define PIECE ((uint64_t)64 << 20)
 
-/* What the host region gets; the launch's frame is the copy's words. */
+/* What the host region needs; the launch's frame is the copy's words. */
 typedef struct Running {
-  DeviceLaunch launch;        /* first: RtContext.host leads to it */
+  DeviceLaunch launch;        /* must be first: the host region casts cuda->launch */
   DeviceCopy *copy;
   RtTree *to, *from;
 } Running;
@@ -30,13 +30,14 @@ static bool push_from(CudaDevice *cuda, Running *running, Error *err) {
   return true;
 }
 
-/* As a task that may activate cells. */
+/* Runs as a task that may activate cells. */
 static bool run_to_tree(CudaDevice *cuda, Running *running, Error *err) {
   RtTree *to = running->to;
   CudaTree *own = cuda_tree(cuda, to, err);
   if (!own) return false;
   own->is_used = true;
-  own->unread = own->unread ? own->interval : 0; /* copies are no steady loop: counts are read */
+  /* copies are not a steady loop, so read the counts */
+  own->unread = own->unread ? own->interval : 0;
   const void *code = to->manager_count ? running->launch.code : NULL;
   if (!cuda_push(cuda, to, code, running->copy->positions, err) ||
       (code && !cuda_push_budget(cuda, to->budget, err)) ||
@@ -97,7 +98,7 @@ bool cuda_copy_cells(Device *device, RtTree *to, RtTree *from, DeviceCopy *copy,
   copy->is_done = false;
   if (!is_there(from) || (!to && ((CudaTree *)from->device)->is_current)) return true;
   if (to && (to->foreign || (to->device && !is_ours(to->device)))) return true;
-  if (!cuda_settle((CudaDevice *)device, err)) return false; /* it may need larger blocks */
+  if (!cuda_settle((CudaDevice *)device, err)) return false; /* the launch may need larger blocks */
   Running running = {.launch = {.code = &code.code,
                                 .frame = copy->words,
                                 .frame_slots = copy->word_count,

@@ -1,6 +1,6 @@
-/* cuda_code.c - a compiled kernel for the GPU: its host region, which the loader places in memory,
- * and a module of the driver's with its tasks. The driver compiles PTX for its GPU; what it makes
- * of it is kept in the cache on disk, under the text, the GPU and the driver's version. */
+/* cuda_code.c - loads a compiled kernel for the GPU: its host region, which the loader places in
+ * memory, and a driver module with its tasks. The driver compiles the PTX for its GPU; the result
+ * is kept in the cache on disk, keyed by the PTX, the GPU and the driver's version. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 enum { LOG_BYTES = 400 };
 enum { MOST_REGISTERS = 0, ERROR_LOG = 5, ERROR_LOG_BYTES = 6 }; /* CUjit_option */
 
-/* The driver's compiler says why; the text is ours, so that is a slip of ours. `text` ends with a
- * NUL. */
+/* Loads NUL-terminated PTX with at most `most` registers (0: no limit). The driver's log goes into
+ * err; a rejected text is a bug in our code generator. */
 static void *load_text(CudaDevice *cuda, const char *text, int64_t most, Error *err) {
   void *module = NULL;
   char log[LOG_BYTES] = "";
@@ -35,7 +35,7 @@ void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
 
 enum { INPUT_PTX = 1 };       /* CUjitInputType */
 
-/* Of the driver's compile; `processor` has room for its name. */
+/* The cache key of a compile by the driver; `processor` is a buffer that the request refers to. */
 static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uint64_t length,
                                    int64_t most, char processor[200]) {
   const DriverDevice *about = &cuda->about;
@@ -47,9 +47,9 @@ static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uin
                             .processors = {[RG_TARGET_PTX] = processor}};
 }
 
-/* What was kept; NULL: nothing, or nothing that the driver takes. */
+/* The cached module; NULL if there is none, or the driver rejects it. */
 static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int64_t most) {
-  const int option = MOST_REGISTERS; /* of code that is compiled it changes nothing */
+  const int option = MOST_REGISTERS; /* has no effect on compiled code */
   void *value = (void *)(uintptr_t)most;
   RgCodegenObject objects[RG_TARGET_COUNT];
   void *module = NULL;
@@ -60,8 +60,8 @@ static void *find_module(CudaDevice *cuda, const RgCodegenRequest *request, int6
   return module;
 }
 
-/* Compiled by the driver's linker, which shows the result; NULL: it is compiled while it is loaded,
- * with whatever error that has. */
+/* Compiles with the driver's linker, whose output can be cached. NULL on failure: the caller then
+ * compiles by loading the text, and reports that error. */
 static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, const char *text,
                          int64_t most) {
   const int option = MOST_REGISTERS;
@@ -82,7 +82,7 @@ static void *link_module(CudaDevice *cuda, const RgCodegenRequest *request, cons
   return module;
 }
 
-/* The largest frame of a function: PTX declares it as an array of bytes, "__local_depot3[64]". */
+/* The largest stack frame of a function: PTX declares it as a byte array, "__local_depot3[64]". */
 static uint64_t largest_frame(const char *text) {
   static const char depot[] = "__local_depot";
   uint64_t most = 0;
@@ -95,7 +95,7 @@ static uint64_t largest_frame(const char *text) {
   return most;
 }
 
-/* The most bytes that a call passes, and gets back: "(.param .align 8 .b8 param_0[48], ..)" in the
+/* The most bytes that a call passes and returns: "(.param .align 8 .b8 param_0[48], ..)" in the
  * head of a function. */
 static uint64_t largest_head(const char *text) {
   uint64_t most = 0;
@@ -142,7 +142,7 @@ static bool find_tasks(CudaDevice *cuda, CudaCode *code, int32_t task_count, Err
   return true;
 }
 
-/* Of a thread, in all tasks: arrays, and what registers found no room for. */
+/* Local memory per thread, summed over tasks: arrays and spilled registers. */
 static uint64_t local_bytes(CudaDevice *cuda, const CudaCode *code, int32_t task_count) {
   uint64_t all = 0;
   for (int32_t k = 0; k < task_count; k++) {
@@ -168,8 +168,8 @@ static bool has_many_registers(CudaDevice *cuda, const CudaCode *code, int32_t t
   return false;
 }
 
-/* With fewer registers, more threads run side by side: where all values still have one. Who asks
- * for few gets them, but others' code would take more of them than on its own. */
+/* Limits registers, so that more threads run at once, if that spills nothing. Code that needs few
+ * registers is left alone, as with a limit the driver may use more of them than without. */
 static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, uint64_t length,
                             int32_t task_count, Error *err) {
   int64_t most = cuda->guesses[CUDA_GUESS_registers];
@@ -180,7 +180,8 @@ static bool load_text_tasks(CudaDevice *cuda, CudaCode *code, const char *text, 
   Error unused;
   error_clear(&unused);
   bool ok = load_with(cuda, code, text, length, most, task_count, &unused);
-  if (ok && local_bytes(cuda, code, task_count) <= local) return true; /* none is spilled for it */
+  /* the limit spills no register */
+  if (ok && local_bytes(cuda, code, task_count) <= local) return true;
   if (code->module) cuda->driver.cuModuleUnload(code->module);
   return load_with(cuda, code, text, length, 0, task_count, err);
 }
@@ -201,7 +202,7 @@ static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *pt
 
 /* -- the stack of functions that call themselves ----------------------------------------------- */
 
-/* What a call keeps beside its frame: at most all registers, and where it returns to. */
+/* Adds what a call saves outside its frame: at most all registers, and the return address. */
 static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) {
   enum { USUAL = 44, RETURN = 16 };
   int most = 0;
@@ -215,12 +216,12 @@ static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) 
 
 enum {
   STACK_SIZE = 0,     /* CUlimit */
-  USUAL_STACK = 1024, /* bytes: a context's own */
+  USUAL_STACK = 1024, /* bytes: a context's default */
   FEW_CALLS = 8,
-  SPARE_CALLS = 8 /* room for the task's own frame, and what the last call needs of the runtime */
+  SPARE_CALLS = 8 /* for the task's own frame, and runtime functions that the last call calls */
 };
 
-/* Memory that nothing needs gives way. */
+/* Sets the limit, and frees unused memory if that is necessary. */
 static bool set_stack(CudaDevice *cuda, uint64_t bytes) {
   int result = cuda->driver.cuCtxSetLimit(STACK_SIZE, bytes);
   if (result == DRIVER_OUT_OF_MEMORY && cuda_relieve(cuda))
@@ -229,15 +230,15 @@ static bool set_stack(CudaDevice *cuda, uint64_t bytes) {
   return !result;
 }
 
-/* Others of the process may change the limit, too. */
+/* Other code in the process may change the limit, too. */
 static size_t stack_now(CudaDevice *cuda) {
   size_t now = USUAL_STACK;
   return cuda->driver.cuCtxGetLimit(&now, STACK_SIZE) ? USUAL_STACK : now;
 }
 
-/* The limit is the context's: each thread that can run at once gets as much as the code needs that
- * needs most, from its first launch on. Where the GPU refuses so much, half as many calls may do;
- * the code says when there are too many (codegen/function.c). */
+/* The limit belongs to the context: every resident thread gets as much as the most demanding code
+ * needs, from that code's first launch on. If the GPU refuses, half as many calls are allowed, and
+ * so on; the code reports too many calls (codegen/function.c). */
 bool cuda_have_stack(CudaDevice *cuda, CudaCode *code, Error *err) {
   if (!code->recurses) return true;
   uint64_t bytes = 0;

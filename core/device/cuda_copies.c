@@ -1,34 +1,35 @@
-/* cuda_copies.c - what tasks have of counted arrays that host and tasks both use (cuda_arrays.c),
- * while these stay as large as they are: their elements, in the GPU's memory, until the host looks.
+/* cuda_copies.c - copies, in GPU memory, of the elements of counted arrays that host and tasks both
+ * use (cuda_arrays.c), while no task resizes them. Which side has the newest elements:
  *
- *     host has it --shown to a task--> both --the task has written--> the GPU --host looks--> both
- *          ^------------------------ the host writes, or a task by way of headers --------------'
+ *     host --shown to a task--> both --the task has written--> the GPU --the host reads--> both
+ *      ^------------------ the host writes, or a task through headers -----------------------'
  *
- * That is kept by pages, as of any tree: a copy is the mirror's other side (cuda_tree.c), and wraps
- * of the array's memory are parts of it (cuda_owner). Who asks: the host region, right before a
- * loop of which the pass `fixed` knows that nothing in it grows, and before it uses elements itself
- * (RtContext.move); Lua and extensions, by device->table; launches, before a task that reaches
- * elements by headers, for which those are brought to the host that it may reach, and lost here if
- * it makes some grow.
- * A slice has its part of the copy of what it is a slice of. Arrays of arrays have no copy, as what
- * they hold is found by the host's addresses; nor is one used by a launch that has wraps of them in
- * place. Where the GPU has no memory for one, its tasks reach the host's, as without copies.
+ * This is tracked by pages, as for any tree: a copy is the mirror's other side (cuda_tree.c), and
+ * wraps of the array's memory are parts of it (cuda_owner). The callers are: the host region, right
+ * before a loop in which nothing grows, as the pass `fixed` (loop-invariant array descriptors)
+ * found, and before it uses elements itself (RtContext.move); Lua and extensions, through
+ * device->table; and launches, before a task that finds elements through headers: those that it may
+ * access are brought to the host, and their copies dropped if it makes some grow.
+ * A slice uses its part of the copy of its base array. Arrays of arrays have no copy, as their
+ * elements are found by host addresses; a launch that has wraps of such memory in place uses no
+ * copies either. If the GPU has no memory for a copy, tasks access the host's memory instead.
  *
  *     a copy --last release of the array, by any thread--> ended, no longer found --later--> freed
  *
- * Invariant: RT_COUNTED_COPIED is set while the object has a copy; its elements are then where they
- * were when that was made, and as many. Tasks never end such an object (counted_wait.c). */
+ * Invariant: RT_COUNTED_COPIED is set while the object has a copy; its elements then keep the
+ * address and count that they had when it was made. Tasks never destroy such an object
+ * (counted_wait.c). */
 #include "base/guard.h"
 #include "device/cuda.h"
 
-enum { REST = 64 /* uses until an array that found no memory asks again */ };
+enum { REST = 64 /* uses of an array until it requests memory again */ };
 
 struct CudaCopy {
   CudaCopy *next;
-  RtCounted *counted;         /* NULL: it has ended */
-  RtTree tree;                /* its elements; without tree.device: there was no memory */
+  RtCounted *counted;         /* NULL: the array was destroyed */
+  RtTree tree;                /* the elements; tree.device NULL: memory was short */
   uint32_t rest;
-  bool is_shown, is_written;  /* to the task that follows, or has just run; by it */
+  bool is_shown, is_written;  /* shown to the next or the last task; that task may write it */
 };
 
 static void lock(CudaDevice *cuda) {
@@ -66,7 +67,7 @@ static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
   return copy;
 }
 
-/* What is newer on the GPU is lost. */
+/* Discards what is newer on the GPU. */
 static void drop(CudaDevice *cuda, CudaCopy *copy) {
   CudaCopy **at = &cuda->copies;
   lock(cuda);
@@ -96,7 +97,7 @@ static bool is_idle(CudaDevice *cuda, const CudaTree *own) {
          cuda_is_idle(cuda, own->use.stream);
 }
 
-/* `waits`: what is still used, too. */
+/* Drops copies of destroyed arrays; with `waits`, also those still in use. */
 static bool drop_ended(CudaDevice *cuda, bool waits) {
   bool any = false;
   for (CudaCopy *copy = cuda->copies, *next; copy; copy = next) {
@@ -110,7 +111,7 @@ static bool drop_ended(CudaDevice *cuda, bool waits) {
 
 /* -- where the newest elements are ------------------------------------------------------------- */
 
-/* In the middle of a launch. */
+/* Brings elements to the host in the middle of a launch. */
 static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_t size_bytes,
                   DeviceUse use, Error *err) {
   CudaTree *own = copy->tree.device;
@@ -120,8 +121,8 @@ static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_
   return cuda_bring(cuda, own, from, size_bytes, use, err);
 }
 
-/* Any thread may release the last reference meanwhile: so it is held. What waits for the end of a
- * task is held by nobody, and stays. NULL: it ends. */
+/* Takes a reference, as any thread may release the last one meanwhile. An object that waits for the
+ * end of a task (RT_COUNTED_WAITS) has none, but still exists. NULL: it is being destroyed. */
 static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
   lock(cuda);
   RtCounted *counted = copy->counted;
@@ -146,7 +147,7 @@ static bool bring_all(CudaDevice *cuda, CudaCopy *copy, DeviceUse use, Error *er
   return ok;
 }
 
-/* Where the frame of the running launch has its address: it wraps the array. */
+/* Is the copy's address in the frame of the running launch, through a wrap of the array? */
 static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
   const DeviceLaunch *launch = cuda->launch;
   if (!cuda->is_in_launch || !copy->tree.device) return false;
@@ -155,7 +156,8 @@ static bool is_wrapped_now(const CudaDevice *cuda, const CudaCopy *copy) {
   return false;
 }
 
-/* Whatever it may reach: an array of arrays leads anywhere. */
+/* May the task access the array's elements? array_count is -1 if it follows arrays of arrays, which
+ * may lead anywhere. */
 static bool may_reach(const DeviceLaunch *launch, const DeviceTask *task, const CudaCopy *copy) {
   if (task->array_count < 0 || launch->has_arrays_in_place) return true;
   for (int32_t k = 0; k < task->array_count; k++) {
@@ -187,7 +189,7 @@ static void hide(CudaDevice *cuda) {
     copy->is_shown = copy->is_written = false;
 }
 
-/* A frame has its address, or somebody else. */
+/* Does a frame, or code outside the runtime, hold the copy's address? */
 static bool is_given_out(const CudaDevice *cuda, const CudaCopy *copy) {
   const CudaTree *own = copy->tree.device;
   return copy->is_shown || own->is_located || own->is_shown || is_wrapped_now(cuda, copy);
@@ -222,7 +224,7 @@ static bool may_copy(const CudaDevice *cuda, const RtCounted *root) {
          !(flags & (RT_COUNTED_ITEMS | RT_COUNTED_LENT));
 }
 
-/* Of what has a copy, or gets one; false: there is no memory. */
+/* Makes sure that the copy has memory; false if there is none. */
 static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
   Error unused;
   error_clear(&unused);
@@ -232,23 +234,23 @@ static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
     return false;
   }
   drop_ended(cuda, false);
-  copy->is_shown = true; /* it is not what gives way */
+  copy->is_shown = true; /* keeps cuda_copies_relieve from dropping it */
   CudaTree *own = cuda_tree(cuda, &copy->tree, &unused);
   if (!own) return copy->rest = REST, copy->is_shown = false;
   own->is_copy = true;
-  own->image_state = CUDA_SAME; /* tasks have its address alone */
+  own->image_state = CUDA_SAME; /* it needs no image: tasks use only its address */
   return true;
 }
 
 typedef struct Move {
   CudaDevice *cuda;
   RtCounted *counted;
-  const uint8_t *from;        /* where its elements are */
+  const uint8_t *from;        /* in: the host's address; out: the address to use */
   uint64_t size_bytes;
   RtArrayUse use;
 } Move;
 
-/* Its tasks use the host's memory. */
+/* Lets tasks use the host's memory. */
 static bool leave(Move *move, CudaCopy *copy, Error *err) {
   move->cuda->arrays_are_used = true;
   return !copy || bring(move->cuda, copy, NULL, 0, DEVICE_WRITES, err);
@@ -275,8 +277,8 @@ static bool is_as_it_was(const CudaCopy *copy, const RtCounted *root) {
   return copy->tree.root == root->data && copy->tree.root_size == root->size_bytes;
 }
 
-/* Else a loop of the host region that waits for what a task writes would wait for ever, as none
- * runs after one that has failed. */
+/* Without this, a loop of the host region that waits for a task's write would never end, as no task
+ * runs after a failed one. */
 static bool look_for_stop(CudaDevice *cuda, const Move *move, const CudaCopy *copy, Error *err) {
   const CudaTree *own = copy->tree.device;
   bool waits = own && !cuda_host_has(own, move->from, move->size_bytes);
@@ -337,7 +339,7 @@ bool cuda_reach_arrays(Device *device, bool for_good, Error *err) {
   return ok;
 }
 
-/* Of a device whose runtime has ended. */
+/* Frees all copies, after the runtime has ended. */
 void cuda_copies_free(CudaDevice *cuda) {
   while (cuda->copies) drop(cuda, cuda->copies);
 }

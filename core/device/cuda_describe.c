@@ -1,7 +1,7 @@
-/* cuda_describe.c - what the driver's compiler made of a kernel's tasks, for reports. Registers and
- * memory are the driver's to say; of a thread's local memory our text says how much is arrays of
- * the code's own, and the rest is registers that had no room. That is not known of a task that
- * calls functions, whose frames lie there, too. */
+/* cuda_describe.c - describes what the driver's compiler made of a kernel's tasks, for reports. The
+ * driver tells registers and memory. Our PTX tells how much of a thread's local memory is arrays;
+ * the rest is spilled registers. That split is unknown for a task that calls functions, whose
+ * frames are in local memory, too. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,13 +20,13 @@ static int32_t version_of(const char *text) {
   return (int32_t)(major * 10 + (*end == '.' ? strtol(end + 1, NULL, 10) : 0));
 }
 
-/* Between two places of a text. */
+/* Does `word` occur between `from` and `to`? */
 static bool has_word(const char *from, const char *to, const char *word) {
   const char *at = strstr(from, word);
   return at && at < to;
 }
 
-/* What an entry declares of local memory: ".local .align 8 .b8 \t__local_depot0[24];" */
+/* Bytes of local memory that an entry declares: ".local .align 8 .b8 \t__local_depot0[24];" */
 static int32_t frame_of(const char *entry, const char *end) {
   const char *at = strstr(entry, "__local_depot");
   if (has_word(entry, end, "\tcall")) return UNKNOWN;

@@ -1,7 +1,7 @@
-/* cuda_edit.c - what the host changes of memory that the GPU has the newest contents of: bytes
- * that it has, or that are in another tree, are copied; a number of all active cells is set by a
- * launch. All of it is queued on a stream, after whatever uses the trees, and nobody waits. Not
- * done: the host has the newest contents, or others use the memory, too. */
+/* cuda_edit.c - the host's changes to memory whose newest contents are on the GPU: bytes from the
+ * host or from another tree are copied; a launch sets a number of all active cells. All of it is
+ * queued on a stream, after earlier uses of the trees, and nothing waits. The change is declined
+ * (*is_done is false) if the host has the newest contents, or others also use the memory. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -13,7 +13,7 @@ static bool host_has_all(const CudaTree *own) {
   return own->image_state == CUDA_HOST_IS_NEWER && own->tree->manager_count;
 }
 
-/* On the stream, after what others do with the tree. */
+/* Continues on the stream, after work of other streams on the tree. */
 static bool begin(CudaDevice *cuda, CudaTree *own, int32_t stream, Error *err) {
   if (!cuda_enter(cuda, err)) return false;
   if (cuda_select(cuda, stream, err) && cuda_join(cuda, own->use, err) &&
@@ -58,7 +58,7 @@ static bool move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMov
   return cuda_check(cuda, result, "copy its memory", err);
 }
 
-/* Where the target has not been on the GPU it comes to be there. */
+/* Also creates the target on the GPU if it was not there yet. */
 bool cuda_move(Device *device, RtTree *tree, RtTree *from_tree, const DeviceMove *what,
                bool *is_done, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
@@ -100,7 +100,7 @@ static bool launch_set(CudaDevice *cuda, CudaTree *own, const DeviceSet *set, Er
   return cuda_repeat_end(cuda, err) && cuda_start_set(cuda, &all, err);
 }
 
-/* Of another tree, what is copied from. */
+/* Makes the source ready, if it is another tree. */
 static bool begin_from(CudaDevice *cuda, CudaTree *own, RtTree *from, Error *err) {
   if (!from || from->device == own) return true;
   const CudaTree *other = from->device;
@@ -112,7 +112,7 @@ static bool can_copy(const CudaTree *own, const RtTree *from) {
                                           !host_has_all(from->device));
 }
 
-/* No cell comes or goes. */
+/* Topology stays as it is. */
 bool cuda_set(Device *device, RtTree *tree, const DeviceSet *set, bool *is_done, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->device;

@@ -1,8 +1,8 @@
-/* cuda_external.c - memory of the GPU that somebody else has allocated, for wraps of it: the whole
- * allocation has a mirror on the host, as the memory of an array of ours would. Others may change
- * it whenever they like (CudaTree.is_shown); what the host changes is there after the next launch
- * or sync. It is theirs to free, when no wrap of it is left. What is mapped of a window is such
- * memory, too, whose mirror is a part of the window's (cuda_share.c). */
+/* cuda_external.c - GPU memory allocated by other code, for wraps of it: the whole allocation gets
+ * a mirror on the host, as the memory of our own arrays. Others may change it at any time
+ * (CudaTree.is_shown); the host's changes arrive with the next launch or sync. Its owner frees it
+ * when no wrap of it is left. A mapped part of a window is such memory, too; its mirror is a part
+ * of the window's (cuda_share.c). */
 #include <string.h>
 
 #include "device/cuda.h"

@@ -1,22 +1,23 @@
-/* cuda_foreign.c - arrays in memory that is not the runtime's (wraps). Whose memory a foreign tree
- * is:
+/* cuda_foreign.c - arrays in memory that is not the runtime's (wraps). What happens depends on
+ * whose memory a foreign tree wraps:
  *
- *     of a tree or array of this runtime, by its pointer     that one's mirror is used for both
- *     of a counted array that has a copy (cuda_copies.c)     likewise, while it has one
- *     of somebody else on the GPU                            likewise: cuda_external.c
- *     of a window, another process's                         likewise: cuda_share.c
- *     of the host                                            copied to the GPU for each launch, and
- *                                                            back at its end, unless it is constant
+ *     a tree or array of this runtime, by its pointer     both use that one's mirror
+ *     a counted array that has a copy (cuda_copies.c)     likewise, while it has one
+ *     GPU memory of other code                            likewise: cuda_external.c
+ *     a window of another process                         likewise: cuda_share.c
+ *     the host                                            copied to the GPU for each launch, and
+ *                                                         back at its end, unless it is constant
  *
- * Wraps of the memory of the host may overlap, and elements interleave: then they are copied as
- * one, or what one has changed would come back over what the other has. */
+ * Wraps of host memory may overlap, and their elements interleave: such wraps are copied as one, or
+ * copying one back would overwrite changes of the other. */
 #include "device/cuda.h"
 
 #include "base/bits.h"
 
 enum { MEMORY_TYPE = 2, ON_DEVICE = 2 }; /* CUpointer_attribute, CUmemorytype */
 
-/* A copy for tasks: what it is of is what is meant. */
+/* If `at` is in a copy that was made for tasks, the host address that it is a copy of; else
+ * NULL. */
 static uint8_t *find_original(const CudaDevice *cuda, uint64_t at) {
   for (const CudaForeign *foreign = cuda->foreign; foreign; foreign = foreign->next) {
     uint64_t copy = foreign->memory.at + (uint64_t)foreign->first % RT_GRANULE;
@@ -82,7 +83,7 @@ static void drop(CudaDevice *cuda, CudaForeign *foreign) {
   heap_free(cuda->device.heap, foreign);
 }
 
-/* Takes in what it overlaps with, until there is nothing more. */
+/* Merges entries that overlap with `foreign` into it, until none is left. */
 static void merge(CudaDevice *cuda, CudaForeign *foreign) {
   for (CudaForeign *at = cuda->foreign; at;) {
     CudaForeign *other = at;
@@ -94,8 +95,8 @@ static void merge(CudaDevice *cuda, CudaForeign *foreign) {
   }
 }
 
-/* A tree of another process, which has an image of its own. Once more: with what the host knows of
- * its tables by now, which may change again after that. */
+/* Adopts a tree of another process, which has its own image. Another call updates the image from
+ * the host's tables, which may change again later. */
 static bool adopt_peer(CudaDevice *cuda, RtTree *tree, Error *err) {
   CudaTree *own = tree->device;
   if (!cuda_enter(cuda, err)) return false;
@@ -140,7 +141,7 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
                          uint64_t *address, Error *err) {
   CudaForeign *foreign = find(cuda, tree);
   ASSERT(foreign, "a foreign tree is adopted before it is used");
-  uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both are aligned alike */
+  uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both have the same alignment */
   if (!foreign->memory.at) {
     if (!cuda_allocate(cuda, &foreign->memory, foreign->size_bytes + past, err)) return false;
     foreign->use = cuda_use_now(cuda);
@@ -150,7 +151,7 @@ bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at
 }
 
 bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
-  bool is_any_shared = false; /* what wraps a window may reach all that are shared */
+  bool is_any_shared = false; /* a wrap of a window may access all shared memory */
   for (int32_t k = 0; k < launch->tree_count + launch->array_count; k++) {
     const RtTree *tree = launch->trees[k];
     CudaForeign *foreign = tree->foreign && !cuda_owner(cuda, tree) ? find(cuda, tree) : NULL;

@@ -1,9 +1,9 @@
 /* cuda_heap.c - memory for the arrays that kernels make on the GPU: llvm_bc/heap_gpu.h. It grows
- * before a task, by what its threads may need; none of them can ask for more while it runs. How
- * much that is nobody knows: a launch that ran short has failed, and the next one has four times as
- * much, as far as half of what the budget leaves goes. No array outlives its iteration here
- * (others: cuda_arrays.c), so between tasks all of it can be taken back.
- * Invariant: what is mapped is taken from the budget. */
+ * before a task by an estimate of what the threads need; they cannot request more while it runs. A
+ * launch that runs out of memory fails, and the next one gets four times as much, up to half of
+ * what the budget leaves. No array of this heap outlives its iteration (for others see
+ * cuda_arrays.c), so all of it can be freed between tasks.
+ * Invariant: mapped memory is charged to the budget. */
 #include <stddef.h>
 
 #include "device/cuda.h"
@@ -29,7 +29,7 @@ static bool reserve(CudaDevice *cuda, Error *err) {
   return cuda_reserve(cuda, &cuda->heap, cuda->about.memory_bytes, PLAIN_BYTES, err);
 }
 
-/* Queued after what clears the memory, so that launches on other streams find nothing too early. */
+/* Queued after the clearing of the memory, so that other streams do not see it too early. */
 static bool show(CudaDevice *cuda, Error *err) {
   uint64_t numbers[] = {cuda->heap.at + sizeof(RtGpuHeap), cuda->heap.mapped - sizeof(RtGpuHeap)};
   _Static_assert(offsetof(RtGpuHeap, capacity) == offsetof(RtGpuHeap, at) + sizeof(uint64_t),

@@ -1,24 +1,24 @@
-/* cuda_image.c - a tree's tables on the GPU: the one place where pointers of one side become those
- * of the other.
+/* cuda_image.c - copies a tree's tables to the GPU and back, and translates their pointers; no
+ * other file does that.
  *
  *     image   | RtTree | managers | their locals | numbers | masks | their runs, hashes | sinks |
  *     chunks  | RtChunk .. |       owners  | of each segment |      lists  | RtListEntry .. |
  *
- * A table keeps its layout; in it
+ * A table keeps its layout. A pointer
  *
- *     into the tree's memory (chunks' nodes, lists' coordinates)   moves by the distance of the two
+ *     into the tree's memory (chunks' nodes, lists' coordinates)   moves by the sides' distance
  *     into the image (managers, locals, ..)                        is that of the image's part
- *     what each side has of its own (orders, saved masks, lists)   stays
+ *     to data of one side only (orders, saved masks, lists)        stays
  *
- * On the GPU no table can grow while a task runs: each has room for as many nodes as the memory
- * that is there can hold. */
+ * On the GPU no table can grow while a task runs: each has room for as many nodes as fit in the
+ * mapped memory. */
 #include <stddef.h>
 #include <string.h>
 
 #include "base/bits.h"
 #include "device/cuda.h"
 
-/* Where the parts begin, in bytes from the image's beginning. */
+/* Offsets of the parts, in bytes from the image's beginning. */
 typedef struct Parts {
   uint64_t managers, locals, numbers, masks, runs, hashes, sinks, size_bytes;
 } Parts;
@@ -54,10 +54,10 @@ static Parts find_parts(const RtTree *tree) {
 
 uint64_t cuda_tree_address(const CudaTree *tree) { return tree->image.at; }
 
-/* From the host's addresses of the tree's memory to the GPU's. */
+/* What to add to host addresses in the tree's memory to get GPU addresses. */
 static uint64_t distance(const CudaTree *tree) { return tree->memory.at - (uint64_t)tree->first; }
 
-static void move(void *pointer, uint64_t by) { /* any pointer; NULL stays */
+static void move(void *pointer, uint64_t by) { /* the address of any pointer; NULL stays */
   uint64_t address;
   memcpy(&address, pointer, sizeof address);
   if (address) address += by;
@@ -123,7 +123,7 @@ static void fill_masks(const CudaTree *cuda_tree, const Parts *parts, uint8_t *i
   }
 }
 
-/* All that the range has can be used: running out of it is running out of memory. */
+/* A task may use the whole mapped range; at its end, the task is out of memory. */
 static uint64_t usable_bytes(const CudaTree *tree) {
   uint64_t usable = cuda_usable_bytes(tree, tree->memory.mapped) / RT_SEGMENT * RT_SEGMENT;
   return tree->tree->manager_count && usable < tree->tree->reserved ? usable
@@ -145,14 +145,14 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
   tree->budget = pointer_to(cuda->budget.at);
   tree->private_copies = NULL;
   tree->device = NULL;
-  tree->away = 0; /* push_chunks has moved them */
+  tree->away = 0; /* push_chunks has translated the chunks */
   fill_managers(cuda_tree, parts, image);
   fill_masks(cuda_tree, parts, image);
 }
 
 /* -- to the GPU -------------------------------------------------------------------------------- */
 
-/* As many as its memory can hold. */
+/* As many nodes as fit in the tree's memory. */
 static uint64_t most_nodes(const CudaTree *cuda_tree, int32_t m) {
   const RtManager *manager = &cuda_tree->tree->managers[m];
   return usable_bytes(cuda_tree) / (manager->node_size + manager->info_stride);
@@ -167,7 +167,7 @@ static uint64_t most_words(const CudaTree *cuda_tree, const RtMask *mask) {
 static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error *err) {
   const RtTree *tree = cuda_tree->tree;
   uint64_t segments = tree->manager_count ? usable_bytes(cuda_tree) / RT_SEGMENT : 0;
-  if (cuda_is_view(tree) && !tree->chunks) return true; /* nobody looks a node up there */
+  if (cuda_is_view(tree) && !tree->chunks) return true; /* no task looks up nodes there */
   if (!cuda_enlarge(cuda, &cuda_tree->chunks, sizeof(RtChunk) * segments, keeps, err) ||
       !cuda_enlarge(cuda, &cuda_tree->owners, sizeof(uint32_t) * segments, keeps, err))
     return false;
@@ -176,7 +176,8 @@ static bool have_tables(CudaDevice *cuda, CudaTree *cuda_tree, bool keeps, Error
     if (!cuda_enlarge(cuda, &cuda_tree->lists[m].memory,
                       sizeof(RtListEntry) * most_nodes(cuda_tree, m), keeps, err))
       return false;
-  for (int32_t m = 0; m < tree->mask_count; m++) /* without memory: a loop that saves them fails */
+  /* if memory is short, a loop that saves masks fails later */
+  for (int32_t m = 0; m < tree->mask_count; m++)
     cuda_enlarge(cuda, &cuda_tree->was[m],
                  sizeof(uint64_t) * most_words(cuda_tree, &tree->masks[m]), keeps, NULL);
   return true;
@@ -277,7 +278,7 @@ static void take_manager(RtManager *host, const RtManager *manager, const RtLoca
   own->stage = stage;
 }
 
-/* Of the tree itself: what the runtime keeps. */
+/* Copies what the runtime maintains in the tree itself. */
 static void take_tree(RtTree *host, const RtTree *tree) {
   host->changed = tree->changed;
   host->top = tree->top;

@@ -3,15 +3,16 @@
  *
  *     block   | RtContext | RtWorker | collections | the trees' addresses | frame |
  *
- * The block is what tasks see of their launch: a place of CudaDevice.block, from the launch until
- * its report. It runs on the launch's stream, after what other streams do with the same trees.
- * Before a task the host's frame goes there if it has changed. A task that writes slots which the
- * host reads is waited for; else the launch is queued, and its block says later what became of it:
- * the first error, what was said, how much was written outside. A block begins with the error of
- * the one before on its stream, so that nothing runs there after a failure. It comes by a kernel of
- * the runtime (llvm_bc/begin_cuda.c), whose argument it is, or by copies where it is too large.
- * Positions are taken by any number of threads (rt.h, RtGpuLaunch): enough of them to fill the GPU,
- * and no more than there are positions; one where the order shows. */
+ * The block is what tasks see of their launch: a place of CudaDevice.block, taken from the launch
+ * until its report. A launch runs on its stream, after the work of other streams on the same trees.
+ * Before a task, the host's frame is written to the block if it has changed. The host waits for a
+ * task that writes slots which the host reads; else the launch stays queued, and its block later
+ * reports its outcome: the first error, messages, and writes outside of shapes. A block begins with
+ * the error of the previous one on its stream, so that nothing runs there after a failure. A kernel
+ * of the runtime (llvm_bc/begin_cuda.c) writes the block, which is its argument; copies do so if
+ * the block is too large.
+ * Any number of threads share the positions (rt.h, RtGpuLaunch): enough to fill the GPU, and no
+ * more than there are positions; a single one if the order shows in results. */
 #include <stddef.h>
 #include <string.h>
 
@@ -23,14 +24,14 @@
 _Static_assert(offsetof(RtGpuLaunch, end) == 16, "steps have their parameters in words");
 
 enum {
-  FEW_WORDS = 1 << 17,        /* of messages, of a kernel that only fails */
-  LEAST_WORDS = 64,           /* of frames and trees in a block */
-  MOST_UNSEEN = 1024          /* tasks in a row of which the host does not ask whether one failed */
+  FEW_WORDS = 1 << 17,        /* of messages, for a kernel that can only fail */
+  LEAST_WORDS = 64,           /* spare words for frames and trees in a block */
+  MOST_UNSEEN = 1024          /* tasks in a row after which the host checks for a failure */
 };
 
 /* -- the block --------------------------------------------------------------------------------- */
 
-typedef struct Places { /* in the block */
+typedef struct Places { /* offsets within the block */
   uint64_t worker, collections, trees, frame, size_bytes;
 } Places;
 
@@ -54,17 +55,17 @@ static uint64_t block_bytes(const CudaDevice *cuda) {
                   RT_GRANULE);
 }
 
-/* Of place `k`. */
+/* The address of the block of place `k`. */
 static uint64_t block_at(const CudaDevice *cuda, int64_t k) {
   return cuda->block.at + (uint64_t)k * block_bytes(cuda);
 }
 
-/* Of messages: those that a kernel says at all, while it is not waited for. */
+/* Words for messages: a printing kernel, which is waited for, needs enough for one task. */
 static uint64_t most_said(const DeviceLaunch *launch) {
   return launch->says ? RT_MESSAGE_WORDS : FEW_WORDS;
 }
 
-/* Nothing that is queued has anything there but one that failed, before which there is room. */
+/* Queued launches have no messages, except a failed one, which is preceded by free space. */
 static bool have_messages(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   uint64_t size_bytes = sizeof(uint64_t) * most_said(launch);
   CudaRange *messages = &cuda->now->messages;
@@ -80,7 +81,7 @@ static int32_t find_place(const CudaDevice *cuda) {
   return k;
 }
 
-/* A launch with more words than any before waits for an empty queue: its caller sees to that. */
+/* The caller empties the queue before a launch with more words than any before. */
 static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err) {
   Device *device = &cuda->device;
   if (words_of(launch) > (uint64_t)device->most_words) {
@@ -105,7 +106,7 @@ static uint64_t number_of(uint64_t ticket) { return ticket / CUDA_MOST_QUEUED; }
 
 static void *pointer_to(uint64_t address) { return (void *)(uintptr_t)address; }
 
-/* The host's has its address on both sides. */
+/* The host's allocator has the same address on both sides. */
 static RtAllocator *allocator_of(const CudaDevice *cuda, const DeviceLaunch *launch) {
   if (launch->shares_arrays) return launch->context.allocator;
   return launch->makes_arrays ? pointer_to(cuda->heap.at) : NULL;
@@ -128,15 +129,15 @@ static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .most_calls = ((const CudaCode *)launch->code)->most_calls,
       .messages = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)}};
-  for (int32_t k = 0; k < launch->tree_count; k++) { /* of a wrap only its elements are used */
+  for (int32_t k = 0; k < launch->tree_count; k++) { /* tasks use only the elements of a wrap */
     const CudaTree *own = launch->trees[k]->device;
     trees[k] = own ? cuda_tree_address(own) : 0;
   }
   memcpy(bytes + places->frame, launch->frame, sizeof(uint64_t) * (size_t)launch->frame_slots);
 }
 
-/* The first failure of what is queued comes along, from the block of the launch before; 0: there is
- * none. */
+/* The address of the previous block on the stream, from which the first failure is copied; 0 if
+ * there is none. */
 static uint64_t block_before(const CudaDevice *cuda) {
   return cuda->now->last < 0 ? 0 : block_at(cuda, cuda->now->last);
 }
@@ -182,7 +183,7 @@ static bool start_begin(CudaDevice *cuda, RtGpuBlock *block, Error *err) {
   return cuda_check(cuda, result, "queue a launch", err);
 }
 
-/* One call of the driver, and no copy between two kernels. */
+/* Takes one driver call, and no copy between two kernels. */
 static bool start_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                         Error *err) {
   RtGpuBlock block = {.to = pointer_to(cuda->block_now),
@@ -222,7 +223,7 @@ static bool keep_frame(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   return true;
 }
 
-/* A step of its own: loops change it in every turn. */
+/* A step of its own, as loops of the host region change the frame in every iteration. */
 static bool push_frame(CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        Error *err) {
   CudaStep step = {.kind = CUDA_STEP_FRAME, .words = {places->frame, frame_bytes(launch)}};
@@ -242,7 +243,7 @@ bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
 
 static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMessages said,
                           Error *err) {
-  RtMessages *messages = &cuda->worker.messages; /* of the host region, too */
+  RtMessages *messages = &cuda->worker.messages; /* also has the host region's messages */
   if (said.used > most_said(launch)) said.used = most_said(launch);
   messages->lost += said.lost;
   if (said.used) {
@@ -257,7 +258,7 @@ static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMe
   return true;
 }
 
-/* A block as it is now, of the heap; NULL with err. */
+/* Reads a block into heap memory that the caller frees; NULL with err. */
 static uint8_t *read_block(CudaDevice *cuda, uint64_t at, const Places *places, Error *err) {
   uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
   if (!bytes) error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
@@ -266,7 +267,7 @@ static uint8_t *read_block(CudaDevice *cuda, uint64_t at, const Places *places, 
   return NULL;
 }
 
-/* What the host region goes on with: the frame, and whether it is to end. */
+/* Reads what the host region needs to continue: the frame, and whether to stop. */
 static bool pull_frame(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   Places places = find_places(launch);
   uint8_t *bytes = read_block(cuda, cuda->block_now, &places, err);
@@ -296,8 +297,8 @@ static int32_t count_places(const CudaDevice *cuda) {
   return count;
 }
 
-/* The blocks of all launches on the current stream, with the first of them that is finished. Those
- * of others are read, too, and may be anything. */
+/* Reads the blocks of all launches on the current stream, when the first of them is finished.
+ * Blocks of other streams are read along, with undefined contents. */
 static bool pull_reports(CudaDevice *cuda, Error *err) {
   int32_t count = count_places(cuda);
   uint64_t size_bytes = block_bytes(cuda) * (uint64_t)count;
@@ -329,7 +330,7 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int3
   return pull_messages(cuda, said, launch, worker->messages, err);
 }
 
-/* Between tasks of a launch that prints: the order of what host region and tasks say shows. */
+/* Between tasks of a launch that prints: host region and tasks must print in order. */
 static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   RtMessages said, none = {.words = pointer_to(cuda->now->messages.at),
                           .capacity = most_said(launch)};
@@ -339,7 +340,7 @@ static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
          cuda_write(cuda, at, &none, sizeof none, err);
 }
 
-/* Of one that has not run nothing is told but that. */
+/* A launch that has not run reports only that. */
 static void note_outcome(CudaDevice *cuda, DeviceLaunch *launch, const CudaPlace *place) {
   CudaStream *stream = cuda->now;
   RtError *error = &launch->context.error;
@@ -354,13 +355,14 @@ static void leave_place(CudaDevice *cuda, int32_t k) {
   cuda->places[k] = (CudaPlace){0};
   cuda->device.queued--;
   if (--stream->queued) return;
-  stream->last = -1; /* what comes next begins anew */
+  stream->last = -1; /* the next launch starts without an inherited error */
   stream->is_broken = false;
 }
 
 static bool report(CudaDevice *cuda, DeviceLaunch *launch, int32_t k, Error *err) {
   bool is_last = k == cuda->last_place;
-  Said *said = is_last ? &cuda->said : &cuda->reported; /* the last has said something already */
+  /* the latest launch's early messages are in cuda->said */
+  Said *said = is_last ? &cuda->said : &cuda->reported;
   if (!is_last) messages_begin(said);
   if (!take_report(cuda, said, launch, k, err)) return false;
   note_outcome(cuda, launch, &cuda->places[k]);
@@ -403,7 +405,7 @@ bool cuda_is_done(Device *device, uint64_t ticket) {
 
 enum { MOST_THREADS = 0, SHARED_BYTES = 1 }; /* CUfunction_attribute */
 
-/* What threads that share a position tell each other has room for the usual number of them. */
+/* The shared memory of threads that share a position is sized for the usual block. */
 static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void *function) {
   int most = 0, shared = 0;
   const Driver *driver = &cuda->driver;
@@ -413,7 +415,7 @@ static int64_t most_threads(const CudaDevice *cuda, const DeviceTask *task, void
   return most;
 }
 
-/* Threads that share a position are in one block. */
+/* Threads that share a position must be in one block. */
 static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch,
                               const DeviceTask *task, void *function) {
   int64_t wanted = launch->switches.threads;
@@ -423,7 +425,7 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
 }
 
 typedef struct Grid {
-  int64_t blocks, threads;    /* threads of a block */
+  int64_t blocks, threads;    /* threads per block */
 } Grid;
 
 static bool is_clear(const DeviceTask *task) {
@@ -438,7 +440,7 @@ int32_t cuda_block_threads(const DeviceTask *task) {
   return has_one_thread(task) ? 1 : CUDA_BLOCK_THREADS;
 }
 
-/* As many threads as positions, if that is known. */
+/* As many threads as positions, if their number is known. */
 static Grid find_grid(const CudaDevice *cuda, const DeviceLaunch *launch, int32_t number,
                       int64_t total) {
   const DeviceTask *task = &launch->tasks[number];
@@ -515,7 +517,7 @@ static void note_trees(CudaDevice *cuda, const DeviceLaunch *launch, const Devic
   }
 }
 
-/* Elements that it reaches in memory of the host are there. */
+/* Elements that the task accesses in host memory are brought there first. */
 static bool have_arrays(CudaDevice *cuda, const DeviceLaunch *launch, const DeviceTask *task,
                         Error *err) {
   if (!launch->shares_arrays) return true;
@@ -532,8 +534,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (rt_stopped(&launch->context)) return true;
   launch->runs++;
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
-  messages_gather(&cuda->said, &cuda->worker, 1, launch); /* of the host region so far */
-  bool ok = cuda_have_stack(cuda, (CudaCode *)launch->code, err) && /* others may give way */
+  messages_gather(&cuda->said, &cuda->worker, 1, launch); /* messages of the host region so far */
+  bool ok = cuda_have_stack(cuda, (CudaCode *)launch->code, err) && /* this may free other memory */
             push_trees(cuda, launch, number, total, err) &&
             have_arrays(cuda, launch, task, err) &&
             have_heap(cuda, launch, number, total, err) &&
@@ -561,8 +563,8 @@ static bool run_guarded(void *data, Error *err) {
   return run(cuda, launch, launch->context.task, err);
 }
 
-/* A failure of the device ends the host region as soon as it looks; an assertion that fails does,
- * too, as compiled code is no place to jump out of. */
+/* A device failure ends the host region as soon as it checks for a stop. So does a failed
+ * assertion, as longjmp out of compiled code is not safe. */
 static void run_task(RtContext *context, int32_t number) {
   CudaDevice *cuda = context->host;
   if (rt_stopped(context)) return;
@@ -582,7 +584,7 @@ static uint64_t largest_node(const DeviceLaunch *launch) {
   return most;
 }
 
-/* What it left comes with its report. */
+/* Takes the launch's place in the queue; its results come with its report. */
 static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
   CudaStream *stream = cuda->now;
   CudaPlace *place = &cuda->places[cuda->place];
@@ -608,7 +610,7 @@ static CudaUse *use_of(CudaDevice *cuda, const RtTree *tree) {
   return own ? &own->use : NULL;
 }
 
-/* What trees may take, if it has some that may take it. */
+/* The use of the budget, if the launch has trees that allocate from it. */
 static CudaUse *budget_of(CudaDevice *cuda, const DeviceLaunch *launch) {
   for (int32_t k = 0; k < launch->tree_count; k++)
     if (launch->trees[k]->manager_count) return &cuda->budget_use;
@@ -664,7 +666,7 @@ bool cuda_launch(Device *device, DeviceLaunch *launch, Error *err) {
   note_uses(cuda, launch);
   cuda->now->launched++;
   if (!error_is_set(&failed)) enqueue(cuda, launch);
-  else cuda_wait(cuda, NULL); /* another stream may take its place */
+  else cuda_wait(cuda, NULL); /* another stream may reuse its place */
   cuda_select(cuda, 0, NULL);
   cuda_leave(cuda);
   return !error_is_set(&failed) || (error_add(err, &failed), false);

@@ -3,12 +3,12 @@
  *     reserved  |  piece | piece | piece |  addresses without memory ..   |
  *               at                       at + mapped                      at + reserved
  *
- * A range grows by mapping physical memory at its end, so what is in it never moves; in pieces,
- * each as large as all before it, so that most of what is not used can be given back. Where the
- * driver cannot map, all of a range is there from the beginning: plain memory (cuda_plain.c).
- * Copies go through a ring of pinned memory, so that they are queued like launches: a piece of the
- * ring is used again when the stream has been waited for; each stream has one, which becomes larger
- * where what is to be queued does not fit (cuda_have_staging). */
+ * A range grows by mapping physical memory at its end, so its contents never move. Each piece is at
+ * most as large as all before it, so that most unused memory can be freed. If the driver cannot
+ * map, a range is backed as a whole from the beginning: plain memory (cuda_plain.c).
+ * Copies go through a ring of pinned memory, so that they are queued like launches; the ring starts
+ * over when the host has waited for the stream. Each stream has a ring, which becomes larger if a
+ * copy does not fit (cuda_have_staging). */
 #include <string.h>
 
 #include "base/bits.h"
@@ -48,7 +48,7 @@ bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool 
   cuda_free(cuda, range);
   *range = larger;
   if (!cuda_check(cuda, result, "move memory", err)) return false;
-  return cuda->open_streams == 1 || cuda_wait(cuda, err); /* others may be the first to use it */
+  return cuda->open_streams == 1 || cuda_wait(cuda, err); /* another stream may use it first */
 }
 
 static DriverMemoryKind kind_of(const CudaDevice *cuda) {
@@ -103,7 +103,7 @@ static bool map_piece(CudaDevice *cuda, CudaRange *range, unsigned long long han
     if (keep_piece(cuda, range, handle, size_bytes)) return true;
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a list of device memory");
   }
-  cuda_wait(cuda, NULL); /* it is being cleared */
+  cuda_wait(cuda, NULL); /* a queued operation may be clearing it */
   driver->cuMemUnmap(at, size_bytes);
   return false;
 }
@@ -193,7 +193,7 @@ void cuda_have_staging(CudaDevice *cuda, uint64_t size_bytes) {
   while (size < most && (size < 2 * staging->size_bytes || size < size_bytes)) size *= 2;
   if (size > most) size = most;
   void *memory = NULL;
-  if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* then they wait */
+  if (cuda->driver.cuMemHostAlloc(&memory, size, 0)) return; /* then copies wait */
   if (staging->memory) staging->old[staging->old_count++] = staging->memory;
   staging->memory = memory;
   staging->size_bytes = size;
@@ -209,7 +209,7 @@ void cuda_staging_rest(CudaDevice *cuda, CudaStaging *staging) {
   staging->used = 0;
 }
 
-/* Up to `size_bytes` of the ring, at least one; *size_bytes says how many. */
+/* Takes up to *size_bytes of the ring, at least one, and stores how many. */
 static uint8_t *stage(CudaDevice *cuda, uint64_t *size_bytes, Error *err) {
   CudaStaging *staging = &cuda->now->staging;
   if (!staging->memory) {

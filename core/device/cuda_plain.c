@@ -1,12 +1,12 @@
-/* cuda_plain.c - memory of the GPU that is there from its beginning on, and taken again when it was
- * given back. What is large lies in an expandable arena: one range of addresses, whose pages get
- * memory when something lies on them, so that a hole costs addresses, not memory:
+/* cuda_plain.c - fully backed GPU memory, pooled for reuse. Large blocks are in an expandable
+ * arena: one range of addresses, whose pages are backed while a block uses them, so that a hole
+ * costs addresses, not memory:
  *
  *     | array | (hole: its pages' memory is elsewhere now) | array | array |   addresses ..
  *
- * What is smaller than a page has a piece of its own, as all has where the driver cannot map:
- * pieces of exactly so many bytes serve the next who wants as much, and all that are free go back
- * every ten seconds. Memory is given back when all streams are idle. */
+ * Blocks smaller than a page are allocations of their own, as are all blocks if the driver cannot
+ * map: a free one serves the next request of exactly its size, and every ten seconds all free ones
+ * go back to the driver. Memory is freed when all streams are idle. */
 #include "base/bits.h"
 #include "base/clock.h"
 #include "device/cuda.h"
@@ -45,7 +45,7 @@ static MemoryPool *pieces(CudaDevice *cuda) {
 
 /* -- the arena --------------------------------------------------------------------------------- */
 
-/* A mapping has its memory, without a handle. */
+/* A mapping keeps its memory after the handle is released. */
 static bool add_page(CudaDevice *cuda, uint64_t at) {
   const Driver *driver = &cuda->driver;
   const DriverMemoryKind kind = {
@@ -78,7 +78,8 @@ static void decommit(void *data, uint64_t at, uint64_t size_bytes) {
   cuda->driver.cuMemUnmap(at, size_bytes);
 }
 
-/* Pages are as large as most drivers map; NULL: others are needed, or there is no arena. */
+/* The arena's pages have the mapping size of most drivers; NULL if this driver's differs or it
+ * cannot map. */
 static MemoryPool *arena(CudaDevice *cuda) {
   CudaRange *range = &cuda->arena_range;
   const MemoryConfig config = {.strategy = MEMORY_EXPANDABLE};

@@ -1,6 +1,6 @@
-/* cuda_prior.c - what the host changes of memory that other processes write to as well. A page goes
- * to the GPU as a whole only where nobody else may have changed the rest of it; of shared memory a
- * copy, the page's prior, is kept from before the host's first write, and what differs goes:
+/* cuda_prior.c - finds what the host has changed in memory that other processes also write. Copying
+ * whole pages to the GPU would overwrite their changes. So for shared memory a copy of the page,
+ * its prior, is kept from before the host's first write, and only the differing bytes are copied:
  *
  *     prior   a a a a a a
  *     mirror  a b b a a c     -->  b b at 1, c at 5; what others wrote to 0, 3 and 4 stays
@@ -31,7 +31,7 @@ bool cuda_priors_make(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_t
   return ok || error_set(err, RG_ERROR_MEMORY, "the host has no memory left to change a window");
 }
 
-/* The first byte from `at` on where they differ, or do not. */
+/* The first byte from `at` on at which a and b differ, or, if not `differs`, are equal. */
 static uint64_t next(const uint8_t *a, const uint8_t *b, uint64_t at, uint64_t end, bool differs) {
   while (at < end && (a[at] != b[at]) != differs) at++;
   return at;

@@ -1,10 +1,10 @@
-/* cuda_races.c - the race detector on a GPU: its table lies there, and the host looks at it after
- * each task, which it waits for. The table is as that of a CPU, smaller where the GPU is. */
+/* cuda_races.c - the race detector on a GPU: its table is in GPU memory, and the host waits for
+ * each task and then reads it. The table is as large as the CPU's, or smaller on a small GPU. */
 #include "base/bits.h"
 #include "device/cuda.h"
 #include "device/race.h"
 
-enum { ENTRIES = 1 << 22, SHARE = 16 /* of the GPU's memory, at most */, AT_ONCE = 4096 };
+enum { ENTRIES = 1 << 22, SHARE = 16 /* at most 1/SHARE of the GPU's memory */, AT_ONCE = 4096 };
 
 bool cuda_races_create(CudaDevice *cuda, Error *err) {
   uint64_t capacity = ENTRIES;

@@ -1,40 +1,39 @@
-/* cuda_repeat.c - what a host region asks for again and again is queued as a graph: one call of the
- * driver instead of one per task.
+/* cuda_repeat.c - queues recurring steps of a host region as a CUDA graph: one driver call instead
+ * of one per task.
  *
- *     step --as the graph's next--> held --all of it are--> the graph is launched
- *       |                            |
- *       +--another, or anything else queued or waited for--> each by itself, what was held first
+ *     step --equals the graph's next--> held --all steps are held--> the graph is launched
+ *       |                                |
+ *       +--any other step, operation or wait--> held steps are queued one by one, then the other
  *
- * A step is a kernel, or new contents of the frame. As many of the last steps as there were before
- * in the same order become the graph, once there were enough of them that making it pays; so a
- * loop's first turns are queued step by step, and of a loop that ends early nothing is lost but
- * what is held for a moment. A loop that waits in each turn is one, too: its graph ends before the
- * wait. Steps name places in a launch's block by their distance from it: a later launch has another
- * block, for which the graph is updated.
- * Frames differ from turn to turn: those of a graph are copied together to a place of their own,
- * from where the graph takes one after the other.
- * Without graphs (an old driver, RG_GRAPHS=off, or one that cannot be made) each step is queued by
- * itself. */
+ * A step is a kernel, or new contents of the frame. When the latest steps have come before in the
+ * same order, often enough that a graph pays, they become the graph. So a loop's first iterations
+ * are queued step by step, and a loop that ends early only delays the steps held at that moment. A
+ * loop that waits in each iteration works, too: its graph ends before the wait. Steps refer to a
+ * launch's block by offsets: a later launch has another block, for which the graph is updated.
+ * Frames differ between iterations: those of a graph are copied together to a buffer, from which
+ * the graph takes one after the other.
+ * Without graphs (an old driver, RG_GRAPHS=off, or a graph that cannot be made) each step is queued
+ * by itself. */
 #include <string.h>
 
 #include "base/option.h"
 #include "device/cuda.h"
 
 enum {
-  HISTORY = 128,              /* steps looked back at */
-  MOST_STEPS = 32,            /* of a graph */
+  HISTORY = 128,              /* how many steps are remembered */
+  MOST_STEPS = 32,            /* in a graph */
   RELAXED = 2                 /* CU_STREAM_CAPTURE_MODE_RELAXED */
 };
 
 struct CudaRepeat {
-  CudaStep steps[HISTORY];    /* queued one by one, since something else was */
+  CudaStep steps[HISTORY];    /* steps queued one by one since any other operation */
   int32_t count;
-  CudaStep graph[MOST_STEPS]; /* empty: there is none */
-  int32_t length, held;       /* the first `held` of them are asked for, and not yet queued */
-  void *exec;                 /* the driver's */
-  uint64_t block;             /* for which it was made */
-  int32_t rounds;             /* of the running launch: how often all steps were asked for */
-  CudaRange frames;           /* where the graph finds them */
+  CudaStep graph[MOST_STEPS]; /* length 0: there is no graph */
+  int32_t length, held;       /* the first `held` steps are requested, but not yet queued */
+  void *exec;                 /* the driver's CUgraphExec */
+  uint64_t block;             /* the block for which it was made */
+  int32_t rounds;             /* how often the running launch requested all steps */
+  CudaRange frames;           /* the buffer from which the graph takes frames */
   uint8_t *held_frames;
   bool is_busy;               /* its own work is being queued */
 };
@@ -106,7 +105,7 @@ static bool make_exec(CudaDevice *cuda, CudaRepeat *repeat, void *graph) {
   return driver->cuGraphInstantiateWithFlags(&repeat->exec, graph, 0) == DRIVER_OK;
 }
 
-/* What goes wrong is no error: there are no graphs from then on. */
+/* A failure is not an error: the device then stops using graphs. */
 static bool capture(CudaDevice *cuda, CudaRepeat *repeat) {
   const Driver *driver = &cuda->driver;
   void *graph = NULL;
@@ -128,7 +127,7 @@ static bool make_graph(CudaDevice *cuda, CudaRepeat *repeat) {
 
 /* -- finding one ------------------------------------------------------------------------------- */
 
-/* Did the last `period` steps come before, again and again, for long enough? */
+/* Have the last `period` steps recurred, for at least max(period, pays_after) steps? */
 static bool has_period(const CudaRepeat *repeat, int32_t period, int32_t pays_after) {
   int32_t again = period > pays_after ? period : pays_after;
   const CudaStep *end = repeat->steps + repeat->count;
@@ -144,13 +143,13 @@ static int32_t count_waits(const CudaStep *steps, int32_t count) {
   return waits;
 }
 
-/* The graph begins after a wait, and has none. */
+/* A period with waits is usable only if its last step is the single wait: the graph excludes it. */
 static bool fits(const CudaStep *steps, int32_t period) {
   int32_t waits = count_waits(steps, period);
   return !waits || (waits == 1 && is_wait(&steps[period - 1]) && period > 2);
 }
 
-/* Of a short loop, several turns. */
+/* Takes several iterations of a short loop. */
 static void take_graph(CudaRepeat *repeat, int32_t period, int32_t pays_after) {
   const CudaStep *steps = repeat->steps + repeat->count - period;
   bool waits = is_wait(&steps[period - 1]);
@@ -194,7 +193,7 @@ static void find_graph(CudaDevice *cuda, CudaRepeat *repeat) {
 
 /* -- queueing ---------------------------------------------------------------------------------- */
 
-/* So far into held_frames comes the next one. */
+/* Offset in held_frames of the next frame. */
 static uint64_t held_bytes(const CudaRepeat *repeat) {
   uint64_t size_bytes = 0;
   for (int32_t k = 0; k < repeat->held; k++)
@@ -213,7 +212,7 @@ static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
                           "start a loop's tasks", err);
 }
 
-/* What is held, step by step. */
+/* Queues the held steps one by one. */
 static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   int32_t held = repeat->held;
   const uint8_t *frame = repeat->held_frames;
@@ -230,7 +229,8 @@ static bool flush(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   return ok;
 }
 
-/* For one round of another launch's block the steps are as cheap as the update. */
+/* For a single round with a new launch's block, queueing steps is as cheap as updating the
+ * graph. */
 static bool finish_round(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   bool is_of_block = repeat->block == cuda->block_now;
   if (!is_of_block && repeat->rounds) is_of_block = make_graph(cuda, repeat);
@@ -238,7 +238,7 @@ static bool finish_round(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   return is_of_block ? launch_graph(cuda, repeat, err) : flush(cuda, repeat, err);
 }
 
-/* Is it the next of the graph? Then it is held. */
+/* Holds the step if it equals the graph's next one; else returns false. */
 static bool try_hold(CudaRepeat *repeat, const CudaStep *step, const void *frame) {
   if (repeat->held >= repeat->length || !are_same(&repeat->graph[repeat->held], step)) return false;
   if (is_frame(step)) memcpy(repeat->held_frames + held_bytes(repeat), frame, step->words[1]);

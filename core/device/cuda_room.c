@@ -1,17 +1,16 @@
-/* cuda_room.c - how much of the GPU's memory a sparse tree has before a launch, which cannot ask
- * for more while it runs.
+/* cuda_room.c - how much GPU memory a sparse tree gets before a launch, which cannot request more
+ * while it runs.
  *
  *     in use   | twice that and SOME, or a part of what the budget leaves, as positions need |
  *     0       top                                                                       mapped
  *
- * and never much more than the tree can fill. What is in use is known on the GPU alone. It is read
- * when a kernel meets the tree for the first time, and from then on the more rarely the less it
- * grows:
+ * and never much more than the tree can fill. Only the GPU knows how much is in use. The host reads
+ * it back when a kernel first uses the tree, and then less often the less the tree grows:
  *
  *     read --launches--> grew little: next time after twice as many;  much: after one
  *
- * so a steady loop that activates what it frees waits for nothing. What a tree was given and does
- * not use is taken back when somebody else finds none. */
+ * so a steady loop that activates what it frees never waits. Unused memory of a tree is freed when
+ * another allocation fails. */
 #include "base/bits.h"
 #include "device/cuda.h"
 
@@ -20,7 +19,7 @@
 #define NO_BOUND (UINT64_MAX / 4)
 #define LARGEST_CHUNK ((uint64_t)4 << 20) /* llvm_bc/node_manager.c */
 
-enum { MOST_UNREAD = 256, LITTLE = 8 /* of the room, a LITTLEth */ };
+enum { MOST_UNREAD = 256, LITTLE = 8 /* growth by less than a LITTLEth of the free space */ };
 
 /* -- bounds ------------------------------------------------------------------------------------ */
 
@@ -34,7 +33,7 @@ static uint64_t node_cost(const RtManager *manager) {
   return manager->node_size + manager->info_stride + 9;
 }
 
-/* Cells of a manager, each of which may have a node. */
+/* Upper bound of a manager's nodes: one per cell of its ancestors. */
 static uint64_t most_nodes(const RtTree *tree, int32_t m) {
   uint64_t count = 1;
   for (; m >= 0; m = tree->managers[m].parent) {
@@ -45,8 +44,8 @@ static uint64_t most_nodes(const RtTree *tree, int32_t m) {
   return count;
 }
 
-/* Of chunks, the last of which may be as large as all before it, and of orders; twice, since what
- * is deactivated is not used again before the launch has ended. */
+/* Upper bound of bytes for a manager's chunks, the last of which may be as large as all earlier
+ * ones, and orders. Doubled, since deactivated nodes are not reused before the launch has ended. */
 static uint64_t most_of(const RtTree *tree, int32_t m) {
   const RtManager *manager = &tree->managers[m];
   uint64_t count = most_nodes(tree, m), least = tree->tiny_chunks ? RT_SEGMENT / 2 : 0,
@@ -62,7 +61,7 @@ uint64_t cuda_most_bytes(const RtTree *tree) {
   return most < NO_BOUND ? most : NO_BOUND;
 }
 
-/* What so many positions need if each of them activates a node of every kind. */
+/* Memory for this many positions if each activates a node of every manager. */
 static uint64_t need_of(const RtTree *tree, uint64_t positions) {
   uint64_t cost = 0;
   for (int32_t m = 0; m < tree->manager_count; m++) cost += node_cost(&tree->managers[m]);
@@ -98,15 +97,15 @@ static bool trim(CudaDevice *cuda, CudaTree *tree) {
   if (tree->is_used || tree->is_window || !tree->tree->manager_count) return false;
   if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) return false;
   if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) return false;
-  tree->interval = 1; /* the next launch makes room again */
-  tree->use = cuda_use_now(cuda); /* all streams are idle; this one gets more */
+  tree->interval = 1; /* read counts before the next launch */
+  tree->use = cuda_use_now(cuda); /* all streams are idle, and this one gets more work */
   if (tree->image_state != CUDA_HOST_IS_NEWER) cuda_grow_image(cuda, tree, NULL);
   return true;
 }
 
 bool cuda_relieve(CudaDevice *cuda) {
   bool any = false;
-  if (cuda->is_relieving) return false; /* its own tables */
+  if (cuda->is_relieving) return false; /* the call comes from its own tables */
   cuda->is_relieving = true;
   if (cuda_wait_all(cuda, NULL)) {
     for (CudaTree *tree = cuda->trees; tree; tree = tree->next) any |= trim(cuda, tree);
@@ -139,13 +138,13 @@ uint64_t cuda_wish(const CudaTree *own, uint64_t positions) {
   return wish > tree->top ? wish : tree->top;
 }
 
-/* Less than it wishes for if the device has less; what is in use must fit. */
+/* Maps less than `wish` if the device has less; only what is in use must fit. */
 static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *err) {
   uint64_t mapped = own->memory.mapped;
   Error unused;
   error_clear(&unused);
   bool was_used = own->is_used;
-  own->is_used = true; /* nothing of it is taken back */
+  own->is_used = true; /* keeps cuda_relieve away from it */
   if (!own->memory.plain) cuda_grow(cuda, &own->memory, cuda_mapped_for(own, wish), &unused);
   bool ok = cuda_grow(cuda, &own->memory, cuda_mapped_for(own, own->tree->top), err);
   own->is_used = was_used;
@@ -153,7 +152,7 @@ static bool have_memory(CudaDevice *cuda, CudaTree *own, uint64_t wish, Error *e
                 cuda_grow_image(cuda, own, err));
 }
 
-/* Has this code met the tree before? From now on it has. */
+/* Has this code used the tree before? Remembers it. */
 static bool is_known(CudaTree *own, const void *code) {
   for (int32_t k = 0; k < CUDA_KNOWN; k++)
     if (own->known[k] == code) return true;

@@ -1,6 +1,6 @@
-/* cuda_service.c - PTX of the runtime's own entries, included by the assembler: those between tasks
- * (llvm_bc/service_cuda.c), and that which begins a launch (begin_cuda.c). The build defines the
- * paths. Texts that end in a 0: rt_service_ptx and rt_begin_ptx of cuda.h. */
+/* cuda_service.c - PTX of the runtime's own entries, included by the assembler: services between
+ * tasks (llvm_bc/service_cuda.c), and the entry that begins a launch (begin_cuda.c). The build
+ * defines the paths. Both texts, rt_service_ptx and rt_begin_ptx of cuda.h, end in a 0. */
 #define TEXT(name, path)                                                                          \
   __asm__(".section .rodata\n.balign 16\n.hidden " name "\n.globl " name "\n" name                \
           ":\n.incbin \"" path "\"\n.byte 0\n.previous\n")

@@ -1,14 +1,14 @@
-/* cuda_share.c - memory of the GPU that several processes have: windows (memory/commons.h).
- * What a tree has becomes one piece of physical memory, which its driver gives away as a file; it
- * is mapped once more at the commons, addresses where all processes have each other's memory at the
- * same places. The host's mirror of a commons has the same layout, so that what spans several ranks
- * (an array with an axis of ranks) is one thing on both sides:
+/* cuda_share.c - GPU memory shared by several processes: windows (memory/commons.h).
+ * A tree's memory becomes one piece of physical memory, which the driver exports as a file
+ * descriptor. It is mapped a second time in the commons (a symmetric heap): addresses at which each
+ * process sees every rank's memory, at the same offsets. The host's mirror of a commons has the
+ * same layout, so that an array with an axis of ranks is contiguous on both sides:
  *
  *     GPU     at     | rank 0's: part, part ..  | rank 1's ..   |     stride apart
  *     host    mirror | parts that are mapped are open           |
  *
- * A part is nobody's tree: who wraps it finds a CudaTree as of memory of somebody else
- * (cuda_external.c); a peer's tree has one of its own. Both are shared: CudaTree.is_shared. */
+ * A part belongs to no tree: a wrap of it gets a CudaTree as for external memory (cuda_external.c);
+ * a peer's tree gets one of its own. Both are shared: CudaTree.is_shared. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -17,7 +17,7 @@
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
 #define STRIDE_LEAST ((uint64_t)64 << 30)
-/* A window of a sparse tree takes as many addresses as the budget has bytes, so they are several
+/* A window of a sparse tree takes as many addresses as the budget has bytes, which may be several
  * times the device's memory. */
 enum { STRIDE_MEMORIES = 16 };
 
@@ -36,7 +36,7 @@ static bool describe(void *data, CommonsAbout *about, Error *err) {
   return cuda_check(cuda, result, "be told from others", err);
 }
 
-/* Of one that this process has not been shown, mapping its memory is the only question. */
+/* A device that this process cannot enumerate may still work: only mapping its memory will tell. */
 static bool sees(void *data, const CommonsAbout *other) {
   CudaDevice *cuda = data;
   const Driver *driver = &cuda->driver;
@@ -129,7 +129,7 @@ static uint64_t reserve(void *data, uint64_t size_bytes, Error *err) {
   return at;
 }
 
-/* What the host changed has gone; a wrap that has not ended keeps its CudaTree until then. */
+/* Drops the host's changes; if wraps are left, the CudaTree stays until they end. */
 static void end_tree(CudaDevice *cuda, const CudaPart *part) {
   for (CudaTree *own = cuda->trees; own; own = own->next) {
     if (own->memory.at != part->at || !own->owns_tree) continue;
@@ -189,7 +189,7 @@ static bool map_file(CudaDevice *cuda, uint64_t at, uint64_t size_bytes, int fil
                                                       DRIVER_FILE_DESCRIPTOR);
   if (!cuda_check(cuda, result, what, err)) return false;
   result = driver->cuMemMap(at, size_bytes, 0, handle, 0);
-  driver->cuMemRelease(handle); /* the mapping has it */
+  driver->cuMemRelease(handle); /* the mapping keeps the memory */
   if (!cuda_check(cuda, result, what, err)) return false;
   if (cuda_check(cuda, driver->cuMemSetAccess(at, size_bytes, &access, 1), what, err)) return true;
   driver->cuMemUnmap(at, size_bytes);
@@ -225,7 +225,7 @@ static void unmap(void *data, uint64_t at) {
   CudaDevice *cuda = data;
   CudaCommons *commons = commons_at(cuda, at);
   CudaPart **link = commons ? part_at(commons, at) : NULL;
-  if (!link || !*link) return; /* it was never mapped */
+  if (!link || !*link) return; /* the part was never mapped */
   bool is_entered = cuda_enter(cuda, NULL);
   end_part(cuda, commons, link);
   if (is_entered) cuda_leave(cuda);
@@ -264,7 +264,7 @@ static bool piece(void *data, uint64_t at, int32_t number, CommonsPart *part, Er
   return ok;
 }
 
-/* Trees that are read there see more of their memory. */
+/* Lets views of the part's tree see the new memory. */
 static void widen(const CudaDevice *cuda, const CudaPart *part) {
   for (CudaTree *own = cuda->trees; own; own = own->next) {
     if (own->memory.at != part->at || !cuda_is_view(own->tree)) continue;
@@ -312,7 +312,7 @@ static bool copy(void *data, uint64_t at, void *to, const void *from, uint64_t s
   return ok;
 }
 
-/* All that was queued before is done. */
+/* Waits, with calls of goes_on, until all queued work is done. */
 static bool await(CudaDevice *cuda, const CommonsWork *work, Error *err) {
   int result;
   while ((result = cuda->driver.cuStreamQuery(cuda->stream)) == DRIVER_NOT_READY)
@@ -345,7 +345,7 @@ const CommonsTable cuda_commons = {.describe = describe,
 
 /* -- a tree's memory --------------------------------------------------------------------------- */
 
-/* What is in it comes along; nothing that is queued uses it. */
+/* Moves the contents to shareable memory; no queued work may use them. */
 static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
   CudaRange shared;
   if (!cuda_provide_shared(cuda, &shared, own->memory.mapped, err)) return false;
@@ -357,7 +357,8 @@ static bool move_over(CudaDevice *cuda, CudaTree *own, Error *err) {
   }
   cuda_free(cuda, &own->memory);
   own->memory = shared;
-  if (own->image_state == CUDA_SAME) own->image_state = CUDA_HOST_IS_NEWER; /* it has addresses */
+  /* the image holds addresses */
+  if (own->image_state == CUDA_SAME) own->image_state = CUDA_HOST_IS_NEWER;
   own->is_shown = own->is_shared = true;
   own->is_current = false;
   own->serial = ++cuda->serials;
@@ -372,7 +373,7 @@ static bool share_dense(CudaDevice *cuda, RtTree *tree, CudaTree *own, CommonsPa
   return export_piece(cuda, own, 0, part, err);
 }
 
-/* Its tables hold addresses of its memory: they come from the host anew. */
+/* The tables hold addresses of the old memory: the host sends them again. */
 static void leave_tables(CudaTree *own) {
   own->image_state = CUDA_HOST_IS_NEWER;
   for (int32_t m = 0; m < own->tree->manager_count; m++) {
@@ -381,11 +382,11 @@ static void leave_tables(CudaTree *own) {
   }
 }
 
-/* To a range that grows by pieces which can be passed on; what is in use comes along. */
+/* Moves the used memory to a range that grows by exportable pieces. */
 static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
   CudaRange shared;
   uint64_t top = own->tree->top;
-  own->is_window = true; /* for what it needs */
+  own->is_window = true; /* so that cuda_mapped_for includes the slack */
   uint64_t most = cuda_mapped_for(own, own->tree->reserved), least = cuda_mapped_for(own, top);
   own->is_window = false;
   if (!cuda_reserve(cuda, &shared, most, least, err)) return false;

@@ -1,14 +1,14 @@
-/* cuda_stream.c - the GPU's streams: what is queued on one runs in order, and beside the others.
- * One is the current one, on which all is queued: that of the running launch, else the one whose
- * work the host looks at, else 0.
+/* cuda_stream.c - the GPU's streams: work on one stream runs in order, and concurrently with other
+ * streams. All work is queued on the current stream: that of the running launch, else the one whose
+ * work the host examines, else 0.
  *
  *     tree's last use (stream 2, launch 7) --cuda_join, on stream 1--> event after all of stream 2
  *                                                          so far, for which stream 1 waits
  *
- * So what two streams share is used in the order of the calls, and nothing else waits. A stream
- * knows how many launches of each other come before what it gets next, and asks for no event twice.
+ * So shared data is used in the order of the calls, and nothing else waits. A stream knows which
+ * launches of each other stream it already waits for, and never waits for an event twice.
  * Memory is freed, and code unloaded, when all streams are idle; a copy (cuda_copies.c) when the
- * last that used it is, as each use comes after the one before. */
+ * stream of its last use is, as each use waits for the one before. */
 #include "device/cuda.h"
 
 enum { NON_BLOCKING = 1, WITHOUT_TIME = 2 };
@@ -21,7 +21,7 @@ static void take_up(CudaDevice *cuda, int32_t number) {
   cuda->stream = cuda->now->handle;
 }
 
-/* What others have from the work so far, they have without asking. */
+/* Waits for all work so far, so that the new stream need not join it. */
 static bool open_stream(CudaDevice *cuda, int32_t number, Error *err) {
   const Driver *driver = &cuda->driver;
   CudaStream *stream = &cuda->streams[number];
@@ -52,7 +52,7 @@ bool cuda_join(CudaDevice *cuda, CudaUse use, Error *err) {
       use.launch <= now->seen[use.stream])
     return true;
   if (!cuda_repeat_end(cuda, err)) return false;
-  now->seen[use.stream] = other->launched; /* the host may queue more before the next */
+  now->seen[use.stream] = other->launched; /* the event covers everything queued there so far */
   return cuda_check(cuda, driver->cuEventRecord(other->event, other->handle), "queue work", err) &&
          cuda_check(cuda, driver->cuStreamWaitEvent(now->handle, other->event, 0), "queue work",
                     err);
@@ -86,7 +86,7 @@ bool cuda_is_idle(CudaDevice *cuda, int32_t number) {
   CudaStream *stream = &cuda->streams[number];
   if (stream->finished == stream->launched || cuda_is_lost(cuda)) return true;
   if (cuda->driver.cuStreamQuery(stream->handle) == DRIVER_NOT_READY) return false;
-  stream->finished = stream->launched; /* what went wrong is told by who waits */
+  stream->finished = stream->launched; /* a failure is reported by the next wait */
   cuda_staging_rest(cuda, &stream->staging);
   return true;
 }

@@ -1,7 +1,7 @@
-/* cuda_time.c - how long a launch took, by the GPU's own clock: an event before its work and one
- * after it, on its stream. They are asked when the launch is reported, which waits for its stream
- * anyway; nothing waits for them. They cost the host a call each, so only launches that are to be
- * timed have them. */
+/* cuda_time.c - measures a launch by the GPU's own clock: with an event before its work and one
+ * after it, on its stream. They are read when the launch is reported, which waits for its stream
+ * anyway; nothing waits for them. Each costs the host a driver call, so only launches with is_timed
+ * have them. */
 #include "base/clock.h"
 #include "device/cuda.h"
 
@@ -11,7 +11,7 @@ static bool have(CudaDevice *cuda, void **event) {
   return *event || !cuda->driver.cuEventCreate(event, WITH_TIME);
 }
 
-/* An event that cannot be had is no failure of the launch. */
+/* If an event cannot be created, the launch goes on untimed. */
 void cuda_time_begin(CudaDevice *cuda, const DeviceLaunch *launch) {
   CudaTimer *timer = &cuda->timers[cuda->place];
   timer->is_set = launch->is_timed && have(cuda, &timer->begin) && have(cuda, &timer->end) &&

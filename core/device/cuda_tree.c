@@ -1,8 +1,8 @@
-/* cuda_tree.c - a tree's memory on the GPU, and the mirror of it that the host has: which side has
- * the newest contents, page by page, and what moves when.
- * Memory moves by the pages that the host looks at, also that of a sparse tree: whoever follows a
- * path there says so at each slot. Only who walks over tables, or changes what is active, needs all
- * that is in use; then all of it goes back, too. Counts come cheaply. */
+/* cuda_tree.c - a tree's memory on the GPU, and its mirror on the host: which side has the newest
+ * contents, page by page, and what is copied when.
+ * Only the pages that the host accesses are copied, also of a sparse tree: code that follows a path
+ * there calls device_reach at each slot. Code that walks tables, or changes topology, needs all
+ * memory in use, and all of it is copied back later. Counts are cheap to read. */
 #include <stddef.h>
 #include <string.h>
 
@@ -66,7 +66,7 @@ static bool push_pages(CudaDevice *cuda, CudaTree *tree, Error *err) {
 
 /* -- a tree's beginning and end ---------------------------------------------------------------- */
 
-/* Where memory cannot be mapped later: less than `plain` bytes, if there are not so many. */
+/* If memory cannot be mapped later, reserves up to `plain` bytes, and fewer if memory is short. */
 static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error *err) {
   uint64_t least = own->tree->top + RT_SEGMENT;
   Error failed;
@@ -78,7 +78,7 @@ static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error 
   }
 }
 
-/* A peer's is there. Of a sparse one the host sees nothing. */
+/* The memory of a peer's tree is already mapped. The host cannot see it if the tree is sparse. */
 static void take_common(CudaTree *own) {
   own->is_shown = own->is_shared = !cuda_is_view(own->tree);
   own->host_has_some = false;
@@ -187,7 +187,7 @@ static bool pull_all(CudaDevice *cuda, CudaTree *tree, Error *err) {
   return true;
 }
 
-/* Memory that cannot grow where it is moves, by way of the host, while nothing has its address. */
+/* Memory that cannot grow in place is moved, through the host, while nothing holds its address. */
 static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
   RtTree *tree = own->tree;
   if (!own->memory.plain || !is_sparse(tree) || cuda->block_is_there ||
@@ -200,7 +200,7 @@ static CudaTree *move_plain(CudaDevice *cuda, CudaTree *own, Error *err) {
   return own;
 }
 
-/* Others may have begun to look up its hashes, or have stopped. */
+/* Tells the GPU whether other processes now look up the tree's hashes. */
 static bool push_is_read(CudaDevice *cuda, CudaTree *own, Error *err) {
   const RtTree *tree = own->tree;
   uint64_t at = cuda_tree_address(own) + offsetof(RtTree, is_read);
@@ -209,14 +209,14 @@ static bool push_is_read(CudaDevice *cuda, CudaTree *own, Error *err) {
   return cuda_write(cuda, at, &tree->is_read, sizeof tree->is_read, err);
 }
 
-/* What the host changed includes pages past those that the tree had. */
+/* The host's changes may include pages past the tree's earlier end. */
 bool cuda_push(CudaDevice *cuda, RtTree *tree, const void *code, uint64_t positions, Error *err) {
   CudaTree *own = cuda_owner(cuda, tree);
   if (tree->foreign && !own) return true; /* cuda_foreign.c */
   if (!own) own = cuda_tree(cuda, tree, err);
   if (!own) return false;
   if (!push_is_read(cuda, own, err)) return false;
-  bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* the host changed but elements */
+  bool is_newer = own->image_state == CUDA_GPU_IS_NEWER; /* then the host changed only elements */
   if (is_newer && !code) return push_pages(cuda, own, err);
   if (!cuda_have_room(cuda, own, code, positions, err) || !(own = move_plain(cuda, own, err)))
     return false;
@@ -254,7 +254,8 @@ void cuda_note_tables(CudaTree *tree) {
 static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
   if (tree->image_state != CUDA_GPU_IS_NEWER) return true;
   return (tree->counts_are_read || cuda_pull_counts(cuda, tree, err)) &&
-         cuda_pull_budget(cuda, tree->tree->budget, err); /* of all trees: it may be newer */
+         /* it is shared by all trees and may be newer */
+         cuda_pull_budget(cuda, tree->tree->budget, err);
 }
 
 static bool pull_chunks(CudaDevice *cuda, CudaTree *tree, Error *err) {
@@ -271,7 +272,7 @@ static Pages pages_of(const CudaTree *tree, const uint8_t *from, uint64_t size_b
   return (Pages){at / page, (at + size_bytes + page - 1) / page};
 }
 
-/* Are they known, and not newer on the GPU? */
+/* Are all these pages tracked, and none newer on the GPU? */
 static bool host_has(const CudaTree *tree, Pages pages) {
   if (pages.end > tree->page_count || tree->is_shown) return false;
   for (uint64_t k = pages.begin; k < pages.end; k++)
@@ -279,7 +280,7 @@ static bool host_has(const CudaTree *tree, Pages pages) {
   return true;
 }
 
-/* Of a tree that has grown on the GPU there are more pages than the host knew of. */
+/* A tree that has grown on the GPU has more pages than the host knew. */
 static bool pull_pages(CudaDevice *cuda, CudaTree *tree, Pages pages, Error *err) {
   bool has_grown = tree->image_state == CUDA_GPU_IS_NEWER && pages.end > tree->page_count;
   if (has_grown && !tree->counts_are_read && !cuda_pull_counts(cuda, tree, err)) return false;
@@ -287,7 +288,7 @@ static bool pull_pages(CudaDevice *cuda, CudaTree *tree, Pages pages, Error *err
   return move_pages(cuda, tree, pages.begin, pages.end, CUDA_GPU_IS_NEWER, err);
 }
 
-/* What others may have changed, which nobody tells. */
+/* Others may have changed any page without telling us. */
 static void note_others(CudaTree *tree) {
   if (tree->host_has_all) return; /* the host came later */
   for (uint64_t k = 0; tree->is_shown && k < tree->page_count; k++)
@@ -357,7 +358,7 @@ static bool show(CudaDevice *cuda, RtTree *tree, Error *err) {
   return ok;
 }
 
-/* What is queued with the tree. A sparse one has its memory from the budget that all share. */
+/* Settles queued work on the tree; all work if it is sparse, as all trees share the budget. */
 static bool settle_tree(CudaDevice *cuda, const CudaTree *own, Error *err) {
   Device *device = &cuda->device;
   if (!own || own->is_shown || is_sparse(own->tree)) return cuda_settle(cuda, err);
@@ -371,7 +372,7 @@ bool cuda_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size
   CudaDevice *cuda = (CudaDevice *)device;
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;
   if ((own || tree->foreign) && !settle_tree(cuda, own, err)) return false;
-  if (!own) return true; /* no task has seen it; or its memory is the host's own */
+  if (!own) return true; /* no task has used it, or its memory is the host's */
   if (!own->is_current && !pull(cuda, own, from, size_bytes, use, err)) return false;
   return use != DEVICE_WRITES || note_host(cuda, own, from, size_bytes, err);
 }
@@ -385,15 +386,15 @@ bool cuda_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *addr
   if (own) *address = own->memory.at + (uint64_t)(at - own->first);
   if (own) own->is_located = own->is_copy;
   bool ok = is_foreign ? cuda_locate_foreign(cuda, tree, at, address, err) : own != NULL;
-  cuda->now->launched++; /* it may have begun to clear memory */
+  cuda->now->launched++; /* creating the tree may have queued work that clears memory */
   cuda_leave(cuda);
   return ok;
 }
 
 /* -- the budget -------------------------------------------------------------------------------- */
 
-/* Both sides take from it: what the host has taken since they last agreed is added to what tasks
- * have left. The GPU asks nobody: what the host would allow is the limit. */
+/* Both sides allocate from the budget: what the host took since the last exchange is added to what
+ * tasks left. The GPU cannot ask the host, so the whole rest is its limit. */
 bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   bool is_known = budget->used == cuda->budget_used && budget->limit == cuda->budget_limit;
   if (cuda->budget_is_newer && is_known) return true;
@@ -405,7 +406,7 @@ bool cuda_push_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   return cuda_write(cuda, cuda->budget.at, &shown, sizeof shown, err);
 }
 
-/* What the host has taken meanwhile stays told apart from what the GPU knows. */
+/* What the host took meanwhile is kept separate from what the GPU reported. */
 bool cuda_pull_budget(CudaDevice *cuda, RtBudget *budget, Error *err) {
   RtBudget shown;
   if (!cuda->budget_is_newer) return true;
