@@ -218,7 +218,7 @@ describe("a field", function()
     local failed = failure(x.from_table, x, { { 1, 2, 3, 4 }, { 1, 2 }, {}, {} })
     assert.equal("argument.invalid", failed.code)
     assert.matches("t%[2%] has 2 elements", failed.message)
-    assert.matches("t%[1%]%[2%] is "two", not a number", failure(x.from_table, x,
+    assert.matches('t%[1%]%[2%] is "two", not a number', failure(x.from_table, x,
       { { 1, "two", 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } }).message)
   end)
 

@@ -236,7 +236,7 @@ END]]):format(name))
     assert.matches("needs its width", refused(bytes))
     assert.matches("has 12 bytes, and 9 x 9 pixels 81", refused(bytes, { width = 9, height = 9 }))
     assert.matches("column 2 has not the 2 elements", refused { { 1, 2 }, { 3 } })
-    assert.matches("not a number", refused({ { 1 } }, { gamma = "2" }))
+    assert.matches("must be a number, got \"2\"", refused({ { 1 } }, { gamma = "2" }))
   end)
 
   it("reads what others write, and refuses what is none", function()

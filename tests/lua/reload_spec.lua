@@ -96,7 +96,7 @@ describe("rg.reload", function()
 
   it("says what is no module", function()
     assert.matches("has not been loaded", support.failure(rg.reload, "nowhere").message)
-    assert.matches("takes a module's name, not a number", support.failure(rg.reload, 3).message)
+    assert.matches("takes a module's name, not 3", support.failure(rg.reload, 3).message)
     assert.matches("finds no file of module 'string'", support.failure(rg.reload, "string").message)
   end)
 end)
