@@ -1,7 +1,7 @@
-/* address.h - which accesses could be to elements side by side: addresses, in bytes, as sums of
- * numbers, after the pass `places`. A guess: a mask that picks the cell of a leaf is looked
- * through, and so is the choice of a node, so elements may be elsewhere where a leaf ends between
- * them. Used to estimate lanes, and to emit them, where addresses are compared. */
+/* address.h - guesses which accesses are to adjacent elements: addresses, in bytes, as sums, after
+ * the pass `places`. It is only a guess, since it ignores the mask that selects the cell of a leaf
+ * and the selection of a node: elements are not adjacent if a leaf ends between them. The pass
+ * `lanes` uses it for estimates; vectorised code, which compares the addresses, for its layout. */
 #ifndef RG_IR_ADDRESS_H
 #define RG_IR_ADDRESS_H
 
@@ -14,25 +14,26 @@ typedef struct IrTerm { const IrInst *value; int64_t factor; } IrTerm;
 typedef struct IrAddress {
   const IrInst *access;      /* MEM_LOAD, MEM_UPDATE */
   int tree;
-  IrTerm terms[IR_MOST_TERMS]; /* by their values' ids */
+  IrTerm terms[IR_MOST_TERMS]; /* sorted by their values' ids */
   int count;
-  int64_t bytes;             /* and what is constant in it */
+  int64_t bytes;             /* the constant part of the sum */
 } IrAddress;
 
 /* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */
 Type ir_accessed(const IrInst *access);
 
-/* Of a load or an update; false: it is not such a sum, or its elements are short. */
+/* The address of a load or an update as a sum; false if it is not one, or if the elements are
+ * narrow. */
 bool ir_address(const IrInst *access, IrAddress *out);
 
-/* 0: accesses of one kind, whose addresses differ by a constant. Else an order. */
+/* A total order; 0 if the accesses are of one kind and their addresses differ by a constant. */
 int64_t ir_address_compare(const IrAddress *a, const IrAddress *b);
 
-/* `b` is the element after that of `a`. */
+/* Is `b` the element after that of `a`? */
 bool ir_address_follows(const IrAddress *a, const IrAddress *b);
 
-/* Does it change by little from one iteration to the next? Made of parameters and constants by
- * sums, small factors and quotients. */
+/* Does the index change by little from one iteration to the next: is it made of parameters and
+ * constants by sums, small factors and quotients? */
 bool ir_index_is_even(const IrInst *index);
 
 #endif

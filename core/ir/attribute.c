@@ -1,4 +1,4 @@
-/* attribute.c - the op table, and small facts about ops that op.def states in words. */
+/* attribute.c - the op table, and facts about ops that op.def states only in prose. */
 #include "ir/attribute.h"
 
 enum { /* the names of ir.h's flags in op.def */

@@ -1,5 +1,5 @@
-/* block_sums.c - what copies of a task's sums take of a block's memory: of each tree one, from its
- * first element to its last. */
+/* block_sums.c - the shared memory that a GPU block needs for copies of a task's sums: one copy per
+ * tree, from its first such element to its last. */
 #include "base/bits.h"
 #include "ir/task.h"
 
@@ -13,7 +13,7 @@ bool ir_block_span(const IrTask *task, int32_t tree, int64_t *begin, int64_t *en
     *begin = min_i64(*begin, sum->offset);
     *end = max_i64(*end, last + type_size(sum->type));
   }
-  *begin &= ~INT64_C(7); /* as aligned as the tree's own */
+  *begin &= ~INT64_C(7); /* keeps the alignment of the tree */
   return *end > 0;
 }
 

@@ -301,8 +301,8 @@ int64_t ir_wrap_int(Type type, int64_t value) {
   }
 }
 
-/* To the nearest half, ties to even: scaling by a power of two is exact, so one rounding
- * happens. */
+/* Rounds to the nearest half, ties to even; scaling by a power of two is exact, so there is only
+ * one rounding. */
 static double round_half(double value) {
   if (!isfinite(value) || value == 0) return value;
   int exponent;

@@ -8,16 +8,16 @@
  *   region: param count, types; inst count, insts
  *   inst:   op, type, mask, the attributes whose bits are set, operand count, operands, regions
  *
- * Numbers are LEB128, signed ones zigzag, texts are preceded by their length. An operand is a
- * distance: 1 is the preceding value, counted over parameters and results of its function in order
- * of appearance. */
+ * Numbers are LEB128, signed ones zigzag; texts are preceded by their length. An operand is a
+ * distance back to its value: 1 is the preceding value, counting the parameters and results of its
+ * function in order of appearance. */
 #ifndef RG_IR_BYTES_H
 #define RG_IR_BYTES_H
 
 enum { IR_BYTES_VERSION = 18 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
-typedef enum IrBit { /* of an inst's mask */
+typedef enum IrBit { /* bits of an inst's mask: which attributes follow */
   BIT_imm, BIT_field, BIT_level, BIT_entry, BIT_tree, BIT_axis_count, BIT_offset, BIT_extent,
 #define ATTRIBUTE(member, word, kind) BIT_##member,
 #include "ir/attribute.def"

@@ -60,10 +60,10 @@ const char *ir_inst_text(const IrInst *inst) {
   return is_named ? ir_entries[inst->entry].name : ir_op_info[inst->op].text;
 }
 
-/* -- is it a call of its entry? ---------------------------------------------------------------- */
+/* -- verification of calls --------------------------------------------------------------------- */
 
 typedef struct Want {
-  const char *sentence;   /* NULL: the emitter fills it in */
+  const char *sentence;   /* NULL: the operand is implicit, code generation passes it */
   ScalarKind type;
   bool is_constant;
   int64_t low, high;

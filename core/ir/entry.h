@@ -27,7 +27,7 @@ typedef struct IrEntry {
 } IrEntry;
 extern const IrEntry ir_entries[RT_ENTRY_COUNT];
 
-/* RT_ENTRY_COUNT: there is none. */
+/* RT_ENTRY_COUNT if there is none. */
 RtEntry ir_entry_find(Str name);
 bool ir_entry_takes(RtEntry entry, IrParam param);
 

@@ -120,7 +120,8 @@ static bool add_term(Affine *sum, const IrInst *value, int64_t factor) {
 
 static bool open_sum(Opening *o, const IrInst *value, int64_t factor);
 
-/* A product with a constant, which is its right operand once `fold` has run. */
+/* Opens a product with a constant; `fold` makes the constant the right operand, so tries it
+ * first. */
 static bool open_product(Opening *o, const IrInst *value, int64_t factor) {
   int64_t by, product;
   for (int side = 1; side >= 0; side--)
@@ -205,9 +206,9 @@ static bool is_below_wrap(int64_t constants, int bits) {
   return constants < half && constants > -half;
 }
 
-/* k + x = l + y holds, also modulo 2^bits, for one difference of the iterations k and l alone, as
- * a loop index has no more bits than the sum. Other factors than 1 and -1 may wrap to the same
- * element again. */
+/* k + x = l + y holds, also modulo 2^bits, for only one difference of the iterations k and l, since
+ * a loop index has no more bits than the sum. With factors other than 1 and -1, indices may wrap to
+ * the same element again. */
 static FactsMeet meet_of_sums(const Affine *a, const Affine *b, const IrRegion *body,
                               int64_t *distance) {
   const IrInst *param = body->params.items[0];
@@ -221,7 +222,7 @@ static FactsMeet meet_of_sums(const Affine *a, const Affine *b, const IrRegion *
   return MEET_AT;
 }
 
-/* Sums from outside the loop are opened if that leaves few terms. */
+/* Expands sums from outside the loop, too, if that gives few terms; else only those inside. */
 FactsMeet facts_meet_on_axis(const IrInst *a, const IrInst *b, const IrInst *loop,
                              int64_t *distance) {
   const IrRegion *body = loop->regions[0], *scopes[2] = {NULL, body};

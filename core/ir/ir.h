@@ -1,17 +1,16 @@
-/* ir.h - structured SSA: regions in place of blocks, symbolic element access until the pass
+/* ir.h - structured SSA: regions instead of basic blocks, symbolic element access until the pass
  * `places`.
  *
  * An inst is an op, a type, operands (other insts), a few attributes, and regions. A region is a
  * list of insts with parameters. A value is visible to later insts of its region and to the regions
- * inside them. There is no phi: what is reassigned is a VAR with GET and SET. Rows of op.def define
- * each op. Everything is in the kernel's scratch. Fields and levels are indices into the kernel's
- * tables.
+ * inside them. There is no phi: a reassigned variable is a VAR with GET and SET. Rows of op.def
+ * define each op. Everything is in the kernel's scratch. Fields and levels are indices into the
+ * kernel's tables.
  *
  * Stage 1 (from sema): kernel->body is the host region; RANGE and ACTIVE are in it and hold bodies.
  * Stage 2 (after pass `tasks`): each parallel region has become a Task (task.h) and a RUN; values
- * from the host region
- *   reach a body through frame slots. Stage 3 (after `places`): LOW ops only, no HIGH op is
- *   left. */
+ *   from the host region reach a body through frame slots.
+ * Stage 3 (after `places`): there are LOW ops, and no HIGH op is left. */
 #ifndef RG_IR_IR_H
 #define RG_IR_IR_H
 
@@ -77,7 +76,7 @@ typedef struct IrRegion IrRegion;
 typedef struct IrUse IrUse;
 struct IrUse {
   IrInst *user;
-  IrUse *next, **link;       /* *link is this one; NULL: in no list */
+  IrUse *next, **link;       /* *link is this use; NULL: in no list */
 };
 
 enum { IR_MAX_REGIONS = 2 };
@@ -86,15 +85,15 @@ struct IrInst {
   IrOp op;
   Type type;                 /* TYPE_NONE: no result */
   int id;                    /* unique in its kernel; printing renumbers */
-  int32_t line, column;      /* the user's; 0: none */
-  IrInst **operands;         /* to be changed by ir_set_operand and its like alone */
+  int32_t line, column;      /* in the user's source; 0: none */
+  IrInst **operands;         /* changed only by ir_set_operand and the functions next to it */
   int operand_count;
-  IrUse *operand_uses;       /* one per operand: its place in the list of that value's uses */
-  IrUse *uses;               /* by the insts of the kernel's regions, and those not yet in one */
+  IrUse *operand_uses;       /* one per operand: its entry in the list of that value's uses */
+  IrUse *uses;               /* by insts in the kernel's regions, or not yet in a region */
   IrRegion *regions[IR_MAX_REGIONS];
   IrInst *next, *previous;   /* in its region */
   IrRegion *region;
-  /* attributes; each op's row says which it has, others are 0 */
+  /* attributes; the op's row says which ones it has, the others are 0 */
   int64_t imm;
   int32_t field;             /* PLACE, CELL: kernel->fields */
   int32_t level;             /* ACTIVE, ACTIVATE, .., LEAVES, NEAR: kernel->levels */
@@ -102,36 +101,36 @@ struct IrInst {
   int32_t tree;              /* LOW ops: kernel->trees */
   int32_t stride;            /* OFFSET: bytes */
   int32_t begin, end, width; /* ROW */
-  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations side by side (ir/lanes.h) */
+  /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
   int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;
   bool serial;               /* RANGE, ACTIVE */
-  /* RANGE, ACTIVE: the user's promise; FOR: what one iteration writes no other one touches; BITS:
-   * they are iterations of a parallel loop */
+  /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
+   * these are iterations of a parallel loop */
   bool independent;
-  bool sums;                 /* FOR: as independent, but for variables from outside */
-  bool scalar;               /* RANGE, ACTIVE: the user's wish: no vector registers */
+  bool sums;                 /* FOR: independent, except for sums in outside variables */
+  bool scalar;               /* RANGE, ACTIVE: the user asked not to vectorise */
   bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
-  /* UPDATE: in the running worker's private copy, also plain; on a GPU in the block's */
+  /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy;
   bool plain;                /* UPDATE: no other iteration reaches the element */
-  /* RMW, CAS: orders nothing. Others order what was written before them (release, acquire) */
+  /* RMW, CAS: relaxed memory order; else acquire and release */
   bool relaxed;
-  /* STORE, UPDATE: of an element another number of which is written beside: outside the shape only
-   * the first is counted */
+  /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
+   * outside the shape only the first is counted */
   bool further;
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked;
   bool here;                 /* PLACE, in a task over nodes: in the visited node */
   bool active;               /* PLACE: its cell is active and stays so; a write activates nothing */
-  /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values. It needs no
-   * check */
+  /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values; so no
+   * bounds check is needed */
   bool inside;
-  bool streams;              /* MEM_STORE: whole vectors of it may go past the caches */
-  /* VAR: a guard. What it has when the function ends, however it does, is released */
+  bool streams;              /* MEM_STORE: whole vectors of it may be non-temporal */
+  /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns;
   int8_t axis_count;         /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
@@ -144,11 +143,11 @@ struct IrRegion {
   IrInst *owner;             /* NULL: the kernel's body or a task's */
 };
 
-/* What a kernel refers to. */
+/* The tables of a kernel. */
 typedef struct IrTree {
   const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes, and of an array */
 } IrTree;
-/* Numbers of one kind, by index: their home is a level of a tree, or an array. */
+/* One number of each element, by index; the elements are in a level of a tree, or in an array. */
 typedef struct IrField {
   int32_t tree;              /* kernel->trees; -1: in an array */
   const SNode *node;         /* placed here; NULL: in an array */
@@ -157,36 +156,36 @@ typedef struct IrField {
   Type type;
   const char *name;          /* for texts; may be "" */
   const int64_t *offset;     /* for texts: of the first index, per axis; NULL: 0 */
-  /* 0: its offset in a cell's memory is the layout's; k: argument k - 1 of the launch is that of
+  /* 0: the layout fixes its offset in a cell's memory; k: launch argument k - 1 is the offset of
    * the first number of its elements */
   int32_t place;
 } IrField;
-/* What a kernel knows of an array: all else are launch arguments. */
+/* The properties of an array that are fixed at compile time; all others are launch arguments. */
 typedef struct IrArray {
   int32_t axis_count;
-  int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major, */
-  bool is_pitched;           /* or but for axis 0, which has the only stride */
+  int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major */
+  bool is_pitched;           /* contiguous except for the stride of axis 0 */
   int32_t size;              /* bytes of an element */
-  int32_t tree;              /* kernel->trees: its memory, where workers have copies of it; or -1 */
-  bool is_wide;              /* else it has no more than IR_NARROW elements, and i32 extents */
-  /* its elements may also be reached through another array, or by other indices: nothing is known
-   * of two accesses */
+  int32_t tree;              /* kernel->trees: its memory, if workers may have copies; or -1 */
+  bool is_wide;              /* if false: at most IR_NARROW elements, and i32 extents */
+  /* another array, or other indices, may reach the same elements, so any two accesses may alias */
   bool is_shared;
-  bool is_empty;             /* an extent may be 0; else all are at least 1 */
-  /* its address and extents are slots that the host region sets before the task, from pass `fixed`
-   * on; it is in no block, so that workers have no copies */
+  bool is_empty;             /* an extent may be 0; if false, all are at least 1 */
+  /* from pass `fixed` on: its address and extents are slots that the host region sets before the
+   * task; its memory is in no block, so workers have no copies */
   bool is_counted;
   const char *name;
 } IrArray;
-/* Sums of an i32 index and a small constant that are inside such an array have not wrapped. */
-enum { IR_MOST_SHARED = 32 };  /* WHO: at most, as many as a GPU's warp has lanes */
+enum { IR_MOST_SHARED = 32 };  /* largest `imm` of WHO: the lanes of a GPU's warp */
+/* Elements of an array that is not wide: so few that an i32 index plus a small constant which is
+ * inside the array cannot have wrapped. */
 enum { IR_NARROW = 1 << 30 };
 typedef struct IrLevel {
   int32_t tree;
   const SNode *node;
   const char *name;
 } IrLevel;
-/* Numbers that are known when the kernel is compiled. */
+/* A table of constants. */
 typedef struct IrTable {
   Type type;
   int count;
@@ -198,20 +197,20 @@ typedef struct IrArg {       /* a number argument of each launch: frame slot = i
   int32_t line, column;      /* the use that determined its type, for value.fit */
 } IrArg;
 
-/* Where a kernel writes to a field whose shape an index may be outside of: RtOutside.site. */
+/* A write of the kernel whose index may be outside the field's shape: RtOutside.site. */
 typedef struct IrSite { int32_t field, line; } IrSite;
 
 typedef struct IrNote { int32_t line, column; bool is_warning; const char *text; } IrNote;
 
 typedef struct IrTask IrTask; /* task.h */
 
-/* A function that calls itself, so that its calls cannot be expanded: called by INVOKE, ended by
- * RETURN, which has an operand for each result. It runs in any worker, and in the host region. */
+/* A recursive function, whose calls therefore cannot be inlined: called by INVOKE, ended by RETURN,
+ * which has an operand for each result. It may run in any worker, and in the host region. */
 typedef struct IrFunction {
   const char *name;          /* for texts; may be "" */
   IrRegion *body;            /* its parameters are the function's */
   VEC(Type) results;         /* scalars */
-  int32_t fault;             /* of the kernel: its calls are nested too deeply */
+  int32_t fault;             /* the kernel's message for calls that are nested too deeply */
   int32_t line;              /* of its declaration, for notes; 0 after reading bytes */
 } IrFunction;
 
@@ -224,7 +223,7 @@ typedef struct IrKernel {
   VEC(IrLevel) levels;
   VEC(IrTable) tables;
   VEC(IrArg) args;
-  /* none: returns nothing; RETURN has an operand per number of each, in order */
+  /* empty if it returns nothing; RETURN has an operand per number of each, in order */
   VEC(Type) results;
   IrRegion *body;            /* the host region */
   VEC(IrTask *) tasks;       /* after pass `tasks` */
@@ -232,8 +231,8 @@ typedef struct IrKernel {
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;
-  bool is_bounded;           /* slots may hold handles past a tree's `reserved`: as good as none */
-  bool is_long;              /* loops wait for a compile with PassContext.takes_long */
+  bool is_bounded;           /* handles in slots past a tree's `reserved` are treated as absent */
+  bool is_long;              /* some loops are vectorised only with PassContext.takes_long */
   int next_id;
   VEC(IrNote) notes;         /* left by passes for explain() */
   VEC(IrSite) sites;         /* after `places` */
@@ -248,29 +247,29 @@ typedef struct IrBuilder {
   int32_t line, column;      /* given to new insts */
 } IrBuilder;
 
-int ir_result_slots(const IrKernel *kernel); /* one even where there is none */
+int ir_result_slots(const IrKernel *kernel); /* at least 1, even without results */
 IrKernel *ir_kernel_create(Scratch *scratch, const char *name);
-/* Keeps the first failure; reports it: false with err. */
+/* ir_fail records the first failure; ir_finish reports it in err and returns false. */
 void ir_fail(IrKernel *kernel, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool ir_finish(const IrKernel *kernel, Error *err);
-/* The number of the entry; equal entries are entered once. */
+/* The ir_add functions return the number of the entry; equal entries are added once. */
 int ir_add_tree(IrKernel *kernel, const SNodeTree *tree);
 int ir_add_field(IrKernel *kernel, const SNode *node, int component, const char *name);
-int ir_add_array(IrKernel *kernel, const IrArray *array); /* another one */
+int ir_add_array(IrKernel *kernel, const IrArray *array); /* always a new entry */
 /* `offset`: bytes from an element's begin to the number. */
 int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type);
-int ir_rank(const IrKernel *kernel, int field); /* how many indices a place of it takes */
+int ir_rank(const IrKernel *kernel, int field); /* the number of indices of its places */
 int ir_add_level(IrKernel *kernel, const SNode *node, const char *name);
 int ir_add_site(IrKernel *kernel, int field, int32_t line);
-/* The number of the table of these values; they are copied. */
+/* Copies the values. */
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values);
-void ir_drop_tables(IrKernel *kernel); /* those that no ITEM reads; the others move up */
+void ir_drop_tables(IrKernel *kernel); /* removes those that no ITEM reads; renumbers the others */
 int ir_add_arg(IrKernel *kernel, Type type, const char *name, int32_t line, int32_t column);
-/* A note of kernel:explain() under the user's line: one clause, without a full stop. Equal notes on
- * a line are merged. */
+/* Adds a note of kernel:explain() under the user's line: one clause, without a full stop. Equal
+ * notes on a line are merged. */
 void ir_note(IrKernel *kernel, int32_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, also shown to the user once as a warning. */
+/* The same, and also shows it to the user once as a warning. */
 void ir_warn(IrKernel *kernel, int32_t line, int32_t column, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -278,27 +277,27 @@ IrRegion *ir_region_create(IrKernel *kernel, IrInst *owner);
 IrInst *ir_region_param(IrKernel *kernel, IrRegion *region, Type type);
 void ir_region_append(IrRegion *region, IrInst *inst);
 void ir_insert_before(IrInst *before, IrInst *inst);
-void ir_remove(IrInst *inst); /* unlinks it, to be put elsewhere; it still uses its operands */
-/* Removes it, where it is in a region, and its own regions for good. Nothing that stays may use
- * what goes. */
+void ir_remove(IrInst *inst); /* unlinks it for reinsertion; it still uses its operands */
+/* Deletes the inst, which need not be in a region, and the insts of its own regions. No remaining
+ * inst may use any of them. */
 void ir_delete(IrInst *inst);
 void ir_delete_all(IrRegion *region); /* its insts */
 
 /* -- operands and uses ------------------------------------------------------------------------- */
 void ir_set_operand(IrInst *inst, int number, IrInst *value);
-/* All of them anew; `operands` are copied. */
+/* Replaces all operands; `operands` are copied. */
 void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands);
 void ir_swap_operands(IrInst *inst); /* the first two */
-void ir_drop_operands(IrInst *inst, int from); /* those from number `from` on */
+void ir_drop_operands(IrInst *inst, int from); /* from number `from` on */
 void ir_replace_uses(IrInst *value, IrInst *with); /* everywhere */
 bool ir_is_used(const IrInst *value);
 
-/* With its regions created (IF two, other region ops one), without params. */
+/* The new inst has its regions (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
 IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
-/* f16 f32 f64; imm holds the bits of the double */
+/* f16 f32 f64; imm holds the bits of a double */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);
-/* as a CONST holds it: sign- or zero-extended, bool 0 or 1 */
+/* `value` as the imm of a CONST: wrapped, then sign- or zero-extended; a bool is 0 or 1 */
 int64_t ir_wrap_int(Type type, int64_t value);
 double ir_round_float(Type type, double value);      /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
@@ -308,7 +307,7 @@ IrInst *ir_arg(IrBuilder *b, int arg);
  * has them. */
 IrInst *ir_call(IrBuilder *b, RtEntry entry, int tree, int number, int operand_count,
                 IrInst *const *operands);
-void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* what a CALL calls */
+void ir_call_name(IrInst *call, RtEntry entry, int tree, int number); /* sets the callee */
 IrInst *ir_unary(IrBuilder *b, IrOp op, IrInst *a);
 /* comparisons give bool, others a's type */
 IrInst *ir_binary(IrBuilder *b, IrOp op, IrInst *a, IrInst *c);
@@ -316,21 +315,21 @@ IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
 IrInst *ir_item(IrBuilder *b, int table, IrInst *index);
 /* `count` values of one type */
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);
-IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* a itself when it has the type */
+IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* `a` itself if it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
 IrInst *ir_get(IrBuilder *b, IrInst *var);
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
-IrInst *ir_if(IrBuilder *b, IrInst *condition);     /* both regions made, empty */
+IrInst *ir_if(IrBuilder *b, IrInst *condition);     /* with both regions, empty */
 IrInst *ir_loop(IrBuilder *b);
-IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* param 0 made */
+IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* with param 0 */
 IrInst *ir_break(IrBuilder *b, int levels);
 IrInst *ir_continue(IrBuilder *b, int levels);
-/* params made */
+/* With its params, of type `index`. */
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index);
-/* params made: i32, i64 where the shape needs it */
+/* With its params: i32, or i64 if the shape needs it. */
 IrInst *ir_active(IrBuilder *b, int level);
 Type ir_index_type(const SNode *node);              /* of the indices of a level */
-/* as many as the field's node has axes */
+/* One index per axis: ir_rank. */
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices);
 IrInst *ir_load(IrBuilder *b, IrInst *place);
 IrInst *ir_store(IrBuilder *b, IrInst *place, IrInst *value);
@@ -342,18 +341,18 @@ enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
 /* -- walk.c ------------------------------------------------------------------------------------ */
 typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
-/* And if it calls a function, those of all functions. */
+/* The same; if the region calls a function, visits also the insts of all functions. */
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
 int ir_use_count(const IrRegion *root, const IrInst *inst); /* in root and deeper */
 int ir_region_count(IrOp op);
-/* After `places`: does the order of iterations show in it: in the last bits of a sum, in an old
- * value, in who pops what, in the order of new nodes? */
+/* After `places`: can the effect of the inst depend on the order of iterations, as the last bits of
+ * a sum, an old value, popped elements and the order of new nodes do? */
 bool ir_shows_order(const IrInst *inst);
 /* The effects of an inst without its regions: PURE READ WRITE UPDATE_EFFECT ACTIVATES DEACTIVATES
  * EXIT from its row in op.def, for a call in entry.def. 0: other effects (a variable, the frame, a
- * fault), neither to be dropped nor to be moved. */
+ * fault), so the inst must not be dropped or moved. */
 int ir_effects(const IrInst *inst);
-/* Of a ROW over elements of a list: its last two operands, the bounds. NULL: of cells. */
+/* The bounds of a ROW over elements of a list: its last two operands. NULL for a ROW over cells. */
 IrInst *const *ir_row_bounds(const IrInst *row);
 bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
 bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
@@ -361,30 +360,30 @@ static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;
 }
-/* A call about a counted array, whose memory is in no tree? */
+/* Is it a call on a counted array, whose memory is in no tree? */
 static inline bool ir_is_array_call(const IrInst *inst) {
   return inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && inst->entry <= RT_ARRAY_SLICE;
 }
-/* One that clears a whole level? */
+/* Does it clear a whole level? */
 static inline bool ir_is_clear_call(const IrInst *inst) {
   return ir_is_call(inst, RT_TREE_CLEAR) || ir_is_call(inst, RT_MASK_CLEAR_ALL);
 }
-/* What an address was before anything was added to it. */
+/* The base of an address, without its offsets. */
 static inline const IrInst *ir_before_offsets(const IrInst *address) {
   while (address->op == IR_OFFSET) address = address->operands[0];
   return address;
 }
-/* entry.c: of its op, or the name of its entry */
+/* entry.c: the text of its op, or for a CALL the name of its entry. */
 const char *ir_inst_text(const IrInst *inst);
-/* What is wrong with a CALL of an existing entry, in a body or in the host region; NULL:
- * nothing. */
+/* Why a CALL of an existing entry is invalid, in a body or in the host region; NULL if it is
+ * valid. */
 const char *ir_call_refusal(const IrInst *call, bool in_body);
 bool ir_is_inside(const IrInst *inst, const IrRegion *region); /* directly or deeper */
 /* copy.c: a deep copy of a region; `map` (by inst id, as large as next_id was) receives the
  * copies. */
 IrRegion *ir_copy_region(IrKernel *kernel, const IrRegion *region, IrInst *owner, IrInst **map);
 IrInst *ir_copy_inst(IrKernel *kernel, const IrInst *inst, IrInst **map); /* not yet in a region */
-/* Of the same operands; without its regions. */
+/* A copy with the same operands, without regions; not yet in a region. */
 IrInst *ir_copy_alone(IrKernel *kernel, const IrInst *inst);
 
 /* -- print.c, read.c: text, both ways; verify.c ------------------------------------------------ */

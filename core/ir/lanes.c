@@ -1,14 +1,14 @@
-/* lanes.c - see lanes.h. Walks the body until nothing changes: what varies is only ever added.
+/* lanes.c - see lanes.h. Walks the body until a fixed point: facts only ever become more varying.
  *
- * Which lanes run is known by version numbers: an inst with the version of another runs in the same
- * lanes. Each arm of an `if` that diverges, what follows an exit that diverges, and a turn of a
- * loop that diverges have a version of their own. */
+ * Version numbers identify sets of active lanes: insts of one version run in the same lanes. Each
+ * arm of a divergent `if`, the code after a divergent exit, and an iteration of a divergent loop
+ * have a version of their own. */
 #include "ir/lanes.h"
 
 #include "ir/task.h"
 
-typedef struct LaneFrame { /* a loop, or the body: what exits leave */
-  int version;             /* where a turn begins */
+typedef struct LaneFrame { /* a loop, or the body, that exits may leave */
+  int version;             /* at the begin of an iteration */
 } LaneFrame;
 
 enum { NO_EXIT = 1 << 30 };
@@ -21,7 +21,7 @@ typedef struct LaneWalk {
   int *versions;           /* of VARs, by id */
   VEC(LaneFrame) frames;
   int version, versions_made;
-  int lowest;              /* frame of the outermost exit that diverged; NO_EXIT: none */
+  int lowest;              /* outermost frame that a divergent exit leaves; NO_EXIT: none */
   bool changed;
 } LaneWalk;
 
@@ -51,15 +51,16 @@ static void raise_flag(LaneWalk *w, bool *flag, bool holds) {
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* The step of an operand: 0 if it is uniform. */
+/* The step of an operand, 0 if it is uniform; false if it is varying. */
 static bool step_of(const LaneWalk *w, const IrInst *inst, int64_t *step) {
   const LaneFact *own = fact(w, inst);
   *step = own->shape == LANE_LINEAR ? own->step : 0;
   return own->shape != LANE_VARYING;
 }
 
-/* Its lanes as an i64 are linear too. An index of an element that counts upward has not wrapped
- * since lane 0 where it is used: it is not that far below zero there (`inside`: pass/address.c). */
+/* Does the value stay linear when it is converted to an i64? An increasing index of an element
+ * cannot have wrapped between lane 0 and a lane that uses it, since there it would be far below
+ * zero, and so outside the shape (`inside`: pass/address.c). */
 static bool stays_linear(const LaneFact *from, const IrInst *inst, Type type) {
   if (type_bits(type) == 64) return true;
   if (!type_is_signed(type) || type_bits(type) < 32 || from->step < 0) return false;
@@ -107,7 +108,7 @@ static int least(int a, int b) { return a < b ? a : b; }
 
 static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth);
 
-/* Of a parameter: the iteration's own, or a coordinate of a leaf's first cell. */
+/* Low zero bits of a parameter: the iteration's index, or a coordinate of a leaf's first cell. */
 static int zeros_of_param(const LaneWalk *w, const IrInst *param) {
   int width = 0;
   if (w->body->is_aligned && param == w->body->region->params.items[w->body->varying])
@@ -131,7 +132,7 @@ static int zeros_of_product(const LaneWalk *w, const IrInst *inst, int depth) {
   return is_known ? least(a + (int)count, ALL_ZERO) : a;
 }
 
-/* How many low bits of a value, in lane 0, are known to be 0. */
+/* The number of low bits of a value that are known to be 0 in lane 0. */
 static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth) {
   int64_t number;
   if (depth == DEEPEST || !type_is_integer(inst->type)) return 0;
@@ -147,7 +148,8 @@ static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth) {
   }
 }
 
-/* The bits that differ between lanes, if lane 0 has zeros there: no lane carries beyond them. */
+/* The number of low bits that differ between lanes, if they are all zero in lane 0, so that no lane
+ * carries into higher bits. */
 static bool find_own_bits(const LaneWalk *w, const IrInst *inst, int *bits) {
   const LaneFact *own = fact(w, inst);
   if (own->shape != LANE_LINEAR || own->step < 0 || !type_is_integer(inst->type)) return false;
@@ -156,7 +158,7 @@ static bool find_own_bits(const LaneWalk *w, const IrInst *inst, int *bits) {
   return *bits < type_bits(inst->type) - 1 && zeros_below(w, inst, 0) >= *bits;
 }
 
-/* The count of a shift to the right, or of the bits that are kept: -1: it is neither. */
+/* The number of bits that a right shift drops (*is_high), or that a mask keeps; -1: neither. */
 static int kept_bits(const IrInst *inst, bool *is_high) {
   int64_t number;
   *is_high = inst->op == IR_SHR || inst->op == IR_SAR || inst->op == IR_FLOORDIV;
@@ -173,7 +175,7 @@ static int kept_bits(const IrInst *inst, bool *is_high) {
   }
 }
 
-/* All lanes have the same high bits. */
+/* Does the inst extract high bits that all lanes share? */
 static bool is_shared(const LaneWalk *w, const IrInst *inst) {
   bool is_high;
   int bits, kept = kept_bits(inst, &is_high);
@@ -190,7 +192,7 @@ static bool low_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   return true;
 }
 
-/* Can the value be told by that of lane 0 and a step? */
+/* Is the value that of lane 0 plus a step per lane? */
 static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   int64_t a = 0, b = 0;
   if (inst->op == IR_OFFSET) return offset_step(w, inst, out);
@@ -232,7 +234,8 @@ static void visit_region(LaneWalk *w, const IrRegion *region);
 
 static int new_version(LaneWalk *w) { return ++w->versions_made; }
 
-/* The frames of exits met since `lowest` was `outer`. */
+/* Accounts for the exits inside `inst`, before which `lowest` was `outer`: lanes may be missing
+ * after it. */
 static void leave(LaneWalk *w, const IrInst *inst, int version, int outer) {
   bool thins = w->lowest < w->frames.count;
   raise_flag(w, &fact(w, inst)->thins, thins);
@@ -271,7 +274,7 @@ static void visit_for(LaneWalk *w, const IrInst *inst) {
   visit_turns(w, inst);
 }
 
-/* Of the loop of a frame: found by going outward from the exit. NULL: the body. */
+/* The loop that an exit leaves `levels` frames out; NULL for the body. */
 static const IrInst *loop_of(const LaneWalk *w, const IrInst *exit, int64_t levels) {
   for (const IrRegion *in = exit->region; in && in != w->body->region && in->owner;
        in = in->owner->region) {
@@ -283,7 +286,7 @@ static const IrInst *loop_of(const LaneWalk *w, const IrInst *exit, int64_t leve
 
 static void visit_exit(LaneWalk *w, const IrInst *inst) {
   int64_t frame = w->frames.count - 1 - inst->imm;
-  if (frame < 0) return; /* the verifier's matter */
+  if (frame < 0) return; /* the verifier reports it */
   bool differs = w->version != w->frames.items[frame].version;
   raise_flag(w, &fact(w, inst)->diverges, differs);
   if (!differs) return;
@@ -294,7 +297,7 @@ static void visit_exit(LaneWalk *w, const IrInst *inst) {
   w->lowest = target < w->lowest ? target : w->lowest;
 }
 
-/* Ends the iterations that run, and the launch soon after. */
+/* A fault ends the iterations of the active lanes, and soon after the launch. */
 static void visit_fault(LaneWalk *w, const IrInst *inst) {
   raise_flag(w, &fact(w, inst)->diverges, true);
   w->lowest = 0;
@@ -377,7 +380,7 @@ const LaneFact *ir_lanes(Scratch *scratch, const IrKernel *kernel, const LaneBod
 bool ir_lanes_unite(const IrInst *update) {
   Type type = update->operands[1]->type;
   if (update->op != IR_MEM_UPDATE || !type_is_scalar(type_shape(type))) return false;
-  if (type_is_float(type) && type_size(type) < 4) return false; /* a half would lose digits */
+  if (type_is_float(type) && type_size(type) < 4) return false; /* f16 sums would lose digits */
   if (!type_is_float(type) && !type_is_integer(type)) return false;
   switch ((IrUpdate)update->imm) {
   case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MIN: case IR_UPDATE_MAX:

@@ -1,4 +1,4 @@
-/* print.c - IR as text that people read in golden tests and ir_read reads back.
+/* print.c - prints IR as text, for golden tests and dumps; ir_read parses it.
  *
  *   kernel step
  *   tree t0 = root{ pointer "i" 32 block { dense "i" 8 { f32 t } } }
@@ -32,7 +32,7 @@
 typedef struct Printer {
   StrBuf *out;
   const IrKernel *kernel;
-  int *numbers; /* by inst id: the printed number + 1; 0: not met yet */
+  int *numbers; /* by inst id: the printed number + 1; 0: not numbered yet */
   int next;
   int indent;
 } Printer;
@@ -45,7 +45,8 @@ static bool is_plain_name(const char *name) {
   return *name != 0;
 }
 
-/* Names come from users: anything but a plain word is quoted, with bytes outside ASCII as \xNN. */
+/* Names come from users: any other than a plain word is quoted, with bytes outside ASCII as
+ * \xNN. */
 static void print_name(StrBuf *out, const char *name) {
   if (is_plain_name(name)) {
     strbuf_text(out, name);
@@ -66,8 +67,8 @@ static void print_optional_name(StrBuf *out, const char *name) {
   print_name(out, name);
 }
 
-/* The shortest decimal that reads back as the same double; a float always shows a point, exponent
- * or word. */
+/* Prints the shortest decimal that reads back as the same double; a float always has a point, an
+ * exponent or a word, so that it differs from an integer. */
 static void print_float(StrBuf *out, int64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);

@@ -1,7 +1,7 @@
-/* read.c - text to IR: what ir_print prints, and what people write in tests.
+/* read.c - parses the text form of IR, as ir_print prints it and people write it in tests.
  * Values may have any name (`%i`); `#` starts a comment. The grammar is that of print.c: one inst
  * per line, attributes as words before the operands. A value must be defined above its use.
- * The first failure stops reading: every step below returns false from there on. */
+ * The first failure stops reading: every later step returns false. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static bool read_node(IrReader *r, int32_t *tree, const SNode **node) {
   return true;
 }
 
-/* Of a field: ` at arg 3`, if it has one. */
+/* The optional ` at arg 3` of a field. */
 static bool read_place(IrReader *r, int32_t *place) {
   if (!ir_read_try_word(r, "at")) return true;
   if (!ir_read_expect_word(r, "arg") || !ir_read_i32(r, place)) return false;
@@ -458,7 +458,7 @@ static bool read_limit(IrReader *r, IrTask *task, bool begins) {
   return true;
 }
 
-/* `counts lanes=8`, then `counts body (..) {`, `counts interior (..) {`: after the task's own */
+/* After the task's own lines: `counts lanes=8`, `counts body (..) {`, `counts interior (..) {`. */
 static bool read_counts(IrReader *r, IrTask *task) {
   if (!task->counts) {
     task->counts = scratch_new(r->scratch, IrTask);
@@ -526,7 +526,7 @@ static bool read_kernel_line(IrReader *r) {
   return ir_read_end_of_line(r);
 }
 
-/* `result f32`, or `result f32 3 1` for a vector of 3; a line for each. */
+/* `result f32`, or `result f32 3 1` for a vector of 3; one line per result. */
 static bool read_result(IrReader *r) {
   int32_t rows, cols;
   Type type;

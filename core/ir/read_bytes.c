@@ -1,4 +1,4 @@
-/* read_bytes.c - canonical bytes to IR, in the codegen library. Trusts nothing that it reads.
+/* read_bytes.c - parses canonical bytes to IR, in the codegen library. Trusts nothing in its input.
  * Reading is sticky: the first mistake is kept as `why`, and from then on every number and count
  * reads as 0. A count never exceeds the remaining bytes, so memory stays proportional to the input.
  * A well-formed kernel is then verified like any other (ir_verify_final). Layout: bytes.h. */
@@ -12,7 +12,7 @@ typedef struct Input {
   Scratch *scratch;
   IrKernel *kernel;
   const uint8_t *at, *end;
-  const char *why;      /* NULL: all is well */
+  const char *why;      /* the first mistake; NULL: none so far */
   VEC(IrInst *) values; /* of the function being read */
 } Input;
 
@@ -46,7 +46,7 @@ static int32_t read_i32(Input *in) {
   return value == (int32_t)value ? (int32_t)value : (int32_t)fail(in, "a number is too large");
 }
 
-/* How many items follow, each of at least one byte. */
+/* The number of items that follow, each of at least one byte. */
 static int read_count(Input *in) {
   uint64_t count = read_u64(in);
   if (count > (uint64_t)(in->end - in->at)) return (int)fail(in, "a count is too large");

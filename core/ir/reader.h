@@ -1,5 +1,5 @@
-/* reader.h - a text being read: the position, the line, and the words and numbers found there.
- * Every function leaves the first failure in err; those that answer bool are false from it. */
+/* reader.h - the lexer of the text form: position, line, words and numbers.
+ * Every function keeps the first failure in err; functions that return bool are false after it. */
 #ifndef RG_IR_READER_H
 #define RG_IR_READER_H
 
@@ -17,9 +17,9 @@ typedef struct IrReader {
   Error *err;
 } IrReader;
 
-/* False: "line N: <what> '<name>'". */
+/* Fails with "line N: <what> '<name>'"; returns false. */
 bool ir_read_fail(IrReader *r, const char *what, Str name);
-/* Skips comments, too; skip_lines also skips and counts line ends. */
+/* Both skip comments, too; skip_lines also skips and counts line ends. */
 void ir_read_skip_spaces(IrReader *r);
 void ir_read_skip_lines(IrReader *r);
 /* The next word on this line, empty if there is none; peek does not move. */

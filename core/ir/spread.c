@@ -1,10 +1,11 @@
-/* spread.c - over how many threads of a GPU one leaf is spread. Together they look up its
- * neighbours, then they share its rows and cells. Only where all that has an effect is inside
- * rows: what comes before them each thread does for itself.
- * A warp at most, so that a block has several leaves: each thread has several cells, and what it
- * does once for the leaf is little beside them. Memory is read by 32 bytes at least, which takes 8
- * threads side by side. A large leaf has more warps, or few leaves would keep few of a GPU busy;
- * where these are few indeed, threads of a `wide` task have one cell each, as far as they go. */
+/* spread.c - chooses how many threads of a GPU share one leaf. Together they look up its
+ * neighbours, then they divide its rows and cells. This requires that all insts with an effect are
+ * inside rows, since each thread executes the insts before the rows itself.
+ * Usually a leaf has at most one warp, so that a block has several leaves: each thread then has
+ * several cells, which outweigh its work per leaf. Memory transactions have at least 32 bytes,
+ * which takes 8 adjacent threads. A large leaf gets more warps, since few leaves would otherwise
+ * occupy few of a GPU's cores; in a `wide` task, for very few leaves, threads have one cell each,
+ * as long as there are enough threads. */
 #include "base/bits.h"
 #include "ir/task.h"
 
@@ -12,9 +13,9 @@ enum {
   FEW_THREADS = 8,
   WARP = 32,
   MOST_THREADS = 128,         /* of a block */
-  FEW_CELLS = 4,              /* each thread has at least, while they are one warp at most, */
-  MANY_CELLS = 16,            /* and when there are more */
-  MOST_ROWS = 1 << 20         /* counted */
+  FEW_CELLS = 4,              /* least cells per thread with up to one warp, */
+  MANY_CELLS = 16,            /* and with more than one */
+  MOST_ROWS = 1 << 20         /* bound of the survey's row count, against overflow */
 };
 
 typedef struct Survey {
@@ -22,7 +23,7 @@ typedef struct Survey {
   bool is_obstructed;
 } Survey;
 
-/* Done by many threads it does what it does by one. */
+/* Can every thread execute the inst with the same result as if one did? */
 static bool may_repeat(const IrInst *inst) {
   switch (inst->op) {
   case IR_PRINT: case IR_FAULT: case IR_REDUCE: case IR_INVOKE: return false;
@@ -39,7 +40,7 @@ static void survey(const IrRegion *region, int64_t rows, Survey *s) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     int64_t inner = rows;
     if (inst->op == IR_ROW) {
-      s->is_obstructed |= inst->width > 1 || inst->lanes > 1; /* made for a CPU */
+      s->is_obstructed |= inst->width > 1 || inst->lanes > 1; /* vectorised for a CPU */
       s->cells = max_i64(s->cells, rows * (inst->end - inst->begin));
       continue;
     }

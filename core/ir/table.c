@@ -1,4 +1,4 @@
-/* table.c - constant tables of a kernel, which items read. */
+/* table.c - the constant tables of a kernel, which ITEMs read. */
 #include "ir/task.h"
 
 int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) {
@@ -18,7 +18,7 @@ int ir_add_table(IrKernel *kernel, Type type, int count, const int64_t *values) 
 
 typedef struct Used {
   IrKernel *kernel;
-  int *numbers; /* by table: 1, if it is read; then its new number + 1 */
+  int *numbers; /* by table: first 1 if it is read; later its new number + 1 */
   bool renumbers;
 } Used;
 

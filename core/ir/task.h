@@ -30,21 +30,22 @@ typedef struct IrReduction {
   int32_t slot; /* frame slot it combines into */
 } IrReduction;
 
-/* The interior ends along `axis` at the number in frame slot `slot` minus `less`, too: an extent of
- * an array. Axis -1: there is none at all unless that is more than 0. */
+/* A bound of the interior that is known only at launch (an extent of an array): along `axis` it
+ * ends at the number in frame slot `slot` minus `less`. Axis -1: the interior is empty unless that
+ * difference is more than 0. */
 typedef struct IrLimit {
   int32_t axis, slot, less;
   Type type;    /* of the slot: i32, i64 */
-  bool begins;  /* it begins there instead */
+  bool begins;  /* the interior begins there instead */
 } IrLimit;
 
-/* Elements of a tree's root that a task of a GPU adds to in a copy that each block's threads have
- * together: `count` of them, from `offset` bytes on. */
+/* Elements of a tree's root that a task of a GPU adds to in a copy that the threads of a block
+ * share: `count` elements, from `offset` bytes on. */
 typedef struct IrBlockSum {
   int32_t tree, offset, stride, count;
   Type type;
 } IrBlockSum;
-enum { IR_BLOCK_BYTES = 4096 }; /* that a task's copies take at most */
+enum { IR_BLOCK_BYTES = 4096 }; /* largest total size of a task's copies */
 
 struct IrTask {
   IrTaskKind kind;
@@ -59,54 +60,53 @@ struct IrTask {
   bool cells;
   /* a level below `level`; its params are the cell's indices (type `index`, axis_count) */
   int32_t cells_level;
-  /* its iterations may change the masks it visits: ACTIVE_BITS reads the saved words */
+  /* its iterations may change the masks that it visits, so ACTIVE_BITS reads saved words */
   bool remembers;
   int32_t tree, manager;  /* LEAVES, NODES: after `places` */
   /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t factors[SNODE_MAX_AXES];
   int32_t block;
-  /* estimate per position (`cells`: per cell): ops, weighted; for chunk sizes */
+  /* estimated cost per position (`cells`: per cell), in weighted ops; for chunk sizes */
   int32_t cost;
-  /* RANGE: this many iterations along the last axis run side by side (ir/lanes.h); NODES: of so
-   * many nodes; 0: one at a time */
+  /* iterations per vector (ir/lanes.h): RANGE: along the last axis; NODES: nodes; 0: scalar */
   int32_t lanes;
-  bool rim_scalar;        /* but what is outside its interior one at a time */
-  bool wide;              /* LEAVES: on a GPU more threads than usual share one (ir_spread) */
-  /* bytes that an iteration reads and writes, of a task with stores that may go past the caches;
-   * 0: it has none */
+  bool rim_scalar;        /* iterations outside the interior are scalar all the same */
+  bool wide;              /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
+  /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
+   * such stores */
   int32_t traffic;
   int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
   VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
   bool independent;       /* the user's promise: no element is written by two iterations */
-  bool scalar;            /* the user's wish: nothing runs side by side; only passes ask */
-  bool may_deactivate;    /* the host collects after it */
+  bool scalar;            /* the user asked not to vectorise; only passes read this */
+  bool may_deactivate;    /* the host runs gc after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
-  /* bounds (RANGE): the interior, where every place of the body is inside its shape, per axis of
-   * the range. */
+  /* pass `bounds` (RANGE): the interior, a box of the range in which every place of the body is
+   * inside its shape */
   bool has_interior;
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
-  VEC(IrLimit) limits;    /* what the launch says of where the interior ends */
+  VEC(IrLimit) limits;    /* further bounds of the interior, known only at launch */
   IrRegion *interior;     /* the body without checks; NULL: none */
-  /* RANGE: what a chunk runs before its body, or NULL: the same positions, in which REDUCEs, all of
-   * one slot, which stays as it was, sum up how far the body counts; */
+  /* RANGE, pass `claims`: a loop over the same positions that a chunk runs before its body, or
+   * NULL; its REDUCEs, all of one slot, which keeps its value, sum how far the body counts */
   IrTask *counts;
-  /* and that claims them: its parameter is the sum, the last inst's value the cursor's begin */
+  /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
   IrRegion *claim;
-  bool idle;              /* with `counts`: an iteration that counts nothing does nothing */
+  bool idle;              /* with `counts`: an iteration that counts nothing has no effect */
 };
 
-/* spread.c: over how many threads of a GPU a position is spread, a power of two up to 128. */
+/* spread.c: the number of GPU threads that share a position: a power of two up to 128. */
 int ir_spread(const IrTask *task);
 
-/* block_sums.c: which bytes of a tree's root a block has a copy of; false: none. All of them. */
+/* block_sums.c: the bytes of a tree's root that a block has a copy of (false: none), and the total
+ * size of its copies. */
 bool ir_block_span(const IrTask *task, int32_t tree, int64_t *begin, int64_t *end);
 int64_t ir_block_bytes(const IrTask *task);
 
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;
- * `target` is "x86-64-v3", "native-..", "sm_90". bytes.read is the other half, in the codegen
- * library. */
+ * `target` is "x86-64-v3", "native-..", "sm_90". The codegen library reads them: ir_read_bytes. */
 typedef struct IrBytes { uint8_t *data; int64_t length; } IrBytes;
 IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target);
 /* Rebuilds kernel (trees without SNodeTree) and target. NULL with ir.invalid for any corrupt

@@ -1,9 +1,9 @@
 /* verify.c - is this a valid kernel? Counts and types of operands, visibility, regions, exits,
- * table entries. Runs after every pass in debug builds, and on everything that was read, so it
- * trusts nothing. One walk: a value is visible from its line to the end of its region; `visible`
- * says so by id. `loops` counts the LOOPs, FORs and serial RANGEs and ACTIVEs that an exit may
- * leave; inside a parallel body the count starts from 0, and a CONTINUE of exactly that many levels
- * ends the iteration. */
+ * table entries. Runs after every pass in debug builds, and on every kernel read from text or
+ * bytes, so it trusts nothing. It walks the kernel once: a value is visible from its line to the
+ * end of its region, which `visible` tracks by id. `loops` counts the LOOPs, FORs and serial RANGEs
+ * and ACTIVEs that an exit may leave; inside a parallel body the count starts from 0, and a
+ * CONTINUE of exactly that many levels ends the iteration. */
 #include "base/bits.h"
 #include "ir/attribute.h"
 #include "ir/task.h"
@@ -11,8 +11,8 @@
 typedef struct Verifier {
   const IrKernel *kernel;
   const IrInst **visible;
-  const IrInst **seen;        /* by id, also where it is not visible any more */
-  int *uses;                  /* of each: by operands that were met */
+  const IrInst **seen;        /* by id, including insts that are no longer visible */
+  int *uses;                  /* by id: uses found among the operands visited so far */
   bool is_final;
   bool in_body, in_row, in_serial;
   const IrFunction *function; /* NULL: the host region, or a task */
@@ -47,7 +47,7 @@ static bool all_integers(const IrInst *inst, int first) {
   return true;
 }
 
-/* Operands and result of one type, of a class that the op takes. */
+/* Operands and result have one type, which the op accepts. */
 static bool verify_uniform(Verifier *v, const IrInst *inst, bool (*fits)(Type)) {
   if (!all_of_type(inst, 0, inst->type))
     return wrong(v, inst, "operands and result must be of one type");
@@ -109,8 +109,8 @@ static bool has_serial(const IrKernel *kernel) {
   return false;
 }
 
-/* An address is a launch argument, or what the host region has set; between serial tasks,
- * anything. */
+/* An address in the frame is a launch argument or a slot that the host region has set; serial tasks
+ * may also pass each other any address. */
 static bool is_address_argument(const IrKernel *kernel, const IrInst *inst) {
   if (inst->op == IR_FRAME_GET && is_pointer(inst->type) && inst->imm >= kernel->args.count)
     return true;
@@ -157,7 +157,7 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   return true;
 }
 
-/* An op without such an entry in its row may still name one; 0 then means none. */
+/* An op whose row has no such entry may still have a number in range; 0 then means none. */
 static bool is_entry(int32_t number, int count, bool has) {
   return number >= 0 && number < count + (!has && !count);
 }
@@ -248,7 +248,7 @@ static bool verify_access(Verifier *v, const IrInst *inst) {
   return type_equal(inst->type, element) || wrong(v, inst, "the result is not of the field's type");
 }
 
-/* One integer per axis of `node`; without trees (stage 3) there is nothing to compare with. */
+/* One integer per axis of `node`; without trees (stage 3) only the types can be checked. */
 static bool verify_indices(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!all_integers(inst, 0)) return wrong(v, inst, "indices are integers");
   return !node || inst->operand_count == node->rank || wrong(v, inst, "wrong number of indices");
@@ -261,8 +261,8 @@ static bool verify_place(Verifier *v, const IrInst *inst) {
          wrong(v, inst, "wrong number of indices");
 }
 
-/* The indices of a list are those of its level without the list's own; they are followed by a value
- * (APPEND) or a variable (POP) per component. */
+/* The indices of a list are those of its level without the list's own axis; a value (APPEND) or a
+ * variable (POP) per component follows. */
 static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
   if (!node) return true;
   int indices = node->rank - 1,
@@ -277,14 +277,14 @@ static bool verify_list(Verifier *v, const IrInst *inst, const SNode *node) {
   return true;
 }
 
-/* A list is emptied as a whole. */
+/* DEACTIVATE of a list's level empties the whole list, so it takes the indices of the list. */
 static bool verify_cell(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
   return inst->op == IR_DEACTIVATE && node && snode_has_lists(node) ? verify_list(v, inst, node)
                                                                     : verify_indices(v, inst, node);
 }
 
-/* Indices, and how many cells. */
+/* Indices, followed by the number of cells. */
 static bool verify_block(Verifier *v, const IrInst *inst) {
   const SNode *node = v->kernel->levels.items[inst->level].node;
   int first = inst->operand_count > 0 && is_pointer(type_at(inst, 0));
@@ -459,7 +459,7 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   }
 }
 
-/* The result of each op: nothing, an address, a bool, an i64, a place, or any element. */
+/* The result type of each op: none, an address, a bool, an i64, a place, or any element. */
 static bool verify_result(Verifier *v, const IrInst *inst) {
   Type expected = TYPE(NONE);
   switch (inst->op) {
@@ -595,7 +595,7 @@ static bool verify_shape(Verifier *v, const IrInst *inst) {
 
 static bool verify_region(Verifier *v, const IrRegion *region, int depth);
 
-/* Loops count for exits inside; a parallel body starts its own count. */
+/* An inner loop is one more level for exits; a parallel body starts its own count. */
 static bool verify_regions(Verifier *v, const IrInst *inst, int depth) {
   int loops = v->loops;
   bool in_body = v->in_body, in_row = v->in_row;
@@ -686,13 +686,13 @@ static bool verify_region(Verifier *v, const IrRegion *region, int depth) {
 
 /* -- kernels ----------------------------------------------------------------------------------- */
 
-/* An offset comes as an i64. */
+/* An offset passed at launch is an i64 argument. */
 static bool is_place(const IrKernel *kernel, int32_t place) {
   return place >= 0 && place <= kernel->args.count &&
          (!place || type_is(kernel->args.items[place - 1].type, TYPE_I64));
 }
 
-/* Are `count` arguments of this type there, from `first` on? */
+/* Are there `count` arguments of this type, from `first` on? */
 static bool has_args(const IrKernel *kernel, int first, int count, Type type) {
   if (first < 0 || first > kernel->args.count - count) return false;
   for (int i = 0; i < count; i++)
@@ -700,7 +700,7 @@ static bool has_args(const IrKernel *kernel, int first, int count, Type type) {
   return true;
 }
 
-/* The host region sets them. */
+/* Slots that the host region sets, past those of the arguments. */
 static bool has_slots(const IrKernel *kernel, int first, int count) {
   return first >= kernel->args.count && first <= kernel->frame_slots - count;
 }
@@ -752,8 +752,8 @@ static bool verify_kernel_tables(const IrKernel *kernel, Error *err) {
   return true;
 }
 
-/* Slots for the arguments and the result (at least one), once there are slots; no kernel needs a
- * million. */
+/* If there are slots, there are enough for the arguments and the result (at least one). The upper
+ * limit only rejects corrupt input. */
 static bool verify_frame(const IrKernel *kernel, Error *err) {
   if (kernel->frame_slots == 0 && kernel->tasks.count == 0) return true;
   return (kernel->frame_slots >= kernel->args.count + ir_result_slots(kernel) &&
@@ -859,7 +859,7 @@ static bool is_sum(void *data, IrInst *inst) {
                                    type_equal(type_at(inst, 1), type));
 }
 
-/* What a chunk counts, and what it does with the sum. */
+/* The loop by which a chunk counts, and the claim that takes its sum (pass `claims`). */
 static bool verify_counts(Verifier *v, const IrTask *task) {
   const IrTask *counts = task->counts;
   const IrRegion *claim = task->claim;
@@ -903,7 +903,7 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   return verify_counts(v, task);
 }
 
-/* Its results are known before any body is looked at. */
+/* Runs for all functions before any body is verified, since bodies may INVOKE any of them. */
 static bool verify_signature(const IrFunction *function, Error *err) {
   for (int i = 0; i < function->results.count; i++)
     if (!is_element(function->results.items[i]) || !type_is_scalar(function->results.items[i]))
@@ -922,7 +922,8 @@ static bool verify_called(Verifier *v, const IrFunction *function) {
   return verify_region(v, function->body, 1);
 }
 
-/* The list of each value's uses has the operands that are it, and none of an inst that went. */
+/* The use list of each value contains exactly the operands that refer to it, and none of a deleted
+ * inst. */
 static bool verify_uses(Verifier *v) {
   for (int id = 0; id < v->kernel->next_id; id++) {
     const IrInst *inst = v->seen[id];

@@ -1,5 +1,5 @@
-/* walk.c - queries on kernels and regions: visit, count, find. All linear; recursion is as deep as
- * regions nest. */
+/* walk.c - queries on kernels and regions: visit, count, find. All take linear time and recurse as
+ * deep as regions nest. */
 #include "ir/ir.h"
 
 int ir_region_count(IrOp op) {
@@ -12,7 +12,7 @@ int ir_result_slots(const IrKernel *kernel) {
   return slots ? slots : 1;
 }
 
-/* The next inst is read before the visit, so a visitor may remove the inst it is given. */
+/* Reads the next inst before the visit, so a visitor may remove the inst that it is given. */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;
@@ -53,7 +53,7 @@ bool ir_is_inside(const IrInst *inst, const IrRegion *region) {
   return at == region;
 }
 
-/* The positions of the grid are operands too. */
+/* The bounds follow the positions of the grid. */
 IrInst *const *ir_row_bounds(const IrInst *row) {
   const IrInst *grid = row->region->owner;
   int positions = grid && grid->op == IR_GRID ? grid->regions[0]->params.count : 0;

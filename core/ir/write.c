@@ -1,6 +1,7 @@
-/* write.c - canonical bytes: the input of code generation, the cache key, and the identity of
- * kernels. Equal kernels have equal bytes: values are numbered in order of appearance, every number
- * has one encoding, and names, lines, notes, ids and the trees themselves are omitted. Layout:
+/* write.c - writes canonical bytes: the input of code generation, the cache key, and the identity
+ * of kernels. Equal kernels have equal bytes: values are numbered in order of appearance, every
+ * number has one encoding; names, lines, notes, ids and the trees themselves are omitted.
+ * Layout:
  * bytes.h. */
 #include "ir/attribute.h"
 #include "ir/bytes.h"
@@ -74,7 +75,7 @@ static void write_attributes(Writer *w, const IrInst *inst) {
   if (IS_SET(extent)) write_axes(w, inst->extent, ir_axes_in_use(inst, inst->extent));
 #define WRITE_NUMBER(member) \
   if (IS_SET(member)) write_i64(w, inst->member);
-#define WRITE_FLAG(member) /* the bit says it all */
+#define WRITE_FLAG(member) /* its bit in the mask is the value */
 #define ATTRIBUTE(member, word, kind) WRITE_##kind(member)
 #include "ir/attribute.def"
 #undef ATTRIBUTE
