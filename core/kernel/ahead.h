@@ -1,23 +1,24 @@
-/* ahead.h - compiles that go on beside the caller: a variant whose code a thread is making. The
- * front end has run, in the caller's thread, as it allocates from the runtime; whoever needs the
- * code waits for it. For the room alone. */
+/* ahead.h - background compiles: a thread makes a variant's code while the caller goes on. The
+ * front end has already run in the caller's thread, as it allocates from the runtime; a caller that
+ * needs the code waits for it. Private to this room. */
 #ifndef RG_KERNEL_AHEAD_H
 #define RG_KERNEL_AHEAD_H
 
 #include "kernel/variant.h"
 
-/* A thread begins to make the variant's code from its bytes; variant->making says so. As many at
- * once as the device has workers: then this waits for the first. False: there is no thread, or no
- * compiler, and nothing has begun. */
+/* Starts a thread that makes the variant's code from its bytes, and sets variant->making. If as
+ * many are running as the device has workers, waits for the first. False if there is no thread or
+ * no compiler, and nothing has begun. */
 bool ahead_start(Engine *engine, Variant *variant);
-/* The same of what nobody waits for, with one processor and alone: after all others. */
+/* The same for code that is not needed soon: with one processor, it starts after all others have
+ * ended. */
 bool ahead_start_beside(Engine *engine, Variant *variant);
-bool ahead_is_idle(Engine *engine); /* nothing is being made */
-/* Has the thread ended, so that ahead_finish need not wait? Also where there was none. */
+bool ahead_is_idle(Engine *engine); /* is no compile running? */
+/* Has the thread ended, so that ahead_finish need not wait? True if there was none. */
 bool ahead_is_done(const Variant *variant);
-/* Waits, and loads the code. False with err: the variant has none, and is good for nothing. */
+/* Waits, and loads the code. False with err: the variant has no code and cannot be used. */
 bool ahead_finish(Engine *engine, Variant *variant, Error *err);
-/* The variant ends: waits, and forgets what was made. */
+/* For a variant that is being freed: waits, and discards the code. */
 void ahead_drop(Engine *engine, Variant *variant);
 
 #endif

@@ -5,11 +5,12 @@
 
 #include "kernel/engine.h"
 
-/* `text` is NUL-terminated, too. */
+/* Adds `length` bytes of `text`, which is also NUL-terminated. */
 void lines_add(Engine *engine, const char *text, int length);
-/* A warning, kept among the lines. */
+/* Keeps a warning among the lines. */
 void lines_warn(Engine *engine, const char *text);
-/* The next kept line, or warning, borrowed until the next one is added; NULL: none is left. */
+/* Takes the next kept line or warning, which is borrowed until the next one is added; NULL if none
+ * is left. */
 const char *lines_take(Engine *engine, int64_t *length);
 void lines_free(Engine *engine);
 

@@ -1,18 +1,18 @@
-/* message.h - what a launch said: its lines go to the engine's printer, its failure becomes an
- * error. For the room alone. */
+/* message.h - messages of a launch: lines go to the engine's printer, a failure becomes an error.
+ * Private to this room. */
 #ifndef RG_KERNEL_MESSAGE_H
 #define RG_KERNEL_MESSAGE_H
 
 #include "kernel/variant.h"
 
-/* The variant's own copy of its messages; false with err. */
+/* Gives the variant its own copy of the compile's messages; false with err. */
 bool messages_keep(Variant *variant, const SemaOutput *sema, Heap *heap, Error *err);
 void messages_drop(Variant *variant);
-/* Of a launch that has ended, with these values; false with err if the kernel failed. */
+/* Reads the messages of an ended launch with these values; false with err if the kernel failed. */
 bool messages_read(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch,
                    const RgValue *values, Error *err);
-/* The failure that message `number` of the variant is: `text` at `index`, which may be "", and at
- * `others` more. */
+/* Fills err with the failure of message `number`: `text` at `index`, which may be "", and at
+ * `others` more places. Always false. */
 bool message_error(const Variant *variant, int32_t number, const char *text, const char *index,
                    int others, Error *err);
 

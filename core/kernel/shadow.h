@@ -1,14 +1,15 @@
-/* shadow.h - kernel:tune(): all candidates of a kernel, one after the other, on the same state:
- * what it writes is copied first, and put back after each run. What is then kept is a choice as any
- * other. Each run's outcome is compared with the default's, so that this is a check of the
- * candidates, too: one whose outcome differs is out. For the room alone. */
+/* shadow.h - kernel:tune() by validation runs: runs all candidates of a kernel, one after the
+ * other, on the same state. Everything that the kernel writes is saved first and restored after
+ * each run. The best candidate is kept as in any tuning. Each run's outcome is compared with the
+ * default's, so this also validates candidates: one whose outcome differs is excluded. Private to
+ * this room. */
 #ifndef RG_KERNEL_SHADOW_H
 #define RG_KERNEL_SHADOW_H
 
 #include "kernel/variant.h"
 
-/* The engine's launch is filled for the variant. Runs end as they would in a launch, but for what
- * they say; the first that fails is the error. */
+/* The engine's launch must be filled for the variant. Runs behave as launches, except that they
+ * print nothing; the first failure is the error. */
 bool shadow_tune(Kernel *kernel, Variant *variant, const RgValue *values, Error *err);
 
 #endif
