@@ -1,10 +1,11 @@
-/* array.c - counted arrays as kernels use them: what is inlined. An array is the address of its
- * header (counted.h), a number; 0 is none: it has no elements, and reads zero.
+/* array.c - counted arrays: the accesses that are inlined into kernels. An array is passed as the
+ * address of its header (counted.h), a number; 0 is no array: it has no elements, and reads zero.
  *
  *     one axis       header | data, can grow       elements in use: size_bytes / element size
  *     more axes      header, data, extents         as many i64 as axes, past the elements
  *
- * A reader of `size_bytes` finds in `data` whatever that counts: rt_array_append. */
+ * `data` always holds as many elements as `size_bytes` says, for any reader: see
+ * rt_array_append. */
 #include "array.h"
 
 int64_t rt_array_length(int64_t array, int32_t size) {
@@ -27,7 +28,7 @@ const uint8_t *rt_array_read(RtContext *context, int64_t array, int64_t index, i
   return rt_array_has(array, index, size) ? rt_array_at(array, index, size) : context->ambient;
 }
 
-/* On a GPU the host region is elsewhere, and so is who moves elements. */
+/* A GPU runs no host region, so there is nothing to move. */
 const uint8_t *rt_array_to_tasks(RtContext *context, int64_t array, int32_t use) {
   if (RT_ALONE || !array) return context->ambient;
   RtCounted *counted = array_of(array);
@@ -46,7 +47,7 @@ void rt_array_to_host(RtContext *context, int64_t array, int64_t index, int32_t 
   context->move(context, array_of(array), from, (uint64_t)size, use);
 }
 
-/* Row-major; -1: outside. */
+/* The row-major index of an element; -1: out of bounds. */
 int64_t rt_array_index(int64_t array, int32_t axes, const int64_t *coordinates) {
   int64_t at = 0;
   if (!array) return -1;

@@ -15,12 +15,13 @@ static inline uint64_t array_bytes(const RtCounted *counted) {
   return rt_load_acquire_long(&counted->size_bytes);
 }
 
-/* What a growing iteration has put there (rt_counted_reserve) is seen through it. */
+/* Ordered so that the caller sees the elements that a growing iteration has copied there
+ * (rt_counted_reserve). */
 static inline uint8_t *array_data(const RtCounted *counted) {
   return (uint8_t *)(uintptr_t)rt_load_leading_long((const uint64_t *)(const void *)&counted->data);
 }
 
-/* Of an array with several axes. */
+/* Only of an array with several axes. */
 static inline int64_t *array_extents(const RtCounted *counted) {
   return (int64_t *)(void *)(counted->data + (counted->size_bytes + 7) / 8 * 8);
 }

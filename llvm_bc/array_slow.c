@@ -1,13 +1,14 @@
 /* array_slow.c - how counted arrays are made, grow and end. See array.c.
  *
- * Elements may be arrays, or hold some (RT_COUNTED_ITEMS): `info` then has which words of an
- * element they are, and how long an element is:
+ * Elements may be arrays, or contain arrays (RT_COUNTED_ITEMS): `info` then says which words of an
+ * element are arrays, and how long an element is:
  *
  *     bits 0..47 a bit per word of 8 bytes    48..63 words of an element
  *
  * While a parallel loop runs, iterations may append to one array: each holds its lock until the
- * element is written. What others may still look at waits until the loop ends (counted_wait.c):
- * data that was too small, and arrays that are released although their address was in memory. */
+ * element is written. Memory that other threads may still read is freed only when the loop has
+ * ended (counted_wait.c): data that was too small, and released arrays whose address was in
+ * memory. */
 #include "array.h"
 
 enum { WORD_BITS = 48 };
@@ -57,7 +58,7 @@ void rt_array_end(RtCounted *counted) {
 
 /* -- how it is made ---------------------------------------------------------------------------- */
 
-enum { LARGE = 1 << 16 }; /* bytes: a piece of its own then, which the memory manager provides */
+enum { LARGE = 1 << 16 }; /* bytes: larger data is a separate piece from the memory manager */
 
 int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t words,
                      int32_t extents) {
@@ -92,7 +93,7 @@ void rt_array_extent(int64_t array, int32_t axis, int64_t extent) {
   if (array) array_extents(array_of(array))[axis] = extent < 0 ? 0 : extent;
 }
 
-/* None of them: it does not grow either. */
+/* A slice without elements; it does not grow either. */
 static int64_t empty_slice(RtContext *context, int32_t size) {
   int64_t made = rt_array_new(context, 0, size, 0, 0);
   if (made) array_of(made)->flags |= RT_COUNTED_PINNED;
@@ -122,7 +123,7 @@ int64_t rt_array_slice(RtContext *context, int64_t array, int64_t first, int64_t
 
 enum { LEAST_GROWTH = 64 }; /* bytes */
 
-/* Slices lie in memory that stays where it is. */
+/* An array with slices cannot grow, since its data must not move. */
 static int can_grow(const RtCounted *counted) {
   return (rt_counted_flags(counted) & (RT_COUNTED_OWN | RT_COUNTED_PINNED)) == RT_COUNTED_OWN;
 }
@@ -134,7 +135,7 @@ static int make_room(RtCounted *counted, uint64_t bytes) {
   return rt_counted_reserve(counted, more > bytes ? more : bytes);
 }
 
-/* Its lock is held while a loop runs: rt_array_unlock follows once the element is written. */
+/* In a loop the array is left locked: the caller writes the element, then calls rt_array_unlock. */
 int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
   RtCounted *counted = array_of(array);
   if (!array) return -1;
@@ -155,14 +156,15 @@ int64_t rt_array_append(RtContext *context, int64_t array, int32_t size) {
   return (int64_t)(bytes / (uint64_t)size);
 }
 
-/* Slices share its elements, or it is one. */
+/* The size in bytes. If slices share its elements or it is one: 0, and an error unless it is
+ * empty. */
 static uint64_t own_bytes(RtContext *context, const RtCounted *counted) {
   if (can_grow(counted)) return counted->size_bytes;
   if (counted->size_bytes) rt_error_set(context, RT_ERROR_FULL, -1, 0);
   return 0;
 }
 
-/* The last element, which is no longer in it; it may be read until rt_array_unlock. */
+/* Removes the last element, which may be read until rt_array_unlock. */
 const uint8_t *rt_array_pop(RtContext *context, int64_t array, int32_t size) {
   RtCounted *counted = array_of(array);
   if (!array) return context->ambient;
@@ -185,7 +187,7 @@ void rt_array_clear(RtContext *context, int64_t array) {
 
 /* -- addresses of arrays in memory ------------------------------------------------------------- */
 
-/* Returns what was there. */
+/* Returns the old address. */
 int64_t rt_array_exchange(uint8_t *place, int64_t array) {
   RtCounted *counted = array_of(array);
   if (counted && !(rt_counted_flags(counted) & RT_COUNTED_SHARED))

@@ -1,7 +1,7 @@
-/* atomic.h - the runtime's atomic accesses, each with the order it needs and no more. Four and
- * eight bytes only: every target has them without a library. rt_step comes before each, and after
- * those that publish: there the model checker may switch threads (tests/llvm_bc/model.c); otherwise
- * it is empty. */
+/* atomic.h - the runtime's atomic accesses, each with the weakest order that suffices. Four and
+ * eight bytes only: every target has them without a library. rt_step, before each access and after
+ * those that publish, is where the model checker may switch threads (tests/llvm_bc/model.c);
+ * elsewhere it is empty. */
 #ifndef RG_RT_ATOMIC_H
 #define RG_RT_ATOMIC_H
 
@@ -22,9 +22,10 @@ static inline void rt_store(uint32_t *word, uint32_t value) {
   __atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/* Of a handle, by which the caller goes on to what was published with it: on a GPU no access is
- * under way before its address is known, and no cache holds an old state of a node that has just
- * been handed out. But of tables it may: whoever looks a node up in them acquires. */
+/* Loads a handle through which the caller then reads what was published with it (a dependent load).
+ * A GPU needs no acquire for that: it starts no access before the address is known, and no cache
+ * holds an old state of a node that has just been handed out. Caches may hold old states of tables,
+ * so a look-up of a node in a table must acquire. */
 static inline uint32_t rt_load_leading(const uint32_t *word) {
 #if defined(__NVPTX__)
   return rt_load(word);
@@ -48,7 +49,8 @@ static inline void rt_store_release(uint32_t *word, uint32_t value) {
   rt_step();
 }
 
-/* Compare-and-swap, acquire and release; 1 when it took place, else *expected is what was there. */
+/* Compare-and-swap, acquire and release; returns 1 on success, else sets *expected to the value
+ * found. */
 static inline int rt_swap_from(uint32_t *word, uint32_t *expected, uint32_t desired) {
   rt_step();
   rt_order_before();
@@ -103,7 +105,7 @@ static inline int rt_swap_long(uint64_t *word, uint64_t expected, uint64_t desir
   return done;
 }
 
-/* Compare-and-swap without order; 1 when it took place. */
+/* Relaxed compare-and-swap; returns 1 on success. */
 static inline int rt_try_long(uint64_t *word, uint64_t expected, uint64_t desired) {
   rt_step();
   return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED,
@@ -117,7 +119,7 @@ static inline void rt_set_bits(uint64_t *word, uint64_t bits) {
   rt_order_after();
 }
 
-/* Clears a bit, acquire and release; 1 when it was set. */
+/* Clears a bit, acquire and release; returns 1 if it was set. */
 static inline int rt_clear_bit(uint64_t *word, uint64_t bit) {
   if (!(rt_load_long(word) & bit)) return 0;
   rt_order_before();
@@ -126,7 +128,7 @@ static inline int rt_clear_bit(uint64_t *word, uint64_t bit) {
   return (before & bit) != 0;
 }
 
-/* A word to zero, acquire and release. */
+/* Sets a word to zero, acquire and release. */
 static inline void rt_zero_long(uint64_t *word) {
   rt_order_before();
   __atomic_exchange_n(word, 0, RT_ACQ_REL);
@@ -141,7 +143,7 @@ static inline uint64_t rt_add_long(uint64_t *word, uint64_t value) {
   rt_step();
   return __atomic_fetch_add(word, value, __ATOMIC_RELAXED);
 }
-/* The smaller of the two remains. */
+/* Atomic minimum. */
 static inline void rt_least(uint32_t *word, uint32_t value) {
 #if defined(__NVPTX__)
   __atomic_fetch_min(word, value, __ATOMIC_RELAXED);
@@ -151,7 +153,7 @@ static inline void rt_least(uint32_t *word, uint32_t value) {
   while (seen > value && !rt_swap(word, seen, value));
 #endif
 }
-/* Returns what was there. */
+/* Returns the old value. */
 static inline uint32_t rt_exchange(uint32_t *word, uint32_t value) {
   rt_step();
   return __atomic_exchange_n(word, value, __ATOMIC_RELAXED);
@@ -166,7 +168,7 @@ static inline void rt_lock(uint32_t *lock) {
 }
 static inline void rt_unlock(uint32_t *lock) { rt_store_release(lock, 0); }
 
-/* The same for several who hold it together, as lanes of a warp: it counts them. */
+/* The same for several holders at once, such as lanes of a warp; the lock counts them. */
 static inline void rt_lock_for(uint32_t *lock, uint32_t holders) {
   for (uint32_t round = 0; !rt_swap(lock, 0, holders); round++) rt_target_wait(round);
 }

@@ -1,6 +1,6 @@
-/* begin_cuda.c - how a launch begins on a GPU: its block (core/device/cuda_launch.c) comes there as
- * an argument, by a kernel, not by a copy. A copy is work of another part of the GPU, for which the
- * kernels before and after it would wait. */
+/* begin_cuda.c - the start of a launch on a GPU: its block (core/device/cuda_launch.c) is uploaded
+ * as the argument of a kernel instead of by a copy. Another engine of the GPU does copies, and the
+ * kernels before and after would have to wait for it. */
 #include "rt.h"
 
 enum {
@@ -8,7 +8,8 @@ enum {
   LAST = (__builtin_offsetof(RtContext, error) + sizeof(RtError)) / 4
 };
 
-/* Each word is read from where it is known to be, so that the argument stays where it came. */
+/* The two loops keep the sources apart: the compiler then knows where each load reads from, and
+ * does not copy the argument to local memory. */
 __attribute__((nvptx_kernel)) void rg_begin_block(RtGpuBlock block) {
   uint32_t thread = (uint32_t)__nvvm_read_ptx_sreg_tid_x(),
            threads = (uint32_t)__nvvm_read_ptx_sreg_ntid_x();

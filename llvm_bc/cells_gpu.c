@@ -1,5 +1,5 @@
-/* cells_gpu.c - all active cells of a level, dealt out to the threads of a GPU: one after the
- * other, those of a chunk's nodes together, so that neighbours in memory are a warp's. */
+/* cells_gpu.c - divides all active cells of a level among the threads of a GPU. Consecutive cells
+ * of a chunk's nodes go to consecutive threads, so that a warp accesses adjacent memory. */
 #include "node.h"
 
 RtGpuShare rt_cells_begin(const RtTree *tree, const RtGpuCells *cells, uint64_t thread,

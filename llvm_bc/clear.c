@@ -18,7 +18,7 @@ static int is_below(const RtTree *tree, int32_t manager, int32_t above) {
   return 0;
 }
 
-/* A list whose chunks are freed has no elements left. */
+/* Empties the slot; a list whose chunks are freed also gets length 0. */
 static void empty_slot(RtTree *tree, const RtManager *manager, const RtNodeInfo *info) {
   int64_t chunk;
   rt_store((uint32_t *)(tree->base + info->slot), RT_SLOT_EMPTY);
@@ -52,7 +52,7 @@ void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count) {
   manager->open_chunk = manager->first_chunk;
 }
 
-/* All its nodes are USED, and the list has none. */
+/* Resets the manager: all its nodes are USED, and its list is empty. */
 static void forget_all(const RtContext *context, RtTree *tree, RtManager *manager) {
   rt_nodes_reopen(tree, manager, context->worker_count);
   if (RT_ALONE) manager->cleared = 1;

@@ -1,5 +1,6 @@
 /* counted.c - see counted.h: how counted memory is made, grows, and ends.
- * Invariant: a live object's `capacity` is what was taken for its data, whatever is in use. */
+ * Invariant: a live object's `capacity` is the size allocated for its data, however much is in
+ * use. */
 #include "counted.h"
 
 #include "atomic.h"
@@ -22,12 +23,13 @@ static void note_bytes(RtAllocations *all, uint64_t bytes) {
   while (live > peak && !rt_swap_long(&all->peak, peak, live)) peak = rt_load_long(&all->peak);
 }
 
-/* Atomics of host and GPU do not know of each other. */
+/* Host and GPU have separate statistics, since their atomics are not atomic to each other. */
 static RtAllocations *statistics_of(RtAllocator *allocator) {
   return RT_ALONE ? &allocator->on_gpu : &allocator->statistics;
 }
 
-/* An object counts for as long as it exists, or not at all: the switch may be turned meanwhile. */
+/* An object is counted for as long as it exists, or not at all, even if statistics are switched on
+ * or off meanwhile. */
 static void note_made(RtCounted *counted, uint64_t pieces) {
   RtAllocator *allocator = counted->allocator;
   if (!rt_load(&allocator->counts)) return;
@@ -91,7 +93,8 @@ const char *rt_counted_ended(const RtCounted *counted) {
   return is_checked(counted) ? (const char *)check_of(counted)->ended : "";
 }
 
-/* Where the calling thread is now. By words, as two may note at once where one object ended. */
+/* Records where the calling thread is. It writes whole words, as two threads may record the end of
+ * one object at once. */
 static void note_place(RtAllocator *allocator, uint64_t to[8]) {
   const char *place = !RT_ALONE && allocator->place ? allocator->place(allocator) : 0;
   uint64_t words[8] = {0};
@@ -105,7 +108,7 @@ static void begin_check(RtCounted *counted) {
   rt_store_long(&check->ended[0], 0);
 }
 
-/* Functions of the host's are not called by a GPU: there faults go unsaid. */
+/* A GPU cannot call the host's functions, so it does not report faults. */
 static void report(RtCounted *counted, RtCountedFault fault) {
   RtAllocator *allocator = counted->allocator;
   if (!RT_ALONE && allocator->report) allocator->report(allocator, fault, counted);
@@ -117,8 +120,8 @@ static void note_reference(RtAllocator *allocator, int32_t fault) {
     rt_add_long(fault == RT_COUNTED_RELEASED_TWICE ? &all->releases : &all->acquires, 1);
 }
 
-/* Nobody holds it: it waits for the task's end (counted_wait.c), or is about to; who has read its
- * address from memory may acquire it until then. */
+/* Does an object whose count is zero wait for the task's end (counted_wait.c), or is it about to? A
+ * thread that has read its address from memory may acquire it until then. */
 static int may_wait(const RtCounted *counted) {
   return rt_counted_flags(counted) & RT_COUNTED_WAITS ||
          (rt_counted_flags(counted) & RT_COUNTED_SHARED && rt_load(&counted->allocator->deferring));
@@ -248,8 +251,8 @@ void rt_counted_unlend(RtCountedLent *lent) {
 
 /* -- how it grows ------------------------------------------------------------------------------ */
 
-/* While a task runs others may be about to read the old data: then it waits, as an object of its
- * own that nobody holds. 0: it would, and there is no memory for that. */
+/* While a task runs other threads may be about to read the old data. It then becomes an object of
+ * its own with count zero, which waits for the task's end. 0 if there is no memory for that. */
 static int make_rest(const RtCounted *counted, RtCounted **rest) {
   *rest = 0;
   if (!rt_load(&counted->allocator->deferring)) return 1;
@@ -323,7 +326,7 @@ void rt_counted_end(RtCounted *counted, int64_t before) {
   if (rt_counted_waits(counted)) return;
   uint32_t is_lent = counted->flags & RT_COUNTED_LENT;
   if (counted->flags & (RT_COUNTED_ITEMS | RT_COUNTED_SLICE)) rt_array_end(counted);
-  else if (!RT_ALONE && counted->end) /* a GPU's would wait */
+  else if (!RT_ALONE && counted->end) /* on a GPU such an object would have waited */
     counted->end(counted->data, counted->size_bytes, counted->info);
   if (!is_lent) free_counted(counted);
 }

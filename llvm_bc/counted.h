@@ -1,18 +1,18 @@
-/* counted.h - memory that is shared by counting references: one header of 64 bytes, the same for
- * what kernels, extensions in C and the core hold in common.
+/* counted.h - reference-counted memory. Kernels, extensions in C and the core share one header of
+ * 64 bytes.
  *
  *     one piece    | header 64 | data ..        |        RT_COUNTED_WHOLE
  *     growable     | header 64 |   | data ..    |        RT_COUNTED_OWN, can be resized
- *     external     | header 64 |   somebody's data       its `end` is told when nobody needs it
- *     of arrays    RT_COUNTED_ITEMS: elements that are held; RT_COUNTED_SLICE: what it is a part of
+ *     external     | header 64 |   borrowed data         `end` is called when it is released
+ *     of arrays    RT_COUNTED_ITEMS: its elements are references; RT_COUNTED_SLICE: part of another
  *
  *     held by `count` --last rt_release--> end(data, size, info) --> freed
  *
- * Any thread may acquire and release; who acquires holds a reference, or knows one that is held
- * meanwhile. A header is made and freed by its allocator, that of a runtime.
- * When the allocator checks (is_checked): data is 0xCB at first and 0xDE at the end, two lines
- * before the header say where it was made and where it ended, a canary follows the data, and
- * headers are not used again, so that a release too many is seen. */
+ * Any thread may acquire and release. A thread that acquires must hold a reference, or know that
+ * another one lasts meanwhile. A runtime's allocator makes and frees its headers.
+ * When the allocator checks (is_checked), data is filled with 0xCB at first and 0xDE at the end,
+ * two lines before the header name the places where it was made and where it ended, a canary
+ * follows the data, and headers are not reused, so that an excess release is detected. */
 #ifndef RG_RT_COUNTED_H
 #define RG_RT_COUNTED_H
 
@@ -21,7 +21,7 @@
 typedef struct RtCounted RtCounted;
 typedef struct RtAllocator RtAllocator;
 
-/* Called once, by the thread that releases last. NULL: nobody asks. */
+/* Called once, by the thread that releases last; NULL if nothing is to be done then. */
 typedef void RtCountedEnd(void *data, uint64_t size_bytes, void *info);
 
 enum {
@@ -29,19 +29,20 @@ enum {
   RT_COUNTED_DEAD = 0x64656164,
   RT_COUNTED_WHOLE = 1,     /* flags */
   RT_COUNTED_OWN = 2,
-  RT_COUNTED_NOTED = 4,     /* some statistics have it */
+  RT_COUNTED_NOTED = 4,     /* the statistics of some generation count it */
   RT_COUNTED_CHECKED = 8,
-  RT_COUNTED_LENT = 16,     /* the header is a part of something else, which frees it */
+  RT_COUNTED_LENT = 16,     /* the header is part of another object, which frees it */
   /* these four are atomic */
-  RT_COUNTED_SHARED = 32,   /* its handle lies in memory that others may read */
-  RT_COUNTED_PINNED = 64,   /* its size stays: slices or others share it, or extents follow it */
+  RT_COUNTED_SHARED = 32,   /* its handle is in memory that other threads may read */
+  RT_COUNTED_PINNED = 64,   /* it cannot be resized: it has slices, or extents follow its data */
   RT_COUNTED_LOCK = 128,    /* it is being appended to */
   RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
-  /* `info` says what ends with it (array_slow.c), as functions differ between host and GPU */
+  /* `info` says what to release with it (array_slow.c); a function pointer would not do, since host
+   * and GPU have different ones */
   RT_COUNTED_ITEMS = 512,
   RT_COUNTED_SLICE = 1024,
   RT_COUNTED_COPIED = 2048, /* atomic: a device has a copy of its data, perhaps a newer one */
-  RT_COUNTED_FLAGS = 0xFFFF, /* above them: the generation of the statistics that have it */
+  RT_COUNTED_FLAGS = 0xFFFF, /* the bits above: the generation of the statistics that count it */
   RT_COUNTED_CANARY = 16,   /* bytes */
   RT_COUNTED_NEW = 0xCB,    /* what checked data is filled with */
   RT_COUNTED_OLD = 0xDE
@@ -51,7 +52,7 @@ struct RtCounted {
   int64_t count;            /* atomic */
   RtCountedEnd *end;
   void *info;               /* for `end` */
-  uint8_t *data;            /* aligned to 64 bytes, but for external data */
+  uint8_t *data;            /* aligned to 64 bytes, except external data */
   uint64_t size_bytes;      /* of data */
   RtAllocator *allocator;
   uint64_t capacity;        /* growable: bytes that `data` has room for */
@@ -59,48 +60,50 @@ struct RtCounted {
 };
 _Static_assert(sizeof(RtCounted) == 64, "a counted header is one cache line");
 
-/* Exact while they are kept: `bytes` are those of live data, headers not included. An object in one
+/* Exact while they are kept. `bytes` is the size of live data without headers. An object in one
  * piece adds 1 to alloc and to header_alloc; a growable one 2 and 1; an external one 1 and 1.
- * acquires, releases: of checked objects alone, as rt_counted_look sees them. */
+ * Acquires and releases are counted for checked objects only, by rt_counted_look. */
 typedef struct RtAllocations {
   uint64_t alloc, free, header_alloc, header_free, bytes, peak, acquires, releases; /* atomic */
 } RtAllocations;
 
-/* What an object was when something was wrong with it. */
+/* Misuse of a counted object, as reported. */
 typedef enum RtCountedFault {
   RT_COUNTED_RELEASED_TWICE,
   RT_COUNTED_ACQUIRED_DEAD,
   RT_COUNTED_OVERRUN,       /* bytes past its data were written */
-  RT_COUNTED_FOREIGN        /* this is no header, or has been overwritten */
+  RT_COUNTED_FOREIGN        /* it is not a header, or has been overwritten */
 } RtCountedFault;
 
 struct RtAllocator {        /* of a runtime; any thread may call its functions */
-  /* Aligned to 64 bytes, contents undefined; NULL: there is none. is_data: of a growable object. */
+  /* Aligned to 64 bytes, contents undefined; NULL if out of memory. is_data: the separate data of a
+   * growable object. */
   void *(*take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
   void (*give)(RtAllocator *allocator, void *memory, uint64_t size_bytes, int is_data);
   void (*report)(RtAllocator *allocator, RtCountedFault fault, const RtCounted *counted);
-  /* While it checks: where the calling thread is now, noted in what it makes and ends. NULL: nobody
-   * knows; its result may be NULL, too. */
+  /* While it checks: where in the program the calling thread is, to be recorded in objects that it
+   * makes and ends. NULL, or a NULL result, if that is not known. */
   const char *(*place)(RtAllocator *allocator);
-  /* Keeps what a checked object was, so that it is not used again; NULL: it is freed. */
+  /* Keeps the memory of a checked object from being reused; NULL: it is freed. */
   void (*retire)(RtAllocator *allocator, void *memory, uint64_t size_bytes);
-  /* Before a task of a GPU, which cannot ask for more: so many bytes can be taken. 0: there is no
-   * memory. */
+  /* Called before a task of a GPU, which cannot ask for more memory: reserves that many bytes; 0 if
+   * out of memory. */
   int (*have_room)(RtAllocator *allocator, uint64_t size_bytes);
-  /* What tasks of a GPU have taken and given, once all have ended. NULL: nothing. */
+  /* Called once all tasks of a GPU have ended: accounts for what they took and gave back. NULL if
+   * there is nothing to account for. */
   void (*take_up)(RtAllocator *allocator);
-  /* A copied object is about to end, on whichever thread. NULL: there are no copies. */
+  /* Called on any thread before a copied object ends. NULL: there are no copies. */
   void (*forget)(RtAllocator *allocator, RtCounted *counted);
-  void *host;               /* whose functions these are; NULL: a GPU's own memory */
+  void *host;               /* data of these functions; NULL: a GPU's own memory */
   RtAllocations statistics;
-  RtAllocations on_gpu;     /* what its tasks add to them */
-  /* what its tasks took, less what they gave: bytes, and how many pieces; atomic */
+  RtAllocations on_gpu;     /* what the GPU's tasks add to them */
+  /* what the GPU's tasks took, less what they gave back: bytes, and pieces; atomic */
   uint64_t gpu_bytes, gpu_pieces;
   uint32_t counts;          /* 1: the statistics are kept; atomic */
-  uint32_t generation;      /* of the statistics, which begin anew with each */
+  uint32_t generation;      /* of the statistics, which start from zero with each */
   uint32_t is_checked;      /* 1: see above; does not change while objects exist */
   uint32_t has_ended;       /* 1: growable data is gone, and nothing more is made */
-  /* while a task runs: shared objects that nobody holds wait here for its end */
+  /* while a task runs, shared objects whose count has become zero wait here until it ends */
   uint32_t deferring, defer_lock;
   RtCounted **pending;
   uint64_t pending_count, pending_capacity;
@@ -120,15 +123,16 @@ typedef struct RtCountedLent {
 
 /* -- what kernels have inline ------------------------------------------------------------------ */
 
-/* array_slow.c: it ends, and with it what it holds. */
+/* array_slow.c: destroys the array and releases its elements. */
 void rt_array_end(RtCounted *counted);
 
-/* What is left to do after the count has become zero, or was before. */
+/* Destroys the object after its count has become zero; `before` less than 1: it already was, which
+ * is an error. */
 void rt_counted_end(RtCounted *counted, int64_t before);
-/* A checked header, before its count changes. 0: it is none. */
+/* Checks a header before its count changes; 0 if it is not a valid one. */
 int32_t rt_counted_look(RtCounted *counted, int32_t fault); /* an RtCountedFault */
 
-/* Others may change the atomic ones meanwhile. */
+/* Other threads may change the atomic flags meanwhile. */
 static inline uint32_t rt_counted_flags(const RtCounted *counted) {
   return __atomic_load_n(&counted->flags, __ATOMIC_RELAXED);
 }
@@ -141,13 +145,13 @@ static inline void rt_acquire(RtCounted *counted) {
   __atomic_fetch_add(&counted->count, 1, __ATOMIC_RELAXED);
 }
 
-/* The order of what its holders did: each before its own release, the end after all of them. */
+/* Orders accesses: each holder's before its own release, and the end after all releases. */
 static inline void rt_release(RtCounted *counted) {
   if (!counted) return;
   if (rt_counted_flags(counted) & RT_COUNTED_CHECKED &&
       !rt_counted_look(counted, RT_COUNTED_RELEASED_TWICE))
     return;
-#if defined(__NVPTX__) /* whose atomics have no order of their own */
+#if defined(__NVPTX__) /* atomics do not order other accesses there */
   __nvvm_membar_gl();
   int64_t before = __atomic_fetch_sub(&counted->count, 1, __ATOMIC_RELAXED);
   __nvvm_membar_gl();
@@ -157,32 +161,32 @@ static inline void rt_release(RtCounted *counted) {
   if (before <= 1) rt_counted_end(counted, before);
 }
 
-/* -- made by -------------------------------------------------------------------------------------
- * Each is held once by the caller. NULL: there is no memory. */
+/* -- constructors --------------------------------------------------------------------------------
+ * The caller holds one reference to the result. NULL if out of memory. */
 RtCounted *rt_counted_new(RtAllocator *allocator, uint64_t size_bytes);
-/* `capacity` bytes of room, none of them in use; 0 is fine. */
+/* A growable object with room for `capacity` bytes, which may be 0; its size is 0. */
 RtCounted *rt_counted_grow_new(RtAllocator *allocator, uint64_t capacity);
 RtCounted *rt_counted_external(RtAllocator *allocator, void *data, uint64_t size_bytes,
                                RtCountedEnd *end, void *info);
-/* A header that lies in something else, which made room for it and frees it. is_own: the data is
- * the runtime's, and counts. */
+/* Initialises a header that is part of another object, which frees it. is_own: the data belongs to
+ * the runtime, and the statistics count it. */
 void rt_counted_lend(RtCountedLent *lent, RtAllocator *allocator, void *data, uint64_t size_bytes,
                      int is_own, RtCountedEnd *end, void *info);
-/* Its data is gone, be it still held or not: the statistics forget it, once. */
+/* Removes it from the statistics, once, when its data is gone; it may still be held. */
 void rt_counted_unlend(RtCountedLent *lent);
-/* Room for at least `capacity` bytes: data may move, so one thread alone uses it. 0: there is no
- * memory, or it is not growable; then it is as it was. */
+/* Makes room for at least `capacity` bytes. The data may move, so no other thread may use it. 0 if
+ * out of memory or not growable; the object is then unchanged. */
 int rt_counted_reserve(RtCounted *counted, uint64_t capacity);
-/* counted_wait.c: its count is zero. 1: it waits until the task ends, as others may still take its
- * address from memory. */
+/* counted_wait.c, for an object whose count has become zero: returns 1 if it must wait until the
+ * task ends, since other threads may still read its address from memory. */
 int rt_counted_waits(RtCounted *counted);
-/* No task runs: what waits and is still not held ends. */
+/* While no task runs: destroys the waiting objects that have no reference. */
 void rt_counted_settle(RtAllocator *allocator);
-/* The part of an object that is in use; at most its room. */
+/* Sets the size in use, which is at most the capacity. */
 void rt_counted_resize(RtCounted *counted, uint64_t size_bytes);
-/* Of a checked object: has nothing been written past its data? */
+/* Of a checked object: is the canary past its data unchanged? */
 int rt_counted_is_intact(const RtCounted *counted);
-/* Do the statistics of now have it? */
+/* Do the current statistics count it? */
 int rt_counted_is_noted(const RtCounted *counted);
 const char *rt_counted_made(const RtCounted *counted);  /* where it was made, or "" */
 const char *rt_counted_ended(const RtCounted *counted); /* where it ended, or "" */

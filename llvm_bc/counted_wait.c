@@ -1,13 +1,12 @@
-/* counted_wait.c - objects that nobody holds, while a task runs.
+/* counted_wait.c - deferred frees: objects whose count becomes zero while a task runs.
  *
  *     iteration 1   %a = load x[0]                            acquire %a
  *     iteration 2                    x[0] = b, releases a
  *
- * What iteration 1 has read must exist until it acquires it. So an object whose address has been in
- * memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by then. An
- * object that was in no memory ends at once: nobody can find it.
- * Nor can a GPU call who is told that something ends, or forget a copy: the host does it after the
- * task.
+ * The object that iteration 1 has read must exist until it is acquired. So an object whose address
+ * has been in memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by
+ * then. An object that was never in memory ends at once, since no other thread can reach it.
+ * A GPU cannot call `end` functions or discard copies either: the host does so after the task.
  * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
 #include "atomic.h"
 #include "counted.h"
@@ -38,15 +37,15 @@ int rt_counted_waits(RtCounted *counted) {
   uint32_t flags = rt_counted_flags(counted);
   uint32_t has_host = flags & RT_COUNTED_COPIED || counted->end;
   uint32_t is_shared = flags & RT_COUNTED_SHARED || (RT_ALONE && has_host);
-  if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle comes to it */
+  if (flags & RT_COUNTED_WAITS) return 1; /* rt_counted_settle will find it */
   if (!is_shared || !rt_load(&allocator->deferring)) return 0;
   rt_lock(&allocator->defer_lock);
-  add(allocator, counted); /* else it stays, and counts as live: who read its address may need it */
+  add(allocator, counted); /* if that fails, it leaks: others may still use it */
   rt_unlock(&allocator->defer_lock);
   return 1;
 }
 
-/* What ends releases others, which end at once, or are further on in the list. */
+/* Ending an object releases others, which end at once or come later in the list. */
 void rt_counted_settle(RtAllocator *allocator) {
   if (allocator->take_up) allocator->take_up(allocator);
   for (uint64_t k = 0; k < allocator->pending_count; k++) {

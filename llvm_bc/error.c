@@ -1,4 +1,4 @@
-/* error.c - keeps the first fault of a launch, which is read when no task runs any more. */
+/* error.c - keeps the first fault of a launch; it is read when no task runs any more. */
 #include "atomic.h"
 #include "rt.h"
 

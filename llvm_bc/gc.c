@@ -1,10 +1,10 @@
 /* gc.c - recycles freed nodes in three phases, each as soon as it is safe:
  *
- *     in the task    a node is unlinked and put on its worker's recycled list: others may still
- *                    hold its address
- *     refresh         after the task: its descendants follow; counts and versions are updated
+ *     in the task    a node is unlinked and put on its worker's recycled list, since other threads
+ *                    may still hold its address
+ *     refresh        after the task: its descendants are freed; counts and versions are updated
  *     collect        recycled nodes go to the free list, unzeroed (rt_node_take zeroes). If they
- *                    are many, it is put in the order of addresses, which processors foresee
+ *                    are many, the list is sorted by address, which helps hardware prefetching
  *
  * The first and the last cost a few stores per node and per worker. The second frees children in
  * the cheaper of two ways: by the slots of the freed nodes, or, if many were freed, by checking the
@@ -16,7 +16,7 @@
 #include "node.h"
 
 enum {
-  NODES_PER_SLOT = 4, /* nodes checked in the time of one slot that holds a handle */
+  NODES_PER_SLOT = 4, /* following the handle in a slot takes as long as checking so many nodes */
   MANY = 4            /* a collection of every MANYth node orders the free list */
 };
 
@@ -67,8 +67,8 @@ static void drop_by_slots(RtTree *tree, int32_t number, RtManager *child, int32_
 
 /* -- by nodes ---------------------------------------------------------------------------------- */
 
-/* Neighbours in memory mostly share a parent. A freed parent is USED until it is handed out again,
- * which is after collect. */
+/* The parent found last, since neighbours in memory mostly share one. A freed parent stays USED
+ * until it is handed out again, after collect. */
 typedef struct Parent {
   uint32_t handle;
   int is_live;
@@ -82,7 +82,7 @@ static int has_live_parent(const RtTree *tree, const RtManager *above, RtNode no
   return last->is_live;
 }
 
-/* Of every `step`th node from `first` on. */
+/* Frees every `step`th node from `first` on whose parent is freed. */
 static void drop_in_chunk(const RtTree *tree, RtManager *child, RtLocal *local,
                           const RtChunk *chunk, uint64_t first, uint64_t step) {
   const RtManager *above = &tree->managers[child->parent];
@@ -132,9 +132,10 @@ static void refresh_recycled(RtTree *tree, RtManager *manager, RtLocal *local) {
   local->recycled = local->recycled_last = 0;
 }
 
-/* Returns the workers' free nodes to the shared list: a worker got none while others had some. */
+/* If a worker found no node while others had free ones, returns the workers' free nodes to the
+ * shared list. */
 static void refresh_starved(RtTree *tree, RtManager *manager, int32_t worker_count) {
-  if (!manager->starved && !RT_SHARED) return; /* shared ones are never taken from */
+  if (!manager->starved && !RT_SHARED) return; /* tasks never take from a shared worker's list */
   manager->starved = 0;
   for (int32_t w = 0; w < worker_count; w++) {
     RtLocal *local = &manager->locals[w];
@@ -146,7 +147,7 @@ static void refresh_starved(RtTree *tree, RtManager *manager, int32_t worker_cou
   }
 }
 
-/* Without what is below the nodes that were freed, and without tables. */
+/* Refreshes one manager, without the descendants of its freed nodes and without hash tables. */
 static void refresh_counts(const RtContext *context, RtTree *tree, RtManager *manager) {
   uint64_t activations = 0, deactivations = 0;
   for (int32_t w = 0; w < context->worker_count; w++) {
@@ -185,7 +186,7 @@ static int32_t index_of(const RtContext *context, const RtTree *tree) {
   return index;
 }
 
-/* What workers have not appended yet. */
+/* Appends the elements that workers have staged or logged. */
 static void append_staged(RtContext *context, const RtTree *tree) {
   int32_t index = index_of(context, tree);
   for (int32_t m = 0; m < tree->manager_count && index < context->tree_count; m++)
@@ -208,11 +209,13 @@ void rt_tree_refresh(RtContext *context, RtTree *tree) {
 #if RT_ALONE
 /* -- refresh, by the threads of a block -------------------------------------------------------- */
 
-/* What one thread has written is seen by all of them past this. All come to it: what decides the
- * way there is the same for all, and changes on the other side of it. */
+/* A barrier for the block: writes before it are visible to all threads after it. All threads must
+ * reach it, so the conditions on the way to it read only values that change after another
+ * barrier. */
 static void meet(void) { __syncthreads(); }
 
-/* Every thread walks the list; as many share a node as it has slots, the others take the next. */
+/* Every thread walks the list. As many threads as a node has slots share that node; the others take
+ * the next one. */
 static void drop_by_slots_together(RtTree *tree, int32_t number, RtManager *child, uint64_t thread,
                                    uint64_t threads) {
   const RtManager *manager = &tree->managers[number];
@@ -246,7 +249,7 @@ static void drop_together(RtTree *tree, int32_t number, uint64_t dead, uint64_t 
   }
 }
 
-/* Nobody else adds to `dead` any more: a manager's nodes are freed with those above it. */
+/* No other thread adds to `dead` any more: a manager's nodes are freed along with their parents. */
 static void refresh_together(RtContext *context, RtTree *tree, int32_t number, uint64_t thread,
                              uint64_t threads) {
   RtManager *manager = &tree->managers[number];

@@ -1,21 +1,21 @@
-/* group.h - threads that do one thing together: those lanes of a GPU's warp that come to a place at
- * the same time, with the same key. One of them, of rank 0, does it for all, so that there is one
- * atomic access instead of many. Which lanes come together is up to the hardware: a group may be
- * one lane, and everywhere but on a GPU it is.
+/* group.h - aggregated atomics: those lanes of a GPU's warp that reach a place at the same time
+ * with the same key form a group, and the lane of rank 0 makes one atomic access for all. The
+ * hardware decides which lanes arrive together; a group may be a single lane, and on a CPU always
+ * is.
  *
  *     RtGroup group = rt_group_of(key);
  *     if (!group.rank) first = rt_add(word, group.count);
  *     own = rt_group_share(group, first) + group.rank;
  *
- * Every lane of a group must come to each rt_group_* of it. */
+ * Every lane of a group must take part in each rt_group_* call on it. */
 #ifndef RG_RT_GROUP_H
 #define RG_RT_GROUP_H
 
 #include "target.h"
 
 typedef struct RtGroup {
-  uint32_t lanes;       /* a bit each */
-  uint32_t count, rank; /* of this lane among them */
+  uint32_t lanes;       /* one bit per lane of the group */
+  uint32_t count, rank; /* the number of lanes, and this lane's rank among them */
 } RtGroup;
 
 #if defined(__NVPTX__)
@@ -32,24 +32,24 @@ static inline uint32_t rt_lanes_here(void) {
   return lanes;
 }
 
-/* Whose keys are equal. */
+/* The lanes here whose keys are equal. */
 static inline RtGroup rt_group_of(uint64_t key) {
   return rt_group_make((uint32_t)__nvvm_match_any_sync_i64(rt_lanes_here(), (int64_t)key));
 }
-/* Where keys cannot differ. */
+/* All lanes here, where keys cannot differ. */
 static inline RtGroup rt_group_here(void) { return rt_group_make(rt_lanes_here()); }
 
-/* What the lane of a rank passes, which all of them name. */
+/* Broadcast: the value of the lane of rank `rank`, which must be the same in all lanes. */
 static inline uint32_t rt_group_tell(RtGroup group, uint32_t value, uint32_t rank) {
   uint32_t from = group.lanes;
   while (rank--) from &= from - 1;
   return (uint32_t)__nvvm_shfl_sync_idx_i32((int)group.lanes, (int)value, __builtin_ctz(from), 31);
 }
 
-/* All of it are here, and see what each has written. */
+/* A barrier for the group, after which each lane sees what the others have written. */
 static inline void rt_group_wait(RtGroup group) { __nvvm_bar_warp_sync(group.lanes); }
 
-/* What the lane of the next rank passes; 0 for the last. */
+/* The value of the lane of the next rank; 0 in the last lane. */
 static inline uint32_t rt_group_next(RtGroup group, uint32_t value) {
   uint32_t after = (uint32_t)__nvvm_read_ptx_sreg_lanemask_gt() & group.lanes;
   int from = __builtin_ctz(after ? after : group.lanes);
@@ -75,7 +75,7 @@ static inline uint32_t rt_group_next(RtGroup group, uint32_t value) {
 static inline void rt_group_wait(RtGroup group) { (void)group; }
 #endif
 
-/* What the lane of rank 0 passes. */
+/* Broadcast: the value of the lane of rank 0. */
 static inline uint32_t rt_group_share(RtGroup group, uint32_t value) {
   return rt_group_tell(group, value, 0);
 }

@@ -3,15 +3,15 @@
  *     entry: | tag 32 | handle 32 |    0 empty    1 a tombstone: the cell was deactivated
  *                                      2 sealed: an empty one of a table that was replaced
  *
- * The tag, which is never 0, is the key's hash; its top bits are the home, where linear probing
- * begins: a line of 8 entries, which is one cache line, compared at once. A line's empty entries
- * are its last ones. So a search hardly ever takes a branch that was not foreseen, and a processor
- * has many of them under way. A key is the parent node and the coordinates; it is stored in the
- * node's info, so the table holds 8 bytes per cell.
+ * The tag, which is never 0, is the key's hash. Its top bits select the home line, where linear
+ * probing begins. A line is 8 entries, one cache line, compared at once; its empty entries are its
+ * last ones. So a search hardly ever mispredicts a branch, and a processor overlaps many searches.
+ * A key is the parent node and the coordinates; it is stored in the node's info, so the table holds
+ * 8 bytes per cell.
  *
- * An odd tag is exact: all coordinates, RtManager.exact_bits each, permuted. So equal ones are
- * equal keys, and the look-up reads no info. Keys with no parent node have such tags if their
- * coordinates fit; the others' tags are even. */
+ * An odd tag is exact: all coordinates, RtManager.exact_bits each, permuted. Equal exact tags mean
+ * equal keys, so the look-up reads no info. Keys without a parent node have exact tags if their
+ * coordinates fit; all other tags are even. */
 #ifndef RG_RT_HASH_H
 #define RG_RT_HASH_H
 
@@ -19,7 +19,7 @@
 #include "node.h"
 
 enum { RT_TOMBSTONE = 1, RT_SEALED = 2, RT_LINE = 8 /* entries */ };
-/* Tables of up to so many entries share a segment: see hash_room.c. */
+/* RT_SHARED_LOG2: tables of up to 2^12 entries share a segment, see hash_room.c. */
 enum { RT_ENTRY_BYTES = 8, RT_SHARED_LOG2 = 12 };
 
 typedef struct RtKey {
@@ -27,7 +27,7 @@ typedef struct RtKey {
   const int64_t *coordinates;
 } RtKey;
 
-/* One to one for even numbers; the top bits depend on all. */
+/* A bijection of the even numbers whose top bits depend on all bits. */
 static inline uint32_t permute_even(uint32_t bits) {
   bits *= 0x9e3779b1u;
   bits ^= bits >> 16 & ~1u;
@@ -47,7 +47,7 @@ static inline uint32_t hash_even_tag(const RtManager *manager, uint32_t parent,
   return even ? even : 2;
 }
 
-/* 0: they do not fit. The coordinates are so many numbers apart. */
+/* 0 if the coordinates do not fit. `apart`: their stride, in numbers. */
 static inline uint32_t hash_exact_tag(const RtManager *manager, const int64_t *coordinates,
                                       int32_t apart) {
   uint32_t bits = manager->exact_bits;
@@ -93,7 +93,7 @@ static inline uint64_t table_home(uint64_t table, uint32_t tag) {
   return (uint64_t)tag >> (32 - table_log2(table)) & ~(uint64_t)(RT_LINE - 1);
 }
 
-/* The line where a search of the tag begins; of 0 any. */
+/* Prefetches the line where a search of the tag begins. */
 static inline void table_fetch(const RtTree *tree, uint64_t table, uint32_t tag) {
   __builtin_prefetch(&table_entries(tree, table)[table_home(table, tag)]);
 }
@@ -101,8 +101,8 @@ static inline void table_fetch(const RtTree *tree, uint64_t table, uint32_t tag)
 static inline int entry_is_node(uint64_t entry) { return entry >> 32 != 0; }
 static inline int entry_ends_search(uint64_t entry) { return !entry || entry == RT_SEALED; }
 
-/* Of another process's tree on a GPU the chunks are known as they were in the last barrier, and the
- * entries are those of now. */
+/* For another process's tree on a GPU, chunks are known as of the last barrier, while entries are
+ * current, so an entry may name a chunk that is not known here yet. */
 static inline int hash_chunk_is_known(const RtTree *tree, const RtManager *manager,
                                       const uint8_t *address) {
   if (!tree->foreign) return 1;
@@ -112,7 +112,7 @@ static inline int hash_chunk_is_known(const RtTree *tree, const RtManager *manag
   return (uint64_t)(address - chunk->nodes) < manager->node_size * chunk->node_count;
 }
 
-/* A node's info, of a tree of another process, too; NULL: there is no such node. */
+/* A node's info, also in a tree of another process; NULL if the node is not known here. */
 static inline const RtNodeInfo *hash_info(const RtTree *tree, const RtManager *manager,
                                           uint32_t handle) {
   const uint8_t *address = node_address(tree, handle);
@@ -138,8 +138,8 @@ static inline int entry_is_of(const RtTree *tree, const RtManager *manager, uint
   return tag_is_exact(key->tag) || hash_is_node(tree, manager, (uint32_t)entry, key);
 }
 
-/* The entries of a line that have the tag, a bit each. A hint: they are read in no order, which
- * thread sanitizers need not see. */
+/* The entries of a line that have the tag, one bit each. The result is a hint: these reads are
+ * unordered and the hits are read again, so the vector form is left out under thread sanitizers. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define RT_IS_WATCHED
@@ -166,8 +166,8 @@ static inline uint32_t line_find(const uint64_t *line, uint32_t tag) {
 }
 #endif
 
-/* The handle of the key's node, and its entry; 0: none. A table always has an entry that ends a
- * search. */
+/* The handle of the key's node and its entry, or 0. Terminates, since a table always has an entry
+ * that ends a search. */
 static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, uint64_t table,
                                   const RtKey *key, uint64_t **place) {
   uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
@@ -182,8 +182,8 @@ static inline uint32_t table_find(const RtTree *tree, const RtManager *manager, 
   }
 }
 
-/* Into the first empty entry from its home, while nobody reads the table. On a GPU lanes of one
- * warp may do so at once. */
+/* Stores the entry in the first empty place from its home on, while nothing reads the table. On a
+ * GPU, lanes of one warp may do so at once. */
 static inline void table_insert(const RtTree *tree, uint64_t table, uint64_t entry) {
   uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
   uint64_t at = table_home(table, (uint32_t)(entry >> 32));
@@ -197,9 +197,9 @@ static inline uint32_t hash_find(const RtTree *tree, const RtManager *manager, c
 }
 
 /* hash_table.c, under the lock, which lanes of a group hold together: removes the key and returns
- * its node; 0: none, any more. */
+ * its node, or 0 if another thread has removed it. */
 uint32_t rt_hash_bury(const RtTree *tree, RtManager *manager, const RtKey *key);
-/* hash_room.c: one more entry may be filled, or RtLocal.permits are; 0: there is no memory. */
+/* hash_room.c: reserves an entry for the caller, or more as RtLocal.permits; 0 if out of memory. */
 int rt_permit_take(RtTree *tree, RtTable *table, RtLocal *local);
 
 #endif

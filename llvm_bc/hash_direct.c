@@ -1,23 +1,23 @@
-/* hash_direct.c - a hash whose cells fill a good part of a box has their handles by place in it, as
- * a pointer's slots would be: native alone. With 4 to 16 bytes a cell, where a table has 13 to 26,
- * it is in nearer caches, and one gather finds eight. It is made once many were looked for, and
- * reflects a version of the manager, as its list does: it is not read once that is another, nor in
- * tasks that make or remove cells (rt_hash_still_lanes).
+/* hash_direct.c - a dense index of a hash whose cells fill a good part of their bounding box: an
+ * array of handles by position in the box, like a pointer's slots. Native only. It takes 4 to 16
+ * bytes a cell, a table 13 to 26, so it fits nearer caches, and one gather looks up eight cells. It
+ * is built after many look-ups and reflects one version of the manager, as the list does: it is not
+ * read once the version changes, nor in tasks that make or remove cells (rt_hash_still_lanes).
  *
- * Invariant: while `version` is the manager's, nobody writes anything of it. Who makes it has the
- * table's lock, and sets `version` when all is there. */
+ * Invariant: while `version` equals the manager's, no thread writes to the index. The thread that
+ * builds it holds the table's lock, and sets `version` last. */
 #include "hash_direct.h"
 
 enum { MOST_PLACES = 4 }; /* in the box, for each entry of the table that is used */
 
-/* That of an odd number among those of 32 bits: each round doubles how many of them are right. */
+/* The inverse of an odd number modulo 2^32; each Newton step doubles the number of correct bits. */
 static uint32_t inverse(uint32_t odd) {
   uint32_t found = odd;
   for (int k = 0; k < 4; k++) found *= 2 - odd * found;
   return found;
 }
 
-/* What permute_even made it of. */
+/* The inverse of permute_even. */
 static uint32_t unpermute_even(uint32_t bits) {
   bits *= inverse(0xc2b2ae35u);
   bits ^= (bits ^ (bits >> 15 & ~1u)) >> 15 & ~1u;
@@ -26,7 +26,7 @@ static uint32_t unpermute_even(uint32_t bits) {
   return bits * inverse(0x9e3779b1u);
 }
 
-/* hash_exact_tag, back. */
+/* The inverse of hash_exact_tag. */
 static void coordinates_in(const RtManager *manager, uint32_t tag, int64_t *coordinates) {
   uint32_t bits = manager->exact_bits, packed = unpermute_even(tag & ~1u) >> 1;
   for (int32_t a = manager->axis_count - 1; a >= 0; a--) {
@@ -35,7 +35,8 @@ static void coordinates_in(const RtManager *manager, uint32_t tag, int64_t *coor
   }
 }
 
-/* Returns the number of places in it; 0: there is no cell, or one whose tag does not tell where. */
+/* Returns the number of places in the bounding box; 0 if there is no cell, or one without an exact
+ * tag. */
 static uint64_t find_box(const RtTree *tree, const RtManager *manager, RtDirect *direct) {
   const uint64_t *entries = table_entries(tree, manager->table.current);
   int64_t last[RT_MAX_AXES];

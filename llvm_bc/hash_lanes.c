@@ -1,6 +1,6 @@
-/* hash_lanes.c - cells of a hash for iterations that run side by side: native alone. The lines of
- * the table are fetched for all lanes before the first is looked at, so they arrive together. Keys
- * with exact tags, the common ones, are their tags. */
+/* hash_lanes.c - operations on cells of a hash for all lanes of vectorised code: native only. The
+ * table's lines are prefetched for all lanes before the first is read, so that the misses overlap.
+ * The common keys have exact tags, so that comparing tags is enough. */
 #include "hash_direct.h"
 #include "hash_wide.h"
 
@@ -26,7 +26,7 @@ static Lanes lanes_of(const RtContext *context, int32_t tree_index, int32_t numb
   return l;
 }
 
-/* Returns the lanes with exact tags. */
+/* Prefetches the lines; returns the lanes with exact tags. */
 static uint64_t fetch(Lanes *l, uint64_t running) {
   const uint64_t *entries = table_entries(l->tree, l->table);
   uint64_t exact = 0;
@@ -40,7 +40,7 @@ static uint64_t fetch(Lanes *l, uint64_t running) {
   return exact;
 }
 
-/* The tag is not in its first line. */
+/* Searches on from a first line that does not have the tag. */
 static uint32_t find_beyond(const Lanes *l, const uint64_t *line, uint32_t tag) {
   uint64_t *place;
   const RtKey key = {0, tag, 0};
@@ -48,8 +48,8 @@ static uint32_t find_beyond(const Lanes *l, const uint64_t *line, uint32_t tag) 
   return table_find(l->tree, l->manager, l->table, &key, &place);
 }
 
-/* Sets the nodes of these lanes, and returns those that have one. Keys with exact tags have no node
- * above, so what `nodes` held is not needed any more. */
+/* Sets the nodes of these lanes, and returns the lanes that have one. Keys with exact tags have no
+ * parent node, so the parents in `nodes` are not needed any more. */
 static uint64_t find_exact(const Lanes *l, uint64_t exact, uint8_t **nodes) {
   const uint64_t *entries = table_entries(l->tree, l->table);
   uint64_t found = exact;
@@ -88,7 +88,7 @@ static uint64_t find_others(const Lanes *l, uint64_t others, uint8_t **nodes) {
 }
 
 #if defined(RT_HASH_WIDE)
-/* Returns the lanes found in their first line; the rest is as before. */
+/* Sets the nodes that are found in the first line of their lane, and returns these lanes. */
 WIDE static uint64_t find_near(const Lanes *l, uint8_t **nodes) {
   Wide wide[MOST_LANES / EIGHT];
   uint64_t found = 0;
@@ -120,7 +120,7 @@ void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64
     nodes[__builtin_ctzll(left)] = context->ambient;
 }
 
-/* -- by place in a box ------------------------------------------------------------------------- */
+/* -- by the dense index ------------------------------------------------------------------------ */
 
 static uint32_t direct_handle(const RtDirect *direct, int32_t axis_count,
                                      const int64_t *coordinates, int32_t apart) {
@@ -161,7 +161,7 @@ WIDE static inline void direct_find_wide(const RtContext *context, const RtTree 
 }
 #endif
 
-/* The ambient where there is no cell, or a lane does not run. */
+/* Gives the ambient to a lane that has no cell, or does not run. */
 static void direct_find(const RtContext *context, const RtTree *tree,
                                const RtDirect *direct, int32_t axis_count, uint64_t running,
                                int32_t width, uint8_t **nodes, const int64_t *coordinates) {
@@ -200,7 +200,7 @@ void rt_hash_still_lanes(RtContext *context, RtWorker *worker, int32_t tree_inde
   rt_hash_direct_make(context, tree, manager);
 }
 
-/* -- ahead ------------------------------------------------------------------------------------- */
+/* -- prefetch ---------------------------------------------------------------------------------- */
 
 void rt_hash_fetch_lanes(RtContext *context, int32_t tree, int32_t manager, int32_t width,
                          const int64_t *coordinates) {
@@ -217,7 +217,7 @@ void rt_hash_fetch_lanes(RtContext *context, int32_t tree, int32_t manager, int3
   fetch(&l, ~(uint64_t)0 >> (64 - width));
 }
 
-/* A lane before it may have activated the cell. */
+/* An earlier lane may have activated the cell of a later one. */
 void rt_hash_ensure_lanes(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                           int64_t running, int32_t width, uint8_t **nodes,
                           const int64_t *coordinates) {
@@ -233,7 +233,7 @@ void rt_hash_ensure_lanes(RtContext *context, RtWorker *worker, int32_t tree, in
 
 /* -- deactivate -------------------------------------------------------------------------------- */
 
-/* What node_retire changes. */
+/* Prefetches what node_retire writes. */
 static void fetch_entries(const Lanes *l, uint64_t found, uint8_t *const *nodes) {
   for (uint64_t left = found; left; left &= left - 1) {
     RtNode node = node_around(l->tree, l->manager, nodes[__builtin_ctzll(left)]);
@@ -243,8 +243,8 @@ static void fetch_entries(const Lanes *l, uint64_t found, uint8_t *const *nodes)
   }
 }
 
-/* Removes the keys of these lanes, whose nodes are `found`: those that others removed are taken
- * out of it. */
+/* Removes the keys of the lanes in `found`, which have nodes; returns `found` without the lanes
+ * whose keys other threads have removed. */
 static uint64_t bury(const Lanes *l, RtManager *manager, uint64_t found, uint8_t *const *above,
                      uint8_t **nodes) {
   for (uint64_t left = found; left; left &= left - 1) {
@@ -260,7 +260,8 @@ static uint64_t bury(const Lanes *l, RtManager *manager, uint64_t found, uint8_t
   return found;
 }
 
-/* All under one lock, which is not kept while nodes, of cold memory, are written. */
+/* Takes the lock once for all lanes, and releases it before it writes to the nodes, whose memory is
+ * cold. */
 void rt_hash_clear_lanes(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
                          int64_t running, int32_t width, uint8_t **nodes,
                          const int64_t *coordinates) {

@@ -1,14 +1,15 @@
-/* hash_room.c - room in the table of a hash manager: permits, and growth while others read.
+/* hash_room.c - space in the table of a hash manager: permits, and growth while others read.
  *
  * A table that is five eighths full is copied into one of twice the size, under its lock. Each of
  * its empty entries is sealed, so nothing is entered that the copy misses. The copy is published
  * with release; the old table stays as it is, since readers may still be using it, and is freed by
  * the next refresh.
- * Who enters needs a permit, an entry counted as used. A worker takes several at once and keeps
- * them; the lanes of a GPU's group take one each by one addition, and copy a table together.
- * Invariant: the permits and the entries that are not empty are as many as `used` says, so a table
- * always has an empty entry, and every search ends. (On a GPU `used` may say more for a moment:
- * what did not fit is taken back.)
+ * A thread that enters a node needs a permit: an entry counted as used in advance. A worker takes
+ * several at once and keeps the rest; the lanes of a GPU's group take one each by one addition, and
+ * copy a table together.
+ * Invariant: `used` is the number of permits plus that of entries that are not empty, so a table
+ * always has an empty entry, and every search ends. (On a GPU `used` may be too large for a moment,
+ * until permits beyond the limit are taken back.)
  *
  * Memory: whole segments of the arena. Tables of up to half a segment share the first one, each at
  * an offset equal to its size, so they do not overlap. Sizes: 8 bytes per entry, 13 to 26 bytes per
@@ -50,8 +51,8 @@ static uint64_t next_table(RtTree *tree, RtTable *table) {
   return table_make(tree, table, table->current ? table_log2(table->current) + 1 : first);
 }
 
-/* What the entry holds from now on, unless it is deactivated. On a GPU the order comes once, after
- * all of them: rt_order_after in `copy`. */
+/* Seals the entry if it is empty, and returns its content, which now changes only by deactivation.
+ * On a GPU one rt_order_after in `copy` orders all of them. */
 static uint64_t seal(uint64_t *place) {
   uint64_t entry = RT_ALONE ? rt_load_long(place) : rt_load_acquire_long(place);
   if (entry) return entry;
@@ -59,7 +60,7 @@ static uint64_t seal(uint64_t *place) {
   return is_sealed ? RT_SEALED : RT_ALONE ? rt_load_long(place) : rt_load_acquire_long(place);
 }
 
-/* Every entry, each by one lane of the group. */
+/* Copies all entries, dividing them among the lanes of the group. */
 static void copy(const RtTree *tree, uint64_t from, uint64_t to, RtGroup group) {
   for (uint64_t k = group.rank; k < table_size(from); k += group.count) {
     uint64_t entry = seal(&table_entries(tree, from)[k]);
@@ -81,7 +82,7 @@ static uint64_t most_used(const RtTable *table) {
   return table_size(rt_load_acquire_long(&table->current)) / 8 * 5;
 }
 
-/* So many at once. */
+/* The number of permits that a worker takes at once. */
 static uint64_t batch(const RtTable *table) {
   uint64_t few = table_size(rt_load_acquire_long(&table->current)) >> 9;
   return RT_SHARED || few < 1 ? 1 : few > MOST_PERMITS ? MOST_PERMITS : few;
@@ -91,7 +92,7 @@ static int has_room(const RtTable *table, uint64_t used) {
   return used + batch(table) <= most_used(table);
 }
 
-/* There is no memory for a larger table: this one gets fuller. */
+/* Fills the table further when there is no memory for a larger one. */
 static int take_last(RtTable *table) {
   uint64_t used;
   while ((used = rt_load_long(&table->used)) + 1 < table_size(table->current))
@@ -99,7 +100,7 @@ static int take_last(RtTable *table) {
   return 0;
 }
 
-/* 1: the table has grown, or one of the group has got one of the last permits. */
+/* 1 if the table has grown, or if a lane of the group has got one of the last permits. */
 static int make_room(RtTree *tree, RtTable *table, uint64_t *got) {
   RtGroup group = rt_group_of(rt_group_key(table));
   uint64_t made = 0;
@@ -121,7 +122,7 @@ static int make_room(RtTree *tree, RtTable *table, uint64_t *got) {
 }
 
 #if RT_SHARED
-/* So many more are used, or as many as there is room for; returns their number. */
+/* Takes up to `wanted` permits; returns their number. */
 static uint32_t count_used(RtTable *table, uint32_t wanted) {
   uint64_t most = most_used(table);
   if (rt_load_long(&table->used) >= most) return 0;

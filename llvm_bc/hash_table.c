@@ -3,9 +3,9 @@
  *     EMPTY --enter (CAS)--> tag, handle --deactivate--> TOMBSTONE   (growth, refresh drop these)
  *       +-----seal (CAS)---> SEALED: the table is being replaced, the entry goes into the next one
  *
- * Entering takes no lock: a node that is complete is put, by compare-and-swap, into the first empty
- * entry from its home; of two threads with one key, the second meets the first one's entry there.
- * Who enters has a permit (hash_room.c); who meets a sealed entry waits for the next table.
+ * Entering takes no lock: a complete node is put, by compare-and-swap, into the first empty entry
+ * from its home; of two threads with one key, the second finds the first one's entry there. The
+ * thread holds a permit (hash_room.c). If it meets a sealed entry, it waits for the next table.
  * Deactivating takes the table's lock.
  * Invariants: between an entry and its home there is no empty one; outside a task, the entries of
  * `current` that are not tombstones are exactly the LIVE nodes. */
@@ -17,7 +17,8 @@ static int take_permit(RtTree *tree, RtTable *table, RtLocal *local) {
   return (!RT_SHARED && local->permits) || rt_permit_take(tree, table, local);
 }
 
-/* It has been used, or is given back by threads that share a worker; others keep it. */
+/* Ends a permit that was spent or is not needed. Threads that share a worker give an unspent one
+ * back; others keep it. */
 static void end_permit(RtTable *table, RtLocal *local, int is_spent) {
   if (!RT_SHARED) local->permits -= (uint64_t)is_spent;
   if (!RT_SHARED || is_spent) return;
@@ -33,7 +34,8 @@ static void fill_info(const RtManager *manager, RtNodeInfo *info, const RtKey *k
   for (int32_t a = 0; a < manager->axis_count; a++) info->coordinates[a] = key->coordinates[a];
 }
 
-/* The handle of the key's node, which becomes `node` if there is none; 0: the table is sealed. */
+/* Finds the handle of the key's node, or enters `node` if there is none; 0 if the table is
+ * sealed. */
 static uint32_t table_enter(const RtTree *tree, const RtManager *manager, uint64_t table,
                             const RtKey *key, uint32_t node) {
   uint64_t *entries = table_entries(tree, table), mask = table_size(table) - 1;
@@ -56,9 +58,9 @@ static uint32_t enter(const RtTree *tree, const RtManager *manager, const RtKey 
   }
 }
 
-/* The key's handle; 0: there is no memory. The node is complete before others see it, and is put
- * back if another thread was first. The permit comes first: nodes that many threads took could
- * leave no memory for the table. */
+/* The key's handle; 0 if out of memory. The node is complete before others see it, and is returned
+ * if another thread was first. The permit is taken before the node, since nodes taken by many
+ * threads could leave no memory for the table. */
 static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const RtKey *key) {
   int is_permitted = take_permit(tree, &manager->table, local);
   RtNodeInfo *info;
@@ -78,7 +80,7 @@ static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const
   return handle;
 }
 
-/* One lane of a warp for all that want the same cell; others find its node. */
+/* One lane of a warp activates a cell for all lanes that want it; the others find its node. */
 static uint32_t activate_once(RtTree *tree, RtManager *manager, RtLocal *local,
                               const RtKey *key) {
   for (;;) {
@@ -118,7 +120,7 @@ uint32_t rt_hash_bury(const RtTree *tree, RtManager *manager, const RtKey *key) 
   return handle;
 }
 
-/* Lanes with the same `key` do. */
+/* Lanes with the same `key` take the lock together. */
 static RtGroup lock_together(RtTable *table, const void *key) {
   RtGroup group = rt_group_of(rt_group_key(key));
   if (!group.rank) rt_lock(&table->lock);
@@ -150,7 +152,7 @@ void rt_hash_clear(RtContext *context, RtWorker *worker, int32_t tree_index, int
 
 /* -- deactivate all in a masked cell ----------------------------------------------------------- */
 
-/* The nodes that go: below `parent`, from `first` on along each axis. */
+/* The nodes to remove: below `parent`, from `first` on along each axis. */
 typedef struct Range {
   uint32_t parent;
   int64_t first[RT_MAX_AXES];
@@ -183,7 +185,7 @@ static int is_in_range(const RtManager *manager, const RtNodeInfo *info, const R
   return 1;
 }
 
-/* That of the lane of a rank; `spans` are those of all. */
+/* The range of the lane of that rank; `spans` are the same in all lanes. */
 static Range range_of(const RtManager *manager, const Range *own, RtGroup group, uint32_t rank) {
   Range range = {.parent = rt_group_tell(group, own->parent, rank), .spans = own->spans};
   for (int32_t a = 0; a < manager->axis_count; a++)
@@ -191,7 +193,7 @@ static Range range_of(const RtManager *manager, const Range *own, RtGroup group,
   return range;
 }
 
-/* Every entry is read, since the table keeps no order of coordinates: each by one lane. */
+/* Reads every entry, since the table is not ordered by coordinates, dividing them among lanes. */
 static void bury_range(RtTree *tree, RtManager *manager, RtLocal *local, const Range *range,
                        RtGroup group) {
   RtTable *table = &manager->table;
@@ -211,7 +213,7 @@ static void bury_range(RtTree *tree, RtManager *manager, RtLocal *local, const R
   rt_tree_touch(tree);
 }
 
-/* Lanes that come together do it for one of them after the other. */
+/* Lanes that arrive together handle the request of one lane after the other. */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
                            const uint8_t *container, uint64_t cell) {
   RtManager *manager = &tree->managers[hash->manager];
@@ -248,15 +250,15 @@ void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint
     }
 }
 
-/* The first line from number `line` on that has an empty entry, its last one. They are counted on
- * past the table's end. */
+/* The first line from `line` on whose last entry is empty. Line numbers run on past the table's end
+ * and wrap. */
 static uint64_t line_with_room(const uint64_t *entries, uint64_t lines, uint64_t line) {
   while (entries[line % lines * RT_LINE + RT_LINE - 1]) line++;
   return line;
 }
 
-/* A search ends at such a line, so entries move to others' places between two of them only. All
- * shares are found before one of them is purged, and there is always such a line. */
+/* Shares begin and end at lines with an empty entry: a search ends there, so no entry moves across
+ * one. All shares are found before the first is purged; such a line always exists. */
 RtPurge rt_hash_purge_begin(const RtTree *tree, const RtManager *manager, uint64_t share,
                             uint64_t shares) {
   const uint64_t *entries = table_entries(tree, manager->table.current);
@@ -284,7 +286,7 @@ void rt_hash_purge_end(RtManager *manager) {
   manager->table.tombstones = 0;
 }
 
-/* No reader is left. */
+/* Frees outgrown tables, which have no reader any more. */
 static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
   for (uint32_t log2 = RT_SHARED_LOG2 + 1; log2 < table_log2(table->current); log2++) {
     if (!table->memory[log2]) continue;
@@ -297,8 +299,8 @@ static void give_outgrown(RtContext *context, RtTree *tree, RtTable *table) {
   }
 }
 
-/* Tombstones: an eighth of the table, which bounds the cost per deactivated cell. Where others read
- * it, that is put off until nobody does: tree_rest of the core. */
+/* True once an eighth of the table are tombstones, which bounds the cost per deactivated cell.
+ * While other processes read the table, the purge is put off: tree_rest of the core. */
 int rt_hash_wants_purge(const RtTree *tree, const RtManager *manager) {
   const RtTable *table = &manager->table;
   return !tree->is_read && table->tombstones > table_size(table->current) / 8;

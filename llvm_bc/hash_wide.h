@@ -1,6 +1,6 @@
-/* hash_wide.h - exact keys of eight lanes at a time, for processors with vectors of 64 bytes: one
- * compares all eight entries of a line. A dozen instructions a lane, so that the look-ups of many
- * lanes, and what a kernel does with their cells, are under way at once. */
+/* hash_wide.h - look-up of exact keys of eight lanes at a time, for processors with vectors of 64
+ * bytes, one of which holds all eight entries of a line. It takes a dozen instructions a lane, so
+ * that the processor overlaps the look-ups of many lanes with the kernel's work on their cells. */
 #ifndef RG_RT_HASH_WIDE_H
 #define RG_RT_HASH_WIDE_H
 
@@ -18,7 +18,7 @@ _Static_assert(1 << GRANULE_LOG2 == RT_GRANULE, "a handle counts granules");
 typedef struct Wide { /* eight lanes */
   uint64_t lines[EIGHT]; /* addresses: where their searches begin */
   uint32_t tags[EIGHT];
-  uint32_t exact; /* the lanes that have such a tag */
+  uint32_t exact; /* the lanes with exact tags */
 } Wide;
 
 static inline int wide_is_there(void) {
@@ -36,7 +36,7 @@ WIDE static inline __m256i permute_wide(__m256i bits) {
   return _mm256_mullo_epi32(bits, _mm256_set1_epi32((int)0xc2b2ae35u));
 }
 
-/* exact_tag of the lanes from `first` on, whose lines are fetched. */
+/* Computes the exact tags of the lanes from `first` on, and prefetches their lines. */
 WIDE static inline void wide_fetch(Wide *w, const RtTree *tree, const RtManager *manager,
                                    uint64_t table, const int64_t *coordinates, int32_t first,
                                    int32_t width) {

@@ -1,10 +1,10 @@
-/* heap_gpu.c - see heap_gpu.h. Natively it is for memory that a GPU's threads use, too. */
+/* heap_gpu.c - see heap_gpu.h. The native copy serves memory that the host shares with a GPU. */
 #include "heap_gpu.h"
 
 #include "atomic.h"
 #include "group.h"
 
-/* A head: the piece's address, in units; above it the number of changes. */
+/* A head holds the piece's address, in units, and above it the number of changes. */
 enum { PLACE_BITS = 42 };
 static const uint64_t place_mask = ((uint64_t)1 << PLACE_BITS) - 1;
 
@@ -30,7 +30,7 @@ static uint64_t *pop(RtGpuHeap *heap, uint64_t *head) {
   }
 }
 
-/* Past all others; 0: there is no room. */
+/* Extends the heap at its top; 0 if out of memory. */
 static uint64_t extend(RtGpuHeap *heap, uint64_t size_bytes) {
   uint64_t top = rt_load_long(&heap->top);
   for (;;) {
@@ -40,7 +40,7 @@ static uint64_t extend(RtGpuHeap *heap, uint64_t size_bytes) {
   }
 }
 
-/* Lanes that want the same come together. */
+/* Takes a new piece; lanes that want the same size share one addition. */
 static uint64_t *take_new(RtGpuHeap *heap, int size) {
   RtGroup group = rt_group_of((uint64_t)size);
   uint64_t units = (uint64_t)1 << size;
@@ -51,7 +51,7 @@ static uint64_t *take_new(RtGpuHeap *heap, int size) {
   return first ? piece_at(heap->at / RT_GPU_UNIT + first - 1 + group.rank * units) : 0;
 }
 
-/* What others have given back. */
+/* Takes a piece that other threads have given back. */
 static uint64_t *take_anywhere(RtGpuHeap *heap, int size, uint32_t stack) {
   uint64_t *piece = 0;
   for (uint32_t k = 1; k < RT_GPU_STACKS && !piece; k++)

@@ -1,16 +1,16 @@
-/* heap_gpu.h - memory that threads of a GPU take and give back while a task runs, for arrays that
- * kernels make. No thread can ask the host for more; what there is (rt.h):
+/* heap_gpu.h - the heap from which threads of a GPU allocate arrays that kernels make, while a task
+ * runs. No thread can ask the host for more memory. Layout (rt.h):
  *
  *     | pieces of 64 bytes times powers of two, one after the other | unused .. |
  *     at                                                          top    capacity
  *
  *     free[k][s]   stacks of pieces that were given back, by threads whose number ends in k;
- *                  free[0][s] by the host, too, if it has the heap as well
+ *                  free[0][s] also by the host, if it uses the heap
  *
- * A head has the piece's address and a number that grows with every change, so that a stack which
- * looks like before but is another is not taken for it. A piece is of one size for good. So `at`
- * may become other memory, whose pieces come beside those of before. Arrays that host and GPU both
- * use are in such a heap, too, in memory of the host's (core/counted/heap.h). */
+ * The head of a stack holds a piece's address and a counter that grows with every change, which
+ * avoids the ABA problem. A piece keeps its size forever, so `at` may be moved to new memory while
+ * old pieces stay in use. Arrays that host and GPU both use are in such a heap, too, in host memory
+ * (core/counted/heap.h). */
 #ifndef RG_RT_HEAP_GPU_H
 #define RG_RT_HEAP_GPU_H
 

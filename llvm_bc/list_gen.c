@@ -6,9 +6,9 @@
  * From scratch: if more than a quarter changed since the last time, from the state bytes of the
  * chunks alone, on all workers. Eight states are read at a time, so that a level with few live
  * nodes costs little. Either way the cost depends on the number of nodes, not on the size of the
- * root. A GPU's threads make it so together, in a launch of their own, unless few have changed.
- * Order: that of memory, except for changes since the list was last rebuilt. Size: 16 bytes per
- * node. */
+ * root. A GPU's threads rebuild a list together, in a launch of their own, unless few nodes
+ * changed. Order: that of memory, except for changes since the list was last rebuilt. Size: 16
+ * bytes per node. */
 #include "atomic.h"
 #include "node.h"
 
@@ -16,7 +16,7 @@ enum { LEAST_CAPACITY = 64, FEW_CHANGES = 64 };
 
 _Static_assert(RT_NODE_LIVE == 1 && RT_NODE_USED == 2, "bit 0 of a state byte says LIVE");
 
-/* Without memory the old list stays. */
+/* If memory is refused, the old list stays. */
 static int reserve(RtContext *context, const RtTree *tree, RtManager *manager, uint64_t count) {
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : LEAST_CAPACITY;
   while (capacity < count) capacity *= 2;
@@ -142,7 +142,7 @@ static void make_anew(RtContext *context, RtTree *tree, int32_t number) {
   manager->lists++;
 }
 
-/* -- which of them ----------------------------------------------------------------------------- */
+/* -- choosing between the two ------------------------------------------------------------------ */
 
 typedef void MakeList(RtContext *context, RtTree *tree, int32_t number);
 
@@ -152,7 +152,7 @@ static uint64_t count_touched(const RtManager *manager, int32_t worker_count) {
   return count;
 }
 
-/* 0: there is no memory. */
+/* 0 if out of memory. */
 static int update(RtContext *context, RtTree *tree, int32_t number, MakeList *make) {
   RtManager *manager = &tree->managers[number];
   uint64_t changes = count_touched(manager, context->worker_count);
@@ -199,9 +199,9 @@ void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_orde
   if (manager->list_version == manager->version) return;
   uint64_t changes = count_touched(manager, context->worker_count);
   if (!in_order && changes * nodes_per_change > manager->node_count)
-    manager->list_version = 0; /* made anew by many threads, it costs less than by steps of one */
+    manager->list_version = 0; /* rebuilding by many threads is faster than updating by one */
   update(context, tree, number, make_later);
-  if (manager->list_is_due) manager->list_version = 0; /* until it is made: perhaps it never is */
+  if (manager->list_is_due) manager->list_version = 0; /* the rebuild may fail to be launched */
   if (manager->list_is_due && in_order) manager->list_is_due = DUE_IN_ORDER;
 }
 
@@ -212,7 +212,7 @@ static void enter_at(const RtTree *tree, const RtManager *manager, RtNode node,
   *node.position = position + 1;
 }
 
-/* Lanes whose nodes are live take positions at once. */
+/* Lanes with live nodes take their positions by one addition. */
 static void enter_or_forget(const RtTree *tree, RtManager *manager, RtNode node) {
   *node.position = *node.touched = 0;
   if (*node.state != RT_NODE_LIVE) return;
@@ -244,7 +244,7 @@ static Share share_of(const RtTree *tree, const RtManager *manager, uint64_t thr
   return (Share){tree, manager, chunk_first(tree, manager), begin, begin + size, thread % LANES};
 }
 
-/* The lane's node of those from `number` on; 0: there is none. Numbers grow from call to call. */
+/* Node number `number` + lane, or 0 past the end. Numbers must grow from call to call. */
 static int share_node(Share *share, uint64_t number, RtNode *node) {
   number += share->lane;
   if (number >= share->end || number >= share->manager->node_count) return 0;
@@ -254,7 +254,7 @@ static int share_node(Share *share, uint64_t number, RtNode *node) {
   return 1;
 }
 
-/* A bit for each lane of the warp whose next node is live; all of them ask. */
+/* One bit for each lane of the warp whose next node is live; all lanes must take part. */
 static uint32_t live_lanes(Share *share, uint64_t number, RtNode *node, int *is_live) {
   int is_there = share_node(share, number, node);
   *is_live = is_there && *node->state == RT_NODE_LIVE;
@@ -300,7 +300,7 @@ void rt_list_enter(RtTree *tree, int32_t number, uint64_t thread, uint64_t threa
   if (share.end >= manager->node_count && !share.lane) manager->list_count = position;
 }
 
-/* Nodes are dealt out by their numbers. */
+/* Node n goes to thread n % threads. */
 void rt_list_fill(RtTree *tree, int32_t number, uint64_t thread, uint64_t threads,
                   uint64_t *counts) {
   RtManager *manager = &tree->managers[number];

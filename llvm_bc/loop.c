@@ -23,7 +23,7 @@ RtWorker *rt_host_worker(RtContext *context) { return &context->workers[0]; }
 
 int32_t rt_stopped(RtContext *context) { return rt_load(&context->stop) != 0; }
 
-/* A GPU's stack is not ours to measure: there the count is the limit. */
+/* A GPU's stack cannot be measured, so there the count is the limit. */
 static int has_stack(const RtWorker *worker, int32_t depth) {
 #if defined(__x86_64__)
   return depth <= RT_MOST_CALLS &&
@@ -44,8 +44,8 @@ void rt_run(RtContext *context, int32_t task) {
   if (!RT_ALONE) context->run(context, task);
 }
 
-/* A count per worker, which no other thread writes but where all share one. Apart from the code
- * that calls it, which seldom does. */
+/* Counts per worker, so the count is atomic only where all threads share one. Kept out of line,
+ * since it is rarely called. */
 __attribute__((noinline, cold)) void rt_outside(RtWorker *worker, int32_t site, int32_t axes,
                                                 const int64_t *coordinates) {
   RtOutside *outside = &worker->outside;

@@ -20,7 +20,7 @@ static uint64_t count_places(const RtRun *run) {
   return places;
 }
 
-/* Of a run below `start`, for cell `cell`: the place of a number below count_places. */
+/* The address of place `number`, below count_places, in a run below `start` for cell `cell`. */
 static uint8_t *place_at(const RtRun *run, uint8_t *start, uint64_t cell, uint64_t number) {
   uint8_t *place = start + run->offset + cell * run->stride;
   for (int32_t k = run->depth - 1; k >= 0; k--) {
@@ -46,7 +46,7 @@ typedef struct Clearing {
   const RtRun *run;
 } Clearing;
 
-/* Most runs have one number of a cell, which is a store. */
+/* Most runs are one number of a cell: a single store. */
 static void zero_plain(uint8_t *place, uint64_t size) {
   if (!RT_SHARED && size == 4) __builtin_memset(place, 0, 4);
   else if (!RT_SHARED && size == 8) __builtin_memset(place, 0, 8);
@@ -74,7 +74,7 @@ static void clear_place(void *data, uint8_t *place) {
     rt_slot_clear(c->context, c->worker, c->tree, c->run->manager, &slots[s]);
 }
 
-/* Nobody competes with one worker: see rt_mask_set. */
+/* A single worker needs no atomic access: see rt_mask_set. */
 static int take_bit(const RtContext *context, uint64_t *word, uint64_t bit) {
   if (!rt_is_alone(context)) return rt_clear_bit(word, bit);
   uint64_t bits = rt_load_long(word);
@@ -152,7 +152,8 @@ void rt_mask_clear_all(RtContext *context, int32_t tree_index, int32_t number) {
 }
 
 #if RT_ALONE
-/* Pieces of containers are dealt out one after the other, those of a chunk's nodes together. */
+/* Zeroes word `number` of the containers below `start`. Consecutive threads zero consecutive
+ * words. */
 static void zero_piece(const RtMask *mask, uint8_t *start, uint64_t number) {
   const RtRun *containers = &mask->containers;
   uint64_t pieces = (containers->size + sizeof(uint64_t) - 1) / sizeof(uint64_t),
@@ -187,8 +188,8 @@ static uint64_t containers_in_node(const RtMask *mask) {
   return count;
 }
 
-/* Which container of its node, or of the root's container, is at this byte offset: the loops of the
- * run are listed inner before outer. */
+/* The number of the container at this byte offset in its node, or in the root's container. A run
+ * lists its inner loops before the outer ones. */
 static uint64_t number_in_node(const RtMask *mask, uint64_t bytes) {
   uint64_t number = 0, rest = bytes - mask->containers.offset;
   for (int32_t k = mask->containers.depth - 1; k >= 0; k--) {
@@ -198,7 +199,7 @@ static uint64_t number_in_node(const RtMask *mask, uint64_t bytes) {
   return number;
 }
 
-/* Where the words of a container are saved: index into `was`. */
+/* The index into `was` of a container's saved words. */
 static uint64_t place_in_was(const RtTree *tree, const RtMask *mask, const uint8_t *container) {
   uint64_t number;
   if (mask->holder < 0) {
@@ -225,7 +226,7 @@ static void remember_container(void *data, uint8_t *container) {
   for (uint64_t w = 0; w < words_of(r->mask); w++) was[w] = words[w];
 }
 
-/* If the host refuses memory, nothing is saved: nothing is visited, and the launch fails. */
+/* If the host refuses memory, nothing is saved, so the loop visits nothing and the launch fails. */
 void rt_mask_remember(RtContext *context, int32_t tree_index, int32_t number) {
   RtTree *tree = context->trees[tree_index];
   RtMask *mask = &tree->masks[number];

@@ -1,5 +1,5 @@
-/* maths.h - the functions of maths.def for one number, as the core calls them: folding at compile
- * time and arch = "lua" ask the same source that kernels run. */
+/* maths.h - the functions of maths.def for one number, for the core: constant folding and
+ * arch = "lua" run the same source as kernels do. */
 #ifndef RG_RT_MATHS_H
 #define RG_RT_MATHS_H
 

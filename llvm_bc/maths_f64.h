@@ -1,8 +1,8 @@
-/* maths_f64.h - the functions for f64. Where rounding in the middle of a formula would show, the
- * rest of it is kept: pairs `high + low`, products of heads (maths_lane.h) that are exact. */
+/* maths_f64.h - the functions for f64. Where the rounding error of an intermediate result would
+ * matter, it is kept: as pairs `high + low`, and by exact products of heads (maths_lane.h). */
 #include "maths_parts.h"
 
-/* The product less what `high`, its rounded value, has of it. */
+/* The rounding error of a product whose rounded value is `high`. */
 INLINE V product_rest(V a, V b, V high) {
   V a1 = head(a), a2 = a - a1, b1 = head(b), b2 = b - b1;
   return ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2;
@@ -28,7 +28,7 @@ INLINE V exp_scaled(V x, double by) {
 
 V NAMED(exp, f64)(V x) { return exp_scaled(within(x, -760, 720), 0); }
 
-/* log(1 + f) = f - f^2/2 + s (f^2/2 + R) with s = f / (2 + f), by which only small terms are
+/* log(1 + f) = f - f^2/2 + s (f^2/2 + R) with s = f / (2 + f), so that only small terms are
  * rounded; returns s (f^2/2 + R). */
 INLINE V log_rest(V f, V half_square) {
   V s = f / (2.0 + f), z = s * s;
@@ -101,7 +101,7 @@ V NAMED(cos, f64)(V x) {
   return flip(value, a.quadrant + 1u);
 }
 
-/* A quotient of sums, corrected by what the first one leaves. */
+/* A quotient of sums, corrected by its remainder. */
 V NAMED(tan, f64)(V x) {
   Angle a = reduce(x);
   Waves w = waves_of(a);

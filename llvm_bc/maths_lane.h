@@ -1,12 +1,12 @@
-/* maths_lane.h - what lets one source serve any number of lanes. LANES is 1 or a power of two; V is
- * that many doubles, S floats, U the bits of V, M what a comparison of V gives. With one lane they
- * are plain numbers, else clang's vectors: `a < b ? x : y`, `&` `|` `!` of comparisons, and
- * arithmetic with a plain number read alike in both. So every lane computes what one number would,
- * to the last bit: no instruction is contracted (-ffp-contract=off), and none depends on the
- * target.
+/* maths_lane.h - the types by which one source serves any number of lanes. LANES is 1 or a power of
+ * two; V is that many doubles, S floats, U the bits of V, M the result of comparing V. With one
+ * lane they are plain numbers, else clang's vectors: `a < b ? x : y`, `&` `|` `!` of comparisons,
+ * and arithmetic with a plain number are written alike for both. So every lane computes what one
+ * number would, to the last bit: no instruction is contracted (-ffp-contract=off), and none depends
+ * on the target.
  *
- * What is rare (a huge argument) leaves by a branch that is taken if any lane wants it, and asks
- * the runtime for those lanes alone: maths_slow.c. */
+ * Rare cases (a huge argument) take a branch if any lane needs it, and call the runtime for those
+ * lanes alone: maths_slow.c. */
 #ifndef RG_RT_MATHS_LANE_H
 #define RG_RT_MATHS_LANE_H
 
@@ -64,15 +64,15 @@ INLINE V magnitude(V v) { return from_bits(bits_of(v) & ~SIGN); }
 INLINE V signed_as(V size, V sign) {
   return from_bits((bits_of(size) & ~SIGN) | (bits_of(sign) & SIGN));
 }
-/* the upper 26 digits: the product of two such is exact */
+/* the upper 26 bits: the product of two such numbers is exact */
 INLINE V head(V v) { return from_bits(bits_of(v) & 0xfffffffff8000000u); }
 
 /* The nearest whole number of |v| < 2^51: in the low bits of v + ROUNDER. */
 #define ROUNDER 0x1.8p52
 INLINE V nearest(V v) { return (v + ROUNDER) - ROUNDER; }
 
-/* c[0] + c[1] x + .., by pairs of terms, then pairs of pairs: a chain of four steps where one by
- * one would take ten, each waiting for the one before. */
+/* c[0] + c[1] x + .. by Estrin's scheme: pairs of terms, then pairs of pairs. The chain of
+ * dependent steps is four long instead of the ten of Horner's. */
 #define POLYNOMIAL(x, ...) \
   polynomial(x, (const double[]){__VA_ARGS__}, sizeof((const double[]){__VA_ARGS__}) / 8)
 INLINE V polynomial(V x, const double *c, int count) {

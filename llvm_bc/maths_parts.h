@@ -1,11 +1,11 @@
-/* maths_parts.h - pieces that functions of both types are made of. Polynomials are interpolations
- * at Chebyshev's points with rounded coefficients; beside each, its error. */
+/* maths_parts.h - building blocks shared by the functions for both types. Polynomials interpolate
+ * at Chebyshev points, with rounded coefficients; the comment after each is its error. */
 #ifndef RG_RT_MATHS_PARTS_H
 #define RG_RT_MATHS_PARTS_H
 
 #include "maths_lane.h"
 
-/* of which the high part has few enough digits for exact multiples */
+/* ln 2; the high part has few enough digits for exact multiples */
 #define LN2_HIGH 0x1.62e42fefa0000p-1
 #define LN2_LOW 0x1.cf79abc9e3b3ap-40
 #define LN2 0x1.62e42fefa39efp-1
@@ -13,14 +13,14 @@
 #define PI_HIGH 0x1.921fb54442d18p+1
 #define PI_LOW 0x1.1a62633145c07p-53
 #define TWO_OVER_PI 0x1.45f306dc9c883p-1
-/* pi / 2 in pieces of 33 digits, and what is left of it */
+/* pi / 2 in pieces of 33 bits, and the remainder */
 #define HALF_PI_1 0x1.921fb54400000p+0
 #define HALF_PI_2 0x1.0b4611a600000p-34
 #define HALF_PI_3 0x1.3198a2e000000p-69
 #define HALF_PI_4 0x1.b839a252049c1p-104
 #define HALF_PI_REST 0x1.0b4611a626331p-34
 
-/* rt.h's entries, as what they are: nothing but numbers go in and out */
+/* declared again, more precisely than in rt.h: these entries are pure functions of numbers */
 __attribute__((const)) double rt_math_reduce(double x, int32_t part);
 __attribute__((const)) double rt_math_fmod(double x, double y);
 
@@ -57,7 +57,7 @@ INLINE Split split(V x) {
   return parts;
 }
 
-/* -- what C says at the ends ------------------------------------------------------------------- */
+/* -- special values, as the C standard has them ------------------------------------------------ */
 
 /* `value` is log(x) of a positive x */
 INLINE V at_edges_of_log(V x, V value) {
@@ -67,7 +67,7 @@ INLINE V at_edges_of_log(V x, V value) {
   return x < 0.0 ? (V)__builtin_nan("") : x != x ? x : value;
 }
 
-/* `value` is |x|^y of finite numbers; a negative x has powers that are whole */
+/* `value` is |x|^y of finite numbers; a negative x has only powers with a whole y */
 INLINE V at_edges_of_pow(V x, V y, V value) {
   V size = magnitude(x), height = magnitude(y), half = height * 0.5;
   M is_plain = (x > 0.0) & (x < __builtin_inf()) & (height < __builtin_inf());
@@ -87,14 +87,14 @@ INLINE V at_edges_of_pow(V x, V y, V value) {
 
 /* -- angles ------------------------------------------------------------------------------------ */
 
-/* An angle less a multiple of pi / 2: high + low in about -pi/4 .. pi/4, and the multiple's last
- * bits. */
+/* An angle reduced by a multiple of pi / 2: high + low in about -pi/4 .. pi/4, and the low bits of
+ * the multiple. */
 typedef struct Angle {
   U quadrant;
   V high, low;
 } Angle;
 
-/* past this many multiples are not exact */
+/* beyond this angle, multiples of the pieces are no longer exact */
 #define NEAR_ANGLE 0x1.8p20
 
 INLINE void reduce_far(V x, Angle *angle) {
@@ -108,7 +108,7 @@ INLINE void reduce_far(V x, Angle *angle) {
   }
 }
 
-/* a - b and what rounding took from it */
+/* a - b, and its rounding error */
 INLINE V minus_exactly(V a, V b, V *rest) {
   V sum = a - b, taken = a - sum;
   *rest = (a - (sum + taken)) + (taken - b);

@@ -1,5 +1,5 @@
-/* maths_slow.c - what maths.c asks for one lane at a time: angles of many turns, quotients of many
- * digits. In integers, so exact. */
+/* maths_slow.c - the slow paths of maths.c, for one lane at a time: reduction of huge angles, and
+ * fmod with huge quotients. They compute in integers, and so exactly. */
 #include "rt.h"
 
 /* 2 / pi, the first 64 digits first */
@@ -37,9 +37,9 @@ static uint64_t window(int first) {
                : two_over_pi[word];
 }
 
-/* |x| = m * 2^e. Of 2 / pi, digits whose product with x is a multiple of 4 do not matter, nor do
- * those past the next 192: the product modulo 4 has 190 binary places, of which the least angle of
- * a double takes 62. */
+/* Payne-Hanek reduction of |x| = m * 2^e. Bits of 2 / pi whose product with x is a multiple of 4 do
+ * not matter, nor do those after the next 192: the product modulo 4 then has 190 binary places, of
+ * which the smallest reduced angle of a double has at most 62 leading zeros. */
 static void multiply(uint64_t bits, unsigned __int128 *fraction, uint64_t *quadrant) {
   uint64_t m = digits_of(bits);
   int first = exponent_of(bits) - BIAS - FRACTION_BITS - 2; /* weight of that digit in x: 2 */
@@ -60,7 +60,8 @@ static unsigned __int128 high_product(unsigned __int128 a, unsigned __int128 b) 
   return (unsigned __int128)a1 * b1 + (one >> 64) + (two >> 64) + (carry >> 64);
 }
 
-/* x less a multiple of pi / 2. `part`: 0 the multiple modulo 4, 1 the angle, 2 what it lacks. */
+/* x reduced by a multiple of pi / 2. `part`: 0 the multiple modulo 4, 1 the angle, 2 its rounding
+ * error. */
 double rt_math_reduce(double x, int32_t part) {
   const unsigned __int128 half_pi =
       (unsigned __int128)0xc90fdaa22168c234 << 64 | 0xc4c6628b80dc1cd1; /* times 2^-127 */
@@ -69,7 +70,7 @@ double rt_math_reduce(double x, int32_t part) {
   unsigned __int128 fraction;
   multiply(bits, &fraction, &quadrant);
   int is_negative = (int)(bits >> 63);
-  if (fraction >> 127) { /* more than half a quadrant: of the next one, backwards */
+  if (fraction >> 127) { /* more than half a quadrant: measure back from the next one */
     fraction = 0 - fraction;
     quadrant++;
     is_negative ^= 1;
@@ -85,7 +86,8 @@ double rt_math_reduce(double x, int32_t part) {
   return sign * (part == 1 ? high : low);
 }
 
-/* Of what is not finite, or by 0: anything; the caller knows those. */
+/* The result is unspecified for infinite or NaN arguments and for y = 0, which the caller
+ * handles. */
 double rt_math_fmod(double x, double y) {
   uint64_t a = bits_of(x), b = bits_of(y);
   int ea = exponent_of(a), eb = exponent_of(b);

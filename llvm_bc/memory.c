@@ -1,10 +1,10 @@
-/* memory.c - zeroing and copying. A CPU's own routines are best; a GPU has none, so it uses loops
- * (compiled with -ffreestanding, which keeps LLVM from turning them back into
+/* memory.c - zeroing and copying. A CPU's library routines are best; a GPU has none, so it uses
+ * loops (compiled with -ffreestanding, which keeps LLVM from turning them back into
  * calls).
- * A node is whole cache lines: stores that fill a line at once need not read it first. The
- * library's memset uses string instructions from 2 KiB on, which take twice as long (nodes of 2
- * KiB, in ascending order: 125 ns each instead of 60). Where no cache holds a level's nodes, stores
- * past the caches neither read a line first nor put another out (85 ns in place of 230 to 330). */
+ * A node is whole cache lines, and a store that fills a line need not read it first. The library's
+ * memset uses string instructions from 2 KiB on, which take twice as long (nodes of 2 KiB, in
+ * ascending order: 125 ns each instead of 60). Where no cache holds a level's nodes, non-temporal
+ * stores neither read a line first nor evict another (85 ns in place of 230 to 330). */
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -15,12 +15,12 @@ enum { WORTH_STRINGS = 1 << 18 }; /* bytes */
 #if defined(__x86_64__)
 typedef long long HalfLine __attribute__((vector_size(32)));
 
-/* With the widest stores that x86-64 has everywhere but on its oldest processors. */
+/* Uses the widest stores that all but the oldest x86-64 processors have. */
 __attribute__((target("avx"))) static void zero_lines(HalfLine *halves, uint64_t lines) {
   for (uint64_t i = 0; i < lines; i++) {
     halves[2 * i] = (HalfLine){0};
     halves[2 * i + 1] = (HalfLine){0};
-    __asm__ volatile("" ::: "memory"); /* the loop is not a memset */
+    __asm__ volatile("" ::: "memory"); /* keeps LLVM from making a memset */
   }
 }
 #endif
@@ -51,7 +51,7 @@ void rt_node_zero_end(void) {
 }
 
 void rt_memory_zero(void *memory, uint64_t bytes) {
-#if defined(__NVPTX__) /* numbers whole, as others may be reading them */
+#if defined(__NVPTX__) /* whole numbers, as other threads may read them */
   uint8_t *at = memory, *end = at + bytes;
   while (at < end) {
     uint64_t left = (uint64_t)(end - at), place = (uint64_t)at;

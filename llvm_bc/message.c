@@ -1,7 +1,7 @@
-/* message.c - what kernels say while they run. A record is a word `message | count << 32` and then
- * `count` words: values, then the indices of the iteration. Each worker appends to a buffer of its
- * own, which grows; the device takes the records between tasks, when nobody writes. Records mean
- * the same on every target; what their words mean is known to the kernel's messages alone.
+/* message.c - messages of kernels while they run. A record is a word `message | count << 32` and
+ * then `count` words: values, then the indices of the iteration. Each worker appends to a growing
+ * buffer of its own; the device takes the records between tasks, when no thread writes. Records
+ * have the same format on every target; only the kernel's message table says what their words mean.
  *
  * A fault is a record, too, and stops the launch: several workers may record one each before they
  * notice. Only a full buffer loses anything: the newest, which are counted. */
@@ -11,7 +11,7 @@
 enum { FIRST_WORDS = 512 };
 
 #if RT_SHARED
-/* The buffer is as large as it will be. */
+/* On a GPU the buffer cannot grow. */
 static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) {
   uint64_t used;
   do {
@@ -21,7 +21,7 @@ static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) 
   return messages->words + used;
 }
 #else
-/* Room for `words` more; NULL: there is no memory. */
+/* Makes room for `words` more; NULL if out of memory. */
 static uint64_t *room(RtContext *context, RtMessages *messages, uint64_t words) {
   uint64_t needed = messages->used + words, capacity = messages->capacity;
   if (needed > capacity) {

@@ -1,5 +1,5 @@
-/* native.c - functions of extensions in C, called by kernels: numbers go by their bits. One that
- * fails ends the launch. A GPU cannot call them. */
+/* native.c - calls from kernels to functions of extensions in C. Numbers are passed as their bits.
+ * A function that fails ends the launch. A GPU cannot call them. */
 #include "atomic.h"
 #include "node.h"
 

@@ -16,8 +16,8 @@ typedef struct RtNode { /* a node and its entries in the tables */
   uint32_t *position, *touched; /* RtChunk.positions, .touched */
 } RtNode;
 
-/* One worker needs no locked instructions, which wait until all its stores have reached a cache:
- * 100 ns where those miss. */
+/* A single worker needs no locked instructions, which wait until all its earlier stores have
+ * reached a cache: 100 ns if those miss. */
 static inline int rt_is_alone(const RtContext *context) {
 #if defined(__NVPTX__)
   return 0; /* a worker is shared by threads */
@@ -35,7 +35,7 @@ static inline uint32_t node_handle(const RtTree *tree, const uint8_t *memory) {
   return (uint32_t)((uint64_t)(memory - tree->base) / RT_GRANULE);
 }
 
-/* False: of another process's tree on a GPU, where what it grew by is mapped here by and by. */
+/* False only for another process's tree on a GPU: what it has grown by is mapped here later. */
 static inline int handle_is_mapped(const RtTree *tree, uint32_t handle) {
   return !RT_SHARED || (uint64_t)RT_GRANULE * handle < tree->reserved;
 }
@@ -80,7 +80,7 @@ static inline RtLocal *local_of(const RtManager *manager, const RtWorker *worker
   return &manager->locals[RT_SHARED ? 0 : worker->index];
 }
 
-/* Of an RtLocal: one more. */
+/* Increments a counter of an RtLocal. */
 static inline void local_count(uint64_t *count) {
   if (!RT_SHARED) {
     ++*count;
@@ -90,8 +90,8 @@ static inline void local_count(uint64_t *count) {
   if (!group.rank) rt_add_long(count, group.count);
 }
 
-/* Handles onto a list that threads share: those of a group as one chain. Returns what follows
- * `handle` there; 0: nothing did. */
+/* Pushes handles onto a list that threads share; those of a group are pushed as one chain. Returns
+ * the handle that follows `handle` there, or 0 at the end. */
 static inline uint32_t shared_push(uint32_t *list, uint32_t handle) {
   RtGroup group = rt_group_of(rt_group_key(list));
   uint32_t before = 0, next = rt_group_next(group, handle);
@@ -100,11 +100,11 @@ static inline uint32_t shared_push(uint32_t *list, uint32_t handle) {
   return next ? next : before;
 }
 
-/* Only for the thread that owns the node at the moment: that took it, or unlinked it from its
- * slot. */
+/* Puts the node on the touched list. Only the thread that has just taken the node, or unlinked it
+ * from its slot, may call this. */
 static inline void node_note(RtLocal *local, RtNode node, uint32_t handle) {
   if (*node.touched) return;
-  if (RT_SHARED) { /* read after the task; meanwhile the list may be cut */
+  if (RT_SHARED) { /* the list is read after the task; until then it may be incomplete */
     *node.touched = RT_TOUCHED_END;
     uint32_t next = shared_push(&local->touched, handle);
     if (next) *node.touched = next;
@@ -120,7 +120,7 @@ static inline void node_retire(RtLocal *local, RtNode node, uint32_t handle) {
   *node.state = RT_NODE_USED;
   if (RT_SHARED) {
     uint32_t next = shared_push(&local->recycled, handle);
-    rt_store(&node.info->next, next); /* who lost the node to another may still read it */
+    rt_store(&node.info->next, next); /* a thread that lost a race for it may still read this */
     if (!next) local->recycled_last = handle;
   } else {
     node.info->next = local->recycled;
@@ -147,17 +147,18 @@ static inline int32_t dynamic_cells(const RtTree *tree, const RtManager *manager
   return cells < 0 ? 0 : cells > manager->chunk ? manager->chunk : (int32_t)cells;
 }
 
-/* The piece of a log that has the rows of a list. */
+/* The piece of a log that holds the rows of a list. */
 static inline RtLogPiece *log_piece(RtLog *log, const uint32_t *list) {
   return &log->pieces[((uint64_t)list >> log->shift) % RT_LOG_PIECES];
 }
 
-/* Can a row name a list so far from its block's base? */
+/* Can a row name a list at this distance from its block's base? */
 static inline int log_names(uint64_t from_base) { return !(from_base >> 34); }
 
-/* -- coordinates: what a place tells by the rows of RtLevel -- */
+/* -- coordinates: decoding a position by the rows of RtLevel -- */
 
-/* The first digit is what the others leave: a division costs as much as ten other instructions. */
+/* The outermost digit is the remaining quotient, which saves a division (as slow as ten other
+ * instructions). */
 static inline void add_digits(const RtLevel *level, uint64_t cell, int64_t *coordinates) {
   for (int32_t k = level->axis_count - 1; k > 0; k--) {
     uint64_t size = (uint64_t)level->sizes[k];
@@ -167,8 +168,8 @@ static inline void add_digits(const RtLevel *level, uint64_t cell, int64_t *coor
   coordinates[level->positions[0]] += (int64_t)cell * level->weights[0];
 }
 
-/* Of a place so many bytes from where the rows start: the parent node, or the root's container
- * (`parent` is NULL). */
+/* The coordinates of a place, given its distance in bytes from where the rows start: the parent
+ * node, or the root's container (`parent` is NULL). */
 static inline void coordinates_of(const RtManager *manager, const RtLevel *levels,
                                   int32_t level_count, const RtNodeInfo *parent, uint64_t bytes,
                                   int64_t *coordinates) {
@@ -197,10 +198,10 @@ static inline void *table_grow(RtContext *context, void *memory, uint64_t old_by
   return RT_ALONE ? 0 : context->grow(context, memory, old_bytes, new_bytes);
 }
 
-/* node_manager.c: one more chunk, under the manager's lock; 0: there is no memory for one. */
+/* node_manager.c: adds a chunk, under the manager's lock; 0 if out of memory. */
 int rt_chunk_add(RtTree *tree, RtManager *manager);
-/* node_manager.c, node_shared.c: a node for this worker, zeroed and LIVE, and its info; 0: there is
- * no memory for one. */
+/* node_manager.c, node_shared.c: allocates a node for this worker, zeroed and LIVE, and returns its
+ * handle and info; 0 if out of memory. */
 uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeInfo **info);
 /* Returns a node of rt_node_take that has not been written. */
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle);
@@ -210,12 +211,12 @@ void rt_node_recycle(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t 
 void rt_node_splice(RtTree *tree, RtManager *manager, uint32_t first, uint32_t last,
                     uint32_t *list);
 
-/* node_dynamic_grow.c: appends as many elements as fit, up to `wanted`, from *first on, which are
- * not written yet; returns their number. */
+/* node_dynamic_grow.c: appends as many elements as fit, up to `wanted`, and returns their number;
+ * *first is the first of them. The caller writes them. */
 uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                           uint32_t *list, uint32_t wanted, uint32_t *first);
 
-/* The same: writes `count` elements of a list, from number `first` on, that were claimed. */
+/* The same file: writes `count` claimed elements of a list, from number `first` on. */
 void rt_dynamic_write(const RtTree *tree, const RtManager *manager, const uint32_t *list,
                       uint32_t first, uint32_t count, const uint8_t *rows);
 
@@ -226,8 +227,8 @@ void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint64_t step);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);
-/* the latter in parts: are there many? Then all shares, which are found before one begins */
-typedef struct RtPurge { /* entries, counted on past the table's end */
+/* the latter in parts: if there are many, find all shares first, then purge each */
+typedef struct RtPurge { /* a range of entries, which may run past the table's end and wrap */
   uint64_t begin, end;
 } RtPurge;
 int rt_hash_wants_purge(const RtTree *tree, const RtManager *manager);
@@ -235,11 +236,12 @@ RtPurge rt_hash_purge_begin(const RtTree *tree, const RtManager *manager, uint64
                             uint64_t shares);
 void rt_hash_purge(const RtTree *tree, const RtManager *manager, RtPurge purge);
 void rt_hash_purge_end(RtManager *manager);
-/* removes everything; or in parts: every `step`th entry from `first` on, then the rest */
+/* removes everything; or in parts: zeroes every `step`th entry from `first` on, then resets the
+ * rest */
 void rt_hash_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
 void rt_hash_zero(const RtTree *tree, const RtManager *manager, uint64_t first, uint64_t step);
 void rt_hash_forget(RtManager *manager, int32_t worker_count);
-/* in a task too: frees the cells of a hash that are in one cell of a masked container */
+/* also within a task: frees the cells of a hash that are in one cell of a masked container */
 void rt_hash_clear_in_cell(RtTree *tree, RtWorker *worker, const RtInCell *hash,
                            const uint8_t *container, uint64_t cell);
 /* segments.c: `bytes` of zeroed whole segments, charged to the budget, or NULL. */
@@ -250,25 +252,27 @@ void rt_segments_give(RtTree *tree, uint8_t *memory, uint64_t bytes);
 uint32_t rt_record_take(RtTree *tree, uint8_t *memory, uint64_t bytes);
 void rt_record_give(RtTree *tree, uint32_t record);
 
-/* clear.c: all idle nodes are on the shared free list, or fresh again, lowest address first. */
+/* clear.c: puts all idle nodes on the shared free list, lowest address first, or makes them fresh
+ * again. */
 void rt_free_order(RtTree *tree, RtManager *manager, int32_t worker_count);
-/* list_gen.c: the manager has no live node any more, so its list becomes empty. */
+/* list_gen.c: empties the list of a manager that has no live node any more. */
 void rt_list_empty(RtTree *tree, RtManager *manager, int32_t worker_count);
-/* The same after its nodes have forgotten their positions, and that they were touched. */
+/* The same after `positions` and `touched` of its nodes have been cleared. */
 void rt_list_forget(RtManager *manager, int32_t worker_count);
 
-/* On a GPU (RT_ALONE): the list. By one thread, which changes it alone if that takes less time than
- * to enter `nodes_per_change` nodes for each change, by all threads; or if it is `in_order`, as
- * often as on a processor, so that it depends on the nodes alone. Then by all, each with its
- * number, in whole warps; and if it is in order once more. `counts`: of each warp. */
+/* Updating a list on a GPU (RT_ALONE). One thread calls `begin`, which makes the changes itself
+ * unless a rebuild by all threads is faster: one change is taken to cost as much as entering
+ * `nodes_per_change` nodes. With `in_order` it rebuilds as often as a processor would, so that the
+ * order depends on the nodes alone. Then all threads, in whole warps, call `fill` with their
+ * numbers, and, if in order, `enter`. `counts`: one per warp. */
 void rt_list_begin(RtContext *context, RtTree *tree, int32_t manager, int in_order,
                    uint64_t nodes_per_change);
 void rt_list_fill(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads,
                   uint64_t *counts);
 void rt_list_enter(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads,
                    const uint64_t *counts);
-/* order_make.c, on a GPU: the order that rt_list_order then finds. By one thread, after the list;
- * then by all, each with its number: see rg_service_order. */
+/* order_make.c, on a GPU: builds the order that rt_list_order then finds. One thread calls `begin`,
+ * after the list is up to date; then all threads call the others: see rg_service_order. */
 void rt_order_begin(RtContext *context, RtTree *tree, int32_t manager, int32_t depth);
 void rt_order_look(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread,
                    uint64_t threads);
@@ -276,7 +280,8 @@ void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread
                    uint64_t threads);
 void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t turn, uint64_t thread,
                     uint64_t threads);
-/* cells_gpu.c: one thread's share of all active cells of a level; 0: there are no more. */
+/* cells_gpu.c: walks one thread's share of all active cells of a level; `next` returns 0 at the
+ * end. */
 typedef struct RtGpuShare {
   const RtTree *tree;
   const RtGpuCells *cells;
@@ -289,22 +294,22 @@ typedef struct RtGpuShare {
 RtGpuShare rt_cells_begin(const RtTree *tree, const RtGpuCells *cells, uint64_t thread,
                           uint64_t threads);
 int rt_cells_next(RtGpuShare *share);
-/* visit_gpu.c: what it asks of tree 0; a thread's share of a copy. */
+/* visit_gpu.c: carries out a visit of tree 0; copies a thread's share of cells. */
 void rt_visit(RtContext *context, RtVisit *visit);
 void rt_copy_cells(RtContext *context, const RtGpuCopy *copy, uint64_t thread, uint64_t threads);
-/* gc.c: rt_tree_refresh, by all threads of a block, which come to it together. */
+/* gc.c: rt_tree_refresh, by all threads of a block, which call it together. */
 void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread, uint64_t threads);
-/* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, after all
- * of which comes the rest. */
+/* clear.c: rt_tree_clear of a refreshed tree in two parts: a thread's share of the nodes, and, once
+ * all threads have finished, the rest. */
 void rt_clear_nodes(RtTree *tree, int32_t manager, uint64_t thread, uint64_t threads);
 void rt_clear_end(RtContext *context, RtTree *tree, int32_t manager);
-/* mask.c, on a GPU: the rest of rt_mask_clear_all, after all below the cells is gone. */
+/* mask.c, on a GPU: the rest of rt_mask_clear_all, after everything below the cells is freed. */
 void rt_mask_zero(RtTree *tree, int32_t mask, uint64_t thread, uint64_t threads);
-/* no node is live, and chunks hand out all theirs again. */
+/* Makes every node available again; none may be live. */
 void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count);
 
-/* The argument of work over the chunks of one manager: positions are indices into tree->chunks,
- * including others'. */
+/* The argument of work over the chunks of one manager: positions are indices into tree->chunks, in
+ * which those of other managers are skipped. */
 typedef struct RtChunkWork {
   RtTree *tree;
   int32_t manager;
@@ -319,8 +324,8 @@ static inline void share_chunks(RtContext *context, RtTree *tree, int32_t manage
   else part(context, &context->workers[0], &work, 0, tree->chunk_count);
 }
 
-/* gc.c: the slots of a manager within one parent, run by run: runs are numbered by the cells of all
- * rows but the last. */
+/* gc.c: the slots of a manager within one parent, in contiguous runs, which are numbered by the
+ * cells of all rows but the last. */
 const uint32_t *rt_slot_run(const RtManager *child, const uint8_t *parent, uint64_t run);
 uint64_t rt_run_count(const RtManager *child);
 uint64_t rt_run_length(const RtManager *child); /* slots of a run */
@@ -335,13 +340,13 @@ static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);
 void rt_node_zero(uint8_t *node, uint64_t bytes);  /* whole granules */
-/* the same, past the caches; when several are done, what follows is ordered after them */
+/* the same with non-temporal stores; rt_node_zero_end orders later stores after them */
 void rt_node_zero_past(uint8_t *node, uint64_t bytes);
 void rt_node_zero_end(void);
 void rt_memory_copy(void *to, const void *from, uint64_t bytes);
 
-/* Tells the next refresh that there is work; written only once, so that workers can share the cache
- * line. */
+/* Tells the next refresh that there is work. Only the first call writes, so that workers can share
+ * the cache line. */
 void rt_tree_touch(RtTree *tree);
 
 #endif

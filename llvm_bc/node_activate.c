@@ -31,7 +31,7 @@ static void enter_node(const RtTree *tree, const RtManager *manager, const uint3
                  (uint64_t)(place - parent.memory), info->coordinates);
 }
 
-/* 1: the slot is ours; 0: it is live, with *handle. */
+/* 1 if this thread has claimed the slot; 0 if the slot is live, with *handle. */
 static int claim(const RtContext *context, uint32_t *slot, uint32_t *handle) {
   for (uint32_t round = 0;; round++) {
     *handle = rt_load_acquire(slot);
@@ -42,7 +42,7 @@ static int claim(const RtContext *context, uint32_t *slot, uint32_t *handle) {
   }
 }
 
-/* The slot's handle; 0: there is no memory. */
+/* The slot's handle; 0 if out of memory. */
 static uint32_t activate(RtContext *context, RtTree *tree, RtManager *manager, RtLocal *local,
                          uint32_t *slot) {
   uint32_t handle;
@@ -61,7 +61,7 @@ static uint32_t activate(RtContext *context, RtTree *tree, RtManager *manager, R
   return handle;
 }
 
-/* One lane for all that want the same slot. */
+/* One lane activates the slot for all lanes that want it. */
 uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_index,
                           int32_t manager_number, uint32_t *slot) {
   RtTree *tree = context->trees[tree_index];
@@ -75,7 +75,7 @@ uint8_t *rt_slot_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   return handle ? node_address(tree, handle) : local->sink;
 }
 
-/* 1: the slot held the handle, and is empty. */
+/* 1 if this thread has emptied the slot, which held the handle. */
 static int unlink(const RtContext *context, uint32_t *slot, uint32_t handle) {
   if (!rt_is_alone(context)) return rt_swap(slot, handle, RT_SLOT_EMPTY);
   rt_store(slot, RT_SLOT_EMPTY);

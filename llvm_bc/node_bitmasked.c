@@ -6,10 +6,10 @@
  *
  * Invariant: an inactive cell's memory is all zero, including the words and slots in it. So readers
  * need no bit, and a set bit implies that all above it are set. Clearing is a call: mask.c.
- * A write may race with a clear of the same cell by another iteration. It happens before the
- * zeroing and is lost, or after it: then the cell must not stay inactive. So a task that does both
- * sets the bit again after its write (keep): the two are ordered on one word, and the second one
- * sees the first. Of nested cells the innermost is kept first. */
+ * A write may race with a clear of the same cell by another iteration. Either the write comes
+ * before the zeroing and is lost, or it comes after, and then the cell must not stay inactive. So a
+ * task that does both sets the bit again after its write (keep): clear and keep are ordered on one
+ * word, so the second sees the first. Of nested cells the innermost is kept first. */
 #include "atomic.h"
 #include "node.h"
 

@@ -9,24 +9,24 @@
  * so a reader needs no length. Threads that append update `length` by compare-and-swap and take no
  * lock; so do threads that pop, and those that empty a list go from its last chunk to its first. If
  * a loop changes lists in several ways, every change of a list holds its lock until the element is
- * written (`locks`), so that no late write lands past the end. Where no two iterations change the
- * same list nothing is contended (RT_LIST_OWN). Sizes: 8 bytes, and 4 per chunk.
+ * written (`locks`), so that no late write lands past the end. If no two iterations change the same
+ * list, no atomic access is needed (RT_LIST_OWN). Sizes: 8 bytes, and 4 per chunk.
  *
- * Iterations side by side that pop from one list claim their elements together: lanes of a vector
- * by rt_dynamic_take (codegen/lane_list.c), lanes of a GPU's warp as below. Which of them gets
- * which element is one of the orders that iterations may have. They claim no elements ahead: what a
- * worker had left over would be a gap, and the list would keep others than its first elements.
+ * Lanes that pop from one list claim their elements together: lanes of a vector by rt_dynamic_take
+ * (codegen/lane_list.c), lanes of a GPU's warp as below. Which lane gets which element is one of
+ * the orders that iterations may have. A worker claims no more elements than it pops now: any left
+ * over would be a gap, and the list would keep elements other than its first ones.
  *
- * Many appends to one list in a row are staged if the loop looks at the list in no other way: a
- * worker collects elements in rows of its own, and appends them together, which is one
- * compare-and-swap for RT_STAGE_ROWS of them (lanes of a GPU's warp that append to one list do the
- * same at once, without rows). The rest follows after the task (rt_tree_refresh), so
- * a list is dense whenever somebody looks, and the elements of one worker keep their order. Where
- * the list is mostly another one, several workers log what they append: node_dynamic_log.c. */
+ * If a loop does nothing but append to a list, many appends to it in a row are staged: a worker
+ * collects elements in rows of its own, and appends RT_STAGE_ROWS of them by one compare-and-swap
+ * (lanes of a GPU's warp that append to one list do the same at once, without rows). The remaining
+ * rows follow after the task (rt_tree_refresh), so a list is dense whenever it can be read, and the
+ * elements of one worker keep their order. If successive appends are mostly to different lists,
+ * several workers log them: node_dynamic_log.c. */
 #include "atomic.h"
 #include "node.h"
 
-/* With one worker nobody else wants it; unlocking then changes nothing. */
+/* A single worker needs no lock; unlocking then changes nothing. */
 static void lock_list(const RtContext *context, uint32_t *list) {
   if (!rt_is_alone(context)) rt_lock(&list[RT_LIST_LOCK]);
 }
@@ -43,12 +43,12 @@ static int move_end(const RtContext *context, uint32_t *list, uint32_t from, uin
   return 1;
 }
 
-/* Lanes of a warp lock a list together: whoever is to change it for them, of rank 0. */
+/* The lane of rank 0 locks the list for its group. */
 static void lock_together(RtGroup group, uint32_t *list, int32_t locks) {
   if (locks && !group.rank) rt_lock_for(&list[RT_LIST_LOCK], group.count);
 }
 
-/* The first `count` of them have an element, and hold the lock. */
+/* Passes the lock to the first `count` lanes, those that have got an element. */
 static void hold_together(RtGroup group, uint32_t *list, uint32_t count, int32_t locks) {
   if (!locks) return;
   if (!group.rank && count < group.count)
@@ -70,7 +70,7 @@ static int32_t append_together(RtContext *context, RtWorker *worker, int32_t tre
   return group.rank < count ? (int32_t)(first + group.rank) : -1;
 }
 
-/* And for those that pop. */
+/* The same for lanes that pop. */
 static int32_t pop_together(RtContext *context, uint32_t *list, int32_t locks) {
   RtGroup group = rt_group_of(rt_group_key(list));
   uint32_t length = 0;
@@ -109,7 +109,8 @@ uint8_t *rt_dynamic_stage(RtContext *context, RtWorker *worker, int32_t tree, in
   return stage->rows + stage->count++ * (uint64_t)width;
 }
 
-/* One worker appends faster at once, if its caches hold the lists. Asked for each element. */
+/* For a single worker whose caches hold the lists, a direct append is faster. This runs for each
+ * element. */
 int32_t rt_dynamic_is_logged(RtContext *context, int32_t tree) {
   return !rt_is_alone(context) || context->trees[tree]->root_size > RT_LARGE;
 }

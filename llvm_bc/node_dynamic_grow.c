@@ -1,4 +1,4 @@
-/* node_dynamic_grow.c - lists allocate and free chunks; and how a chunk finds its list. The
+/* node_dynamic_grow.c - how lists allocate and free chunks, and how a chunk finds its list. The
  * invariants are in node_dynamic.c. */
 #include "atomic.h"
 #include "node.h"
@@ -13,8 +13,8 @@ void rt_dynamic_full(RtContext *context, int32_t tree, int32_t manager) {
   rt_error_set(context, RT_ERROR_FULL, context->trees[tree]->number, manager);
 }
 
-/* Makes the chunks up to that of `index`, in order, then sets the length. Elements between are
- * zero. Out of memory, the list keeps its length, and the write goes to the sink. */
+/* Makes the chunks up to that of `index`, in order, then sets the length. Elements in between are
+ * zero. If out of memory, the list keeps its length, and the write goes to the sink. */
 uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_index,
                            int32_t manager, uint32_t *list, int32_t chunk, int32_t index) {
   uint32_t last = (uint32_t)index / (uint32_t)chunk, length = rt_load(&list[RT_LIST_LENGTH]);
@@ -31,8 +31,8 @@ uint8_t *rt_dynamic_extend(RtContext *context, RtWorker *worker, int32_t tree_in
 
 /* -- staged elements --------------------------------------------------------------------------- */
 
-/* Makes the chunks of elements first .. first + count, in order; returns for how many there is
- * memory. */
+/* Makes the chunks of elements first .. first + count, in order; returns the number of elements for
+ * which there is memory. */
 static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, int32_t manager,
                             uint32_t *list, uint32_t first, uint32_t count) {
   uint32_t chunk = (uint32_t)context->trees[tree]->managers[manager].chunk;
@@ -46,7 +46,7 @@ static uint32_t make_chunks(RtContext *context, RtWorker *worker, int32_t tree, 
   return count;
 }
 
-/* Elements below `made` have their chunks: so who competes for a list tries again at once. */
+/* Elements below `made` have chunks already, so a thread that loses the race can retry at once. */
 uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                           uint32_t *list, uint32_t wanted, uint32_t *first) {
   const RtManager *manager = &context->trees[tree]->managers[number];
@@ -69,7 +69,7 @@ uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, in
   for (uint32_t k = 0; k < count; k++)                                                             \
     *(TYPE *)(void *)(to + k * number->stride) = *(const TYPE *)(const void *)(from + k * width)
 
-/* `count` elements of one chunk. */
+/* Writes one number of `count` elements of one chunk. */
 static void write_run(const RtNumber *number, uint8_t *to, const uint8_t *from, uint64_t width,
                       uint32_t count) {
   switch (number->size) {
@@ -115,8 +115,8 @@ void rt_dynamic_unstage(RtContext *context, RtWorker *worker, int32_t tree_index
 
 /* -- emptying and counting --------------------------------------------------------------------- */
 
-/* Live chunks are the first ones. The first of all goes last: whoever finds the list empty, while
- * another empties it, finds all of it empty. */
+/* Frees chunks from the last to the first, so that a thread that sees an empty list, while another
+ * empties it, knows that all of it is empty. */
 static void clear_chunks(RtContext *context, RtWorker *worker, int32_t tree_index, int32_t number,
                          uint32_t *list, int32_t capacity, uint32_t kept) {
   const RtTree *tree = context->trees[tree_index];

@@ -1,20 +1,21 @@
 /* node_dynamic_log.c - appends to many lists: each worker writes elements into a log of its own,
- * and after the loop they are appended list by list. So do several workers, who would compete for
- * the lists, and one whose near cache is smaller than they are (rt_dynamic_is_logged).
+ * and after the loop they are appended list by list. Logs are used by several workers, which would
+ * contend for the lists, and by a single one whose caches do not hold the lists
+ * (rt_dynamic_is_logged).
  *
  *     row:  list, numbers      piece 0:  row row .. | row ..      its blocks, in order
  *                              piece 1:  row ..
  *
- * A log is divided into pieces by the addresses of lists, alike in all workers. After the task
- * (rt_tree_refresh) the workers share out the pieces: whoever has one appends all its rows, of
- * worker after worker. So nobody competes for a list, whose memory is in one worker's near cache
- * meanwhile, and rows of one worker keep their order in each list. A worker whose log has become as
- * long as it may appends it while others run, piece by piece under a lock, as nothing else changes
- * these lists during the task. A list that fills a block alone has its rows appended at once: only
- * its length is claimed under the lock, so workers share what is to do for a list that all want.
+ * A log is divided into pieces (partitions) by the addresses of lists, alike in all workers. After
+ * the task (rt_tree_refresh) the pieces are distributed over the workers: one worker appends all
+ * rows of a piece, log by log. So no two workers contend for a list, whose memory stays in one
+ * worker's cache, and rows of one worker keep their order in each list. A worker whose log is full
+ * appends it during the task, piece by piece under a lock, as nothing else changes these lists
+ * meanwhile. If the rows of one list fill a block, they are appended at once: only the length is
+ * claimed under the lock, so that workers copy in parallel to a list that all append to.
  * Sizes: 2 KiB per block, 16 MiB per worker and SNode at most, while half of the budget is free;
- * kept for the next task, until the budget is short (storage.c). A worker for whom there is no
- * memory takes its stage's rows as its one block. */
+ * kept for the next task, until the budget is short (storage.c). A worker that gets no memory uses
+ * its stage's rows as its only block. */
 #include "atomic.h"
 #include "node.h"
 
@@ -26,7 +27,7 @@ enum {
   LEAST_SHARED = 64 << 10, /* bytes of rows: one worker appends fewer */
   LEAST_SHIFT = 6,        /* a cache line */
   MOST_SHIFT = 16,
-  AHEAD = 8               /* rows: their lists are fetched so far ahead */
+  AHEAD = 8               /* rows: the prefetch distance of their lists */
 };
 
 static uint64_t row_bytes(const RtManager *manager) { return (uint64_t)manager->row_bytes; }
@@ -41,7 +42,7 @@ static uint32_t *list_of(uint64_t base, const uint8_t *row) {
   return (uint32_t *)base + *(const uint32_t *)(const void *)row;
 }
 
-/* Pieces are about equal where lists fill the memory in which they are. */
+/* Chosen so that pieces are of similar size if lists fill the memory in which they are. */
 static uint32_t shift_of(const RtTree *tree, const RtManager *manager) {
   uint64_t bytes = manager->parent < 0 ? tree->root_size : RT_LARGE;
   uint32_t shift = LEAST_SHIFT;
@@ -63,7 +64,7 @@ static void write_number(const RtNumber *number, uint8_t *node, uint32_t cell,
   }
 }
 
-/* No other worker changes the list. */
+/* Appends a row to a list that no other worker changes. */
 static void append_row(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                        uint32_t *list, const uint8_t *row) {
   const RtManager *manager = &context->trees[tree]->managers[number];
@@ -86,8 +87,8 @@ typedef struct Word { /* a row of an element of one number of four bytes */
   uint32_t list, value;
 } Word;
 
-/* The rows from `row` on whose chunks exist, of such elements; returns the first that is another.
- * Chunks have 1 << shift elements. */
+/* Appends the rows from `row` on whose chunks exist; returns the first other one. Chunks have
+ * 1 << shift elements. */
 static const Word *append_words(const RtTree *tree, const RtManager *manager, uint32_t shift,
                                 uint64_t base, const Word *row, const Word *end) {
   const RtNumber number = manager->numbers[0];
@@ -164,7 +165,7 @@ static int is_one_list(const RtManager *manager, const RtLogPiece *piece) {
   return 1;
 }
 
-/* The rows are copied while others claim what follows. */
+/* Copies the rows without the lock, while other workers claim the following elements. */
 static void append_one_list(RtContext *context, RtWorker *worker, int32_t tree, int32_t number,
                             RtLogPiece *piece, uint32_t *lock) {
   const RtManager *manager = &context->trees[tree]->managers[number];
@@ -179,7 +180,7 @@ static void append_one_list(RtContext *context, RtWorker *worker, int32_t tree, 
   piece->at = rows;
 }
 
-/* A log must leave memory for what it says: it takes none of the second half of the budget. */
+/* Logs may take half of the budget, so that memory is left for the elements that they hold. */
 static uint8_t *take_slab(RtContext *context, RtTree *tree, RtManager *manager) {
   RtBudget *budget = tree->budget;
   uint64_t used = rt_load_long(&budget->used);
@@ -190,7 +191,7 @@ static uint8_t *take_slab(RtContext *context, RtTree *tree, RtManager *manager) 
   return slab;
 }
 
-/* With room for `bytes`; NULL: the log is as long as it may be. */
+/* Takes a block with *room bytes for rows; NULL if the log has reached its limit. */
 static RtLogBlock *take_block(RtContext *context, RtTree *tree, RtManager *manager, RtStage *stage,
                               uint64_t *room) {
   RtLog *log = &stage->log;

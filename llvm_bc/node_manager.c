@@ -12,9 +12,9 @@
  * Invariant: the memory of a FRESH node reads zero; a USED one is zeroed here, late, by the thread
  * that will write it next: alone, as it is taken, while caches hold it; else with its batch.
  * Sizes: a node costs node_size + info_stride + 9 bytes of its chunk.
- * The same work done again may reserve more, but not for ever: a chunk is added when the shared
- * list is empty and no chunk has fresh nodes, while every other worker keeps a batch at most. So
- * none is added once there is room for the most that is live, and a batch per worker.
+ * Repeating the same work may reserve more memory, but not without bound: a chunk is added when the
+ * shared list is empty and no chunk has fresh nodes, while every other worker keeps at most a
+ * batch. So none is added once there are nodes for the largest live set plus a batch per worker.
  * Taking or recycling a node notes it once (RtLocal.touched), so that lists can be updated without
  * visiting the others. */
 #include "atomic.h"
@@ -140,7 +140,7 @@ static void push(RtTree *tree, RtManager *manager, uint32_t handle, uint32_t *li
   *list = handle;
 }
 
-/* In their order, to the worker's list, which is empty; returns its end, and counts `most` down. */
+/* Moves nodes in order to the worker's empty list; returns its end, and decrements *most. */
 static uint32_t *move_freed(RtTree *tree, RtManager *manager, uint32_t *list, uint32_t *most) {
   *list = manager->free;
   for (uint32_t *end = list;; --*most) {
@@ -184,13 +184,13 @@ static void link_run(const RtTree *tree, const RtManager *manager, Run run, uint
   *end = 0;
 }
 
-/* Slots are read as soon as there are any. */
+/* Does no cache hold the level's nodes? Never for nodes with slots, which are read at once. */
 static int is_past_caches(const RtTree *tree, const RtManager *manager) {
   return (manager->chunk_bytes >= WORTH_PAST || tree->tiny_chunks) && !manager->child_count;
 }
 
-/* Of a level that no cache holds, a batch is zeroed past the caches, when it comes to the worker:
- * its stores need not be waited for before a node is shown to others. */
+/* If no cache holds the level, a batch is zeroed by non-temporal stores when the worker gets it, so
+ * that publishing a node later need not wait for them. */
 static void zero_batch(const RtTree *tree, const RtManager *manager, const RtLocal *local) {
   for (uint32_t handle = local->free; handle;) {
     RtNode node = node_get(tree, manager, handle);
@@ -201,7 +201,7 @@ static void zero_batch(const RtTree *tree, const RtManager *manager, const RtLoc
   rt_node_zero_end();
 }
 
-/* A run's entries in the tables are cold: they are written after the lock. */
+/* A run's table entries are cold, so they are written after the lock is released. */
 static int refill(RtTree *tree, RtManager *manager, RtLocal *local) {
   uint32_t left = batch_size(tree, manager);
   Run run = {0};

@@ -5,8 +5,8 @@
  *                 a group of lanes raises at once, else from a new chunk, made under the lock
  *     returned:   to local->free, which refresh adds to manager->free
  *
- * While tasks run, nodes only leave manager->free: so a handle that is its head twice never left,
- * and `next` read before the swap is still right. */
+ * While tasks run, nodes only leave manager->free, so there is no ABA problem: a handle that is the
+ * head twice never left, and the `next` read before the swap is still correct. */
 #include "atomic.h"
 #include "node.h"
 
@@ -21,7 +21,7 @@ static uint32_t take_freed(const RtTree *tree, RtManager *manager) {
   }
 }
 
-/* 0: every chunk has handed out its nodes. `handed` may pass the end for a moment. */
+/* 0 if every chunk has handed out its nodes. `handed` may exceed the count for a moment. */
 static uint32_t take_fresh(const RtTree *tree, RtManager *manager) {
   for (;;) {
     uint32_t open = rt_load_acquire(&manager->open_chunk), first = 0;
@@ -37,7 +37,7 @@ static uint32_t take_fresh(const RtTree *tree, RtManager *manager) {
   }
 }
 
-/* 0: there is no memory, of which no more comes before the task ends. */
+/* 0 if out of memory; a GPU gets no more before the task ends. */
 static int add_one(RtTree *tree, RtManager *manager) {
   if (rt_load(&manager->starved)) return 0;
   rt_lock(&manager->lock);
@@ -72,7 +72,7 @@ uint32_t rt_node_take(RtTree *tree, RtManager *manager, RtLocal *local, RtNodeIn
 void rt_node_return(RtTree *tree, RtManager *manager, RtLocal *local, uint32_t handle) {
   RtNode node = node_get(tree, manager, handle);
   *node.state = RT_NODE_FRESH;
-  rt_store(&node.info->next, shared_push(&local->free, handle)); /* used after the task */
+  rt_store(&node.info->next, shared_push(&local->free, handle)); /* reused after the task */
 }
 
 #endif

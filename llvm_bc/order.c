@@ -1,8 +1,8 @@
 /* order.c - walks in index order over the nodes of an unbounded tree: the part inlined into
  * kernels. Rows of coordinates are sorted (order_make.c); rows that agree on the axes before one
  * are adjacent, and among them those that also agree on that axis. So a loop per axis goes from
- * group to group. The next group is found by galloping search: near ones cost little, and far ones
- * their logarithm. */
+ * group to group. The next group is found by galloping search, which is logarithmic in the
+ * distance. */
 #include "rt.h"
 
 static const RtOrder *order_get(uint64_t order) { return (const RtOrder *)(uintptr_t)order; }

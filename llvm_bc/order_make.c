@@ -3,8 +3,9 @@
  * reorder during a walk, and sorted by merging runs, of which there are few if memory order is
  * close to coordinate order. A nested walk has its own order, by depth, so that the outer one's
  * does not change.
- * A GPU's threads make it together, before the task that asks for it: each finds the place of a row
- * by counting what is before it in the other runs. What asks in between is answered by one thread.
+ * A GPU's threads build it together, before the task that uses it: each finds the position of a row
+ * by counting the rows before it in the other runs. If it is needed in between, one thread builds
+ * it.
  * Sizes: 16 bytes per node and axis. */
 #include "atomic.h"
 #include "node.h"
@@ -21,7 +22,7 @@ static uint64_t in_segments(uint64_t bytes) {
   return (bytes + RT_SEGMENT - 1) / RT_SEGMENT * RT_SEGMENT;
 }
 
-/* Without a host to ask: segments of the tree's own arena. */
+/* On a GPU, which cannot ask the host, memory comes from segments of the tree's arena. */
 static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *manager,
                             uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder **grown = (RtOrder **)(void *)rt_segments_take(tree, in_segments(new_bytes));
@@ -33,7 +34,7 @@ static RtOrder **grow_table(RtContext *context, RtTree *tree, const RtManager *m
   return grown;
 }
 
-/* What it had is zeroed before anything else is taken. */
+/* Its old memory is zeroed before any other memory is taken. */
 static RtOrder *grow_order(RtContext *context, RtTree *tree, const RtManager *manager,
                            RtOrder *order, uint64_t old_bytes, uint64_t new_bytes) {
   RtOrder *grown = (RtOrder *)(void *)rt_segments_take(tree, in_segments(new_bytes));
@@ -82,7 +83,7 @@ static void copy_rows(int64_t *to, const int64_t *from, int64_t numbers) {
   for (int64_t n = 0; n < numbers; n++) to[n] = from[n];
 }
 
-/* Two sorted runs of `from`, begin..middle and middle..end, become one of `to`. */
+/* Merges two sorted runs of `from`, begin..middle and middle..end, into `to`. */
 static void merge(int64_t *to, const int64_t *from, int64_t begin, int64_t middle, int64_t end,
                   int32_t axes) {
   int64_t left = begin, right = middle;
@@ -154,7 +155,7 @@ static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager,
   return order;
 }
 
-/* Of a list that is that of now. */
+/* The list must be up to date. */
 static RtOrder *get(RtContext *context, RtTree *tree, RtManager *manager, int32_t depth) {
   RtOrder **place = find_place(context, tree, manager, (uint64_t)depth);
   return place ? reserve(context, tree, manager, place) : 0;
@@ -196,7 +197,7 @@ void rt_order_begin(RtContext *context, RtTree *tree, int32_t number, int32_t de
   order->is_disordered = 0;
 }
 
-/* The order that is to be made; 0: there is none. */
+/* The order that is to be built, or NULL. */
 static RtOrder *find_due(const RtTree *tree, int32_t number, int32_t depth) {
   RtOrder *order = find(&tree->managers[number], depth);
   return order && order->is_due ? order : 0;
@@ -213,7 +214,7 @@ void rt_order_look(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
       order->is_disordered = 1;
 }
 
-/* Merging takes so many turns from runs of so many rows on; the last one's are in `rows`. */
+/* The number of merge rounds left for runs of `run` rows; the last round writes to `rows`. */
 static int turns_left(const RtOrder *order, uint64_t run) {
   int turns = 0;
   for (; run < (uint64_t)order->count; run *= RT_ORDER_RUNS) turns++;
@@ -226,7 +227,7 @@ static int64_t *half(RtOrder *order, int turns) {
 
 static uint64_t least_of(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* How many of the run's rows in the list are before one of them. */
+/* The number of the run's rows in the list that come before one of them. */
 static uint64_t count_before(const RtManager *manager, uint64_t begin, uint64_t end,
                              const int64_t *coordinates) {
   uint64_t count = 0;
@@ -256,7 +257,7 @@ void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
   }
 }
 
-/* Of sorted rows begin..end, the number of those before another. */
+/* The number of sorted rows begin..end that come before another row. */
 static uint64_t search(const int64_t *rows, uint64_t begin, uint64_t end, const int64_t *row,
                        int32_t axes) {
   uint64_t low = begin;

@@ -1,13 +1,13 @@
 /* race.c - the race detector: which iterations of the running loop touched an element. With
  * debug = true kernels call rt_touch before each access; see core/lower/touch.c.
  *
- * A table keeps, for each element, two iterations that wrote it plainly and two that read or
- * updated it, the lowest of each: so what is found does not depend on the schedule, one worker
- * finds what many do, and an element takes 64 bytes however often it is touched. Two iterations,
- * one of them a writer, are a race. Entries of earlier loops have another epoch and count as empty.
+ * A table keeps, for each element, the two lowest iterations that wrote it plainly and the two
+ * lowest that read or updated it. So the findings do not depend on the schedule or the number of
+ * workers, and an element takes 64 bytes however often it is touched. Two iterations, one of them a
+ * writer, are a race. Entries of earlier loops have another epoch and count as empty.
  *
- * An element is looked for in PROBES places. In each, 64 neighbours lie next to each other, as they
- * do in the field. One that finds no place is not watched, which is counted. */
+ * An element may be in one of PROBES places; 64 neighbours of the field are neighbours in the
+ * table, too. An element that finds no place is not watched, but counted. */
 #include "atomic.h"
 #include "rt.h"
 
@@ -25,7 +25,7 @@ static RtShadow *place_of(const RtRaces *races, int32_t what, uint64_t element, 
   return &races->entries[home & (races->capacity - 1)];
 }
 
-/* The entry's state before; it is locked now. */
+/* Locks the entry and returns its state from before. */
 static uint32_t lock(RtShadow *entry) {
   for (uint32_t round = 0;; round++) {
     uint32_t state = rt_load(&entry->state);
@@ -40,7 +40,7 @@ static void claim(RtShadow *entry, int32_t what, uint64_t element) {
   for (int k = 0; k < 4; k++) entry->sites[k] = -1;
 }
 
-/* Of a pair: keeps the two lowest iterations, and of an iteration's accesses the first site. */
+/* Keeps the two lowest iterations of a pair, each with the first site of its accesses. */
 static void keep(int64_t *iterations, int32_t *sites, int64_t iteration, int32_t site) {
   if (sites[0] >= 0 && iterations[0] == iteration) {
     if (site < sites[0]) sites[0] = site;

@@ -1,6 +1,6 @@
-/* random.c - the keys of streams of random numbers: a hash of the runtime's seed and of how many
- * streams were begun since it was set, so no two of a seed are alike. The numbers themselves are
- * computed in kernels: core/codegen/random.c. */
+/* random.c - the keys of streams of random numbers. A key is a hash of the runtime's seed and of
+ * the stream's number since the seed was set, so all streams of a seed differ. The numbers
+ * themselves are computed in kernels: core/codegen/random.c. */
 #include "rt.h"
 
 /* Mixes all bits of a number (splitmix64's finalizer); different numbers stay different. */
@@ -15,7 +15,7 @@ uint64_t rt_random_key(uint64_t seed, uint64_t number) {
   return mix(mix(seed + step) + number * step);
 }
 
-/* Rank 0 draws what a process alone does. */
+/* Rank 0 has the same streams as a process without ranks. */
 static uint64_t seed_of_rank(const RtRandom *random) {
   return random->rank ? random->seed ^ mix(random->rank) : random->seed;
 }

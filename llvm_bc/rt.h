@@ -30,25 +30,25 @@ enum {
   RT_MAX_LEVELS = 16,
   RT_SLOT_EMPTY = 0,
   RT_SLOT_BUSY = 1,
-  /* of a dynamic SNode's container, in words of 4 bytes: number of elements */
+  /* layout of a dynamic SNode's container, in words of 4 bytes: number of elements */
   RT_LIST_LENGTH = 0,
   RT_LIST_LOCK = 1,
   RT_LIST_SLOTS = 2,        /* one per chunk from here on */
   RT_TOUCHED_END = 1,
-  RT_AHEAD = 16,            /* iterations: so far ahead cells of a hash are found: RT_HASH_AHEAD */
+  RT_AHEAD = 16,            /* prefetch distance of look-ups in a hash, in iterations: HASH_AHEAD */
   RT_NATIVE_VALUES = 6,     /* arguments of a function of an extension */
-  RT_MESSAGE_WORDS = 1 << 23, /* of the records of one worker between two tasks: 64 MiB */
-  /* of functions that call themselves, one inside the other; lua/regolith/oracle.lua has it too */
+  RT_MESSAGE_WORDS = 1 << 23, /* limit of one worker's records between two tasks: 64 MiB */
+  /* limit of nested calls of recursive functions; lua/regolith/oracle.lua has the same number */
   RT_MOST_CALLS = 4000,
-  /* on a GPU, each of whose threads gets a stack for so many, or for as many as it has memory for:
-   * RtWorker.most_calls, core/device/cuda_code.c */
+  /* the same on a GPU, where each thread's stack is sized for so many calls, or for fewer if memory
+   * is short: RtWorker.most_calls, core/device/cuda_code.c */
   RT_MOST_CALLS_GPU = 128
 };
 
 typedef enum RtListWay { /* how an iteration changes a list */
-  RT_LIST_SHARED,           /* others do the same, and nothing else */
-  RT_LIST_LOCKED,           /* others change it in other ways */
-  RT_LIST_OWN               /* no other changes it */
+  RT_LIST_SHARED,           /* other iterations do the same, and nothing else */
+  RT_LIST_LOCKED,           /* other iterations change it in other ways */
+  RT_LIST_OWN               /* no other iteration changes it */
 } RtListWay;
 
 /* One fault of device code: the first one wins. */
@@ -58,7 +58,7 @@ typedef enum RtErrorKind {
   RT_ERROR_STOPPED,
   RT_ERROR_MEMORY,          /* the host refused memory for a list */
   RT_ERROR_FULL,            /* a list of a dynamic SNode is full */
-  /* a function of an extension: `manager` is its number, and the extension knows why */
+  /* a function of an extension failed: `manager` is its number; the extension holds the reason */
   RT_ERROR_NATIVE,
   /* the kernel's own: `manager` is the number of its message, which the records contain */
   RT_ERROR_FAULT
@@ -75,8 +75,8 @@ typedef struct RtBudget {
   uint64_t limit;           /* atomic */
   uint64_t used;            /* atomic: committed chunks, root containers, logs */
   uint64_t peak;            /* atomic */
-  /* asks the host when `bytes` in total are needed: returns the new limit. Called by any worker,
-   * concurrently; NULL: none */
+  /* asks the host for a larger limit when `bytes` in total are needed; returns the new limit. Any
+   * worker may call it concurrently. NULL if the limit is fixed. */
   uint64_t (*ask)(void *data, uint64_t bytes);
   void *ask_data;
 } RtBudget;
@@ -91,7 +91,7 @@ typedef struct RtNodeInfo {
   uint32_t parent;          /* handle of the node that holds its slot; 0: the root's container */
   uint32_t next;            /* handle of the next node on a free or recycled list; 0: end */
   uint64_t slot;            /* bytes from RtTree.base to its slot; of a hash: 0 */
-  /* axis_count of them; of a dynamic SNode one more: how many elements a loop began with */
+  /* axis_count of them; a dynamic SNode has one more: the number of elements when a loop began */
   int64_t coordinates[];
 } RtNodeInfo;
 
@@ -126,11 +126,11 @@ typedef struct RtChunk {
   /* nodes in the chunks before it: so nodes of a manager are numbered without gaps */
   uint32_t first_number;
   uint32_t node_count;
-  uint32_t handed;          /* the first nodes, LIVE or on a free list; none of the others is */
+  uint32_t handed;          /* the first nodes: LIVE or on a free list; none of the others is */
   uint32_t next;            /* next chunk of its manager, or next free record: index + 1; 0: none */
   int32_t manager;          /* -1: a free record */
   uint32_t segments;
-  uint32_t first_position;  /* while a list is made: where its nodes begin */
+  uint32_t first_position;  /* while a list is built: the position of its first live node */
   uint32_t pad;
 } RtChunk;
 
@@ -139,13 +139,13 @@ typedef struct RtListEntry {
   const int64_t *coordinates; /* RtNodeInfo.coordinates: valid as long as the tree */
 } RtListEntry;
 
-/* What a worker appends to many lists, until the loop ends: see node_dynamic_log.c. A row is which
- * list, in 4 bytes, then the numbers of an element (RtNumber.row). */
+/* A worker's log of appends to many lists, kept until the loop ends: see node_dynamic_log.c. A row
+ * names its list in 4 bytes, followed by the numbers of an element (RtNumber.row). */
 enum { RT_LOG_PIECES = 64, RT_LOG_SLABS = 256, RT_ROW_NUMBERS = 4 /* bytes before them */ };
 typedef struct RtLogBlock {
   struct RtLogBlock *next;
   uint8_t *end;             /* of its rows; of the last block: the piece's `at` */
-  uint64_t base;            /* its rows name lists by their distance from there, in words */
+  uint64_t base;            /* its rows name a list by its distance from this address, in words */
 } RtLogBlock;               /* rows follow */
 typedef struct RtLogPiece { /* the rows of some of the lists */
   uint8_t *at, *end;        /* where the next row goes, and the place after the last that fits */
@@ -153,44 +153,44 @@ typedef struct RtLogPiece { /* the rows of some of the lists */
   RtLogBlock *first, *last;
 } RtLogPiece;
 typedef struct RtLog {
-  uint32_t shift;           /* lists whose addresses agree past so many bits are in one piece */
+  uint32_t shift;           /* lists whose addresses agree above this many bits share a piece */
   uint32_t block_count;     /* in use, of the first slabs */
-  uint32_t locks[RT_LOG_PIECES]; /* of worker 0: of the lists of a piece */
+  uint32_t locks[RT_LOG_PIECES]; /* used in worker 0's log: one for the lists of each piece */
   RtLogPiece pieces[RT_LOG_PIECES];
   /* blocks; from RtContext.grow, the tree's owner frees them */
   uint8_t *slabs[RT_LOG_SLABS];
 } RtLog;
 
-/* What a worker appends to one list, until there are enough of them or the loop ends: see
- * node_dynamic.c. */
+/* Elements that a worker appends to one list, staged until there are enough of them or the loop
+ * ends: see node_dynamic.c. */
 enum { RT_STAGE_ROWS = 128 };
 typedef struct RtStage {
   uint32_t *list;           /* to which the rows will be appended; NULL: none */
   uint64_t count;
   RtLog log;
-  uint8_t rows[];           /* RT_STAGE_ROWS, as those of a log, but which list is not said */
+  uint8_t rows[];           /* RT_STAGE_ROWS, like a log's rows but without the list's name */
 } RtStage;
 
 /* A number of a list's elements, which are `stride` bytes apart in a chunk's node. */
 typedef struct RtNumber {
   uint64_t offset, stride;
   uint32_t size;            /* bytes: 1, 2, 4, 8 */
-  uint32_t row;             /* where it is in a row: after those before it, in 4 bytes or 8 */
+  uint32_t row;             /* its offset in a row; a number takes 4 or 8 bytes there */
 } RtNumber;
 
 typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
   uint32_t free;            /* handles, linked by RtNodeInfo.next */
   uint32_t recycled;        /* unlinked since the last refresh */
   uint32_t recycled_last;   /* end of that list */
-  /* nodes taken or recycled since the list was last brought up to date, each once */
+  /* nodes taken or recycled since the list was last updated, each once */
   uint32_t touched;
   uint64_t touched_count;
   uint64_t activations, deactivations; /* since the last refresh */
-  /* writable scratch for failed activations: node_size bytes, initially zero. Managers whose nodes
-   * hold no slots may share one per worker; the others may not share */
+  /* writable scratch for failed activations: node_size bytes, initially zero. A worker's managers
+   * may share one sink, except those whose nodes hold slots */
   uint8_t *sink;
   RtStage *stage;           /* of a list's manager: given by the caller, empty; else NULL */
-  uint64_t permits;         /* of a hash: entries of its table that are counted, but still empty */
+  uint64_t permits;         /* of a hash: entries of its table that this worker has reserved */
 } RtLocal;
 
 typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
@@ -204,16 +204,17 @@ typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; s
   uint32_t pad;
 } RtTable;
 
-/* Of a hash below the root's container whose cells fill a good part of a box: their handles by
- * place; see hash_direct.c. */
+/* The dense index of a hash below the root's container: if its cells fill a good part of their
+ * bounding box, their handles by position in the box; see hash_direct.c. */
 typedef struct RtDirect {
-  uint64_t asked;           /* cells that worker 0 has looked for since this was last considered */
-  uint64_t refused;         /* the version for which it was too large. Under the table's lock */
-  int64_t first[RT_MAX_AXES]; /* of the box, and how many along each axis */
+  uint64_t asked;           /* worker 0's look-ups since an index was last considered */
+  uint64_t refused;         /* the version whose box was too large. Under the table's lock */
+  int64_t first[RT_MAX_AXES]; /* the box: its first cell, and its size along each axis */
   uint64_t counts[RT_MAX_AXES];
   uint64_t capacity;        /* handles */
   uint32_t *handles;        /* 0: no cell; from RtContext.grow, the tree's owner frees it */
-  /* atomic: the manager's version that the rest reflects; 0: none. Not in the line of `asked` */
+  /* atomic: the manager's version that the rest reflects; 0: none. It is not in the cache line of
+   * `asked`, which changes often */
   uint64_t version;
 } RtDirect;
 
@@ -222,8 +223,8 @@ typedef struct RtOrder {
   uint64_t version;         /* the manager's version that it reflects */
   int64_t count, capacity;  /* rows; twice the capacity is allocated */
   int32_t axis_count;
-  /* of a GPU, for the entries that follow: all threads make it, and have to sort it; and what it
-   * had before it grew, which they zero */
+  /* on a GPU, work for the entries launched next: all threads build the order, and sort it if it is
+   * disordered; `stale` is its memory from before it grew, which they zero */
   uint16_t is_due, is_disordered;
   uint64_t *stale;
   uint64_t stale_bytes;
@@ -233,7 +234,7 @@ typedef struct RtOrder {
 typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node manager */
   /* -- given by the caller */
   uint64_t node_size;       /* bytes, a multiple of 64 */
-  int32_t chunk;            /* elements of a node, of a dynamic SNode; else 0: */
+  int32_t chunk;            /* elements per node of a dynamic SNode; else 0, as these four are: */
   int32_t capacity;         /* the largest length of a list */
   int32_t number_count;     /* of an element */
   int32_t row_bytes;        /* of a row of a log */
@@ -250,13 +251,13 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   RtLocal *locals;          /* per worker, zero except for the sinks; should be 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
   uint64_t info_stride;     /* bytes */
-  /* of a hash below the root's container: of each coordinate in an exact tag (hash.h); else 0 */
+  /* of a hash below the root's container: bits per coordinate in an exact tag (hash.h); else 0 */
   uint32_t exact_bits;
   int32_t child_count;      /* managers whose parent is this one */
   uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */
   uint32_t free;            /* shared free list */
   uint32_t recycled, recycled_last; /* refreshed; the next collection moves them to `free` */
-  /* a worker got no node: the next refresh takes the workers' free nodes back */
+  /* a worker found no node: the next refresh takes the workers' free nodes back */
   uint32_t starved;
   uint32_t first_chunk, last_chunk; /* index + 1 into RtTree.chunks; 0: none */
   uint32_t open_chunk;      /* the first that may have nodes past `handed`; index + 1; 0: none */
@@ -268,18 +269,18 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
   uint64_t list_version;    /* the version that `list` reflects */
   RtListEntry *list;        /* active nodes; from RtContext.grow, the tree's owner frees it */
   uint64_t list_count, list_capacity;
-  uint64_t list_drift;      /* changes since it was rebuilt, which move it away from memory order */
-  /* of a GPU, what the entry launched next does: the list is made by all its threads; nodes that
-   * were freed are zeroed, as the next refresh finds (`cleared`: without having been recycled) */
+  uint64_t list_drift;      /* changes since it was rebuilt; each moves it away from memory order */
+  /* on a GPU, work for the entry launched next: all its threads build the list, and zero freed
+   * nodes for the next refresh to find (`cleared`: those that were never on a recycled list) */
   uint16_t list_is_due, zeroing_is_due;
   uint32_t cleared;
   RtTable table;            /* of a hash */
   RtDirect direct;
-  /* by how many such walks enclose the one that uses it; NULL: not made yet. These and the table of
-   * them from RtContext.grow, the tree's owner frees them */
+  /* by nesting depth: how many walks in index order enclose the one that uses it; NULL: not made
+   * yet. The table and the orders come from RtContext.grow; the tree's owner frees them */
   RtOrder **orders;
   uint64_t order_count;
-  uint64_t log_bytes;       /* atomic: of the workers' logs, which the budget is charged for */
+  uint64_t log_bytes;       /* atomic: size of the workers' logs, charged to the budget */
   uint64_t activations, deactivations, lists; /* counts since the tree was made; lists: rebuilds */
 } RtManager;
 
@@ -288,8 +289,8 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
  * for every digit_k below counts[k]. */
 typedef struct RtRun {
   uint64_t offset, stride, size;
-  int32_t manager;          /* they are slots of it; -1: plain memory */
-  int32_t list_capacity;    /* they are a list of it, of so many elements; 0: they are not */
+  int32_t manager;          /* the bytes are slots of this manager; -1: plain memory */
+  int32_t list_capacity;    /* they are a list of that manager with this capacity; 0: no list */
   int32_t is_words;         /* they are mask words */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS], steps[RT_MAX_LEVELS];
@@ -318,19 +319,19 @@ typedef struct RtMask {     /* one per bitmasked SNode */
   int32_t hash_count;
   const RtInCell *hashes;   /* below it, in the same node */
   /* -- kept by the runtime */
-  /* the words as saved, by container; from RtContext.grow, the tree's owner frees it. Containers
-   * count by the holder's node numbers, then inside a node */
+  /* the words as last saved, by container; from RtContext.grow, the tree's owner frees it.
+   * Containers are numbered by the holder's node numbers, then inside a node */
   uint64_t *was;
   uint64_t was_count, was_capacity; /* words */
 } RtMask;
 
-/* Whose is the root's container of a tree without managers? Others may change it between launches,
- * and have it overlap with another's. */
+/* Who owns the root's container of a tree without managers? Foreign memory may change between
+ * launches and may overlap that of other trees. */
 typedef enum RtForeign { RT_OWN, RT_FOREIGN, RT_FOREIGN_CONSTANT } RtForeign;
 
-/* Of a device whose work is queued: may the host look at a tree's memory without asking the device?
- * Not while work uses it or may have failed; while it is STILL; never once somebody else has its
- * address. */
+/* May the host read a tree's memory without asking a device that queues its work? IN_USE: no,
+ * queued work uses the tree or may have failed. STILL: yes. SHOWN: never, since its address was
+ * handed to code outside the runtime. */
 typedef enum RtStill { RT_IN_USE, RT_STILL, RT_SHOWN } RtStill;
 
 typedef struct RtTree {
@@ -349,22 +350,22 @@ typedef struct RtTree {
   RtMask *masks;
   /* zero; room for one per segment: reserved / RT_SEGMENT (a lazily committed range) */
   RtChunk *chunks;
-  /* zero; as many; by segment: chunk index + 1; RT_NO_CHUNK: a table's; 0: root or unused */
+  /* zero; one per segment: chunk index + 1; RT_NO_CHUNK: part of a table; 0: root or unused */
   uint32_t *segment_owner;
   RtBudget *budget;
   uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
   /* By worker: the distance in bytes from the arena to that worker's private copy, which is all
    * zero between tasks (sinks count as part of the arena; the contents of their copies are
-   * ignored). 0 for worker 0, which works in the tree itself. NULL: there are none; kernels use
-   * them only if the device prepared them. */
+   * ignored). 0 for worker 0, which works in the tree itself. NULL if the device has not prepared
+   * any; kernels then do without. */
   const int64_t *private_copies;
   void *device;             /* the device's own data for the tree; initially NULL */
   uint64_t last_use;        /* the server's: the ticket of the last work that uses it; 0: none */
   uint8_t still;            /* likewise: RtStill */
-  /* other processes look up its hashes while it changes: their tables stay where they are */
+  /* other processes look up its hashes while it changes, so their tables must not move */
   uint8_t is_read;
-  /* from where `chunks` say that nodes are to where they are: 0, but of a tree of another process,
-   * whose tables these are */
+  /* added to node addresses in `chunks` to get addresses in this process: not 0 only for a tree of
+   * another process, whose tables are used directly */
   int64_t away;
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last refresh */
@@ -379,18 +380,18 @@ typedef struct RtTree {
   uint32_t foreign;         /* RtForeign: given by the caller */
 } RtTree;
 
-/* Of a counted array: how it is used next (RtContext.move). */
+/* How a counted array is used next (RtContext.move). */
 typedef enum RtArrayUse {
   RT_ARRAY_TASKS_READ,
   RT_ARRAY_TASKS_WRITE,
-  RT_ARRAY_TASKS_FOLLOW,    /* and reach arrays through their headers, too */
+  RT_ARRAY_TASKS_FOLLOW,    /* tasks also reach other arrays through handles in its elements */
   RT_ARRAY_HOST_READS,
   RT_ARRAY_HOST_WRITES,
   RT_ARRAY_HOST_RESIZES     /* its elements may move */
 } RtArrayUse;
 
 struct RtContext;
-/* Writes outside a shape, which do nothing. */
+/* Writes out of bounds, which have no effect. */
 typedef struct RtOutside {
   uint64_t count;
   /* where the first was, if there was one */
@@ -399,19 +400,19 @@ typedef struct RtOutside {
   int64_t index[RT_MAX_AXES];
 } RtOutside;
 
-/* A runtime's random numbers: streams are counted from its seed on. Those of one rank differ from
- * those of the others; global ones, which loops by indices of the whole simulation draw from, are
- * counted apart, so that they are the same on any number of ranks. */
+/* A runtime's random numbers: streams are numbered from its seed on. Each rank has different
+ * streams. Global streams, which loops over indices of the whole simulation use, have a counter of
+ * their own, so that they are the same on any number of ranks. */
 typedef struct RtRandom {
   uint64_t seed, streams, global_streams;
   uint64_t rank;
 } RtRandom;
 
-/* Records of what a kernel says; see message.c. */
+/* Records of a kernel's messages; see message.c. */
 typedef struct RtMessages {
   uint64_t *words;          /* from RtContext.grow, the workers' owner frees it */
   uint64_t used, capacity;  /* words */
-  uint64_t lost;            /* records that found no room */
+  uint64_t lost;            /* records dropped for lack of space */
 } RtMessages;
 
 /* An access, as the race detector keeps it. */
@@ -420,7 +421,7 @@ typedef struct RtTouch {
   int32_t site;             /* the message that describes it */
 } RtTouch;
 
-/* What is known of one element: see race.c. */
+/* The race detector's state of one element: see race.c. */
 typedef struct RtShadow {
   uint32_t state;           /* the loop's epoch, + 1 while it is locked */
   int32_t what;             /* the field, by its number in the kernel */
@@ -435,17 +436,17 @@ typedef struct RtRaces {
   uint64_t capacity;        /* a power of two */
   uint32_t epoch;           /* of the running task: even, another for each */
   uint32_t found;           /* there is a race */
-  uint32_t lost;            /* accesses of elements that found no place */
+  uint32_t lost;            /* accesses not recorded because the table was full */
   uint32_t pad;
 } RtRaces;
 
 typedef struct RtWorker {
   int32_t index;
   uint32_t pad;
-  /* a call of a user's function is refused where the stack has grown down to it: set by the device
-   * before it runs something on the worker's thread; 0: no limit */
+  /* stack limit: a call of a user's function fails once the stack pointer is below this address.
+   * The device sets it before it runs something on the worker's thread; 0: no limit */
   uint64_t stack_end;
-  uint64_t most_calls;      /* of a GPU: so many may be nested */
+  uint64_t most_calls;      /* on a GPU: limit of nested calls */
   RtOutside outside;
   RtMessages messages;
 } RtWorker;
@@ -480,19 +481,20 @@ typedef struct RtContext {
   /* calls `part` on pieces that cover 0..count, on any workers, each worker one at a time; NULL:
    * the caller's thread does it all */
   void (*parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
-  /* returns whole segments to the system, which then read zero; NULL: memory is kept */
+  /* returns whole segments to the system; they then read zero. NULL: memory is kept */
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
   RtRaces *races;           /* of the race detector; NULL: it is off */
-  /* calls a function of an extension, by any worker: arguments in `values`, where its result goes;
-   * 0: it failed. NULL: there are none */
+  /* calls a function of an extension, from any worker: `values` holds the arguments, then the
+   * result; returns 0 if it failed. NULL if no extension is loaded */
   int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
   void *extensions;         /* for `native` */
-  /* A counted array is used next, by the host region, so many bytes at `from`, or by the tasks that
-   * follow, from `from` on: returns where these find it. NULL: both find it in one place. */
+  /* Moves a counted array to where it is used next (`use`, an RtArrayUse): `size_bytes` at `from`
+   * for the host region, or everything from `from` on for the tasks that follow. Returns where they
+   * find it. NULL if host and tasks share memory. */
   const uint8_t *(*move)(struct RtContext *context, RtCounted *counted, const uint8_t *from,
                          uint64_t size_bytes, int32_t use);
   RtAllocator *allocator;   /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
-  /* loops that read and write so many bytes may store past the caches */
+  /* loops that read and write at least this many bytes may use non-temporal stores */
   uint64_t stream_bytes;
 } RtContext;
 
@@ -506,27 +508,27 @@ typedef struct RtGpuLaunch {
   int64_t begin, end;
 } RtGpuLaunch;
 
-/* What a service entry takes, by value: see service_cuda.c. One thread runs the first of each pair,
- * any number of them the second, which follows it and returns at once if nothing is left to do.
- *     rg_service_trees   refreshes and collects every tree of the context; `number` 1: refreshes;
- *                        by the threads of one block, which share what hangs below freed nodes.
- *                        Adds to *result how many trees it freed nodes of; NULL: does not
- *     rg_service_zero    zeroes the nodes freed
+/* What a service entry takes, by value: see service_cuda.c. One thread runs the first of each pair;
+ * any number of threads run the second, which follows it and returns at once if no work is left.
+ *     rg_service_trees   refreshes every tree of the context and, unless `number` is 1, collects;
+ *                        run by one block, whose threads divide the descendants of freed nodes.
+ *                        Adds the number of trees that freed nodes to *result, unless it is NULL
+ *     rg_service_zero    zeroes the freed nodes
  *     rg_service_clear, rg_service_clear_end
- *                        manager `number` of tree `tree`, after a refresh, loses all its nodes: the
- *                        first of the two is for any number of threads
- *     rg_service_clear_cells    so do all cells of mask `number` what they hold, after those; by
- *                        any number of threads
- *     rg_service_visit   what the frame, an RtVisit, asks of tree 0, which is refreshed then unless
- *                        the way was CLEAR; by one thread
- *     rg_service_list    the list of manager `number` of tree `tree` becomes that of now,
- *     rg_service_fill    or it is made here, in any order; if `in_order`, whole warps count here
- *     rg_service_enter   and enter nodes here; result: a number for each of the warps
- *     rg_service_order   its order `depth`, of that list, has memory; then, by many threads,
+ *                        after a refresh, free all nodes of manager `number` of tree `tree`; any
+ *                        number of threads may run the first
+ *     rg_service_clear_cells    after those, clears all cells of mask `number`; any number of
+ *                        threads
+ *     rg_service_visit   does what the frame, an RtVisit, asks of tree 0, then refreshes the tree
+ *                        unless the way was CLEAR; one thread
+ *     rg_service_list    updates the list of manager `number` of tree `tree`,
+ *     rg_service_fill    or leaves it to this entry, which builds it in any order; with `in_order`
+ *     rg_service_enter   whole warps count in `fill` and enter nodes here; result: a count per warp
+ *     rg_service_order   gets memory for order `depth` of that list; then many threads run
  *     rg_service_order_look    is the list sorted already?
- *     rg_service_order_copy    rows of the list, runs of which are sorted,
- *     rg_service_order_merge   by merging runs, RT_ORDER_RUNS at once: `turn` 0, 1 .. until
- *                        RT_ORDER_RUN * RT_ORDER_RUNS^turn is as much as all rows */
+ *     rg_service_order_copy    copies rows of the list and sorts runs of them
+ *     rg_service_order_merge   merges RT_ORDER_RUNS runs at once; repeated with `turn` 0, 1 ..
+ *                        until RT_ORDER_RUN * RT_ORDER_RUNS^turn covers all rows */
 enum { RT_GPU_LANES = 32 };   /* threads of a warp */
 enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
@@ -537,9 +539,9 @@ typedef struct RtGpuService {
   union { int32_t nodes_per_change, turn; };
 } RtGpuService;
 
-/* What rg_begin_block takes, by value: `words`, `count` of them, go to `to`, a launch's block; but
- * of those from RtContext.stop to the end of its error what the launch before has in its own, if
- * there is one. By the threads of one block. */
+/* What rg_begin_block takes, by value: it copies `count` words to `to`, a launch's block, except
+ * that those from RtContext.stop to the end of its error come from the block of the launch before,
+ * if there is one. Run by the threads of one block. */
 enum { RT_GPU_BLOCK_WORDS = 256 };
 typedef struct RtGpuBlock {
   uint32_t *to;
@@ -548,20 +550,19 @@ typedef struct RtGpuBlock {
   uint32_t words[RT_GPU_BLOCK_WORDS];
 } RtGpuBlock;
 
-/* All active cells of a level: in the live nodes of a manager, from each on at
+/* All active cells of a level: in each live node of a manager, at
  * offset + sum of digit_k * strides[k], for every digit_k below counts[k]. */
 typedef struct RtGpuCells {
-  int32_t manager, depth;   /* -1: roots' containers, of which the offsets are addresses */
-  int32_t masked;           /* the digit that has bits, the last such; -1: none */
-  int32_t is_list;          /* of the only digit, those below the list's end */
+  int32_t manager, depth;   /* manager -1: the root's container; the offsets are addresses */
+  int32_t masked;           /* the last digit that has mask bits; -1: none */
+  int32_t is_list;          /* the only digit counts elements of a list, up to the list's end */
   uint64_t offset;
-  uint64_t mask_offset;     /* of the bits' words, which the digits before that one move, too */
+  uint64_t mask_offset;     /* of the mask words; the digits before `masked` apply to it, too */
   uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
 } RtGpuCells;
 
-/* What rg_service_set takes, by value: `bits` go to a number of every cell. If it copies, what is
- * at from_offset and by from_strides, in the same node, goes there instead. Any number of
- * threads. */
+/* What rg_service_set takes, by value: it stores `bits` in one number of every cell, or, if it
+ * copies, the number at from_offset and from_strides of the same node. Any number of threads. */
 typedef struct RtGpuSet {
   RtTree *tree;
   RtGpuCells cells;
@@ -569,9 +570,8 @@ typedef struct RtGpuSet {
   uint64_t copies, from_offset, from_strides[RT_MAX_LEVELS];
 } RtGpuSet;
 
-/* What the host asks of one cell of a tree that is on a GPU, done by one thread: a frame's words
- * are an RtVisit, its steps from the root on, and the numbers of the cell that are written or
- * read. */
+/* A host access to one cell of a tree that is on a GPU, done by one thread. The frame holds an
+ * RtVisit, its steps from the root on, and the numbers of the cell to write or read. */
 typedef enum RtVisitWay {
   RT_VISIT_FIND,            /* of a list: its length */
   RT_VISIT_ENSURE,
@@ -591,7 +591,7 @@ typedef enum RtVisitKind {
 typedef struct RtVisit {
   int32_t way, step_count, part_count;
   int32_t reads;            /* the numbers; else they are written */
-  int64_t is_there;         /* out: the way came to its end */
+  int64_t is_there;         /* out: 1 if all steps led to existing cells */
   int64_t value;            /* out, of a list: its length, else which element; -1: none */
 } RtVisit;
 typedef struct RtVisitStep { /* as a step of snode/path.h */
@@ -609,14 +609,14 @@ typedef struct RtVisitPart {
   uint64_t bits;
 } RtVisitPart;
 
-/* What rg_service_copy does, by any number of threads: numbers of all active cells of a level go to
- * the cells with the same indices of tree 0, which come to be; or to a table, row by row. A frame's
- * words are an RtGpuCopy, for each of cells.counts its RtGpuDigits, the RtGpuCopySteps in tree 0,
- * from the root on, and the RtGpuCopyParts. */
+/* What rg_service_copy does, by any number of threads: it copies numbers of all active cells of a
+ * level to the cells with the same indices in tree 0, activating those, or to a table, row by row.
+ * The frame holds an RtGpuCopy, an RtGpuDigits for each of cells.counts, the RtGpuCopySteps in
+ * tree 0 from the root on, and the RtGpuCopyParts. */
 typedef struct RtGpuDigits { /* as those of a step of snode/path.h */
   int64_t count;
   int64_t positions[RT_MAX_AXES], sizes[RT_MAX_AXES], weights[RT_MAX_AXES];
-  int64_t wraps[RT_MAX_AXES]; /* the index has more than this digit */
+  int64_t wraps[RT_MAX_AXES]; /* 1: the index has more than this digit */
 } RtGpuDigits;
 typedef struct RtGpuCopy {
   RtTree *from;             /* not tree 0 */
@@ -624,30 +624,30 @@ typedef struct RtGpuCopy {
   int64_t first, count;     /* its elements */
   int64_t shape[RT_MAX_AXES]; /* of all elements */
   int32_t rank, step_count, part_count, pad;
-  /* an index begins with weights[k] * the node's coordinates[positions[k]]; position -1: with 0 */
+  /* index k starts at weights[k] * the node's coordinates[positions[k]]; position -1: at 0 */
   int64_t positions[RT_MAX_AXES], weights[RT_MAX_AXES];
   RtGpuCells cells;         /* strides lead to the places of cells, the last is 0 */
 } RtGpuCopy;
 typedef struct RtGpuCopyStep {
-  RtVisitStep step;         /* but for the cell's number and key */
+  RtVisitStep step;         /* without the cell's number and key */
   RtGpuDigits digits;
 } RtGpuCopyStep;
 typedef struct RtGpuCopyPart { /* bytes */
   uint64_t from_offset, from_stride, to_offset, to_stride, size;
 } RtGpuCopyPart;
 
-/* Of a GPU, memory for arrays that kernels make: RtContext.allocator, see heap_gpu.h. */
+/* A GPU's memory for arrays that kernels make: RtContext.allocator, see heap_gpu.h. */
 enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };
 
 typedef struct RtGpuHeap {
-  /* that headers name; all zero: nothing is counted or checked */
+  /* the allocator that headers name; all zero: nothing is counted or checked */
   _Alignas(64) RtAllocator allocator;
-  uint64_t at;              /* of whole units; both are the host's to write */
+  uint64_t at;              /* address, whole units; only the host writes this and `capacity` */
   uint64_t capacity;        /* bytes; grows between tasks */
   uint64_t top;             /* bytes; atomic */
   uint64_t free[RT_GPU_STACKS][RT_GPU_SIZES]; /* atomic; 0: there are none */
 } RtGpuHeap;
-/* `stack`: any number, at best another for each thread. NULL: there is no memory left. */
+/* `stack`: any number, ideally different for each thread. NULL if out of memory. */
 void *rt_gpu_heap_take(RtGpuHeap *heap, uint64_t size_bytes, uint32_t stack);
 void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32_t stack);
 
@@ -657,31 +657,32 @@ void rt_gpu_heap_give(RtGpuHeap *heap, void *memory, uint64_t size_bytes, uint32
 /* Initialises a tree whose caller-given members are set. Allocates nothing; charging the budget for
  * the root's container is left to the caller. */
 void rt_tree_init(RtTree *tree, int32_t worker_count);
-/* After a task or host call that may have changed topology: frees nodes under deactivated nodes,
- * too, and updates live counts and versions; nothing is reused yet. Returns immediately if nothing
- * changed. */
+/* To be called after a task or host call that may have changed topology: frees the descendants of
+ * deactivated nodes and updates live counts and versions; nothing is reused yet. Returns at once if
+ * nothing changed. */
 void rt_tree_refresh(RtContext *context, RtTree *tree);
-/* Settles, then returns recycled nodes to the free lists; 0: there was nothing to do. */
+/* Refreshes, then returns recycled nodes to the free lists; 0: there was nothing to do. */
 int rt_tree_collect(RtContext *context, RtTree *tree);
 /* Collects, then frees chunks without a live node: to the system (RtContext.discard), the budget
  * and the arena's vacant segments. Returns the bytes freed. */
 uint64_t rt_tree_compact(RtContext *context, RtTree *tree);
-/* One more chunk of so many segments, in the order of the calls: 0: there is no memory, or it has
- * no room for a node. For trees that are to be as they were somewhere else. */
+/* Adds a chunk of that many segments, to recreate a tree's chunks in their original order. 0 if out
+ * of memory, or if the chunk is too small for a node. */
 int rt_chunk_make(RtTree *tree, int32_t manager, uint64_t segments);
-/* Settles, then updates the list of active nodes of a manager; 0: it cannot grow
+/* Refreshes, then updates the list of active nodes of a manager; 0 if it cannot grow
  * (context->error). */
 int rt_list_update(RtContext *context, RtTree *tree, int32_t manager);
-/* Is the entry, of the running epoch, a race? Then a writer and another iteration, the lowest. */
+/* Is the entry, of the current epoch, a race? If so, stores a writer and the lowest other
+ * iteration. */
 int rt_race_of(const RtShadow *entry, RtTouch *writer, RtTouch *other);
-/* Charges the budget, asking the host if it is too small; 0: no room. */
+/* Charges the budget, asking the host for a larger one if it is too small; 0 if that fails. */
 int rt_budget_take(RtBudget *budget, uint64_t bytes);
 /* The key of stream `number` of a seed. */
 uint64_t rt_random_key(uint64_t seed, uint64_t number);
 uint64_t rt_random_next_key(RtRandom *random, uint32_t is_global);
-uint64_t rt_random_own_key(const RtRandom *random); /* of the stream that is the host's own */
+uint64_t rt_random_own_key(const RtRandom *random); /* of the host's own stream */
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
-/* of its chunks, tables and logs: its share of the budget without the root */
+/* Size of its chunks, tables and logs: its share of the budget without the root. */
 uint64_t rt_tree_bytes(const RtTree *tree);
 
 #endif

@@ -3,8 +3,8 @@
  *     | root .. | chunk | vacant | table | chunk ..       | never used ..
  *     0       bottom                                     top       reserved
  *
- * The segment map (RtTree.segment_owner) has the owner of each, so it is also the list of vacant
- * ones: 0 between bottom and top. A run is searched there first; if there is none, top is raised.
+ * The segment map (RtTree.segment_owner) has the owner of each segment, so it also shows the vacant
+ * ones: 0 between bottom and top. A vacant run is searched first; if there is none, top is raised.
  * All of this is under one lock of the tree: a manager allocates once per chunk, and chunks grow.
  * The budget is shared by all trees of a runtime: charged first, released last. */
 #include "atomic.h"
@@ -12,7 +12,7 @@
 
 /* -- budget ------------------------------------------------------------------------------------ */
 
-/* Does the limit allow so many bytes in total, possibly after asking the host? */
+/* Does the limit allow that many bytes in total, possibly after asking the host for more? */
 static int is_allowed(RtBudget *budget, uint64_t bytes) {
   uint64_t limit = rt_load_long(&budget->limit);
   if (bytes <= limit) return 1;

@@ -1,8 +1,8 @@
-/* service_cuda.c - what the device asks of the runtime between tasks, as entries of a GPU module of
- * their own: the same functions that the core calls on a CPU, run by one thread, or by one block,
- * whose threads share what takes time there; each followed by an entry for all threads: zeroing
- * nodes, filling a list. What the first found to do is in the managers, so that the host need not
- * know it. */
+/* service_cuda.c - the runtime's work between tasks, as entries of a GPU module of their own. They
+ * call the functions that the core calls on a CPU, by one thread, or by one block whose threads
+ * share the expensive parts. Each is followed by an entry for all threads, which zeroes nodes or
+ * fills a list. The first entry leaves the work for the second in the managers, so the host need
+ * not know of it. */
 #include "node.h"
 
 #define SERVICE __attribute__((nvptx_kernel)) void
@@ -19,7 +19,8 @@ static uint64_t thread_count(void) {
 
 /* -- refresh, collect, zero -------------------------------------------------------------------- */
 
-/* Where nothing lives any more, a node is taken by an addition again, not from a chain. */
+/* If no node is live any more, chunks are reopened: taking a node is then an addition again instead
+ * of a pop from a chain. */
 static int collect(RtContext *context, RtTree *tree) {
   for (int32_t m = 0; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];
@@ -31,7 +32,7 @@ static int collect(RtContext *context, RtTree *tree) {
     RtManager *manager = &tree->managers[m];
     if (!manager->zeroing_is_due || manager->live_count) continue;
     rt_nodes_reopen(tree, manager, context->worker_count);
-    manager->list_version = 0; /* positions of nodes past `handed` are to be forgotten */
+    manager->list_version = 0; /* nodes past `handed` must lose their list positions */
   }
   return freed;
 }
@@ -50,7 +51,7 @@ SERVICE rg_service_trees(RtGpuService service) {
 
 typedef uint64_t Pair __attribute__((vector_size(16), may_alias));
 
-/* A warp per node, its lanes side by side. */
+/* One warp zeroes a node; its lanes write adjacent memory. */
 static void zero_nodes(const RtTree *tree, const RtManager *manager, uint64_t lane, uint64_t warp,
                        uint64_t warps) {
   uint64_t pairs = manager->node_size / sizeof(Pair);
@@ -60,7 +61,7 @@ static void zero_nodes(const RtTree *tree, const RtManager *manager, uint64_t la
       Pair *node = (Pair *)(void *)(chunk->nodes + i * manager->node_size);
       if (chunk->states[i] != RT_NODE_USED) continue;
       for (uint64_t k = lane; k < pairs; k += LANES) node[k] = (Pair){0};
-      __nvvm_bar_warp_sync(~0u); /* all have seen the state */
+      __nvvm_bar_warp_sync(~0u); /* until all lanes have read the state */
       if (!lane) chunk->states[i] = RT_NODE_FRESH;
     }
   }
@@ -79,8 +80,8 @@ SERVICE rg_service_zero(RtGpuService service) {
 
 /* -- clear ------------------------------------------------------------------------------------- */
 
-/* Every node of manager `number` of tree `tree`, which is refreshed, and below it; but not after a
- * failure, as with any task. */
+/* Frees every node of manager `number` of tree `tree`, which is refreshed, and all nodes below;
+ * does nothing after a failure, as any task. */
 SERVICE rg_service_clear(RtGpuService service) {
   if (rt_stopped(service.context)) return;
   rt_clear_nodes(service.context->trees[service.tree], service.number, thread_number(),
@@ -99,7 +100,7 @@ SERVICE rg_service_clear_cells(RtGpuService service) {
                thread_count());
 }
 
-/* -- a cell that the host asks about ----------------------------------------------------------- */
+/* -- accesses by the host to one cell ---------------------------------------------------------- */
 
 SERVICE rg_service_visit(RtGpuService service) {
   if (thread_number()) return;
@@ -128,7 +129,7 @@ static uint64_t load_number(const RtGpuSet *set, const uint8_t *at) {
   }
 }
 
-/* Of a cell whose node, if it is in one, begins there. */
+/* Sets the number in a cell of `node`, which is NULL in the root's container. */
 static void set_number(const RtGpuSet *set, uint8_t *node, uint64_t cell) {
   uint8_t *at = node + set->cells.offset + offset_of(&set->cells, set->cells.strides, cell);
   const uint8_t *from = node + set->from_offset + offset_of(&set->cells, set->from_strides, cell);

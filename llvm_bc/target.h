@@ -21,9 +21,9 @@ static inline void rt_order_after(void) {}
 static inline void rt_order_before(void) {}
 #endif
 
-/* RT_SHARED: all threads share worker 0 and its part of each manager, so these change atomically.
- * So it is on a GPU, which has no workers; natively for tests (RT_SHARED_NATIVELY). RT_ALONE: there
- * are no callbacks into the host: tables do not grow, work is not split, memory is kept. */
+/* RT_SHARED: all threads share worker 0 and its part of each manager, so these change atomically:
+ * on a GPU, which has no workers, and natively in tests (RT_SHARED_NATIVELY). RT_ALONE: there are
+ * no callbacks into the host, so tables do not grow, work is not split, and memory is kept. */
 #if defined(__NVPTX__) || defined(RT_SHARED_NATIVELY)
 #define RT_SHARED 1
 #else

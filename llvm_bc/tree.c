@@ -1,7 +1,7 @@
 /* tree.c - initialises a tree's tables. */
 #include "node.h"
 
-enum { EXACT_BITS = 31 }; /* of an exact tag, for all coordinates: its last bit says what it is */
+enum { EXACT_BITS = 31 }; /* of an exact tag, for all coordinates; its last bit marks it as exact */
 
 static void manager_init(RtTree *tree, RtManager *manager) {
   manager->info_stride =

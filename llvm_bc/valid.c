@@ -1,11 +1,11 @@
-/* valid.c - a tree's own tables: every segment belongs to one chunk, one table or nobody, and all
- * of it is charged to the budget. */
+/* valid.c - invariants of a tree's own tables: every segment belongs to one chunk or table or is
+ * vacant, and all segments in use are charged to the budget. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "valid_check.h"
 
-/* Bytes by what they are used for. */
+/* Bytes by use. */
 typedef struct Use { uint64_t chunks, tables, vacant; } Use;
 
 static int is_inside(const RtTree *tree, const RtChunk *chunk, uint64_t segment) {

@@ -20,15 +20,15 @@ int rt_tree_is_valid(const RtTree *tree, int32_t worker_count, RtBroken *broken)
 /* Chunks, free and recycled lists, counts, every node and its slot. */
 int rt_manager_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count,
                         RtBroken *broken);
-/* The list of active nodes, and the notes of changes that it does not show yet. */
+/* The list of active nodes, and the recorded changes that it does not reflect yet. */
 int rt_list_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
-/* Of a hash: from coordinates to nodes. */
+/* A hash's table. */
 int rt_table_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count,
                       RtBroken *broken);
-/* Of a dynamic SNode: the lists in every node above; of a refreshed tree. */
+/* A dynamic SNode's lists in every node above it. The tree must be refreshed. */
 int rt_dynamic_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 
-/* What the owner fills in before rt_tree_init. */
+/* The members that the owner fills in before rt_tree_init. */
 int rt_tree_is_declared(const RtTree *tree, RtBroken *broken);
 
 /* Print the sentence and abort. */

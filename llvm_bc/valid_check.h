@@ -47,8 +47,8 @@ static inline int was_handed_out(const RtTree *tree, RtNode node) {
   return node.state < chunk->states + chunk->handed;
 }
 
-/* valid_node.c: every run of slots in the root's container, or in the live nodes above, until a
- * visit gives 0. */
+/* valid_node.c: visits every run of slots in the root's container, or in the live nodes above,
+ * until a visit returns 0. */
 typedef int SlotsVisit(const Check *c, const uint32_t *slots, uint64_t count, void *data);
 int rt_visit_slots(const Check *c, SlotsVisit *visit, void *data);
 

@@ -1,5 +1,5 @@
-/* valid_declared.c - what a tree's owner fills in before rt_tree_init: every slot lies in its
- * parent, and the weights of digits follow from the sizes of levels. */
+/* valid_declared.c - checks the members that a tree's owner fills in before rt_tree_init: every
+ * slot lies in its parent, and the weights of digits follow from the sizes of levels. */
 #include "valid_check.h"
 
 /* The byte past the last slot, from the start of the parent or the root's container. */
@@ -29,7 +29,7 @@ static int level_is_valid(const Check *c, const RtLevel *level, int64_t *weights
   return 1;
 }
 
-/* From the innermost outward, as the digits weigh. */
+/* Goes from the innermost level outward, since weights multiply that way. */
 static int levels_are_valid(const Check *c) {
   const RtManager *manager = c->manager;
   int64_t weights[RT_MAX_AXES];

@@ -1,5 +1,5 @@
-/* valid_find.c - every live node can be found: in the list of active nodes, in a hash's table, in
- * the list that it is a chunk of. */
+/* valid_find.c - checks that every live node can be found: in the list of active nodes, in a hash's
+ * table, and, if it is a chunk of a list, in that list. */
 #include "hash.h"
 #include "valid_check.h"
 
@@ -35,7 +35,7 @@ static int entry_is_valid(const Check *c, uint64_t at, int is_current) {
   return 1;
 }
 
-/* Counts the nodes that know a place, and those that are noted. */
+/* Counts the nodes that have a list position, and those on a touched list. */
 static int places_are_valid(const Check *c, uint64_t *placed, uint64_t *noted) {
   for (const RtChunk *chunk = chunk_first(c->tree, c->manager); chunk;
        chunk = chunk_next(c->tree, chunk))

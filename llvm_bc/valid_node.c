@@ -1,8 +1,8 @@
-/* valid_node.c - every node that a manager has handed out is live, in its slot and counted, or on
- * exactly one list. */
+/* valid_node.c - checks that every node that a manager has handed out is either live, in its slot
+ * and counted, or on exactly one list. */
 #include "valid_check.h"
 
-/* A set of handles, as far as two of them can be compared without memory. */
+/* A fingerprint of a set of handles, by which two sets are compared without memory. */
 typedef struct Tally { uint64_t count, sum; } Tally;
 
 static void tally_add(Tally *tally, uint32_t handle) {
@@ -47,7 +47,7 @@ static int chunks_are_valid(const Check *c) {
 
 /* -- a node, and its slot ---------------------------------------------------------------------- */
 
-/* A cell lies in the parent's cell, and in none but the shape where that is the root. */
+/* A cell must lie in its parent's cell; below the root, inside the shape. */
 static int coordinates_are_valid(const RtManager *manager, const RtNodeInfo *info,
                                  const RtNodeInfo *parent) {
   for (int32_t a = 0; a < manager->axis_count; a++) {
@@ -86,7 +86,7 @@ static int live_node_is_valid(const Check *c, const RtNodeInfo *info, uint32_t h
 
 /* -- all nodes --------------------------------------------------------------------------------- */
 
-/* Adds what is on the list to `idle`. */
+/* Adds the nodes on the list to `idle`. */
 static int idle_list_is_valid(const Check *c, uint32_t first, int is_recycled, uint32_t last,
                               Tally *idle) {
   uint32_t end = 0;

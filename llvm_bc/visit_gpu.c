@@ -1,10 +1,10 @@
-/* visit_gpu.c - what the host asks of one cell of a tree that is on a GPU, done by one thread
- * there: the way of tree/cell.c, with the numbers of cells that the host found for its index. And
- * copies of all cells of another tree, whose threads find them for theirs. */
+/* visit_gpu.c - host accesses to one cell of a tree that is on a GPU, done by one thread there. It
+ * walks like tree/cell.c, along the cell numbers that the host computed from the index. Also copies
+ * of all cells of another tree, where each thread computes the numbers of its cells. */
 #include "node.h"
 
 typedef struct Place {
-  uint8_t *at;                /* of the cell that was selected: its node, or its container */
+  uint8_t *at;                /* of the selected cell: its node, or its container */
   uint64_t number;            /* in its container */
   uint8_t *node;              /* the last one entered, or the root's container */
 } Place;
@@ -52,7 +52,7 @@ static int take_key(RtContext *context, const RtVisitStep *step, int32_t way, Pl
   return enter(context, place, rt_hash_find(context, 0, step->number, place->node, step->key));
 }
 
-/* The list itself; then the place is that of the element that was added or removed. */
+/* The last step, to the list itself; moves the place to the element that was added or removed. */
 static int take_list(RtContext *context, const RtVisitStep *step, RtVisit *visit, Place *place) {
   uint32_t *list = (uint32_t *)(void *)place->at;
   int32_t capacity = (int32_t)step->cell, slot = -1;
@@ -71,7 +71,7 @@ static int take_list(RtContext *context, const RtVisitStep *step, RtVisit *visit
   return 1;
 }
 
-/* 0: the cell is not there, or no longer. */
+/* One step; 0 if the cell does not exist, or does not exist any more. */
 static int take(RtContext *context, const RtVisitStep *step, int32_t way, RtVisit *visit,
                 Place *place) {
   place->at += step->offset + place->number * step->stride;
@@ -100,7 +100,7 @@ static void move_part(const RtVisit *visit, RtVisitPart *part, Place place) {
   }
 }
 
-/* On the way there, cells that are missing stay so unless one is to be made below them. */
+/* What to do with missing cells on the way: they are made only if the cell at its end is. */
 static int32_t way_to(const RtVisit *visit, int32_t k) {
   if (k + 1 == visit->step_count) return visit->way;
   int makes = visit->way == RT_VISIT_ENSURE || visit->way == RT_VISIT_APPEND;
@@ -126,7 +126,7 @@ static int64_t quotient(int64_t a, int64_t b) { /* floor */
   return q - (a % b < 0);
 }
 
-/* Of the share's cell. */
+/* The index of the share's current cell. */
 static void find_index(const RtGpuCopy *copy, const RtGpuDigits *digits, const RtGpuShare *share,
                        int64_t *index) {
   const RtGpuCells *cells = &copy->cells;
