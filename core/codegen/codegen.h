@@ -1,6 +1,6 @@
-/* codegen.h - a kernel's host region and tasks (ir/task.h, after the pass `places`) become LLVM
+/* codegen.h - emits a kernel's host region and tasks (ir/task.h, after the pass `places`) as LLVM
  * functions. Knows the LOW ops and the entry points of rt.h; leaves trees, layouts and analyses to
- * the passes before, and inlining, optimising and targets to the room jit.
+ * the passes, and inlining, optimisation and targets to the room jit.
  *
  *     void rg_host(RtContext *context)
  *     void rg_task_<n>(RtContext *context, RtWorker *worker, int64_t begin, int64_t end)
@@ -19,22 +19,22 @@ typedef enum CodegenPart {
   CODEGEN_GPU_TASKS
 } CodegenPart;
 
-/* Of a kernel that several modules share: the number of this one. The host region is in share 0; a
- * kernel with functions that call themselves is not shared. */
+/* Which part of a kernel goes into this module, where several modules divide one kernel. The host
+ * region is in share 0; a kernel with recursive functions is not divided. */
 typedef struct CodegenShare {
   int number;
-  const int *share_of_task; /* by task; NULL: one module has all */
+  const int *share_of_task; /* by task; NULL: one module has all tasks */
 } CodegenShare;
 
-/* What of the processor matters here. */
+/* The properties of the processor that code generation depends on. */
 typedef struct CodegenTarget {
-  bool has_fast_gathers; /* of 64 bits a lane: faster than loads of each lane */
+  bool has_fast_gathers; /* a gather of 64 bits per lane is faster than a load per lane */
   bool estimates_roots;  /* 1 / sqrt(x) to 14 bits, in vectors of 128 to 512 bits */
 } CodegenTarget;
 
-/* Emits into `module`, which the caller owns, with the caller's builder. Runs under guard_run:
- * out of memory, module and builder are left as they are, to be disposed of. False with
- * codegen.failed for a kernel that is not in the form that task.h describes. */
+/* Emits into `module`, which the caller owns, with the caller's builder. Must run under guard_run:
+ * if memory runs out, module and builder are left incomplete, and the caller disposes of them.
+ * False with codegen.failed for a kernel that is not in the form that task.h describes. */
 bool codegen_kernel(Scratch *scratch, LLVMModuleRef module, LLVMBuilderRef builder,
                     const IrKernel *kernel, CodegenPart part, CodegenShare share,
                     CodegenTarget target, Error *err);

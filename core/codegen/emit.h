@@ -1,5 +1,5 @@
-/* emit.h - what the files of this room share: the state of emitting one kernel, and which file
- * emits what.
+/* emit.h - shared by the files of this room: the state of emitting one kernel, and the functions of
+ * each file.
  *
  * A value is uniform (a scalar) or, inside a ROW of width W > 1, per lane (<W x T>); where the two
  * are mixed, the uniform one is broadcast. A bool is i1 in registers and i8 in memory. Everything
@@ -12,12 +12,12 @@
 #include "ir/lanes.h"
 #include "ir/task.h"
 
-/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. In
- * lanes, of a loop whose lanes part: variables for masks, or NULL. */
+/* The targets of `break` and `continue`. `leave` is NULL for a body, which has only `continue`. For
+ * a divergent loop in lanes, also variables for masks; else these are NULL. */
 typedef struct Exit {
   LLVMBasicBlockRef leave, again;
-  LLVMValueRef rejoin; /* lanes that have come to the end of the turn */
-  LLVMValueRef gone;   /* lanes that have left for a loop further out */
+  LLVMValueRef rejoin; /* lanes that have reached the end of the iteration */
+  LLVMValueRef gone;   /* lanes that have left for an outer loop */
 } Exit;
 
 /* A worker's partial of a reduction: a variable in the task function, combined once at its end. */
@@ -33,43 +33,43 @@ typedef struct Share {
 typedef struct LaneLoop {
   const IrRegion *body;
   const LaneFact *facts;     /* of it */
-  /* its parameter that counts up by one from lane to lane; NULL: it is that of `nodes`, each lane
-   * at a node of its list */
+  /* its parameter that increases by one per lane; NULL for a task over `nodes`, where each lane is
+   * at another node of the list */
   const IrInst *index;
   const IrTask *nodes;
   int width;
-  /* then those that counted (reduce.c) run this one by one; NULL: none */
+  /* the scalar body that those lanes run which counted something (reduce.c); NULL: none */
   const IrRegion *found;
-  LLVMValueRef turns;        /* a variable: the stop word is polled now and then; NULL: it is not */
+  LLVMValueRef turns;        /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
-/* Cells of a hash that a group of lanes found for a later one, in variables: hash.c. */
+/* Hash cells that one vector of iterations prefetched for a later one, in variables: hash.c. */
 enum { AHEAD_GROUPS = 2 };
 typedef struct AheadCells {
   int tree;
   int64_t manager;
-  int axis_count, width, groups; /* after so many groups they are asked for; 0: there are none */
-  /* by groups ago */
+  int axis_count, width, groups; /* they are used `groups` vectors later; 0: there are none */
+  /* by age, in vectors */
   LLVMValueRef coordinates[AHEAD_GROUPS + 1][RT_MAX_AXES], cells[AHEAD_GROUPS + 1];
-  LLVMValueRef found[AHEAD_GROUPS + 1]; /* i64: lanes that looked */
+  LLVMValueRef found[AHEAD_GROUPS + 1]; /* i64: lanes that did the look-up */
 } AheadCells;
 
-/* The cells of a hash that were found last, in variables, for all lanes or for what is one for all:
- * hash.c. */
+/* The hash cells found by the last look-up, in variables: one per lane, or one that all lanes share
+ * (width 1): hash.c. */
 typedef struct LastCells {
   int tree;
   int64_t manager;
   int axis_count, width;
-  bool ensures;                         /* by HASH_ENSURE, which makes them */
+  bool ensures;                         /* by HASH_ENSURE, which creates cells */
   LLVMValueRef coordinates[RT_MAX_AXES], cells;
-  LLVMValueRef found;                   /* i64: lanes that looked */
+  LLVMValueRef found;                   /* i64: lanes that did the look-up */
 } LastCells;
 
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
-  LaneLoop loop;          /* `facts` NULL: straight code */
-  int step;               /* cells at a time */
+  LaneLoop loop;          /* `facts` NULL: the body is straight-line code */
+  int step;               /* cells per iteration */
   int rest;               /* lanes of the last step that are in the row; 0: all */
   LLVMValueRef position;  /* i32: of the first lane */
   LLVMValueRef word;      /* of a masked ROW: its bits */
@@ -102,14 +102,14 @@ typedef struct Codegen {
   bool is_host, is_serial;         /* a serial task may call what the host region may */
   LLVMValueRef rt_context, worker; /* parameters; `worker` of the host function is worker 0 */
   LLVMValueRef entry_end;          /* terminator of the entry block: hoisted values go before it */
-  LLVMBasicBlockRef finish;        /* where a stopped function returns; */
-  LLVMBasicBlockRef done;          /* and one that has done all, if that is elsewhere */
-  LLVMValueRef cursor;             /* of a task that counts; else NULL */
-  LLVMValueRef found;              /* a variable: the lanes that counted; NULL: they sum up */
+  LLVMBasicBlockRef finish;        /* where a stopped function returns */
+  LLVMBasicBlockRef done;          /* where a completed function returns, if not at `finish` */
+  LLVMValueRef cursor;             /* of a task that counts (claim.c); else NULL */
+  LLVMValueRef found;              /* variable: the lanes that counted; NULL: REDUCE sums */
   LLVMValueRef frame, ambient;     /* hoisted, NULL until used */
-  const IrTask *gpu_task;          /* NULL: on no GPU */
-  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy, on a
-   * GPU where the root would lie of which the block has a copy */
+  const IrTask *gpu_task;          /* NULL: not for a GPU */
+  /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy; on a
+   * GPU the address that the root would have in the block's copy */
   LLVMValueRef *roots, *bases, *reserved, *large, *private_copies;
   LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
   LLVMValueRef *values;            /* by inst id */
@@ -120,45 +120,47 @@ typedef struct Codegen {
   LLVMValueRef *tables;            /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
   Row *row;                        /* NULL: not inside a ROW */
-  /* of a leaf that threads share: this one's number and how many there are, i32; NULL: it is not */
+  /* for a leaf that GPU threads share: this thread's number among them, and their number, i32; NULL
+   * if not shared */
   LLVMValueRef mate, mates;
-  bool is_alone;             /* one thread has it, as in an ordered task */
+  bool is_alone;             /* a single thread does the whole leaf, as in an ordered task */
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
-  ContextList list;                /* of a task over nodes on a GPU; entries NULL: of none */
-  struct Told {                    /* between a WHO and its TELL: gpu_share.c */
-    int64_t lanes, turns;
+  ContextList list;                /* of a task over nodes on a GPU; entries NULL: other tasks */
+  struct Told {                    /* shared look-ups, between a WHO and its TELL: gpu_share.c */
+    int64_t lanes, turns;          /* of a group; iterations of the loop over look-ups */
     LLVMValueRef row, mask, turn;
-    LLVMBasicBlockRef head;        /* NULL: not there */
+    LLVMBasicBlockRef head;        /* NULL outside */
   } told;
-  int64_t told_bytes;              /* of a block's memory, for what its threads tell each other */
+  int64_t told_bytes;              /* of a block's memory, used for shared look-ups */
   int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
   const LaneFact *lanes;           /* of a body in lanes; NULL: none */
-  LLVMValueRef mask;               /* the lanes that run; NULL: all */
-  bool fault_stays;                /* a FAULT of one lane: what follows is emitted by lane_fault */
-  /* of the last quotient by roots: what divided, its inverse, and the block that has it */
+  LLVMValueRef mask;               /* the active lanes; NULL: all */
+  bool fault_stays;                /* a FAULT of one lane: lane_fault emits the code after it */
+  /* of the last division by roots: the divisor, its inverse, and the block that computes it */
   struct { LLVMValueRef divisor, power; LLVMBasicBlockRef block; bool is_sloped; } root;
-  bool *sloped;                    /* by id: quotients without their slope, root_sums.c; or NULL */
-  bool is_sloped;                  /* the inst being emitted */
-  bool in_all;                     /* in the version of an arm for all lanes */
-  bool has_few_updates;            /* plain ones, the body in lanes: LANE_FEW_UPDATES at most */
+  bool *sloped;                    /* by id: quotients whose slope factor is omitted; or NULL */
+  bool is_sloped;                  /* the inst being emitted is one: root_sums.c */
+  bool in_all;                     /* in the copy of an arm for all lanes active */
+  bool has_few_updates;            /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
   AheadCells ahead;
   VEC(LastCells) last_cells;
-  const IrTask *task;              /* being emitted; NULL: it is none */
+  const IrTask *task;              /* the task being emitted, or NULL */
   LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
-  VEC(const IrInst *) fetched;     /* loads further on whose values are there: lane_cells.c */
-  LLVMValueRef least;              /* stream.c: i64; NULL: nothing goes past the caches */
-  bool wants_base;                 /* a linear value is that of lane 0, else all lanes */
+  VEC(const IrInst *) fetched;     /* later loads whose values were already read: lane_cells.c */
+  LLVMValueRef least;              /* stream.c: i64; NULL: no non-temporal stores */
+  bool wants_base;                 /* value_of a linear value returns lane 0's; else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
-void guards_release(Codegen *g);   /* where the function ends */
+void guards_release(Codegen *g);   /* at the end of the function */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
-/* Of what it is made of in the region: is all of it pure, so that it can be emitted anywhere? */
+/* Are the inst and all its transitive operands in the region pure, so that they can be emitted
+ * anywhere? */
 bool emit_is_pure(const IrInst *inst, const IrRegion *region);
-/* The inst, and before it what it is made of in the region. */
+/* Emits the transitive operands of the inst in the region, then the inst. */
 void emit_with_operands(Codegen *g, const IrInst *inst, const IrRegion *region);
 
 /* -- value.c: types, constants, values by inst, functions -------------------------------------- */
@@ -168,7 +170,7 @@ LLVMTypeRef value_memory_type(Codegen *g, Type type); /* bool: i8 */
 LLVMTypeRef value_lanes(LLVMTypeRef type, int width); /* the type itself when width is 1 */
 bool value_is_vector(LLVMValueRef value);
 int value_width(LLVMValueRef value);
-/* of an integer type, or a vector of one: all lanes */
+/* a constant of an integer type, or of a vector of one: the same in all lanes */
 LLVMValueRef value_integer(LLVMTypeRef type, int64_t number);
 LLVMValueRef value_real(LLVMTypeRef type, double number);
 LLVMValueRef value_index(Codegen *g, int64_t number);         /* i64 */
@@ -182,12 +184,14 @@ LLVMValueRef value_lane(Codegen *g, LLVMValueRef value, int lane);
 LLVMValueRef value_extend(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_from_memory(Codegen *g, LLVMValueRef value, Type type);
 LLVMValueRef value_to_memory(Codegen *g, LLVMValueRef value, Type type);
-/* A GPU has several memories, and an access that may be to any of them asks which it is, and of
- * atomic ones does what each can. What kernels read as an address is of the one that all threads
- * have: LLVM is told so by way of a number, as it takes pairs of casts for none. */
+/* A GPU has several memories; a generic access must find out at run time which one it is to, and a
+ * generic atomic needs code for each. Addresses that kernels read are in global memory.
+ * value_global tells LLVM so by a conversion through an integer, since it would fold a pair of
+ * address space casts away. */
 enum { GPU_GLOBAL_MEMORY = 1 }; /* LLVM's address space */
 LLVMValueRef value_global(Codegen *g, LLVMValueRef pointer);
-/* Of a node or a tree's root, which begin with a granule: neighbours become one access. */
+/* Tells LLVM that the address of a node or of a tree's root is aligned to a granule, so that it may
+ * combine neighbouring accesses. */
 LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer);
 LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes);
 
@@ -195,7 +199,8 @@ LLVMBasicBlockRef block_new(Codegen *g, const char *name);
 void block_enter(Codegen *g, LLVMBasicBlockRef block);  /* the builder goes to its end */
 void block_jump(Codegen *g, LLVMBasicBlockRef to);
 void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
-/* Between the two, the builder is in the entry block: code emitted there runs once per call. */
+/* Between these two calls the builder is in the entry block: code emitted there runs once per call
+ * of the function. */
 LLVMBasicBlockRef block_hoist_begin(Codegen *g);
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back);
 /* an alloca of the entry block */
@@ -208,26 +213,26 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a);
 LLVMValueRef arith_convert(Codegen *g, Type from, Type to, LLVMValueRef a);
 LLVMValueRef arith_select(Codegen *g, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 LLVMValueRef arith_update(Codegen *g, IrUpdate op, Type type, LLVMValueRef old, LLVMValueRef value);
-/* reciprocal.c: FLOORDIV and MOD, where one is cheaper by multiplication */
+/* reciprocal.c: FLOORDIV and MOD by multiplication with the reciprocal, where that is cheaper */
 bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b);
 LLVMValueRef reciprocal_divide(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b);
-/* saturate.c: a float to an integer of that LLVM type, or lanes of it */
+/* saturate.c: converts a float to an integer of the LLVM type `target`, or to lanes of it */
 LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRef target);
 bool saturate_again(Codegen *g, const IrInst *inst); /* a CONVERT back to a float */
-/* root.c: a / b, where b is a power of a root and the machine does better than to divide; NULL:
- * it does not */
+/* root.c: a / b, where b is a power of a root and the machine estimates inverse roots; NULL if a
+ * division is better */
 LLVMValueRef root_divide(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
-/* Of cubes, lanes of that width may leave a factor out: root_sums.c. */
+/* Can sums of quotients by cubes, in lanes of that width, factor out the slope? root_sums.c. */
 bool root_has_slope(const Codegen *g, int width);
 double root_slope(void);
 typedef struct RootSum {
   const IrInst *variable, *quotient;
-  LLVMValueRef outside, inside; /* variables: the sum, and in the loop that of the quotients */
+  LLVMValueRef outside, inside; /* variables: the sum; the loop's sum of unscaled quotients */
 } RootSum;
 typedef struct RootSums { VEC(RootSum) items; } RootSums;
 RootSums root_sums_begin(Codegen *g, const IrInst *loop);
 void root_sums_end(Codegen *g, const RootSums *sums);
-/* marks it when the kernel is fast_math; returns it */
+/* adds fast-math flags if the kernel is fast_math; returns `value` */
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value);
 LLVMValueRef integer_floordiv(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef integer_mod(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b);
@@ -244,21 +249,21 @@ LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTy
                              LLVMValueRef *args, int count);
 /* kernel->trees; of the manager or mask */
 typedef struct Callee { int tree; int64_t number; } Callee;
-/* The entry's result (a bool as i1), from a value per operand of its row. */
+/* Calls the entry with a value per operand of its row; returns its result (a bool as i1). */
 LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count);
 void call_emit(Codegen *g, const IrInst *inst); /* CALL */
-/* slot.c: two entries that are not called */
+/* slot.c: entries that are expanded inline instead of called */
 LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot);
 LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot);
 LLVMValueRef slot_live(Codegen *g, LLVMValueRef slot);
 
-/* -- task_context.c: hoisted, except the last two ---------------------------------------------- */
+/* -- task_context.c: values of the context, hoisted, except the last two ----------------------- */
 LLVMValueRef context_frame(Codegen *g);
 LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
-LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes from there on */
+LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes, from the base on */
 LLVMValueRef context_large(Codegen *g, int tree); /* RT_TREE_LARGE */
 LLVMValueRef context_private_copy(Codegen *g, int tree);
 ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
@@ -268,11 +273,11 @@ void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
 void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
-/* An OFFSET, from `pointer`. */
+/* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
-/* The update of one element, by one value. */
+/* Updates one element by one value. */
 void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value);
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: marks an access as touching only elements of its field, or a slot; both return it. */
@@ -296,22 +301,21 @@ void control_loop(Codegen *g, const IrInst *inst);
 void control_exit(Codegen *g, const IrInst *inst); /* BREAK, CONTINUE */
 void control_print(Codegen *g, const IrInst *inst);
 void control_fault(Codegen *g, const IrInst *inst);
-/* an iteration: `continue` at its level goes to `again` */
+/* one iteration: `continue` at its level goes to `again` */
 void control_body(Codegen *g, const IrRegion *body, LLVMBasicBlockRef again);
-/* Branches to `again`; every so many iterations, counted in `counter`, polls the stop word
- * first. */
+/* Branches to `again`; polls the stop word first every so many iterations, counted in `counter`. */
 void control_back_edge(Codegen *g, LLVMValueRef counter, LLVMBasicBlockRef again);
 void loop_for(Codegen *g, const IrInst *inst);
-/* Its turns side by side, in straight code. */
+/* Emits a vectorised loop, from scalar code. */
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last);
-/* lane_sums.c: variables from outside to which a loop in lanes adds: between the two, they have a
- * partial sum per lane. */
+/* lane_sums.c: outside variables to which a vectorised loop adds have a partial sum per lane
+ * between these two calls. */
 typedef struct LaneSum { const IrInst *variable; LLVMValueRef outside; } LaneSum;
 typedef struct LaneSums { VEC(LaneSum) items; int width; } LaneSums;
 LaneSums sums_begin(Codegen *g, const IrInst *loop);
 void sums_end(Codegen *g, const LaneSums *sums);
-/* lane_turned.c: a loop whose bounds differ by lane, for one lane after the other; `lanes`: those
- * that run it. */
+/* lane_turned.c: runs a loop whose bounds differ by lane for one lane after the other, its
+ * iterations vectorised; `lanes`: the lanes that run it. */
 void lane_turned(Codegen *g, const IrInst *loop, LLVMValueRef lanes);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
 void row_active(Codegen *g, const IrInst *inst);
@@ -327,148 +331,152 @@ void row_emit(Codegen *g, const IrInst *inst);
 void row_load(Codegen *g, const IrInst *inst);
 void row_lane(Codegen *g, const IrInst *inst);
 
-/* -- turns.c: what all loops have between their blocks: exits, and masks in lanes ------------ */
+/* -- turns.c: one iteration of any loop: its region, exits, and masks in lanes ----------------- */
 typedef struct Turns {
   const IrInst *inst;
   LLVMValueRef entry;        /* the mask before the loop */
-  LLVMValueRef active;       /* variables: the lanes in the loop, */
-  LLVMValueRef rejoin, gone; /* see Exit; NULL where they are not needed */
+  LLVMValueRef active;       /* variable: the lanes in the loop; NULL if they do not diverge */
+  LLVMValueRef rejoin, gone; /* see Exit; NULL if not needed */
 } Turns;
 Turns turns_begin(Codegen *g, const IrInst *inst);
-/* The loop's region, once; goes on in a new block where another turn may follow. */
+/* Emits the loop's region, once; continues in a new block, where another iteration may follow. */
 void turns_emit(Codegen *g, const Turns *turns, LLVMBasicBlockRef leave, LLVMBasicBlockRef again);
 void turns_end(Codegen *g, const Turns *turns); /* after the loop */
 
 /* -- lane.c, lane_control.c, lane_memory.c: bodies in lanes ---------------------------------- */
-/* A body's insts in lanes, where that is not what a scalar body has; false: it is. */
+/* Emits an inst of a body in lanes; false if the scalar form serves for lanes, too. */
 bool lane_emit(Codegen *g, const IrInst *inst);
 LaneShape lane_shape(const Codegen *g, const IrInst *inst);
-LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* of a linear value: lane 0's */
+LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* lane 0's number of a linear value */
 LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step);
 LLVMTypeRef lane_mask_type(Codegen *g);
-LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all on for NULL */
+LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all lanes for NULL */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
 LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
-/* The lanes of the low bits of an integer, which are compared with a constant: machines without
- * registers for masks would take the bits one by one. */
+/* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
+ * mask registers would extract the bits one by one. */
 LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width);
 /* the lanes of a mask, a bit each, as an i64 */
 LLVMValueRef lane_bits(Codegen *g, LLVMValueRef mask);
 void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask); /* variable |= mask */
-void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in those that run */
-enum { LANE_FEW_UPDATES = 8 }; /* of a region: they are repeated per lane where all run */
-/* Several in their order in each lane; only the last may have a result that others use. */
+void lane_each(Codegen *g, const IrInst *inst); /* lane by lane, in the active ones */
+enum { LANE_FEW_UPDATES = 8 }; /* at most so many updates are unrolled per lane if all are active */
+/* Emits several insts lane by lane, in their order in each lane; only the last may have a result
+ * that other insts use. */
 void lane_walk(Codegen *g, const IrInst *const *insts, int count);
 void lane_if(Codegen *g, const IrInst *inst);
 void lane_for(Codegen *g, const IrInst *inst);
 bool lane_exit(Codegen *g, const IrInst *inst);
-/* The lanes of `mask` run no more, up to the exit of this number. */
+/* Deactivates the lanes of `mask` up to the exit of this number. */
 void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target);
-/* After an inst that lanes may have left: the rest of its region, `rest`, is passed over where none
- * is left. */
+/* After an inst in which lanes may have exited: skips the rest of the region if no lane is left. */
 typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
-/* lane_call.c: a call that has a form in lanes; false: it has none. See slot.c, hash.c,
- * lane_mask.c, lane_list.c */
+/* lane_call.c: emits a call that has a vector form; false: it has none. The forms are in slot.c,
+ * hash.c, lane_mask.c and lane_list.c. */
 bool lane_call(Codegen *g, const IrInst *inst);
 bool lane_slot(Codegen *g, const IrInst *inst);
 bool lane_hash(Codegen *g, const IrInst *inst);
-bool lane_hash_uniform(Codegen *g, const IrInst *inst); /* one for all lanes; false: as alone */
+bool lane_hash_uniform(Codegen *g, const IrInst *inst); /* one for all lanes; false: call it */
 bool lane_hash_fetch(Codegen *g, const IrInst *inst);
 bool lane_hash_clear(Codegen *g, const IrInst *inst);
 bool lane_mask_bits(Codegen *g, const IrInst *inst);
 bool lane_pop(Codegen *g, const IrInst *inst);
 bool lane_clear_list(Codegen *g, const IrInst *inst);
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers);
-/* lane_transpose.c: vectors of whole cells to a vector for each of their `count` numbers, in place,
- * and back */
+/* lane_transpose.c: lane_split transposes `count` vectors of whole cells, in place, to a vector for
+ * each number of a cell; lane_join is the inverse. */
 enum { LANE_MOST_PARTS = 16 }; /* numbers of a cell */
 void lane_split(Codegen *g, LLVMValueRef *vectors, int count);
 void lane_join(Codegen *g, LLVMValueRef *vectors, int count);
-/* of one vector, where lane l's number is in place count * l modulo its length; `count` is odd */
+/* Permutes one vector in which lane l's number is in place count * l modulo its length; `count` is
+ * odd. */
 LLVMValueRef lane_from_places(Codegen *g, LLVMValueRef vector, int count);
-/* lane_strided.c; false: its elements are not at such a distance */
-/* `inst` accesses a number of the same container as `of` does, at a constant distance: its address;
- * NULL: it does not. */
+/* lane_strided.c. The address of `inst` if it accesses a number of the same container as `of`, at a
+ * constant distance; else NULL. */
 const IrInst *lane_same_container(const IrInst *of, const IrInst *inst);
+/* False: the elements of the lanes are not at a constant distance. */
 bool lane_load_strided(Codegen *g, const IrInst *inst);
 bool lane_store_strided(Codegen *g, const IrInst *inst);
-/* lane_cells.c; false: no others lie beside it */
+/* lane_cells.c; false: no other load is next to it */
 bool lane_load_cell(Codegen *g, const IrInst *inst);
-/* Loads may move over it: no control, no calls. */
+/* May loads move across it: is it neither control nor a call? */
 bool lane_is_plain(const IrInst *inst);
-bool lane_is_written(const IrInst *load, const IrInst *from); /* may be, from there on */
-/* Has an earlier one read it, too? Says so once. */
+/* May an inst between `from` and the load write the element? */
+bool lane_is_written(const IrInst *load, const IrInst *from);
+/* Did an earlier load set its value, too? True only once per load. */
 bool lane_is_fetched(Codegen *g, const IrInst *load);
-/* `count` vectors, a power of two, one after the other; the array is used up. */
+/* Concatenates `count` vectors, a power of two; overwrites the array. */
 LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count);
 void lane_load(Codegen *g, const IrInst *inst);
 void lane_store(Codegen *g, const IrInst *inst);
-/* A plain update, if its lanes are neighbours in memory. */
+/* Emits a plain update whose lanes are neighbours in memory; false if they are not. */
 bool lane_update_run(Codegen *g, const IrInst *inst);
 void lane_offset(Codegen *g, const IrInst *inst);
 
-/* -- lane_runs.c: elements that lie one after the other, in each lane elsewhere ---------------- */
+/* -- lane_runs.c: runs of adjacent elements, at another place in each lane --------------------- */
 enum { LANE_MOST_RUN = 8 };
 typedef struct LaneRun {
-  const IrInst *accesses[LANE_MOST_RUN]; /* by their addresses */
+  const IrInst *accesses[LANE_MOST_RUN]; /* sorted by address */
   Type type;
   int count;
   int like;                              /* once compared: the first run with its addresses, */
-  int64_t apart;                         /* but for so many bytes */
+  int64_t apart;                         /* except for so many bytes */
 } LaneRun;
 typedef struct LaneRuns {
   VEC(LaneRun) items;
   int saved;                             /* accesses per lane */
-  /* once compared: the lanes that run in which no run has a gap, all have one, or any lies
-   * otherwise */
+  /* once compared: the active lanes in which no run has a gap; in which all have the same gap; in
+   * which some run is not contiguous in another way */
   LLVMValueRef whole, parted, others;
-  /* by a run's last number, per lane as an i8: bit k, its number k is before the gap */
+  /* by the number of a run's last element, an i8 per lane: bit k is set if element k is before the
+   * gap */
   LLVMValueRef before[LANE_MOST_RUN];
 } LaneRuns;
 LaneRuns lane_find_runs(Codegen *g, const IrInst *const *accesses, int count, int shortest);
 bool lane_is_in_runs(const LaneRuns *runs, const IrInst *access);
 void lane_compare_runs(Codegen *g, LaneRuns *runs);
-/* Has the machine stores, and cheap loads, of some numbers of a vector? Others have only runs that
- * are powers of two, and none with gaps. */
+/* Does the machine have masked stores and cheap masked loads of vectors? On others, the length of a
+ * run is a power of two, and runs have no gaps. */
 bool lane_has_masks(const Codegen *g, Type type);
-int lane_run_places(const LaneRun *run); /* numbers of the vector it is in */
+int lane_run_places(const LaneRun *run); /* length of the vector that holds it */
 LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run);
 typedef struct LaneRunPart {
   const LaneRun *run;
   int number;                            /* of the run */
   LLVMValueRef lane;                     /* i64 */
-  LLVMValueRef at, mask;                 /* where the vector is, and which of its numbers */
-  bool is_rest;                          /* of a run with a gap: those after it */
+  LLVMValueRef at, mask;                 /* address of the vector, and its valid elements */
+  bool is_rest;                          /* the part of a run that follows its gap */
 } LaneRunPart;
 typedef void LaneRunVisit(Codegen *g, void *data, const LaneRunPart *part);
-/* Once compared: a loop over the lanes that have whole runs, one over those with a gap. All lanes
- * that remain are in `others`. */
+/* Once compared: emits a loop over the lanes with whole runs, and one over those with a gap. All
+ * remaining lanes are in `others`. */
 void lane_walk_runs(Codegen *g, LaneRuns *runs, LaneRunVisit *visit, void *data);
-/* A vector in memory, and one lane of such an array. */
+/* Stores a vector on the stack; loads one lane of such an array. */
 LLVMValueRef lane_store_all(Codegen *g, LLVMValueRef value);
 LLVMValueRef lane_load_one(Codegen *g, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef lane);
-/* lane_run_update.c: updates, each after its address where that differs by lane; false: too few
- * are runs */
+/* lane_run_update.c: emits updates, with varying addresses among `insts` before their updates;
+ * false: too few of them form runs */
 bool lane_update_runs(Codegen *g, const IrInst *const *insts, int count);
-/* lane_run_load.c: false: too few of those from it on are runs */
+/* lane_run_load.c: false: too few of the loads from `inst` on form runs */
 bool lane_load_runs(Codegen *g, const IrInst *inst);
 
 /* -- lane_loop.c: loops whose iterations run in lanes ------------------------------------------ */
-/* One vector of iterations, `first` that of lane 0; `continue` at its level goes to `again`. */
+/* Emits one vector of iterations, `first` being that of lane 0; `continue` at its level goes to
+ * `again`. */
 void lane_turn(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask,
                LLVMBasicBlockRef again);
-/* To `again`, where another turn may begin: not after one whose lanes have failed. The block from
- * which it goes on. */
+/* Ends the vector of iterations at `again`, and stops the loop if a lane has failed. Returns the
+ * block in which the next one may begin. */
 LLVMBasicBlockRef lane_end_turn(Codegen *g, const LaneLoop *loop, LLVMBasicBlockRef again);
-/* Whole vectors of from..to, integers; returns where they end. */
+/* Emits the whole vectors of from..to, integers; returns their end. */
 LLVMValueRef lane_whole(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
-/* from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
+/* Emits from..to under a mask throughout: one copy of the body for whole vectors and the rest. */
 void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
 void lane_loop(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueRef to);
-bool lane_is_long(const IrRegion *body); /* such a body has no copy for whole vectors */
-/* The first `count` lanes, all if it is more (unsigned). */
+bool lane_is_long(const IrRegion *body); /* a long body has no separate copy for whole vectors */
+/* A mask of the first `count` (unsigned) lanes, or of all if there are fewer. */
 LLVMValueRef lane_first(Codegen *g, int width, LLVMValueRef count);
 
 /* A counted loop begin, begin+1, .. below end with at least one iteration: the test is at its
@@ -484,19 +492,19 @@ void counted_end(Codegen *g, Counted *loop, bool unroll);
 /* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */
 void reduce_emit(Codegen *g, const IrInst *inst);
 void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
-LLVMValueRef reduce_take(Codegen *g, Type type); /* their sum; there is none any more */
-/* Two partials of a reduction by `op`. */
+LLVMValueRef reduce_take(Codegen *g, Type type); /* returns the sum of all partials; removes them */
+/* Combines two partials of a reduction by `op`. */
 LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
                             LLVMValueRef value);
-/* What the lanes that run have together, of a value per lane. */
+/* Combines the values of the active lanes into one. */
 LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value);
-/* claim.c: a task that counts; CURSOR */
+/* claim.c: a task with aggregated atomics; CURSOR */
 void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void claim_cursor(Codegen *g, const IrInst *inst);
 void function_begin(Codegen *g, const char *name, bool is_host);
 void function_open(Codegen *g, LLVMValueRef function, bool is_host); /* of any type */
-void function_end(Codegen *g);  /* from where the builder stands, and from `finish` */
-/* function.c: functions that call themselves; INVOKE, and RETURN in them */
+void function_end(Codegen *g);  /* ends both the builder's block and `finish` */
+/* function.c: recursive functions; INVOKE, and RETURN in them */
 void function_declare_all(Codegen *g);
 void function_emit(Codegen *g, int number);
 void function_invoke(Codegen *g, const IrInst *inst);
@@ -512,26 +520,26 @@ typedef struct RangeIndices {
   /* of the interior, of the index type: constants, or limited by the frame */
   LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
 } RangeIndices;
-/* Reads the bounds; false: the task is not sound. */
+/* Reads the bounds; false: the task is malformed. */
 bool range_open(Codegen *g, const IrTask *task, RangeIndices *r);
-/* How far along each axis a position is, i64 */
+/* Splits a position into its distances from the begin along each axis, i64. */
 void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position, LLVMValueRef digits[]);
 LLVMValueRef range_index(Codegen *g, const RangeIndices *r, LLVMValueRef wide); /* in its type */
 void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
                    LLVMValueRef indices[]);
 
-/* -- stream.c: stores past the caches ---------------------------------------------------------- */
-typedef struct StreamStore { /* vectors of the lanes, one after the other in memory */
+/* -- stream.c: non-temporal stores ------------------------------------------------------------- */
+typedef struct StreamStore { /* vectors of the lanes, contiguous in memory */
   LLVMValueRef base, *vectors;
   int count;
   Type type;                 /* of an element, */
-  bool is_element;           /* of the inst's field alone: alias.c */
+  bool is_element;           /* only of the inst's own field: alias.c */
 } StreamStore;
-void stream_open(Codegen *g, const RangeIndices *r); /* where a task begins */
-void stream_close(Codegen *g);                       /* where it ends */
+void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task */
+void stream_close(Codegen *g);                       /* at its end */
 void stream_store(Codegen *g, const StreamStore *s, bool streams);
-/* The first index from `low` on, less than a vector away, at which the vectors of a store that
- * streams begin at multiples of their size, if such there is; NULL: none streams. */
+/* The first index from `low` on, less than a vector away, at which the vectors of a non-temporal
+ * store are aligned to their size, if there is one; NULL: the loop has no such store. */
 LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low);
 /* Are the first `count` indices in the interior? */
 LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueRef indices[],
@@ -539,18 +547,19 @@ LLVMValueRef range_is_inside(Codegen *g, const RangeIndices *r, const LLVMValueR
 
 void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
 void task_list(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef end);
-/* One position of it; `continue` goes to `again`. */
+/* Emits one position of the list; `continue` goes to `again`. */
 void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicBlockRef again);
-/* The parameters of a body in lanes: lane 0 is at `first`, all that run are in the list. */
+/* Sets the parameters of a body in lanes: lane 0 is at position `first`; all active lanes are in
+ * the list. */
 void task_lanes_of_nodes(Codegen *g, const IrTask *task, LLVMValueRef first);
 
 /* -- gpu.c ------------------------------------------------------------------------------------- */
-/* of a thread, and its number; i64 */
+/* the positions of one thread, and its number; i64 */
 typedef struct GpuPositions {
   LLVMValueRef begin, first, end, step, thread;
 } GpuPositions;
 GpuPositions gpu_begin(Codegen *g, const char *name); /* opens the entry */
-/* gpu_sums.c: at its beginning, and at its end */
+/* gpu_sums.c: at the begin and at the end of a task */
 void gpu_sums_open(Codegen *g, const IrTask *task);
 void gpu_sums_close(Codegen *g, const IrTask *task);
 void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions);
@@ -560,15 +569,15 @@ void gpu_grid(Codegen *g, const IrInst *inst);
 typedef void GpuCell(Codegen *g, Row *row, LLVMValueRef position);
 void gpu_row(Codegen *g, Row *row, GpuCell *cell);
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions);
-/* SELECT; false: not of two places that are alike. */
+/* gpu_place.c: SELECT of two addresses that differ only in their base; false for any other. */
 bool gpu_choose(Codegen *g, const IrInst *inst);
-/* WHO, TELL, TOLD */
+/* gpu_share.c: WHO, TELL, TOLD */
 void gpu_who(Codegen *g, const IrInst *inst);
 void gpu_tell(Codegen *g, const IrInst *inst);
 void gpu_told(Codegen *g, const IrInst *inst);
-/* At the end of a task: this thread's partials of g->shares go to the frame. */
+/* At the end of a task: combines this thread's partials of g->shares into the frame. */
 void gpu_reduce(Codegen *g, const LLVMValueRef *own);
-/* MEM_UPDATE or MEM_RMW of an element that is the same for all iterations; false: of another. */
+/* MEM_UPDATE or MEM_RMW of an element that is the same for all iterations; false for any other. */
 bool gpu_update(Codegen *g, const IrInst *inst);
 /* FRAME_GET, FRAME_SET, FRAME_LOAD, ARG, RUN, RETURN */
 void frame_emit(Codegen *g, const IrInst *inst);

@@ -1,4 +1,4 @@
-/* gpu.h - what the files of GPU tasks share: gpu*.c. */
+/* gpu.h - shared by the files that emit GPU tasks: gpu*.c. */
 #ifndef RG_CODEGEN_GPU_H
 #define RG_CODEGEN_GPU_H
 
@@ -9,16 +9,16 @@ enum { GPU_BLOCK = 128 };       /* threads of a block, at most: core/device/cuda
 
 /* gpu_warp.c */
 LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid.x", "lanemask.lt", ..: i32 */
-LLVMValueRef gpu_lanes_here(Codegen *g); /* those that are here together, a bit each: i32 */
-/* `value` of lane number `lane`, one of `lanes`, all of which are here. */
+LLVMValueRef gpu_lanes_here(Codegen *g); /* the active mask of the warp, a bit per lane: i32 */
+/* `value` of lane number `lane`; all of `lanes` must be active, and `lane` is one of them. */
 LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane);
-void gpu_wait(Codegen *g, LLVMValueRef lanes); /* for all of them; what they wrote shows */
-void gpu_fence(Codegen *g); /* between an access and an atomic one: releases, or acquires */
-void gpu_order_after(Codegen *g); /* a load that acquires: what others wrote before is seen */
-void gpu_wait_for_block(Codegen *g); /* for all its threads, likewise */
-/* Memory of a block: an array of `count`, of the address space for that. */
+void gpu_wait(Codegen *g, LLVMValueRef lanes); /* barrier of these lanes; orders memory, too */
+void gpu_fence(Codegen *g); /* between a plain access and an atomic one: release or acquire */
+void gpu_order_after(Codegen *g); /* makes the load before it an acquire */
+void gpu_wait_for_block(Codegen *g); /* barrier of all threads of the block; orders memory, too */
+/* Shared memory of a block: an array of `count` elements, in its own address space. */
 LLVMValueRef gpu_shared(Codegen *g, LLVMTypeRef of, int64_t count, const char *name);
-/* Of `lanes`, those that have not ended for which the bool is set, a bit each. */
+/* The lanes among `lanes` that have not exited and for which `is_set` is true, a bit each. */
 LLVMValueRef gpu_ballot(Codegen *g, LLVMValueRef lanes, LLVMValueRef is_set);
 /* for (index = from; index < to; index += step), of i32: gpu_leaf.c */
 typedef struct GpuLoop {
@@ -32,7 +32,7 @@ typedef struct GpuJoin {
   IrUpdate op;
   Type type;
 } GpuJoin;
-/* All values of a warp, whose lanes are all here, combined: in each lane. */
+/* Combines the values of a warp whose lanes are all active; every lane gets the result. */
 LLVMValueRef gpu_join(Codegen *g, LLVMValueRef value, const GpuJoin *join);
 
 #endif
