@@ -1,5 +1,5 @@
-/* ahead.c - see ahead.h. Invariant: engine->makings are those of variants that have one, oldest
- * first, and each has a thread until somebody waited for it. */
+/* ahead.c - see ahead.h. Invariant: engine->makings lists the Making of every variant that has one,
+ * oldest first; each has a thread until a caller has waited for it. */
 #include "kernel/ahead.h"
 
 #include "base/clock.h"
@@ -8,11 +8,11 @@
 
 typedef struct Making {
   struct Making *next;
-  RgCodegenRequest request; /* of the variant's own bytes */
+  RgCodegenRequest request; /* refers to the variant's own bytes */
   Codegen *codegen;
   RgCodegenResult *result;
   Error err;
-  Job *job;                 /* NULL: it has ended */
+  Job *job;                 /* NULL: the thread has ended */
 } Making;
 
 static void work(void *data) {
@@ -20,7 +20,7 @@ static void work(void *data) {
   making->result = codegen_compile(making->codegen, &making->request, &making->err);
 }
 
-/* In a forked child there is no thread: then it is done here. */
+/* A forked child has no thread: then this compiles. */
 static void wait_for(Making *making) {
   if (!making->job) return;
   bool has_ended = job_join(making->job);
@@ -43,7 +43,7 @@ static void wait_for_room(Engine *engine, int most) {
   }
 }
 
-/* Its parts on so many processors. */
+/* Starts a thread that compiles the code in parts, on up to `processors` processors. */
 static bool start(Engine *engine, Variant *variant, int processors) {
   Heap *heap = engine->store->heap;
   Making *making = heap_alloc(heap, sizeof *making);
@@ -67,7 +67,8 @@ static bool start(Engine *engine, Variant *variant, int processors) {
 bool ahead_start(Engine *engine, Variant *variant) {
   int workers = engine->store->device->worker_count;
   wait_for_room(engine, workers);
-  return start(engine, variant, workers - under_way(engine)); /* those that the others leave */
+  /* processors that the other compiles leave */
+  return start(engine, variant, workers - under_way(engine));
 }
 
 bool ahead_start_beside(Engine *engine, Variant *variant) {

@@ -30,7 +30,7 @@ static void dump_text(const Kernel *kernel, const char *step, const char *text) 
   if (wants_dump(kernel, step)) log_dump(step, kernel->name, text);
 }
 
-/* The compile as it stands, if somebody wants to see it. */
+/* Dumps a text of the compile at its current stage, if RG_DUMP requests it. */
 static void dump(Compile *compile, TextKind text) {
   const char *step = text_name(text);
   if (!compile->is_again && wants_dump(compile->kernel, step))
@@ -91,21 +91,21 @@ static bool run_lower(Compile *compile, Error *err) {
 
 typedef struct PassDump { const Kernel *kernel; const PassContext *passes; } PassDump;
 
-/* Steps have the numbers that RG_STOP_AFTER takes. */
+/* Steps are numbered as in RG_STOP_AFTER. */
 static void dump_pass(void *data, const char *pass, const char *text) {
   const PassDump *to = data;
   log_dump(scratch_format(to->passes->scratch, "%d %s", to->passes->step, pass), to->kernel->name,
            text);
 }
 
-/* What its tasks are written for: a GPU, if there is one. */
+/* The processor that tasks are compiled for: a GPU, if there is one. */
 static const char *processor_of(const Compile *compile) {
   if (compile->gpu) return compile->gpu;
   const char *const *processors = compile->kernel->engine->store->device->processors;
   return processors[processors[RG_TARGET_PTX] ? RG_TARGET_PTX : RG_TARGET_HOST];
 }
 
-/* A debug build does always. */
+/* Should the IR be verified after each pass? A debug build always does so. */
 static bool verifies(void) {
 #ifdef RG_DEBUG
   return true;
@@ -161,7 +161,7 @@ bool compile_run(Compile *compile, CompileStage last, Error *err) {
   return true;
 }
 
-/* The words of the variant say so as well. */
+/* Records which numbers the kernel relies on being whole, also in the variant's pattern. */
 static void rely_on_wholes(const Compile *compile) {
   Kernel *kernel = compile->kernel;
   for (int k = 0; k < compile->sema.wholes.count; k++) {
@@ -266,8 +266,8 @@ static DeviceCode *load(const Compile *compile, const RgCodegenObject *objects, 
   return device->table->load(device, objects, compile->sema.kernel->tasks.count, err);
 }
 
-/* From the cache on disk; NULL where it is not known, or not what the loader takes: then it is
- * compiled anew. */
+/* Loads the code from the cache on disk. NULL if it is not there, or the loader rejects it: the
+ * caller then compiles it. */
 DeviceCode *compile_find(Compile *compile) {
   Kernel *kernel = compile->kernel;
   Engine *engine = kernel->engine;
@@ -344,7 +344,8 @@ DeviceCode *compile_keep(Compile *compile, const RgCodegenResult *result) {
   return load_result(compile, result, &ignored);
 }
 
-/* Its code; where the compile is one ahead, a thread may begin to make that. */
+/* Provides the variant's code; with COMPILE_AHEAD a thread may begin to make it, with
+ * COMPILE_TO_RUN it may be baseline code. */
 static bool give_code(Compile *compile, Variant *variant, bool wants_texts, Error *err) {
   Engine *engine = compile->kernel->engine;
   if (compile->why == COMPILE_AHEAD && !wants_texts && ahead_start(engine, variant)) return true;
@@ -421,7 +422,7 @@ static void report_times(const Compile *compile, bool is_quick) {
   log_warning("time of '%.200s' in ms%s:%s", compile->kernel->name, how, text);
 }
 
-/* The parsing was earlier; it counts where the kernel is compiled for the first time. */
+/* The kernel was parsed earlier; its first compile includes that time. */
 static void add_times(Compile *compile) {
   Kernel *kernel = compile->kernel;
   compile->step_ms[STEP_PARSE] = kernel->parse_ms;

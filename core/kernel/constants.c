@@ -1,17 +1,17 @@
-/* constants.c - arguments of a kernel as constants of its IR, before the passes.
+/* constants.c - makes arguments of a kernel constants in its IR, before the passes.
  *
- * Which may be one: integers and booleans, whose arithmetic is the same wherever it is done. Not
- * one that would make a compiler compute a power or a function of mathematics, whose last bit is
- * that of whoever computes it. What may become constant then is found as compilers would: a value
- * is `fixed` when all it is made of is; an index of a serial loop, as it may be unrolled, when its
- * bounds are. */
+ * Candidates are integers and booleans, whose arithmetic is exact. An argument is excluded if it
+ * would let a compiler evaluate a power or a transcendental function, whose last bit depends on the
+ * implementation. To find such cases, values that may become constant are propagated as by a
+ * compiler: a value is `fixed` if all its operands are; the index of a serial loop, as it may be
+ * unrolled, if the loop's bounds are. */
 #include "kernel/specialise.h"
 
 enum { MOST_ARGS = 64 };
 
 typedef struct Facts { /* by inst id */
-  uint64_t *from;      /* the arguments, of the first 64, that it depends on by fixed values */
-  bool *varies;        /* it is not fixed */
+  uint64_t *from;      /* bits of the first 64 arguments that it depends on through fixed values */
+  bool *varies;        /* not fixed */
   uint64_t candidates, excluded;
   bool has_changed;
 } Facts;
@@ -42,7 +42,7 @@ static void add_params(Facts *facts, const IrInst *inst, uint64_t from, bool var
       add(facts, inst->regions[r]->params.items[k], from, varies || !is_serial(inst));
 }
 
-/* Is its value that of its operands alone? */
+/* Does its value depend only on its operands? */
 static bool is_computed(const IrInst *inst) {
   return (ir_op_info[inst->op].flags & IR_PURE) && inst->op != IR_PLACE && inst->op != IR_CELL &&
          inst->op != IR_PARAM && inst->op != IR_RANDOM;
@@ -61,7 +61,7 @@ static bool note_inst(void *data, IrInst *inst) {
   if (inst->op == IR_REDUCE) add(facts, inst->operands[0], from, true);
   if (inst->op == IR_ARG && inst->imm < MOST_ARGS)
     add(facts, inst, (uint64_t)1 << inst->imm & facts->candidates, false);
-  else if (inst->op == IR_SELECT) /* of two constants: then each may be computed with */
+  else if (inst->op == IR_SELECT) /* of two fixed values: either may be folded into */
     add(facts, inst, from, facts->varies[inst->operands[1]->id] ||
                                facts->varies[inst->operands[2]->id]);
   else if (inst->op != IR_VAR && inst->op != IR_CONST)

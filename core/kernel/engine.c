@@ -35,7 +35,8 @@ bool engine_has_one_order(const Engine *engine) {
          (device->worker_count == 1 && !device->processors[RG_TARGET_PTX]);
 }
 
-/* Measured from the engine's begin until now, and for good once that is long enough. */
+/* Measures a tick from the engine's creation until now; keeps the result once that is long
+ * enough. */
 double engine_ms(Engine *engine, uint64_t ticks) {
   enum { LONG_NS = 20000000 };
   if (engine->ms_per_tick > 0) return (double)ticks * engine->ms_per_tick;
@@ -69,7 +70,7 @@ bool engine_is_stopped(const Engine *engine) {
   return __atomic_load_n(&engine->launch.context.stop, __ATOMIC_RELAXED) == LAUNCH_STOPS;
 }
 
-/* No call will look at them any more, and an error must not pass in silence. */
+/* Reports failures that no later call can report, as an error must not pass silently. */
 static void tell_unseen(Engine *engine) {
   if (engine->queued) queue_settle(engine, NULL);
   for (int k = 0; k < RG_STREAMS; k++) {

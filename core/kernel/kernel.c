@@ -1,4 +1,4 @@
-/* kernel.c - a kernel's handle: its text, parsed once, and its queries. */
+/* kernel.c - a kernel's handle: parses its text once, and answers queries. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,11 +11,12 @@ typedef struct Parsing {
   Kernel *kernel;
   Str text;
   const RgKernelOptions *options;
-  bool (*keep)(struct Parsing *parsing, Ast *ast); /* what the kernel takes from the tree */
+  /* stores in the kernel what it needs of the Ast */
+  bool (*keep)(struct Parsing *parsing, Ast *ast);
   Scratch work;                                    /* freed after parsing */
 } Parsing;
 
-/* Variants of arch "lua" know values by their numbers. */
+/* Variants of arch "lua" refer to values by number, and new paths shift these: drop their code. */
 static void add_paths(Kernel *kernel, const SemaPaths *paths) {
   if (kernel->engine->options.runs_in_lua) kernel_drop_code(kernel);
   for (int k = 0; k < paths->count; k++) {
@@ -37,7 +38,8 @@ static Source *make_source(Parsing *parsing, Str text, int32_t first_line) {
   return source;
 }
 
-/* Only a function's own lines of its file are kept, if the line numbers alone determine them. */
+/* Keeps only the function's own lines of its file, if the line numbers alone identify the
+ * function. */
 static Ast *parse_text(Parsing *parsing, Error *err) {
   const RgKernelOptions *options = parsing->options;
   int32_t first_line = options && options->first_line > 0 ? options->first_line : 1;
@@ -184,7 +186,7 @@ SemaWhole kernel_note_whole(Kernel *kernel, int32_t value, double number) {
   return (SemaWhole)*noted;
 }
 
-/* The patterns of values that are static have them. */
+/* Includes the values of these arguments in the pattern. */
 static void mark_statics(Kernel *kernel, const SemaWants *wants) {
   if (wants->statics.count) kernel_drop_code(kernel);
   for (int k = 0; k < wants->statics.count; k++) {

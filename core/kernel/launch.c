@@ -15,7 +15,7 @@ static bool are_same(const uint64_t *a, const uint64_t *b, int count) {
   return count <= 0 || !memcmp(a, b, sizeof *a * (size_t)count);
 }
 
-/* But for what the variant ignores. */
+/* Compares patterns, except captures added after the variant was compiled. */
 static bool is_same(const Kernel *kernel, const Variant *variant, int word_count) {
   int known = variant->path_count * PATTERN_WORDS, rest = kernel->paths.count * PATTERN_WORDS;
   return variant->word_count == word_count && are_same(variant->words, kernel->words, known) &&
@@ -43,7 +43,7 @@ static Variant *find_variant(Kernel *kernel, const RgValue *values, int32_t valu
   return variant;
 }
 
-/* It never ran: nothing but the kernel knows it. */
+/* Only for a variant that never ran: nothing but the kernel refers to it. */
 static void drop_variant(Kernel *kernel, Variant *variant) {
   Variant **at = &kernel->variants;
   while (*at != variant) at = &(*at)->next;
@@ -89,14 +89,14 @@ static bool place_error(const VariantArg *arg, Error *err) {
   return false;
 }
 
-/* The whole number in a slot. */
+/* The integer in a slot. */
 static int64_t slot_integer(Type type, uint64_t slot) {
   int unused = 64 - type_bits(type);
   return type_is_unsigned(type) ? (int64_t)(slot << unused >> unused)
                                 : (int64_t)(slot << unused) >> unused;
 }
 
-/* Do the arguments fit wherever they go? */
+/* Do the arguments fit in every type that they are stored in? */
 static bool check_limits(const Kernel *kernel, const Variant *variant, Error *err) {
   char what[200];
   uint64_t unused;
@@ -127,15 +127,16 @@ static RgValue argument_of(const VariantArg *arg, const RgValue *value) {
   return vector_number(value->vector, arg->given, arg->part);
 }
 
-/* Is it an rg.array in the memory of a counted array, where the launch may use that one, too? Then
- * both are used where they are; else tasks of a GPU would have a copy. One answer for all code that
- * the launch may run. */
+/* Is the value an rg.array in the memory of a counted array that the launch may also use? Then both
+ * are used in place; else tasks of a GPU would use a copy of it. The answer must be the same for
+ * all code that the launch may run. */
 static bool is_in_place(Engine *engine, const Variant *variant, const RgValue *value) {
   return variant->takes_arrays && value->kind == RG_VALUE_ARRAY &&
          counted_holds(&engine->store->counted, ((Array *)value->array)->data);
 }
 
-/* What a launch passes of a field or an array: where its elements are, and of which shape. */
+/* Computes the number that a launch passes for a field or an array: an address or offset of its
+ * elements, an extent or a stride. */
 static bool number_of_object(const VariantArg *arg, const RgValue *value, bool in_place,
                              uint64_t *number, Error *err) {
   Array *array = (Array *)value->array;
@@ -149,7 +150,7 @@ static bool number_of_object(const VariantArg *arg, const RgValue *value, bool i
   }
 }
 
-/* Tasks reach the host's memory, where it has what both use; if the device can do that. */
+/* Checks that tasks can access host memory, if the kernel shares arrays with the host. */
 static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err) {
   const Device *device = kernel->engine->store->device;
   if (!variant->shares_arrays || !device->memory_bytes || device->shows_host) return true;
@@ -159,7 +160,7 @@ static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err
   return error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
 }
 
-/* An array that is used as a value. */
+/* Checks an array that is used as a value. */
 static bool check_value(const VariantArg *arg, const Array *array, Error *err) {
   if (array_can_be_value(array)) return true;
   error_set(err, RG_ERROR_ARGUMENT,
@@ -217,7 +218,8 @@ int32_t launch_list_arrays(const Variant *variant, const RgValue *values) {
   return count;
 }
 
-/* Those that the device has to see to. */
+/* Appends those arrays that are not used in place: the device must make them accessible to
+ * tasks. */
 static int32_t list_moved(Engine *engine, const Variant *variant, const RgValue *values) {
   RtTree **arrays = variant->trees + variant->tree_count;
   int32_t count = launch_list_arrays(variant, values), moved = 0;
@@ -237,7 +239,7 @@ static bool has_any_in_place(Engine *engine, const Variant *variant, const RgVal
   return any;
 }
 
-/* Its context stays as it is: the device fills that in. */
+/* The context stays unchanged: the device fills it. */
 void launch_fill(Engine *engine, Variant *variant, const RgValue *values, DeviceLaunch *launch) {
   const Store *store = engine->store;
   for (int32_t k = 0; k < variant->tree_count; k++)
@@ -265,7 +267,7 @@ void launch_fill(Engine *engine, Variant *variant, const RgValue *values, Device
   launch->grows_arrays = variant->grows_arrays;
 }
 
-/* The variant for these values, which is compiled if need be; NULL with err. */
+/* The variant for these values, compiled if necessary; NULL with err. */
 static Variant *choose(Kernel *kernel, const RgValue *values, int32_t value_count, CompileWhy why,
                        Error *err) {
   kernel->want = WANT_NOTHING;
@@ -292,7 +294,7 @@ bool kernel_compile(Kernel *kernel, const RgValue *values, int32_t value_count, 
   return variant && quick_end(variant, err);
 }
 
-/* The same, with its arguments in the frame. */
+/* Chooses the variant and fills its frame; NULL with err. */
 static Variant *prepare(Kernel *kernel, const RgValue *values, int32_t value_count, Error *err) {
   Variant *variant = choose(kernel, values, value_count, COMPILE_TO_RUN, err);
   bool is_ready = variant && check_reach(kernel, variant, err) &&
@@ -317,7 +319,7 @@ bool kernel_emit(Kernel *kernel, const RgValue *values, int32_t value_count, RgE
 
 enum { LAUNCHES_PER_TIDYING = 64 };
 
-/* What a launch is a good moment for. */
+/* Housekeeping that is done at launches. */
 static void tidy(Engine *engine) {
   Device *device = engine->store->device;
   store_relieve(engine->store);
@@ -325,7 +327,8 @@ static void tidy(Engine *engine) {
     device->table->tidy(device);
 }
 
-/* How the tuner wants it: with switches, and perhaps by other code of the same arguments. */
+/* Applies the tuner's choice: sets the switches, and perhaps takes other code for the same
+ * arguments. */
 static Variant *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values,
                          DeviceLaunch *launch) {
   launch->switches = tuning_pick(kernel, trial);
@@ -337,7 +340,8 @@ static Variant *take_way(Kernel *kernel, TuneTrial *trial, const RgValue *values
 
 enum { LAUNCHES_PER_TIME = 16 };
 
-/* On a device to which times cost something: those of trials, and of one launch in so many. */
+/* On a device where timing costs time: times trials, and one in LAUNCHES_PER_TIME other
+ * launches. */
 static void choose_timed(Variant *variant, TuneTrial *trial, DeviceLaunch *launch) {
   bool is_next = variant->untimed + 1 >= LAUNCHES_PER_TIME;
   launch->is_timed = trial->entry || is_next;
@@ -351,7 +355,7 @@ static bool run(Kernel *kernel, const RgValue *values, int32_t value_count, RgVa
   Variant *general = prepare(kernel, values, value_count, err);
   if (!general) return false;
   Variant *special = special_find(kernel, general), *variant = special ? special : general;
-  if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* while it was compiled */
+  if (engine_is_stopped(engine)) return stopped_error(kernel, err); /* stopped during the compile */
   ASSERT(!engine_fails(&engine->options.fails_in_launch), "no test asks a launch to fail");
   kernel->ran = variant;
   Device *device = engine->store->device;

@@ -32,7 +32,7 @@ static void keep(Engine *engine, const char *text, int64_t length) {
 }
 
 void lines_warn(Engine *engine, const char *text) {
-  engine->lines.has_warnings = false; /* one that there is no room goes to standard error */
+  engine->lines.has_warnings = false; /* a warning that memory is short goes to standard error */
   keep(engine, text, -1 - (int64_t)strlen(text));
   engine->lines.has_warnings = true;
 }

@@ -1,7 +1,7 @@
 /* message.c - see message.h. Numbers are shown as Lua shows them, whatever the host's locale; a NaN
  * has no sign, since compiled code gives it either.
  *
- * Of the iterations that failed in one launch the first in index order is the error: records are
+ * If several iterations of a launch fail, the first in index order becomes the error: records are
  * sorted (device/messages.c). */
 #include "kernel/message.h"
 
@@ -58,7 +58,7 @@ static bool keep(void *data, Error *err) {
   return true;
 }
 
-/* A line that it prints; or a text that its caller has, as long as the launch is running. */
+/* Is it shown during the launch: a printed line, or a text that the caller holds? */
 static bool is_said_at_once(const SemaMessage *message) {
   bool is = message->code == RG_ERROR_NONE;
   for (int k = 0; k < message->pieces.count; k++)
@@ -91,7 +91,7 @@ static double float_of(uint64_t bits) {
 static void add_float(StrBuf *out, const char *format, double value) {
   char text[512];
   snprintf(text, sizeof text, format, value);
-  size_t whole = strspn(text, " +-0123456789eEinfaINFA"); /* also of inf and nan */
+  size_t whole = strspn(text, " +-0123456789eEinfaINFA"); /* also in inf and nan */
   size_t point = strcspn(text + whole, "0123456789eE ");
   strbuf_add(out, text, (int)whole);
   if (!text[whole]) return;
@@ -106,7 +106,7 @@ static void add_number(StrBuf *out, Type type, uint64_t bits, const char *float_
   else strbuf_format(out, "%lld", (long long)bits);
 }
 
-/* As tostring shows it: of a vector "vec2(1, 2.5)". */
+/* Adds a value as tostring shows it: a vector as "vec2(1, 2.5)". */
 static void add_shown(StrBuf *out, const SemaPiece *piece, const uint64_t *values) {
   char name[TYPE_NAME_SIZE];
   if (type_is_scalar(piece->shape)) {
@@ -121,7 +121,7 @@ static void add_shown(StrBuf *out, const SemaPiece *piece, const uint64_t *value
   strbuf_char(out, ')');
 }
 
-/* Like LuaJIT: toward zero; what does not fit has the sign bit alone. */
+/* Converts as LuaJIT does: rounds toward zero; a value out of range gives the sign bit alone. */
 static int64_t whole_of(double value, bool is_unsigned) {
   const double limit = 9223372036854775808.0;
   if (is_unsigned && value >= limit && value < 2 * limit)
@@ -129,7 +129,7 @@ static int64_t whole_of(double value, bool is_unsigned) {
   return value >= -limit && value < limit ? (int64_t)value : INT64_MIN;
 }
 
-/* "%5d" with the length that a 64-bit integer takes. */
+/* Adds an integer by a format such as "%5d", extended by the length modifier for 64 bits. */
 static void add_integer(StrBuf *out, const char *format, int64_t value) {
   char wide[16];
   size_t length = strlen(format);
@@ -141,7 +141,7 @@ static void add_integer(StrBuf *out, const char *format, int64_t value) {
 #pragma GCC diagnostic pop
 }
 
-/* "%-8s", "%.3s" */
+/* Adds a text by a format such as "%-8s" or "%.3s". */
 static void add_text(StrBuf *out, const char *format, const char *text, int length) {
   int width = 0, most = length;
   bool is_left = false;
@@ -182,7 +182,8 @@ static void add_value(StrBuf *out, const SemaPiece *piece, const uint64_t *value
   }
 }
 
-/* The text of a message with these operands; without (their record was lost), as far as known. */
+/* Adds the text of a message with these operands; without them (their record was lost), the parts
+ * that are known. */
 static void add_message(StrBuf *out, const Kernel *kernel, const SemaMessage *message,
                         const uint64_t *operands, const RgValue *values) {
   for (int i = 0; i < message->pieces.count; i++) {
@@ -235,7 +236,7 @@ bool kernel_fail(const Kernel *kernel, int64_t number, int32_t message, const ch
 
 /* -- races ------------------------------------------------------------------------------------- */
 
-/* "3, 4" from one number: core/lower/touch.c packs them. */
+/* Writes "3, 4" from one number: core/lower/touch.c packs the indices. */
 static void unpack(int64_t packed, int count, char *out, size_t size) {
   int64_t values[SNODE_MAX_AXES] = {packed};
   int bits = count ? 64 / count : 64;
@@ -299,7 +300,7 @@ typedef struct Reading {
   Scratch scratch;
 } Reading;
 
-/* With debug = true the append that failed is recorded, too. */
+/* With debug = true the failed append is also recorded. */
 static bool tells_full_list(const Reading *reading, const uint64_t *failed) {
   return reading->launch->context.error.kind == RT_ERROR_FULL && failed &&
          reading->variant->messages[(uint32_t)failed[0]].code == RG_ERROR_LIST_FULL;

@@ -1,5 +1,5 @@
-/* notes.c - the notes of a compile under the user's lines: the text of kernel:explain(), and its
- * warnings.
+/* notes.c - prints the notes of a compile below the source lines they refer to, as the text of
+ * kernel:explain(), and shows its warnings.
  *
  *     heat.lua:12: for i, j in x:active() do
  *         parallel over the active leaves, cell by cell
@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "kernel/compile.h"
 
-/* The text of a line, without the white space around it. */
+/* The text of a line, trimmed. */
 static Str line_text(const Source *source, int32_t line) {
   const char *at = source->text.data, *end = at + source->text.length;
   for (int32_t k = source->first_line; k < line && at < end; k++) {
@@ -33,7 +33,7 @@ static int32_t next_line(const IrKernel *kernel, int32_t after) {
   return next;
 }
 
-/* A body that was copied has its notes twice. */
+/* A copied body has its notes twice. */
 static bool was_told(const IrKernel *kernel, int number) {
   const IrNote *note = &kernel->notes.items[number];
   for (int k = 0; k < number; k++)
@@ -43,8 +43,8 @@ static bool was_told(const IrKernel *kernel, int number) {
   return false;
 }
 
-/* "blocks of 128 threads; 40 registers and 16 bytes of local memory a thread, 8 bytes of them
- * spilled registers; 512 bytes of shared memory a block" */
+/* Adds a note such as "blocks of 128 threads; 40 registers and 16 bytes of local memory a thread, 8
+ * bytes of them spilled registers; 512 bytes of shared memory a block". */
 static void note_code(IrKernel *kernel, const IrTask *task, const DeviceTaskCode *code) {
   StrBuf text;
   strbuf_init(&text, kernel->scratch);
@@ -72,7 +72,7 @@ void explain_code(const Compile *compile, const Variant *variant) {
       variant->task_count != kernel->tasks.count)
     return;
   for (int32_t k = 0; k < variant->task_count; k++)
-    if (variant->tasks[k].kind < DEVICE_CLEAR && /* whose code is not run */
+    if (variant->tasks[k].kind < DEVICE_CLEAR && /* a CLEAR task's code does not run */
         device->table->describe(device, variant->code, variant->tasks, k, &code))
       note_code(kernel, kernel->tasks.items[k], &code);
 }

@@ -1,5 +1,5 @@
-/* pattern.c - the kinds, layouts and identities of launch arguments as words to compare; see
- * variant.h. */
+/* pattern.c - encodes the kinds, layouts and identities of launch arguments as words to compare;
+ * see variant.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +38,10 @@ static uint64_t tree_class(const PatternMaking *making, int32_t k, const Tree *t
   return (uint64_t)k;
 }
 
-/* -- twins ------------------------------------------------------------------------------------- */
+/* -- interchangeable fields (twins)
+ * ------------------------------------------------------------- */
 
-/* Each place is a value that loops keep in a register. */
+/* A limit, as each address argument is a value that loops keep in a register. */
 enum { MOST_MOVABLE = 8 };
 
 static const SNodeComponent *component_of(const RgValue *value) {
@@ -82,7 +83,7 @@ static bool is_number(const RgValue *value) {
          value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64;
 }
 
-/* That they give the same number is looked at, too: a table may compute its values. */
+/* The numbers are compared, too, since a table may compute its values. */
 int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k) {
   int32_t joined = k < kernel->paths.count ? kernel->paths.items[k].joined : 0;
   if (!joined || !is_number(&values[k])) return 0;
@@ -121,7 +122,7 @@ static int32_t array_class(const RgValue *values, int32_t k) {
   return first;
 }
 
-/* By its own indices, or through another array of the launch. */
+/* Can the array's memory be reached through several indices, or through another array? */
 static bool is_shared(const RgValue *values, int32_t value_count, const Array *array) {
   if (array->is_folded) return true;
   for (int32_t k = 0; k < value_count; k++) {
@@ -145,10 +146,11 @@ SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k) {
   return out;
 }
 
-/* An array in a tree's memory would be a second way to elements that passes take to have one. */
+/* Refuses an array in the memory of one of the launch's trees: passes assume that such elements
+ * have no alias. */
 static bool check_apart(const PatternMaking *making, const Array *array) {
   char label[100], other[100];
-  if (block_is_own(array->block)) return true; /* no tree's */
+  if (block_is_own(array->block)) return true; /* not in a tree's memory */
   for (int32_t k = 0; k < making->value_count; k++) {
     const RgValue *value = &making->values[k];
     Tree *tree = pattern_owner(value);
@@ -175,8 +177,8 @@ static void make_array_words(const PatternMaking *making, int32_t k, uint64_t *w
     words[3] |= hash_bytes(1, array->shape, sizeof array->shape) << 6;
 }
 
-/* Not destroyed, of this runtime, laid out. A field that is not placed is left to sema, which knows
- * its use. */
+/* Checks that the object is not destroyed and belongs to this runtime, and lays out its tree. A
+ * field that is not placed is left to sema, which knows its use. */
 static bool check_handle(const PatternMaking *making, const RgValue *value) {
   const Array *array = array_of(value);
   if (array) return check_owner(making, &array->object) && array_check_plain(array, making->err);
@@ -186,7 +188,7 @@ static bool check_handle(const PatternMaking *making, const RgValue *value) {
   return check_owner(making, object) && (!tree || settle(making, tree));
 }
 
-/* The value itself; of a vector, and of a string, two hashes. */
+/* Includes the value itself; for vectors and strings two hashes of it. */
 static void make_static_words(const RgValue *value, uint64_t *words) {
   if (value->kind == RG_VALUE_VECTOR && value->vector) {
     size_t bytes = sizeof *value->vector->numbers * (size_t)value->vector->count;
@@ -206,7 +208,8 @@ static bool is_handle(const RgValue *value) {
          value->kind == RG_VALUE_ARRAY;
 }
 
-/* Once all of them are laid out, it is known which fields are twins, and where trees are. */
+/* Two loops, as only after layout is it known which fields are interchangeable and where trees
+ * are. */
 static bool check_handles(const PatternMaking *making) {
   for (int32_t k = 0; k < making->value_count; k++) {
     const RgValue *value = &making->values[k];

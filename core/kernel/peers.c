@@ -1,15 +1,15 @@
-/* peers.c - kernels read other ranks' sparse trees, and do nothing else with them: which nodes
- * there are, their own rank alone knows (tree/peer.c). Found out on the IR as it was lowered, where
- * every access still names its field or level. */
+/* peers.c - checks that kernels only read other ranks' sparse trees: only the owning rank knows
+ * which nodes exist (tree/peer.c), and may change or walk them. The check runs on freshly lowered
+ * IR, where every access still names its field or level. */
 #include "kernel/compile.h"
 
 typedef struct Search {
   const Compile *compile;
   const IrKernel *kernel;
-  const IrInst *found;        /* NULL: nothing was */
+  const IrInst *found;        /* NULL: none */
 } Search;
 
-/* The number of the tree that an instruction changes or walks over; -1: none. */
+/* The number of the tree that an instruction changes or walks; -1: none. */
 static int32_t used_tree(const IrKernel *kernel, const IrInst *inst) {
   switch (inst->op) {
   case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
@@ -47,7 +47,7 @@ bool compile_check_peers(const Compile *compile, Error *err) {
   compile->sema.kernel->is_bounded = has_partial(kernel);
   Search search = {compile, kernel, NULL};
   bool has_views = false;
-  if (!compile->values) return true; /* another form of what was looked at */
+  if (!compile->values) return true; /* another version of IR that was checked */
   for (int32_t k = 0; k < kernel->trees.count && !has_views; k++) has_views = is_view(&search, k);
   if (!has_views) return true;
   ir_walk(kernel->body, look, &search);

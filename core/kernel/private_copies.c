@@ -1,5 +1,5 @@
-/* private_copies.c - where the elements are that a task adds to in private copies (device.h:
- * DeviceSum). */
+/* private_copies.c - describes the memory of the elements that a task adds to in private copies
+ * (device.h: DeviceSum). */
 #include "kernel/compile.h"
 #include "snode/path.h"
 
@@ -13,7 +13,7 @@ static DeviceScalar scalar_of(Type type) {
   }
 }
 
-/* From a node, or the root's container, to a field's elements: a loop per step in it. */
+/* Describes the elements of a field within a node, or the root's container, as nested runs. */
 static void describe(const IrField *field, DeviceSum *sum) {
   const SNodePath *path = field->node->path;
   const SNodeComponent *component = &field->node->components[field->component];
@@ -32,11 +32,11 @@ static void describe(const IrField *field, DeviceSum *sum) {
   }
 }
 
-/* All of its memory, whatever its extents, once. */
+/* Describes an array as all of its memory, whatever its extents; each array only once. */
 static bool describe_array(const IrKernel *kernel, const IrField *field, DeviceSum *out,
                            int32_t count) {
   int32_t tree = kernel->arrays.items[field->array].tree;
-  if (tree < 0) { /* counted */
+  if (tree < 0) { /* a counted array */
     out[count] = (DeviceSum){.tree = -1, .manager = -1, .scalar = scalar_of(field->type)};
     return true;
   }
@@ -57,7 +57,7 @@ static bool is_next_to(const DeviceSum *a, uint64_t width, const DeviceSum *b) {
   return b->offset == a->offset + width;
 }
 
-/* `width` contiguous bytes in every cell. */
+/* Ends a run: `width` contiguous bytes in every cell. */
 static void close_run(DeviceSum *sum, uint64_t width, uint64_t size) {
   int32_t last = sum->depth - 1;
   if (sum->depth && sum->strides[last] == width) {

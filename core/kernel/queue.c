@@ -7,7 +7,7 @@
 
 #include "kernel/specialise.h"
 
-/* What the device says of a launch, with the kernel's name. */
+/* Adds the kernel's name to a device's error message. */
 static bool name_kernel(const Kernel *kernel, Error *err) {
   char text[sizeof err->message];
   snprintf(text, sizeof text, "kernel '%.100s': %.360s", kernel->name, err->message);
@@ -15,7 +15,7 @@ static bool name_kernel(const Kernel *kernel, Error *err) {
   return false;
 }
 
-/* Results are read from the variant's frame; a device may have kept another. */
+/* Results are read from the variant's frame; a device may have kept them in another one. */
 static void take_frame(Variant *variant, const DeviceLaunch *launch) {
   if (variant->is_awaited && launch->frame != variant->frame)
     memcpy(variant->frame, launch->frame, sizeof *variant->frame * (size_t)variant->frame_slots);
@@ -54,14 +54,15 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
   return ok;
 }
 
-/* -- which of them ----------------------------------------------------------------------------- */
+/* -- choosing launches to report
+ * ---------------------------------------------------------------- */
 
 typedef struct Reporting {
   Engine *engine;
   int32_t stream;             /* -1: all */
-  uint64_t past;              /* tickets above it stay */
-  bool waits;                 /* else those that have not ended stay, with all after them */
-  const RgValue *values;      /* of the last one, if somebody waits for its result */
+  uint64_t past;              /* later tickets stay queued */
+  bool waits;                 /* if not, launches that have not ended stay, with all after them */
+  const RgValue *values;      /* the last launch's values, if a caller waits for its result */
   RgValue *result;
 } Reporting;
 
@@ -81,7 +82,7 @@ static void keep_failure(Engine *engine, int32_t stream, const Error *failure) {
   engine->failures[stream] = *failure;
 }
 
-/* Of a device that does not know which it skipped: all after one that failed. */
+/* On a device that cannot tell what it skipped: all launches after a failed one. */
 static bool is_lost(const Engine *engine, const bool *is_broken, const Queued *queued) {
   return is_broken[queued->stream] && !engine->store->device->table->is_done;
 }
@@ -92,7 +93,7 @@ static void report_one(const Reporting *how, const Queued *queued, bool is_last,
   RgValue unused;
   Error failure;
   error_clear(&failure);
-  if (err && !error_is_set(err)) failure.more = err->more; /* with its notes */
+  if (err && !error_is_set(err)) failure.more = err->more; /* including its notes */
   if (is_lost(engine, is_broken, queued)) {
     tuning_forget(&queued->trial);
     engine->stats.skipped++;
@@ -105,10 +106,10 @@ static void report_one(const Reporting *how, const Queued *queued, bool is_last,
   }
 }
 
-/* False: err is set. */
+/* Reports the wanted launches; false if err is set. */
 static bool report_some(const Reporting *how, Error *err) {
   Engine *engine = how->engine;
-  if (engine->is_reporting) return true; /* what a report looks at is asked for again */
+  if (engine->is_reporting) return true; /* a report itself may access results */
   engine->is_reporting = true;
   bool is_broken[RG_STREAMS] = {false}, is_held[RG_STREAMS] = {false};
   int32_t count = engine->queued, kept = 0;
@@ -127,7 +128,8 @@ static bool report_some(const Reporting *how, Error *err) {
   return !err || !error_is_set(err);
 }
 
-/* -- for others -------------------------------------------------------------------------------- */
+/* -- called from outside
+ * ------------------------------------------------------------------------ */
 
 bool queue_has_failed(Engine *engine, int32_t stream, Error *err) {
   int32_t k = stream < 0 ? 0 : stream, past = stream < 0 ? RG_STREAMS : stream + 1;
@@ -160,7 +162,7 @@ void queue_note_ended(Engine *engine) {
     report_some(&(Reporting){.engine = engine, .stream = -1}, NULL);
 }
 
-/* The oldest of the stream, with all that have ended. */
+/* Reports the oldest launch of the stream, and all that have ended. */
 static void report_oldest(Engine *engine, int32_t stream) {
   int32_t k = 0;
   while (k < engine->queued && engine->queue[k].stream != stream) k++;
@@ -178,7 +180,7 @@ void queue_make_room(Engine *engine, const Variant *variant) {
   Device *device = engine->store->device;
   int64_t words = (int64_t)variant->tree_count + variant->frame_slots;
   bool is_full = device->queued >= device->most_queued && !device->table->has_room;
-  /* a host region does what it does to arrays, whatever has failed before it */
+  /* a host region changes arrays even if an earlier launch has failed */
   bool is_alone = variant->says || variant->host_changes_arrays;
   if (is_alone || is_full || words > device->most_words) queue_settle(engine, NULL);
   queue_have_room(engine, engine->stream);
@@ -195,7 +197,7 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
   if (!engine->queue) return report(&queued, values, result, err);
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.has_waited ||
-                 engine->launch.context.error.kind != RT_OK; /* its host region has failed */
+                 engine->launch.context.error.kind != RT_OK; /* the host region has failed */
   if (!variant->is_awaited && !is_over) return true;
   Reporting how = {.engine = engine,
                    .stream = -1,

@@ -1,10 +1,12 @@
-/* quick.c - see quick.h. Full code of a large kernel takes LLVM six times as long as quick code,
- * which runs a fifth as fast: so a kernel that is launched a few times, as most are that prepare,
- * sum up or draw, never needs it, and one that is launched often has it soon.
- * Full code is waited for: nothing goes on when the runtime ends, and the workers would have to
- * share their processors with the compiler. When it comes hangs on time, but results do not, except
- * for the last bits under fast_math, which may compile the two differently: who asks for the same
- * bits in each run (deterministic, tune = "off") begins such a kernel with full code. */
+/* quick.c - see quick.h. For a large kernel, LLVM takes six times as long to make optimised
+ * ("full") code as baseline ("quick") code, which runs at a fifth of the speed. So a kernel that is
+ * launched a few times, as most that initialise, sum up or draw, never needs optimised code, and
+ * one that is launched often gets it soon.
+ * A launch waits for optimised code: so nothing is left running when the runtime ends, and workers
+ * need not share processors with the compiler. The time of the switch varies, but results do not,
+ * except for their last bits under fast_math, which may compile the two differently: if the user
+ * requests the same bits in each run (deterministic, tune = "off"), such a kernel begins with
+ * optimised code. */
 #include "kernel/quick.h"
 
 #include <string.h>
@@ -13,32 +15,35 @@
 #include "thread/job.h"
 
 enum {
-  ENOUGH_MS = 10,  /* that quick code runs in all */
-  LARGE = 100,     /* insts: full code takes about 12 ms */
-  MOST_TURNS = 64  /* of a serial loop: a worker asks for better code between chunks */
+  ENOUGH_MS = 10,  /* how long baseline code runs in all */
+  LARGE = 100,     /* instructions: optimised code then takes about 12 ms */
+  /* iterations of a serial loop: a worker requests better code only between chunks */
+  MOST_TURNS = 64
 };
 
 typedef struct Quick {
   Variant *variant;
   Engine *engine;
-  uint64_t ticks;     /* its launches, in all */
-  bool has_ended;     /* its full code is there, or could not be made: no launch asks again */
-  DeviceCode *code;   /* until the launch is over that may run it; then until the variant ends */
+  uint64_t ticks;     /* total time of its launches */
+  bool has_ended;     /* optimised code is ready or failed: launches do not request it again */
+  /* the baseline code, kept until the variant ends, as a launch may still run it */
+  DeviceCode *code;
   RgCodegenRequest request;
-  RgCodegenResult *result; /* of full code; NULL: */
+  RgCodegenResult *result; /* the optimised code's; NULL: see why */
   Error why;
 } Quick;
 
-/* -- who gets it ------------------------------------------------------------------------------- */
+/* -- which kernels begin with it
+ * ---------------------------------------------------------------- */
 
-/* Where results may differ in their last bits, they must not where the user asked for that. */
+/* May results differ in their last bits between runs? Not if the user requested equal runs. */
 static bool may_differ(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
   return !options->deterministic && options->tunes != TUNE_OFF;
 }
 
-/* Not on a device that queues launches, nor in a host's job system (which is not specialised for
- * either): somebody else's work would wait for the compiler. */
+/* Not on a device that queues launches, nor in a host's job system (where nothing is specialised
+ * either): other work would have to wait for the compiler. */
 static bool is_possible(const Compile *compile) {
   const Kernel *kernel = compile->kernel;
   const EngineOptions *options = &kernel->engine->options;
@@ -61,7 +66,7 @@ static bool is_short(const IrInst *loop) {
   return turns <= MOST_TURNS;
 }
 
-/* A visit: counts insts; false at a loop of which nobody knows how long it takes. */
+/* A visit: counts instructions; false at a loop of unknown length. */
 static bool count(void *data, IrInst *inst) {
   ++*(int64_t *)data;
   if (inst->op == IR_INVOKE) return false;
@@ -80,7 +85,7 @@ static bool is_large(const IrKernel *kernel, bool always) {
   return always || insts >= LARGE;
 }
 
-/* The canonical bytes as a request for quick code. */
+/* A request to compile the canonical bytes to baseline code. */
 static RgCodegenRequest quick_request(const Compile *compile, const Variant *variant) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
@@ -94,7 +99,8 @@ static RgCodegenRequest quick_request(const Compile *compile, const Variant *var
 
 /* -- the note on disk -------------------------------------------------------------------------- */
 
-/* Some process had quick code of it, and may have ended before it made full code. */
+/* Has an earlier process used baseline code for it (and perhaps ended before optimised code was
+ * made)? */
 static bool was_quick(Engine *engine, const RgCodegenRequest *request) {
   RgCodegenObject objects[RG_TARGET_COUNT];
   bool is_found = cache_find(engine->cache, request, objects);
@@ -151,7 +157,8 @@ static void work(void *data) {
   quick->result = codegen_compile(quick->engine->codegen, &quick->request, &quick->why);
 }
 
-/* By a thread of its own: the launching one is the host's, and its stack may be small. */
+/* Compiles in a separate thread: the launching one belongs to the host, and its stack may be
+ * small. */
 static void compile_full(Quick *quick) {
   Engine *engine = quick->engine;
   const Variant *variant = quick->variant;
@@ -170,7 +177,7 @@ static void charge(Engine *engine, const RgCodegenResult *result, double all_ms)
   engine->stats.compile_ms += all_ms;
 }
 
-/* Its full code; NULL: it cannot be made, and the quick code stays. */
+/* Makes optimised code; NULL on failure, and the baseline code stays. */
 static DeviceCode *improve(Quick *quick) {
   Engine *engine = quick->engine;
   double begin_ms = clock_ms();
@@ -189,12 +196,14 @@ static DeviceCode *improve(Quick *quick) {
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* Of the device, in the middle of a launch, of whose time that is no part. */
+/* DeviceLaunch.improve: called in the middle of a launch, whose time must not include the
+ * compile. */
 static const DeviceCode *improve_now(void *data) {
   Quick *quick = data;
   uint64_t begin = clock_ticks();
   const DeviceCode *code = improve(quick);
-  quick->engine->stats.run_ticks -= clock_ticks() - begin; /* the launch adds all of its own */
+  /* the launch adds its whole time later */
+  quick->engine->stats.run_ticks -= clock_ticks() - begin;
   return code;
 }
 

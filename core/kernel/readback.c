@@ -1,4 +1,4 @@
-/* readback.c - what a launch leaves: counters, faults, and its result. */
+/* readback.c - reads the counters, faults and results of a finished launch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "tree/cell.h"
 #include "kernel/message.h"
 
-/* "8 x 4": known since the compile, or from this launch. */
+/* Writes a shape as "8 x 4": known at compile time, or from this launch's frame. */
 static void write_shape(const Variant *variant, const VariantSite *site, char *out, size_t size) {
   if (site->axis_count)
     numbers_join(out, size, (const int64_t *)variant->frame + site->extents, site->axis_count,
@@ -15,7 +15,7 @@ static void write_shape(const Variant *variant, const VariantSite *site, char *o
     snprintf(out, size, "%s", site->shape);
 }
 
-/* Of a counted array: rt_array_outside. */
+/* Warns of an access outside a counted array: rt_array_outside. */
 static void warn_missing(Kernel *kernel, const RtOutside *outside) {
   kernel->has_warned = true;
   engine_warn(kernel->engine,
@@ -26,7 +26,7 @@ static void warn_missing(Kernel *kernel, const RtOutside *outside) {
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
 
-/* Once per kernel, of one write: the first of some worker. */
+/* Warns once per kernel, about one write: the first of some worker. */
 static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside *outside) {
   char index[200], shape[400];
   if (outside->site < 0) {
@@ -47,7 +47,7 @@ static void warn_outside(Kernel *kernel, const Variant *variant, const RtOutside
               (unsigned long long)outside->count, outside->count == 1 ? "" : "s");
 }
 
-/* Of a launch that has failed the error says enough. */
+/* Counts writes outside shapes; warns unless the launch failed, as then the error is enough. */
 static void count_outside(Kernel *kernel, const Variant *variant, const DeviceLaunch *launch) {
   const RtOutside *outside = &launch->outside;
   kernel->engine->stats.out_of_range += outside->count;
@@ -84,7 +84,7 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
                 : arrays_error(kernel->engine->store->device, err);
   case RT_ERROR_NATIVE:
     return extension_tell(kernel->engine->extensions, fault->manager, err);
-  case RT_ERROR_FAULT: return false; /* messages_read has made the error */
+  case RT_ERROR_FAULT: return false; /* messages_read has set err */
   case RT_ERROR_FULL:
     return tree ? storage_full_error(tree, fault->manager, err)
                 : item_fail_length(err);
@@ -95,7 +95,7 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   }
 }
 
-/* Arrays that nobody has read. */
+/* Releases result arrays that were not read. */
 void readback_drop(const Engine *engine, Variant *variant) {
   const TypeTable *types = &engine->store->types;
   int32_t slot = variant->arg_count;
@@ -110,7 +110,7 @@ void readback_drop(const Engine *engine, Variant *variant) {
   memset(variant->handed_over, 0, sizeof variant->handed_over);
 }
 
-/* They are in the frame after the arguments. */
+/* Results follow the arguments in the frame. */
 bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *result) {
   int32_t slot = variant->arg_count;
   *result = (RgValue){.kind = RG_VALUE_NIL};
@@ -118,7 +118,8 @@ bool readback_result(Kernel *kernel, Variant *variant, int32_t number, RgValue *
   for (int32_t k = 0; k < number; k++) slot += type_parts(variant->results[k]);
   *result = vector_value(kernel->engine->store, variant->results[number], &variant->frame[slot]);
   result->depth = variant->result_count;
-  variant->handed_over[number / 64] |= (uint64_t)1 << number % 64; /* who reads them has them */
+  /* the caller now owns the references */
+  variant->handed_over[number / 64] |= (uint64_t)1 << number % 64;
   return true;
 }
 

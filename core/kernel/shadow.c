@@ -1,5 +1,5 @@
-/* shadow.c - see shadow.h. Of a sparse tree all its memory is copied; which nodes it has is no part
- * of that, so kernels that may change it are not run here. */
+/* shadow.c - see shadow.h. A sparse tree's whole memory is saved, but not its topology, so kernels
+ * that may change topology are refused. */
 #include "kernel/shadow.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ typedef struct Shadow {
   Kernel *kernel;
   Variant *variant;
   const RgValue *values;
-  Saved *saved;             /* one per tree and array; nothing of trees that it only reads */
+  Saved *saved;             /* one per tree and array; no copy of those only read */
   int32_t count;
   uint64_t *frame;
   RtRandom random;
@@ -32,7 +32,7 @@ typedef struct Shadow {
 
 /* -- copies ------------------------------------------------------------------------------------ */
 
-/* The argument that is the address of the array with that number, after the trees. */
+/* The argument with the address of array `number`, counted after the trees. */
 static int32_t find_array(const Variant *variant, int32_t number) {
   int32_t k = 0;
   while (variant->args[k].kind != ARG_ADDRESS || number-- > 0) k++;
@@ -81,7 +81,7 @@ static bool save(Shadow *shadow, Error *err) {
   return true;
 }
 
-/* Pages that are as they were stay untouched, so that none is made present. */
+/* Unchanged pages are not written, so that they stay uncommitted. */
 static void put_back(const Saved *saved) {
   for (uint64_t at = 0; at < saved->size_bytes; at += PAGE) {
     size_t count = (size_t)min_i64(PAGE, (int64_t)(saved->size_bytes - at));
@@ -127,7 +127,7 @@ static uint64_t hash_memory(uint64_t hash, const uint8_t *at, uint64_t size_byte
   return hash;
 }
 
-/* Of all that it wrote, and of its results. */
+/* Hashes all memory that the kernel writes, and its results. */
 static bool find_outcome(Shadow *shadow, const DeviceLaunch *launch, uint64_t *outcome,
                          Error *err) {
   const Variant *variant = shadow->variant;
@@ -164,7 +164,7 @@ static bool run(Shadow *shadow, TuneTrial *trial, int32_t candidate, Error *err)
   uint64_t begin = clock_ticks();
   bool ok = device->table->launch(device, launch, err);
   if (ok && launch->ticket) ok = device->table->finish(device, launch, err);
-  launch->switches = (DeviceSwitches){0}; /* other launches have their own */
+  launch->switches = (DeviceSwitches){0}; /* reset, as other launches choose their own */
   launch->is_timed = false;
   if (ok && !launch->ticks) launch->ticks = clock_ticks() - begin;
   if (ok && launch->context.error.kind == RT_OK) return true;
@@ -197,7 +197,8 @@ static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
 
 static bool is_of_ranks(const Store *store, const RtTree *tree) {
   return store->is_of_ranks &&
-         (store->is_of_ranks(store->ranks, tree->base) || store->is_of_ranks(store->ranks, tree->root));
+         (store->is_of_ranks(store->ranks, tree->base) ||
+          store->is_of_ranks(store->ranks, tree->root));
 }
 
 static const char *const beyond_words[BEYOND_COUNT] = {

@@ -1,12 +1,13 @@
-/* specialise.c - when and how special variants are made; see specialise.h.
+/* specialise.c - decides when special variants are made, and makes them; see specialise.h.
  *
- * A kernel has to be worth it: it has run for some time, and its numbers were the same for some
- * launches. One whose loops wait for lanes (is_long) gets them then, with such numbers or without.
- * The front end runs between two launches, since it allocates from the runtime (about a
- * millisecond, once); LLVM runs in a thread, unless the code is on disk. One compile at a time. A
- * compile that fails is counted, and nobody else hears of it: the general variant goes on.
- * When the numbers change, the general variant runs; when they stay what they have become, another
- * special variant replaces the first. A number that changed a few times is never taken again. */
+ * A kernel must be worth it: it has run for some time, and its numbers were the same for several
+ * launches. A kernel whose long loops are not vectorised yet (is_long) then gets vector code, with
+ * constants or without. The front end runs between two launches, since it allocates from the
+ * runtime (about a millisecond, once); LLVM runs in a thread, unless the code is on disk. There is
+ * one compile at a time. A failed compile is only counted: the general variant stays in use.
+ * When the numbers change, the general variant runs; when they are stable again, another special
+ * variant replaces the first. A number that changed several times never becomes a constant
+ * again. */
 #include "kernel/specialise.h"
 
 #include <inttypes.h>
@@ -19,39 +20,39 @@
 #include "tree/cell.h"
 
 enum { SAME_LAUNCHES = 8, WORTH_MS = 50, LONG_LAUNCHES = 2, LONG_MS = 300 /* if is_long */ };
-enum { MANY_LAUNCHES = 1024 }; /* are worth it where none is timed */
+enum { MANY_LAUNCHES = 1024 }; /* enough launches to be worth it if none is timed */
 enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = 64 };
 
-/* Of a general variant. */
+/* The state of a general variant. */
 typedef struct Special {
-  int32_t arg_count;        /* of the first 64 */
-  uint64_t numbers;         /* arguments that may be taken, as far as their kind and type say */
-  uint64_t unstable;        /* those that changed too often, or cannot be constants */
+  int32_t arg_count;        /* at most 64 */
+  uint64_t numbers;         /* arguments that may become constants, by kind and type */
+  uint64_t unstable;        /* arguments that changed too often, or cannot be constants */
   int32_t same[MOST_ARGS];  /* launches since the last change */
-  int32_t changes[MOST_ARGS]; /* of the number, while there was a special variant */
+  int32_t changes[MOST_ARGS]; /* changes of the number while there was a special variant */
   uint64_t seen[MOST_ARGS];
-  uint64_t ticks;           /* in the general variant, since the last try */
+  uint64_t ticks;           /* time in the general variant since the last try */
   int32_t launches, tries;
-  bool has_ended;           /* there will be no other */
+  bool has_ended;           /* no other special variant will be made */
   Variant *made;            /* NULL: none yet */
-  uint64_t taken, slots[MOST_ARGS]; /* what it was made with */
+  uint64_t taken, slots[MOST_ARGS]; /* the constants of `made` */
 } Special;
 
-/* A compile under way. */
+/* A running compile. */
 typedef struct Pending {
-  Variant *general;         /* NULL: gone */
+  Variant *general;         /* NULL: freed meanwhile */
   Compile compile;
   uint64_t taken, slots[MOST_ARGS];
   RgCodegenRequest request;
   Heap *heap;
-  Codegen **codegen;        /* the engine's, for such compiles */
+  Codegen **codegen;        /* the engine's special_codegen */
   RgCodegenResult *result;
   Job *job;
 } Pending;
 
 typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
 
-/* RG_SPECIALISE=always, for tests: the first launch makes it, and waits. */
+/* RG_SPECIALISE=always, for tests: the first launch makes the special variant, and waits for it. */
 static Mode mode_of(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
   if (!options->specialises || options->runs_in_lua || options->debug)
@@ -121,7 +122,7 @@ static void give_up(Engine *engine, Special *special) {
   if (special) special->has_ended = true;
 }
 
-/* From code to a variant, in place of the one before. */
+/* Makes a special variant of the code; it replaces the previous one. */
 static bool install(Engine *engine, Pending *pending, DeviceCode *code) {
   Variant *general = pending->general;
   Special *special = general->special;
@@ -129,7 +130,7 @@ static bool install(Engine *engine, Pending *pending, DeviceCode *code) {
   error_clear(&ignored);
   Variant *made = variant_special(&pending->compile, general, code, &ignored);
   if (!made) return false;
-  made->next = special->made; /* somebody may yet read results of the one before */
+  made->next = special->made; /* the host may still read results of the previous one */
   special->made = made;
   special->taken = pending->taken;
   memcpy(special->slots, pending->slots, sizeof special->slots);
@@ -138,7 +139,7 @@ static bool install(Engine *engine, Pending *pending, DeviceCode *code) {
   return true;
 }
 
-/* The thread has ended. */
+/* Takes the result of a compile whose thread has ended. */
 static void finish(Engine *engine) {
   Pending *pending = engine->pending;
   engine->pending = NULL;
@@ -153,7 +154,7 @@ static void finish(Engine *engine) {
 
 static bool run_front(void *data, Error *err) { return compile_special(data, err); }
 
-/* Up to canonical bytes. False: not with these numbers. */
+/* Compiles up to canonical bytes. False: not possible with these numbers. */
 static bool begin_compile(Kernel *kernel, Variant *general, Pending *pending) {
   Error ignored;
   error_clear(&ignored);
@@ -184,7 +185,7 @@ static void start(Kernel *kernel, Pending *pending, Mode mode) {
   discard(engine, pending);
 }
 
-/* The watching begins anew, or has ended. */
+/* Restarts watching, or ends it after MOST_TRIES. */
 static void count_try(Special *special) {
   special->ticks = 0;
   special->launches = 0;
@@ -214,7 +215,8 @@ static void make(Kernel *kernel, Variant *general, uint64_t taken, Mode mode) {
   discard(engine, pending);
 }
 
-/* -- what launches and kernels ask ------------------------------------------------------------- */
+/* -- called for launches and kernels
+ * ------------------------------------------------------------ */
 
 static bool is_worth_it(Engine *engine, const Variant *general) {
   const Special *special = general->special;
@@ -224,7 +226,7 @@ static bool is_worth_it(Engine *engine, const Variant *general) {
          engine_ms(engine, special->ticks) >= (general->is_long ? LONG_MS : WORTH_MS);
 }
 
-/* Has the special variant the numbers in the frame? */
+/* Are the special variant's constants the numbers in the frame? */
 static bool matches(Special *special, const uint64_t *frame) {
   for (int32_t k = 0; k < special->arg_count; k++) {
     if (!is_in(special->taken, k) || frame[k] == special->slots[k]) continue;
@@ -278,7 +280,7 @@ void special_note(Kernel *kernel, Variant *general, const Variant *ran, uint64_t
 }
 
 void special_took(Variant *ran, uint64_t ticks) {
-  if (ran->special) ran->special->ticks += ticks; /* a special variant has none */
+  if (ran->special) ran->special->ticks += ticks; /* a special variant itself has none */
 }
 
 const Variant *special_made(const Variant *general, Constants *constants) {

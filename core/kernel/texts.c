@@ -1,17 +1,17 @@
-/* texts.c - what can be read of a kernel. A compile prints nothing, unless RG_DUMP asks for it: a
- * text is made when somebody wants it. Most are what a compile is at some stage, so the last
- * variant's compile is run again up to there, from what the variant keeps of its values; LLVM's
- * come out of the codegen library, from the variant's canonical bytes. PTX does so from bytes of
- * its own: it can be had for GPUs other than the runtime's, and without any. */
+/* texts.c - the texts that can be read of a kernel. A compile prints nothing unless RG_DUMP
+ * requests it: a text is made on demand. Most texts show a compile at some stage, so the last
+ * variant's compile is repeated up to that stage, from the values that the variant keeps. The
+ * codegen library makes LLVM's texts from the variant's canonical bytes, and PTX from bytes of its
+ * own: for any supported GPU, even if the machine has none. */
 #include <string.h>
 
 #include "kernel/compile.h"
 
-typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* whose kernels have the text */
+typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* which kernels have the text */
 typedef struct TextRow {
   TextUse use;
-  CompileStage stage; /* NONE: the kernel need not have run */
-  void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library does */
+  CompileStage stage; /* NONE: no variant is needed */
+  void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library prints it */
 } TextRow;
 
 static const char *const names[] = {
@@ -22,7 +22,8 @@ static const char *const names[] = {
 
 static void print_source(StrBuf *out, const Compile *compile) {
   const Ast *ast = compile->kernel->ast;
-  int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3; /* `end` itself */
+  /* include `end` itself */
+  int32_t begin = ast->function->pos.offset, end = ast->function->end.offset + 3;
   strbuf_add(out, ast->source->text.data + begin, end - begin);
 }
 
@@ -71,13 +72,13 @@ const char *text_print(Compile *compile, TextKind text) {
   return strbuf_end(&out);
 }
 
-/* -- made when asked for ----------------------------------------------------------------------- */
+/* -- made on demand --------------------------------------------------------------------------- */
 
 typedef struct Reading {
   TextKind kind;
   Compile compile;
-  RgCodegenResult *result; /* LLVM's */
-  const char *text; /* in the compile's scratch or the result; then in store_text */
+  RgCodegenResult *result; /* from the codegen library */
+  const char *text; /* in the compile's scratch or in `result`; later in store_text */
 } Reading;
 
 static bool make_here(void *data, Error *err) {
@@ -98,7 +99,7 @@ static bool make_in_codegen(Reading *reading, Error *err) {
       compile_bytes(kernel->engine, variant->bytes, variant->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
-  /* the target that runs tasks */
+  /* shows the target that runs tasks */
   while (shown > reading->result->objects && !shown->bytes) shown--;
   reading->text = reading->kind == TEXT_ASM ? shown->asm_text : shown->llvm_text;
   return true;
@@ -150,8 +151,8 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
                    kernel->name);
 }
 
-/* The processor of that name, or where it is NULL the runtime's GPU, or one of many where there is
- * none; NULL with err. */
+/* The GPU architecture of that name; if `name` is NULL, the runtime's, or a common one if it has
+ * none. NULL with err. */
 static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) {
   static const char *const known[] = {
 #define GPU(CAPABILITY, ISA) "sm_" #CAPABILITY,

@@ -1,8 +1,9 @@
-/* tuning.c - see tuning.h. A variant is watched from its first launch that is long enough on. An
- * entry has the tuners of one set of extents, whose candidates are rows of candidate.def: first of
- * those that need no other code, then, once the kernel has run for long, of its code, together with
- * what was kept of the first. Other code is made in a thread, one after the other, as far as the
- * budget goes, and trials of it begin when all is there. */
+/* tuning.c - see tuning.h. A variant is watched from its first sufficiently long launch. An entry
+ * has the tuners for one set of extents, whose candidates are rows of candidate.def: the first
+ * tuner has the candidates that need no other code; the second, once the kernel has run for long,
+ * has the candidates with other code, combined with the first tuner's choice. A thread compiles
+ * other code, one candidate at a time, as far as the budget allows; trials begin when all code is
+ * ready. */
 #include "kernel/tuning.h"
 
 #include <inttypes.h>
@@ -45,31 +46,31 @@ _Static_assert((int)CANDIDATE_COUNT - (int)CODE_COUNT <= (int)TUNE_MOST &&
 
 typedef struct TuneEntry {
   struct TuneEntry *next;
-  uint64_t extents;         /* their anchors, hashed */
-  char about[48];           /* the largest of them, for reports */
+  uint64_t extents;         /* hash of the extents' size buckets */
+  char about[48];           /* the largest extent, for reports */
   char about_code[80];
   Tuner tuner;
-  Tuner code;               /* count 0: not begun */
-  int32_t known_code;       /* a row of the table that is known to be kept of its code; -1: none */
-  double usual_ticks;       /* of the last launch that ran as is chosen */
-  double work;              /* of the last launch */
-  bool is_asleep;           /* launches are too short */
-  uint64_t differ;          /* candidates that do not what the default does */
+  Tuner code;               /* for candidates with other code; count 0: not begun */
+  int32_t known_code;       /* row of candidate.def recalled from disk as the best code; -1: none */
+  double usual_ticks;       /* time of the last launch with the default */
+  double work;              /* work of the last launch */
+  bool is_asleep;           /* launches are too short to tune */
+  uint64_t differ;          /* bits of candidates whose outcome differs */
 } TuneEntry;
 
 typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
 
-/* Of a variant. */
+/* The tuning state of a variant. */
 typedef struct Tuning {
   int32_t count;
-  uint8_t rows[CANDIDATE_COUNT]; /* of the table: what is tried */
-  double ticks;             /* of the long launches since it is watched */
-  int32_t shorts;           /* short ones in a row while it is tuned */
-  bool is_asked_for;        /* by kernel:tune(), also of short launches */
+  uint8_t rows[CANDIDATE_COUNT]; /* rows of candidate.def that are tried */
+  double ticks;             /* total time of long launches since watching began */
+  int32_t shorts;           /* consecutive short launches while it is tuned */
+  bool is_asked_for;        /* kernel:tune() requested tuning, even if launches are short */
   CodeState code;
-  int32_t next_row;         /* of the table: the first that is not made yet */
+  int32_t next_row;         /* first row of candidate.def not compiled yet */
   int32_t made_count;
-  uint8_t made_rows[CANDIDATE_COUNT]; /* of the table */
+  uint8_t made_rows[CANDIDATE_COUNT]; /* rows of candidate.def */
   Variant *made[CANDIDATE_COUNT];
   TuneEntry *entries, *last;
   int32_t entry_count;
@@ -78,7 +79,8 @@ typedef struct Tuning {
 void tuning_init(Engine *engine) {
   bool is_always = engine->options.tunes == TUNE_ALWAYS,
        is_off = engine->options.tunes == TUNE_OFF;
-  engine->times_some = !is_off && !engine->store->device->knows_times; /* who is worth it? */
+  /* to find kernels worth tuning */
+  engine->times_some = !is_off && !engine->store->device->knows_times;
   engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
   engine->tune_budget.share = is_always ? 0 : share;
 }
@@ -141,8 +143,8 @@ static void add_extent(uint64_t number, uint64_t *hash, uint64_t *largest) {
   if (anchor > *largest) *largest = anchor;
 }
 
-/* Of arguments that bounds are made of, and of the lists that tasks go over; these are the
- * device's while launches are queued. */
+/* Hashes the size buckets of arguments that bounds depend on, and of the lists that tasks visit;
+ * the latter belong to the device while launches are queued. */
 static uint64_t extents_of(const Kernel *kernel, const Variant *variant, uint64_t *largest) {
   const Device *device = kernel->engine->store->device;
   uint64_t hash = 1;
@@ -198,7 +200,7 @@ void tuning_record(Engine *engine, const char *key, const char *choice, double u
 
 void tuning_clear(Engine *engine) { tune_file_clear(file_of(engine)); }
 
-/* Of the code, the extents, and what is tried. */
+/* Makes the key from the code, the extents, and the candidates. */
 static bool make_key(Kernel *kernel, const Variant *variant, const TuneEntry *entry,
                      char key[TUNE_KEY_BYTES]) {
   const Tuning *tuning = variant->tuning;
@@ -216,7 +218,7 @@ static int32_t row_of(const char *word, size_t length) {
   return -1;
 }
 
-/* "threads=1", or with what was kept of its code, "threads=1+vectors=half". */
+/* Recalls a choice as "threads=1" or, with other code, "threads=1+vectors=half". */
 static void recall(Kernel *kernel, const Variant *variant, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   const Tuning *tuning = variant->tuning;
@@ -238,7 +240,7 @@ static const char *kept_word(const Tuning *tuning, const TuneEntry *entry) {
   return candidates[tuning->rows[tuner_choice(&entry->tuner)]].word;
 }
 
-/* Candidate k of its code. */
+/* The name of candidate k of the second tuner. */
 static const char *code_word(const Tuning *tuning, int32_t k) {
   return candidates[k ? tuning->made_rows[k - 1] : 0].word;
 }
@@ -258,14 +260,14 @@ static void record(Kernel *kernel, const Variant *variant, const TuneEntry *entr
 
 /* -- entries ----------------------------------------------------------------------------------- */
 
-/* For tests, all kinds of candidates in turn, at the first launches, too. */
+/* For tests: starts with a different candidate each time, so that all kinds run early. */
 static void vary(const Engine *engine, const Tuning *tuning, TuneEntry *entry) {
   int32_t turn = (int32_t)(engine->tunings % (uint64_t)tuning->count);
   entry->tuner.turn = turn;
   if (engine->tunings % 3 == 0) entry->tuner.kept = turn;
 }
 
-/* Past the most, extents without an entry of their own run by default. */
+/* After MOST_ENTRIES, launches with new extents run with the default. */
 static TuneEntry *add_entry(Kernel *kernel, Variant *variant, uint64_t extents, uint64_t largest) {
   Engine *engine = kernel->engine;
   Tuning *tuning = variant->tuning;
@@ -296,21 +298,21 @@ static TuneEntry *find_entry(Kernel *kernel, Variant *variant) {
 
 /* -- other code -------------------------------------------------------------------------------- */
 
-/* What it was specialised with, if it was. */
+/* The constants that the variant was specialised with, if any. */
 static Constants constants_of(const Kernel *kernel, const Variant *variant) {
   Constants constants = {0};
   if (kernel->last && special_made(kernel->last, &constants) == variant) return constants;
   return (Constants){0};
 }
 
-/* What is known to be kept needs nothing else. */
+/* Should this row's code be compiled? If the best code is known from disk, only that. */
 static bool is_wanted(const Kernel *kernel, const Variant *variant, const TuneEntry *entry,
                       int32_t row) {
   return candidates[row].when & CODE && is_possible(kernel, variant, &candidates[row]) &&
          (entry->known_code < 0 || entry->known_code == row);
 }
 
-/* The next row that is other code at all; false: there is none. */
+/* Compiles the next row whose code differs from the base's; false if there is none. */
 static bool make_next(Kernel *kernel, const Variant *variant, const TuneEntry *entry) {
   Tuning *tuning = variant->tuning;
   Constants constants = constants_of(kernel, variant);
@@ -326,7 +328,7 @@ static bool make_next(Kernel *kernel, const Variant *variant, const TuneEntry *e
   return false;
 }
 
-/* The last one; what could not be made is no candidate. */
+/* Finishes the last compile; if it failed, its row is no longer a candidate. */
 static void take_made(Engine *engine, Tuning *tuning) {
   Variant *made = tuning->made[tuning->made_count - 1];
   Error ignored;
@@ -336,8 +338,8 @@ static void take_made(Engine *engine, Tuning *tuning) {
   tuning->made_count--;
 }
 
-/* A compile takes a processor from the launches beside it: it counts as a trial does, as the time
- * that the default's took. */
+/* A compile takes a processor from concurrent launches, so it is charged to the budget as a trial:
+ * with the time that the default's compile took. */
 static bool may_compile(Engine *engine, const Variant *variant) {
   if (!ahead_is_idle(engine)) return false;
   double ms = variant->compile_ms > 0 ? variant->compile_ms : USUAL_MS;
@@ -357,7 +359,8 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
            kept ? kept_word(tuning, entry) : "");
 }
 
-/* A step of: make one, wait, take it, make the next, .. begin. `waits`: all of them. */
+/* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
+ * then begins trials. Does one step at a time, unless `waits`. */
 static void advance_code(Kernel *kernel, const Variant *variant, TuneEntry *entry, bool waits) {
   Tuning *tuning = variant->tuning;
   Engine *engine = kernel->engine;
@@ -378,7 +381,7 @@ static bool may_try_code(const Kernel *kernel) {
   return !engine->options.debug && !kernel->fast_math && !option_text("RG_WITHOUT")[0];
 }
 
-/* Is it time to ask for other code? */
+/* Is it time to compile other code? */
 static bool may_have_code(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry) {
   Engine *engine = kernel->engine;
   if (entry->code.count || entry->tuner.kept == TUNE_UNDECIDED || entry->is_asleep) return false;
@@ -390,7 +393,7 @@ static bool may_have_code(Kernel *kernel, const Tuning *tuning, const TuneEntry 
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-/* May this launch be a trial, and of what? */
+/* The candidate for which this launch is to be a trial, or TUNE_UNDECIDED. */
 static int32_t wanted_trial(Kernel *kernel, const Tuning *tuning, const TuneEntry *entry,
                             const Tuner *tuner) {
   Engine *engine = kernel->engine;
@@ -451,7 +454,7 @@ static void note_trial(Kernel *kernel, const TuneTrial *trial, const DeviceLaunc
   if (tuner->kept != TUNE_UNDECIDED) record(kernel, trial->base, entry, tuner);
 }
 
-/* Is there anything that its launches should ask for? */
+/* Is the variant worth tuning, or is a choice known from disk? */
 static bool is_worth_it(Kernel *kernel, Variant *variant) {
   Engine *engine = kernel->engine;
   const TuneEntry *entry = find_entry(kernel, variant);
@@ -460,7 +463,7 @@ static bool is_worth_it(Kernel *kernel, Variant *variant) {
          engine_ms(engine, (uint64_t)variant->tuning->ticks) >= WORTH_MS;
 }
 
-/* A kernel whose launches are short now and then, or were once, asks until many were in a row. */
+/* Stops tuning a variant only after many consecutive short launches. */
 static void note_short(Variant *variant) {
   Tuning *tuning = variant->tuning;
   if (!variant->is_tuned || tuning->is_asked_for || ++tuning->shorts < MOST_SHORT) return;
@@ -469,11 +472,11 @@ static void note_short(Variant *variant) {
   variant->is_tuned = false;
 }
 
-/* Of a launch that ran as was chosen. */
+/* Watches the time of a launch that ran as was chosen. */
 static void watch_choice(Kernel *kernel, Tuning *tuning, const DeviceLaunch *launch) {
   TuneEntry *entry = tuning->last;
   if (!entry || tuning->is_asked_for || kernel->engine->options.tunes != TUNE_ONLINE) return;
-  if (entry->code.count && entry->code.kept) return; /* it counts work in another way */
+  if (entry->code.count && entry->code.kept) return; /* other code counts work differently */
   Tuner *tuner = entry->code.count ? &entry->code : &entry->tuner;
   tuner_watch(tuner, (double)launch->ticks, launch->work ? (double)launch->work : 1);
 }
@@ -515,7 +518,8 @@ void tuning_drop(Engine *engine, Variant *variant) {
   variant->is_tuned = false;
 }
 
-/* -- trials beside launches -------------------------------------------------------------------- */
+/* -- trials outside launches
+ * -------------------------------------------------------------------- */
 
 int32_t tuning_count(Kernel *kernel, Variant *variant) {
   const Tuning *tuning = watch(kernel, variant);
@@ -577,7 +581,7 @@ static void fill_row(Engine *engine, const Tuning *tuning, const TuneEntry *entr
   out->ms = row_ms(engine, entry, tuner, k);
 }
 
-/* Is there anything to tell of it? */
+/* Has the tuner anything to report? */
 static bool is_told(const Tuner *tuner) {
   if (tuner->count < 2) return false;
   if (tuner->is_recalled) return true;
@@ -586,7 +590,7 @@ static bool is_told(const Tuner *tuner) {
   return false;
 }
 
-/* *row counts down to the one that is wanted. */
+/* Finds the wanted row, counting *row down to 0. */
 static bool find_row(Engine *engine, const Variant *variant, int32_t *row, RgTuneRow *out) {
   const Tuning *tuning = variant->tuning;
   for (TuneEntry *entry = tuning ? tuning->entries : NULL; entry; entry = entry->next) {

@@ -1,5 +1,6 @@
-/* valid.c - what must hold of a kernel's variants between launches: whatever a launch follows (a
- * frame slot, a value, a tree, another task) is there, and a pattern leads to one variant. */
+/* valid.c - checks the invariants of a kernel's variants between launches: every index that a
+ * launch uses (of a frame slot, a value, a tree, another task) is in bounds, and a pattern selects
+ * one variant. */
 #include <string.h>
 
 #include "kernel/variant.h"
@@ -37,7 +38,7 @@ static bool args_are_valid(const Variant *variant, const char **broken) {
   return true;
 }
 
-/* The word of a value that says what it is, and those of a tree which it is: see pattern.c. */
+/* Do the words of a value refer to a tree? See pattern.c. */
 static bool is_of_tree(const uint64_t *words) {
   int32_t kind = (int32_t)(uint32_t)words[0];
   bool has_memory = kind == RG_VALUE_FIELD || kind == RG_VALUE_NODE || kind == RG_VALUE_ARRAY;

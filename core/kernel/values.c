@@ -1,4 +1,4 @@
-/* values.c - values as sema reads them. See values.h. */
+/* values.c - converts values for sema. See values.h. */
 #include "kernel/values.h"
 
 #include <string.h>
@@ -74,9 +74,9 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
   return read;
 }
 
-/* -- kept -------------------------------------------------------------------------------------- */
+/* -- owned copies ------------------------------------------------------------------------------ */
 
-/* What a value points to lies after all values, in their one block: its offset, parts, name. */
+/* A copy is one block: all values, followed by what each points to: its offset, parts, name. */
 enum { OFFSET_BYTES = sizeof(int64_t) * SNODE_MAX_AXES };
 
 static size_t part_bytes(const SemaValue *value) {

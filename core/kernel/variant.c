@@ -1,6 +1,6 @@
-/* variant.c - what a compile leaves: code, tasks, where each argument and tree comes from, and what
- * it was made of.
- * All of it is memory of the runtime's heap; nothing of the compile's scratch is kept. */
+/* variant.c - fills a variant from a compile: code, tasks, the source of each argument and tree,
+ * and the compile's inputs.
+ * All of it is copied to the runtime's heap; nothing refers to the compile's scratch memory. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ static void *heap_copy(Heap *heap, const void *data, size_t size_bytes) {
   return copy;
 }
 
-static bool changes_topology(void *data, IrInst *inst) { /* a visit: false once found */
+static bool changes_topology(void *data, IrInst *inst) { /* a visit: false when found */
   return !(ir_effects(inst) & IR_TOPOLOGY);
 }
 
@@ -39,8 +39,8 @@ static bool note_order(void *data, IrInst *inst) {
   return true;
 }
 
-/* Nanoseconds per position, from tasks_cost's additions: about three per nanosecond, rows eight at
- * a time. */
+/* Nanoseconds per position, from the cost in additions: about three per nanosecond; rows take eight
+ * at a time. */
 static int64_t task_cost(const IrTask *task) {
   int64_t cost = task->cost / 3 + 1;
   if (task->kind != TASK_LEAVES) return cost;
@@ -49,7 +49,7 @@ static int64_t task_cost(const IrTask *task) {
   return cost / 8 + 1;
 }
 
-/* A visit: false once the order of iterations shows, also in an array that they share. */
+/* A visit: false when results depend on the order of iterations, also through a shared array. */
 static bool has_no_order(void *data, IrInst *inst) {
   bool changes = ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP);
   return !ir_shows_order(inst) && !(changes && !counts_is_private(inst->operands[0]));
@@ -66,7 +66,8 @@ static bool note_lanes(void *data, IrInst *inst) {
 
 static uint64_t order_of_task(const IrTask *task, uint64_t order) {
   if (ir_walk(task->body, has_no_order, NULL)) return order;
-  bool has_parts = task->lanes > 1 && task->interior; /* the lanes of each begin where it does */
+  /* lanes start anew at the beginning of each part */
+  bool has_parts = task->lanes > 1 && task->interior;
   const int32_t lanes[] = {task->lanes, has_parts, task->rim_scalar};
   order = hash_bytes(order, lanes, sizeof lanes);
   for (int k = 0; has_parts && k < task->axis_count; k++) {
@@ -85,7 +86,7 @@ uint64_t variant_order(const IrKernel *kernel) {
   return order;
 }
 
-/* The call that clears a level; NULL: the task does anything else. */
+/* The call that clears a level, if the task does nothing else; else NULL. */
 static const IrInst *find_clear(const IrTask *task) {
   const IrInst *inst = task->body->first;
   bool is_clear = inst && !inst->next && ir_is_clear_call(inst);
@@ -105,14 +106,14 @@ static DeviceTaskKind device_kind(const IrTask *task) {
   return task->kind == TASK_RANGE ? DEVICE_RANGE : DEVICE_NODES;
 }
 
-static bool writes_frame(void *data, IrInst *inst) { /* a visit: false once found */
+static bool writes_frame(void *data, IrInst *inst) { /* a visit: false when found */
   return inst->op != IR_REDUCE && inst->op != IR_FRAME_SET;
 }
 
-/* A visit: collects the arguments that a bound of a loop is made of. */
+/* A visit: collects the arguments that bounds of a loop depend on. */
 typedef struct Bounds {
   const IrTask *task;
-  uint64_t args;            /* of the first 64 */
+  uint64_t args;            /* bits of the first 64 */
 } Bounds;
 
 static void add_args(const IrInst *inst, int depth, uint64_t *args) {
@@ -136,7 +137,7 @@ static uint64_t extents_of(const IrKernel *kernel, const IrTask *task) {
   return bounds.args;
 }
 
-/* A visit: what an instruction may write to. */
+/* A visit: records what an instruction may write to. */
 typedef struct Writing {
   const IrKernel *kernel;
   Variant *variant;
@@ -157,13 +158,13 @@ static void note_written(const Writing *writing, const IrInst *inst) {
   if (!field) variant->written_arrays = UINT64_MAX;
 }
 
-/* May a task that calls it need memory for arrays? */
+/* Can this entry allocate memory for arrays? */
 static bool may_take(RtEntry entry) {
   return entry == RT_ARRAY_NEW || entry == RT_ARRAY_EXCHANGE || entry == RT_ARRAY_APPEND ||
          entry == RT_ARRAY_POP || entry == RT_ARRAY_CLEAR || entry == RT_ARRAY_SLICE;
 }
 
-/* May it change one, or what is in one? */
+/* Can it change an array or an element? */
 static bool may_change(const IrInst *inst) {
   bool gives_place = ir_is_call(inst, RT_ARRAY_AT) || ir_is_call(inst, RT_ARRAY_EXCHANGE);
   return gives_place || ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
@@ -180,7 +181,7 @@ static bool note_arrays(void *data, IrInst *inst) {
 
 static bool note_host_arrays(void *data, IrInst *inst) {
   Variant *variant = data;
-  bool calls = inst->op == IR_INVOKE && variant->makes_arrays; /* perhaps one that has some */
+  bool calls = inst->op == IR_INVOKE && variant->makes_arrays; /* the function may use arrays */
   variant->host_has_arrays |= ir_is_array_call(inst) || ir_is_count(inst->op) || calls;
   variant->host_changes_arrays |= may_change(inst) || calls;
   return true;
@@ -191,7 +192,7 @@ static unsigned beyond_of(const IrInst *inst) {
   bool writes = effects & (IR_WRITE | IR_UPDATE_EFFECT);
   if (ir_is_array_call(inst) || ir_is_count(inst->op)) return 1u << BEYOND_ARRAYS;
   if (ir_is_call(inst, RT_NATIVE)) return 1u << BEYOND_EXTENSION;
-  if (inst->op == IR_INVOKE) return 0; /* the functions themselves are looked at */
+  if (inst->op == IR_INVOKE) return 0; /* the functions themselves are visited */
   return effects & IR_TOPOLOGY || (writes && inst->op == IR_CALL) ? 1u << BEYOND_CELLS : 0;
 }
 
@@ -231,7 +232,7 @@ static void add_array(DeviceTask *out, int64_t slot) {
   else out->array_slots[out->array_count++] = (int32_t)slot;
 }
 
-/* Which arrays a task reaches by headers, if all of them are in slots of the frame. */
+/* Collects the arrays that a task accesses through headers, if all are in slots of the frame. */
 static bool note_array(void *data, IrInst *inst) {
   DeviceTask *out = data;
   if (!counts_reaches(inst) || out->array_count < 0) return true;
@@ -275,10 +276,12 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
                       .uses_arrays = arrays.any,
                       .reaches_arrays = arrays.elements,
                       .may_change_topology = changes,
-                      .may_deactivate = changes && task->may_deactivate}; /* none may be left */
+                      /* `changes` may be false if passes removed all deactivations */
+                      .may_deactivate = changes && task->may_deactivate};
   ir_walk(task->body, note_order, out);
   const Variant *general = compile->constants.general;
-  bool keeps_chunks = general && engine_has_one_order(compile->kernel->engine); /* and their sums */
+  /* the same chunks give the same sums */
+  bool keeps_chunks = general && engine_has_one_order(compile->kernel->engine);
   if (keeps_chunks && number < general->task_count) out->cost = general->tasks[number].cost;
   note_arrays_of(kernel, task, out);
   note_clear(task, out);
@@ -316,7 +319,8 @@ static void free_arg(Heap *heap, VariantArg *arg) {
   heap_free(heap, (char *)arg->why.clause);
 }
 
-/* Vectors and structs come with their type, which is part of the pattern. */
+/* For a number of a vector or struct: takes its type from the value's type, which is part of the
+ * pattern. */
 static void note_given(const Compile *compile, VariantArg *arg) {
   const SemaValue *value = &compile->given[arg->value];
   TypeTable *types = &compile->kernel->engine->store->types;
@@ -389,13 +393,14 @@ static bool fill_sites(Compile *compile, Variant *variant, Heap *heap, Error *er
                          .extents = array ? array->extents : 0,
                          .axis_count = array ? array->axis_count : 0};
     if (out->name && out->shape) continue;
-    variant->site_count++; /* so far complete for freeing */
+    variant->site_count++; /* variant_free must free this one, too */
     return no_memory(err);
   }
   return true;
 }
 
-/* The first value of the kernel's tree `k`, be it an array's; the number of values: none. */
+/* Index of the first value of the kernel's tree `k`, which may be an array's; value_count if there
+ * is none. */
 static int32_t value_of_tree(const Compile *compile, const Variant *variant, int32_t k) {
   const IrKernel *ir = compile->sema.kernel;
   for (int i = 0; i < ir->arrays.count; i++)
@@ -407,7 +412,7 @@ static int32_t value_of_tree(const Compile *compile, const Variant *variant, int
   return at;
 }
 
-/* Of a special variant: those of the general one. */
+/* A special variant uses the trees of the general one. */
 static bool copy_trees(const Variant *general, Variant *variant, Error *err) {
   if (general->tree_count != variant->tree_count || general->arg_count != variant->arg_count)
     return error_set(err, RG_ERROR_INTERNAL, "constants changed what a kernel is given");
@@ -434,7 +439,7 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   return true;
 }
 
-/* What the compile began and ended with. */
+/* Copies the compile's inputs and its output. */
 static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err) {
   variant->given = values_keep(heap, compile->given, compile->value_count);
   variant->given_count = compile->value_count;
@@ -445,8 +450,9 @@ static bool fill_ends(Compile *compile, Variant *variant, Heap *heap, Error *err
   return variant->bytes || no_memory(err);
 }
 
-/* Who launches holds counted arrays until the launch returns. A device with copies of them needs no
- * more than that: it says of launches that had none that it has waited. */
+/* The caller holds counted arrays only until the launch returns, so launches with such arguments
+ * are awaited. A device with copies of arrays is an exception: it reports in has_waited if a launch
+ * used the arrays themselves. */
 static void decide_waiting(const Compile *compile, Variant *variant) {
   const Device *device = compile->kernel->engine->store->device;
   variant->host_changes_arrays &= variant->takes_arrays;

@@ -1,8 +1,7 @@
-/* widen.c - a kernel gets one capture more, since it met a new function or a new item of a table.
- * It is a value between the captures so far and the parameters, and the variants that the kernel
- * has ignore it: what they read was known when they were compiled, and whatever had made their
- * compile go another way is another word of their pattern. Only the numbers of parameters
- * change. */
+/* widen.c - adds a capture to a kernel, after it met a new function or a new item of a table. The
+ * new value goes between the earlier captures and the parameters. Existing variants ignore it: all
+ * that they read was known when they were compiled, and any value that would change their code is
+ * another word of their pattern. So only the numbers of parameters change. */
 #include <string.h>
 
 #include "kernel/queue.h"
@@ -13,7 +12,7 @@
 
 static int32_t moved(int32_t at, int32_t value) { return value < at ? value : value + 1; }
 
-/* Word 1 of a field, node or array is 1 + the number of a value; so is word 4. */
+/* Renumbers words 1 and 4 of a field, node or array, which are 1 + the number of a value. */
 static void move_classes(int32_t at, uint64_t *words) {
   int32_t kind = (int32_t)(uint32_t)words[0];
   if (kind != RG_VALUE_FIELD && kind != RG_VALUE_NODE && kind != RG_VALUE_ARRAY) return;
