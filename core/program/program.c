@@ -2,7 +2,7 @@
  *
  *     created --program_end--> ended --last object released--> freed
  *
- * Ended: no tree has memory, no kernel has code, there is no device; from then on only releases
+ * In an ended runtime no tree has memory, no kernel has code, and there is no device: only releases
  * succeed. */
 #include "program/program.h"
 
@@ -35,7 +35,7 @@ static bool create_device(Program *program, const RgOptions *options, Arch arch,
   return program->store.device;
 }
 
-/* A host's job system runs in the thread that calls. */
+/* Chooses the channel: with a host's job system launches run in the calling thread. */
 static bool find_channel(const RgOptions *options, Arch arch, ServerChannel *channel, Error *err) {
   const char *text = option_text("RG_CHANNEL");
   bool is_thread = !strcmp(text, "thread") || (!text[0] && options->async);
@@ -44,7 +44,7 @@ static bool find_channel(const RgOptions *options, Arch arch, ServerChannel *cha
          error_set(err, RG_ERROR_OPTION, "RG_CHANNEL must be inline or thread, got '%.60s'", text);
 }
 
-/* A host's job system splits work its own way. */
+/* Chooses the tuning mode: a host's job system splits work itself, which rules out tuning. */
 static bool find_tuning(const RgOptions *options, Arch arch, TuneMode *mode, Error *err) {
   static const char *const words[] = {"off", "cached", "online", "always"};
   const char *text = options->tune ? options->tune : option_text("RG_TUNE");
@@ -57,7 +57,7 @@ static bool find_tuning(const RgOptions *options, Arch arch, TuneMode *mode, Err
   return true;
 }
 
-/* Before the device: see server.h. */
+/* Attaches a server to the device: see server.h. */
 static bool create_server(Program *program, const RgOptions *given, ServerChannel channel,
                           uint64_t memory_bytes, Error *err) {
   const char *text = given->pool ? given->pool : option_text("RG_POOL"), *wrong;
@@ -83,7 +83,8 @@ static bool find_allocations(const RgOptions *given, CountedMode *mode, Error *e
                    given->allocations ? "allocations" : "RG_ALLOCATIONS", text);
 }
 
-/* Of a device with memory of its own: three quarters of that, as of the machine's. */
+/* The budget; for a device with its own memory by default three quarters of that, as of the
+ * host's. */
 static uint64_t budget_of(const Program *program, const RgOptions *options, bool is_given) {
   uint64_t own = program->store.device->memory_bytes / 4 * 3;
   return own && !is_given ? own : options->memory_bytes;
@@ -153,7 +154,7 @@ static bool free_parts(void *data, Error *err) {
   engine_deinit(&program->engine);
   extensions_deinit(&program->extensions);
   store_deinit(&program->store);
-  const RtAllocator *counted = program->store.counted.rt; /* NULL: it never began */
+  const RtAllocator *counted = program->store.counted.rt; /* NULL: it was never used */
   const RtAllocations *all = counted ? &counted->statistics : NULL;
   if (all && all->header_alloc != all->header_free)
     log_warning("%llu counted objects were still held when their runtime ended",
@@ -162,7 +163,7 @@ static bool free_parts(void *data, Error *err) {
   return true;
 }
 
-/* Is this thread, or may it be, what the running call waits for? */
+/* Does the running call wait for this thread, or might it? */
 static bool is_awaited(Program *program) {
   Device *device = program->store.device;
   return owner_is_mine(&program->owner) || (device && device->table->is_within(device));
@@ -174,7 +175,7 @@ void program_end(Program *program) {
     if (is_awaited(program) && owner_end_on_leave(&program->owner)) return;
     nanosleep(&pause, NULL);
   }
-  guard_run(free_parts, program, NULL); /* what a failed assertion leaves is lost */
+  guard_run(free_parts, program, NULL); /* parts left by a failed assertion leak */
   program->owner.has_ended = true;
   owner_leave(&program->owner);
   owner_release(&program->owner);

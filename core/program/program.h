@@ -1,9 +1,9 @@
-/* program.h - a runtime's start and end: its options, its device, and the rooms below. The last
- * room before api. Knows all rooms; knows nothing of Lua.
+/* program.h - a runtime's start and end: its options, its device, and the rooms below. It is the
+ * last room before api. It knows all rooms, but nothing of Lua.
  *
- * Reference-counted objects (tree, field, kernel) keep what they need alive: a field its tree, all
- * of them the Program. A node handle counts for its tree. Handles of a destroyed tree stay,
- * marked. */
+ * Reference-counted objects (tree, field, kernel) keep alive what they need: a field keeps its
+ * tree, and all of them keep the Program. A reference to a node counts for its tree. Handles of a
+ * destroyed tree stay valid, but are marked. */
 #ifndef RG_PROGRAM_PROGRAM_H
 #define RG_PROGRAM_PROGRAM_H
 
@@ -24,32 +24,31 @@ typedef enum GcAction {
 } GcAction;
 
 typedef struct Program {
-  Owner owner;                /* first: an object's owner is its Program (program_of) */
-  Store store;                /* what trees share; it has the device */
+  Owner owner;                /* must be first: program_of casts an object's owner */
+  Store store;                /* what trees share; has the device */
   Engine engine;              /* what kernels share */
-  Extensions extensions;      /* in C, that are open */
-  Error error;                /* of the last failed call */
+  Extensions extensions;      /* open extensions in C */
+  Error error;                /* error of the last failed call */
   ErrorList errors;           /* its notes and further errors */
-  Guard guard;                /* of the running call */
+  Guard guard;                /* guard of the running call */
 } Program;
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }
 
-/* arch: CPU or LUA, which runs no kernels but counts and reports as the CPU does. options->arch is
- * not looked at. */
+/* `arch` replaces options->arch. LUA runs no kernels, but counts and reports as the CPU does. */
 Program *program_create(const RgOptions *options, Arch arch, Error *err);
-/* Frees all memory, code and threads, when the running call of another thread has ended. Remaining
- * handles stay valid objects that raise handle.destroyed. From within a call, which would wait for
- * itself, it only asks for that: by a function that the runtime calls, by a worker, by any thread
+/* Frees all memory, code and threads, after the running call of another thread has ended. Remaining
+ * handles stay valid objects that raise handle.destroyed. Within a call it would wait for itself,
+ * so it only requests the end: in a function that the runtime calls, in a worker, or in any thread
  * while a host's job system runs a loop. */
 void program_end(Program *program);
-/* What it gives; see rg_gc. */
+/* Performs the action and returns its result; see rg_gc. */
 double program_gc(Program *program, GcAction action);
 void program_stats(Program *program, RgStats *stats);
 
 /* settings.c: unset options are taken from the environment, then from the machine. */
 bool settings_fill(RgOptions *options, Error *err);
-/* The host's allocator, if it gave one. */
+/* The host's allocator, if the options have one. */
 bool settings_allocator(const RgOptions *options, HeapSource *source, Error *err);
 
 #endif

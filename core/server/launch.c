@@ -1,10 +1,10 @@
-/* launch.c - rows of the table for a device whose work is queued: launches return at once, and
- * whoever looks at what they may have changed waits for those that do.
+/* launch.c - table functions for a device whose work is queued: launches return at once, and code
+ * that accesses memory waits for the launches that may have changed it.
  *
- * A tree (RtTree, an array's, too) knows the last work that uses it: its stream and cursor. Work on
- * another stream waits for that; so every use counts as if it wrote. Host memory that several trees
- * may share, a wrap or one whose address was given away, is nobody's: then all work is waited
- * for. */
+ * A tree (RtTree, also an array's) records the last work that uses it: its stream and cursor. Work
+ * on another stream waits for that, so every use is treated as a write. Memory that several trees
+ * may share, as a wrap or through a pointer that was given away, cannot be attributed: then each
+ * access waits for all work. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@ void server_await(Server *server, uint64_t ticket) {
   if (ticket) queue_wait(&server->queue, stream_of(ticket), cursor_of(ticket));
 }
 
-/* The record, on this stream, uses the tree next. */
+/* The record on this stream is the next to use the tree: adds the waits it needs. */
 static void use(Server *server, Record *record, RtTree *tree, int32_t stream, uint64_t ticket) {
   uint64_t last = tree->last_use, cursor = cursor_of(last);
   int32_t other = stream_of(last);
@@ -29,7 +29,7 @@ static uint64_t next_ticket(Server *server, int32_t stream) {
   return ticket_of(stream, atomic_load(&server->queue.streams[stream].submitted) + 1);
 }
 
-/* All that is submitted to other streams comes before the record. */
+/* Makes the record wait for all work on other streams. */
 static void wait_for_others(Server *server, Record *record, int32_t stream) {
   for (int32_t k = 0; k < MEMORY_STREAMS; k++)
     if (k != stream) record->wait[k] = atomic_load(&server->queue.streams[k].submitted);
@@ -54,7 +54,7 @@ bool server_is_done(Device *device, uint64_t ticket) {
   return queue_is_done(&server_of(device)->queue, stream_of(ticket), cursor_of(ticket));
 }
 
-/* Frame and trees are the record's from now on. */
+/* Copies the launch, its frame and its trees to the record. */
 static void fill(Server *server, Record *record, const DeviceLaunch *launch, uint64_t ticket) {
   int32_t used = launch->tree_count + launch->array_count;
   record->kind = RECORD_LAUNCH;
@@ -69,7 +69,7 @@ static void fill(Server *server, Record *record, const DeviceLaunch *launch, uin
   if (server->is_shared) wait_for_others(server, record, launch->stream);
 }
 
-/* Too large for a record: it runs now, after all that is queued. */
+/* For a launch that is too large for a record: runs it now, after all queued work. */
 static bool run_at_once(Server *server, DeviceLaunch *launch, Error *err) {
   queue_wait_all(&server->queue);
   return server->inner->launch(server->device, launch, err);
@@ -104,7 +104,7 @@ static void take_outcome(DeviceLaunch *launch, const DeviceLaunch *own) {
   launch->touches_lost = own->touches_lost;
 }
 
-/* The record stays as it is until the next is submitted to its stream. */
+/* The record stays valid until the next one is submitted to its stream. */
 bool server_finish(Device *device, DeviceLaunch *launch, Error *err) {
   Server *server = server_of(device);
   int32_t number = stream_of(launch->ticket);
@@ -116,15 +116,16 @@ bool server_finish(Device *device, DeviceLaunch *launch, Error *err) {
   launch->is_skipped = record->is_skipped;
   record->is_reported = true;
   device->queued--;
-  if (record->has_failed) stream->epoch++; /* this is told: what comes now runs */
+  /* the failure has been reported; later launches may run */
+  if (record->has_failed) stream->epoch++;
   if (!error_is_set(&record->err)) return true;
   if (err) error_add(err, &record->err);
   return false;
 }
 
-/* -- who looks --------------------------------------------------------------------------------- */
+/* -- access by the host ------------------------------------------------------------------------ */
 
-/* Every launch, and every copy. Without err failures are kept for whoever looks next. */
+/* Waits for every launch and copy. Without err, failures are kept for the next access. */
 static bool settle(Server *server, Error *err) {
   Device *device = server->device;
   bool ok = !device->settle || device->settle(device->settle_data, err);
@@ -146,7 +147,7 @@ static bool settle_tree(Server *server, const RtTree *tree, Error *err) {
   return ok;
 }
 
-/* The runtime's own work on a sparse tree takes the workers, so nothing else may run then. */
+/* The runtime's own work on a sparse tree uses the workers, so no other work may run then. */
 bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t size_bytes,
                   DeviceUse use, Error *err) {
   Server *server = server_of(device);

@@ -1,6 +1,6 @@
-/* memory.c - the memory manager of a device, over memory that the host addresses: the device's own,
- * or a mirror's; range.c has the addresses. A launch, on whichever thread, may take memory, for
- * private copies and for what kernels allocate: hence the lock. */
+/* memory.c - a device's memory manager, for memory that the host addresses: the device's own, or a
+ * mirror's; range.c provides the addresses. It has a lock, since a launch on any thread may take
+ * memory, for private copies and for arrays that kernels allocate. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -22,7 +22,7 @@ static MemoryBlock *take_persistent(Server *server, uint64_t size_bytes) {
   return block;
 }
 
-/* A range of its own where the part is full, or is to have guards. */
+/* Uses a separate range if the part is full, or if it needs guard pages. */
 bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err) {
   Server *server = server_of(device);
@@ -55,7 +55,7 @@ void server_free(Device *device, DeviceMemory *memory) {
 
 /* -- transient --------------------------------------------------------------------------------- */
 
-/* Of a device that works in the host's memory: as large pages, and present if that is cheap. */
+/* If the device works in host memory: requests huge pages, and pre-faults them if that is cheap. */
 static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
   if (server->device->memory_bytes || size_bytes < SETTLED) return;
   arena_settle(from, size_bytes);
@@ -64,11 +64,11 @@ static void settle(const Server *server, uint8_t *from, uint64_t size_bytes) {
 
 void server_settle(Device *device, uint8_t *from, uint64_t size_bytes) {
   Server *server = server_of(device);
-  queue_wait_all(&server->queue); /* launches look at what is settled */
+  queue_wait_all(&server->queue); /* launches read the list of waiting ranges */
   server->inner->settle(device, from, size_bytes);
 }
 
-/* A range of its own: beside a pool that is full, and where pages around it are to be guarded. */
+/* Takes a separate range, if the pool is full or guard pages are needed. */
 static bool take_range(Server *server, DeviceBlock *block, uint64_t size_bytes, Error *err) {
   Device *device = server->device;
   if (!server_allocate(device, &block->range, size_bytes, size_bytes, err)) return false;
@@ -83,7 +83,7 @@ static void make_zero(Server *server, const DeviceBlock *block, uint64_t size_by
   memset(block->base, 0, dirty);
 }
 
-/* What waits for work that is done is free. The caller has the lock. */
+/* Frees blocks that waited for work which is done. The caller holds the lock. */
 static void note_completed(Server *server) {
   for (int32_t k = 0; server->is_queued && k < MEMORY_STREAMS; k++)
     memory_complete(&server->memory, k, atomic_load(&server->queue.streams[k].completed));
@@ -141,7 +141,7 @@ void server_give(Device *device, DeviceBlock *block, RtTree *tree) {
   *block = (DeviceBlock){0};
 }
 
-/* -- on its way -------------------------------------------------------------------------------- */
+/* -- staging ----------------------------------------------------------------------------------- */
 
 MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err) {
   return server_take_block(server, MEMORY_STAGING, size_bytes, err);
@@ -151,9 +151,9 @@ void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket) {
   server_give_block(server, MEMORY_STAGING, block, ticket);
 }
 
-/* -- what there is ----------------------------------------------------------------------------- */
+/* -- reports ----------------------------------------------------------------------------------- */
 
-/* What of it has memory, trees know. */
+/* Usage of persistent memory; only trees know how much of it is backed. */
 static MemoryUsage usage_of_trees(Server *server) {
   MemoryUsage usage = memory_pool_usage(server->memory.pools[MEMORY_PERSISTENT]);
   usage.live = usage.in_use = usage.peak_live = usage.peak_in_use = 0;
@@ -183,7 +183,7 @@ ServerMemory server_memory(Server *server) {
   if (server->has_memory) note_completed(server);
   if (server->has_memory) report.persistent = usage_of_trees(server);
   report.waiting = memory->waiting_bytes;
-  report.persistent.blocks = (int64_t)server->ranges; /* with those that have one of their own */
+  report.persistent.blocks = (int64_t)server->ranges; /* including separate ranges */
   report.persistent.reserved = server->range_bytes;
   if (server->has_memory) add_pools(memory, &report);
   server_unlock(server);

@@ -1,4 +1,4 @@
-/* parts.h - the server, as its own files see it. For the room alone. */
+/* parts.h - the server's own definitions. Private to this room. */
 #ifndef RG_SERVER_PARTS_H
 #define RG_SERVER_PARTS_H
 
@@ -7,28 +7,29 @@
 #include "server/server.h"
 
 struct Server {
-  DeviceTable table;          /* the device's, with rows of the server's; first: server_of */
-  const DeviceTable *inner;   /* the device's own */
+  /* the device's functions, some replaced by the server's; must be first: server_of casts it */
+  DeviceTable table;
+  const DeviceTable *inner;   /* the device's own table */
   Device *device;
   ServerOptions options;
   MemoryManager memory;
-  _Atomic bool has_memory;    /* the manager has begun, with the first block */
-  atomic_flag lock;           /* of its beginning, and of all that it has */
-  Arena range;                /* its addresses */
-  _Atomic uint64_t ranges, range_bytes; /* persistent: how many, and their addresses */
-  bool is_queued;             /* the channel is SERVER_THREAD: */
+  _Atomic bool has_memory;    /* the memory manager exists, since the first block */
+  atomic_flag lock;           /* guards the manager's creation and state */
+  Arena range;                /* addresses of the manager's memory */
+  _Atomic uint64_t ranges, range_bytes; /* number and bytes of persistent ranges */
+  bool is_queued;             /* the channel is SERVER_THREAD, and `queue` is used */
   Queue queue;
-  bool is_shared;             /* some memory may be that of several trees */
+  bool is_shared;             /* several trees may share some memory */
 };
 
-/* A ticket: a cursor and its stream. */
+/* A ticket combines a cursor and its stream. */
 static inline uint64_t ticket_of(int32_t stream, uint64_t cursor) {
   return cursor * MEMORY_STREAMS + (uint64_t)stream;
 }
 static inline int32_t stream_of(uint64_t ticket) { return (int32_t)(ticket % MEMORY_STREAMS); }
 static inline uint64_t cursor_of(uint64_t ticket) { return ticket / MEMORY_STREAMS; }
 
-/* memory.c: rows of the table */
+/* memory.c: functions for the table */
 bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
                      uint64_t least_bytes, Error *err);
 void server_free(Device *device, DeviceMemory *memory);
@@ -43,13 +44,13 @@ void server_lock(Server *server);
 void server_unlock(Server *server);
 
 /* memory.c */
-/* A block of one of the pools; after work that is done, if need be. NULL: there is no memory; with
- * err if the host has none. */
+/* Takes a block from a pool, if necessary after waiting for work that uses freed blocks. NULL if
+ * there is no memory, with err if the host has none. */
 MemoryBlock *server_take_block(Server *server, MemoryKind kind, uint64_t size_bytes, Error *err);
-/* It is reused when that work is done; 0: none uses it. */
+/* The block can be reused when the work with that ticket is done; 0: no work uses it. */
 void server_give_block(Server *server, MemoryKind kind, MemoryBlock *block, uint64_t ticket);
 
-/* launch.c: likewise, where work is queued */
+/* launch.c: likewise, if work is queued */
 bool server_launch(Device *device, DeviceLaunch *launch, Error *err);
 bool server_finish(Device *device, DeviceLaunch *launch, Error *err);
 bool server_is_done(Device *device, uint64_t ticket);

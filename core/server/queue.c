@@ -10,7 +10,7 @@
 
 enum { SPINS = 2000 };
 
-static _Thread_local const Queue *queue_of_thread; /* whose record it runs */
+static _Thread_local const Queue *queue_of_thread; /* the queue whose record this thread runs */
 
 bool queue_is_mine(const Queue *queue) { return queue_of_thread == queue; }
 
@@ -26,7 +26,7 @@ static bool may_run(Queue *queue, const Record *record) {
   return true;
 }
 
-/* The next record that may run; NULL: there is none now. */
+/* The next record that may run; NULL if there is none now. */
 static Record *pick(Queue *queue, int32_t *number, uint64_t *cursor) {
   for (int32_t k = 0; k < MEMORY_STREAMS; k++) {
     *number = (queue->next_stream + k) % MEMORY_STREAMS;
@@ -39,7 +39,7 @@ static Record *pick(Queue *queue, int32_t *number, uint64_t *cursor) {
   return NULL;
 }
 
-/* Whoever has the role finds out whether it may run. */
+/* Is any record left? Only the consumer finds out whether it may run. */
 static bool has_work(Queue *queue) { return !queue_is_idle(queue); }
 
 typedef struct Running {
@@ -53,7 +53,7 @@ static bool run_launch(void *data, Error *err) {
   return running->queue->inner->launch(device, running->launch, err);
 }
 
-/* What it said is the device's, and gone with its next launch. */
+/* Copies the launch's messages, as the device's buffer is valid only until its next launch. */
 static void keep_messages(Queue *queue, Record *record) {
   DeviceLaunch *launch = &record->launch;
   size_t size = sizeof *launch->messages * launch->message_words;
@@ -94,7 +94,7 @@ static void run(Queue *queue, int32_t number, uint64_t cursor, Record *record) {
   futex_wake_all(&queue->done);
 }
 
-/* False: there is nothing to run, or another thread runs it. */
+/* Runs a record as the consumer. False if none may run, or another thread is the consumer. */
 static bool run_next(Queue *queue) {
   int32_t stream;
   uint64_t cursor;
@@ -187,7 +187,7 @@ Record *queue_claim(Queue *queue, int32_t number) {
   return record;
 }
 
-/* Without a thread of its own work waits until somebody waits for it. */
+/* If no thread can be started, work runs when a caller waits for it. */
 uint64_t queue_submit(Queue *queue, int32_t number) {
   Stream *stream = &queue->streams[number];
   uint64_t cursor = atomic_load_explicit(&stream->submitted, memory_order_relaxed) + 1;
@@ -203,7 +203,7 @@ Record *queue_record(Queue *queue, int32_t stream, uint64_t cursor) {
 
 /* -- waiting ----------------------------------------------------------------------------------- */
 
-/* A forked child has no thread, and nobody who might have had the role. */
+/* A forked child has no other threads: no consumer is left. */
 static void leave_parent(Queue *queue) {
   queue->process = getpid();
   atomic_store(&queue->is_taken, false);

@@ -2,10 +2,10 @@
  *
  *     | persistent: 32 times the budget | transient: twice | staging: once |
  *
- * Persistent memory is closed but for what is taken, so whoever uses a tree that is gone is found
- * out; its parts are large and few. In the others pages get memory as they are touched. Where the
- * system refuses so many addresses (ulimit -v, valgrind), as few as it takes are reserved for the
- * other two kinds, and each tree has a range of its own. */
+ * Persistent memory is inaccessible except for blocks in use, so that any use of a destroyed tree
+ * faults; its blocks are large and few. In the other parts, pages are committed as they are
+ * touched. If the system refuses that many addresses (ulimit -v, valgrind), fewer are reserved for
+ * the other two kinds, and each tree has a separate range. */
 #include "base/bits.h"
 #include "base/clock.h"
 #include "server/parts.h"
@@ -21,7 +21,7 @@ static const uint64_t most_budget = (uint64_t)1 << 39;
 
 static uint8_t *pointer_to(uint64_t at) { return (uint8_t *)(uintptr_t)at; }
 
-/* -- what pools take from the host ------------------------------------------------------------- */
+/* -- memory sources of the pools --------------------------------------------------------------- */
 
 static bool open_pages(void *data, uint64_t at, uint64_t size_bytes) {
   (void)data;
@@ -33,7 +33,7 @@ static void close_pages(void *data, uint64_t at, uint64_t size_bytes) {
   arena_close(pointer_to(at), size_bytes);
 }
 
-/* Small runs of pages keep the system's page size: what is in them may be small. */
+/* Small runs of pages keep the system's page size, as blocks in them may be small. */
 static bool commit(void *data, uint64_t at, uint64_t size_bytes) {
   (void)data;
   if (size_bytes >= LARGE) arena_enlarge(pointer_to(at), size_bytes);
@@ -72,7 +72,7 @@ static bool reserve_all(Server *server, uint64_t budget) {
   return false;
 }
 
-/* Of whole pages; how many for each kind. */
+/* Reserves whole pages; fills the bytes of each kind. */
 static bool reserve(Server *server, uint64_t bytes[MEMORY_KINDS], Error *err) {
   uint64_t budget = server->options.memory_bytes;
   budget = align_up(budget < most_budget ? budget : most_budget, MEMORY_PAGE);

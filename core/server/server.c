@@ -1,4 +1,4 @@
-/* server.c - how the server gets before the device, and leaves. */
+/* server.c - attaches the server to the device, and detaches it. */
 #include "server/parts.h"
 
 static void destroy(Device *device);

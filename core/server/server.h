@@ -1,7 +1,7 @@
-/* server.h - one compute server for each device, which stands before it: it puts its own functions
- * into the device's table, and calls the device's. So whoever allocates or runs comes here, and
- * knows a Device and nothing more. Knows nothing of kernels, trees or arrays but what device.h says
- * of them. */
+/* server.h - the compute server, one for each device. It intercepts the device's functions: it puts
+ * its own into the device's table, and these call the device's. So all allocations and launches go
+ * through the server, while callers only know a Device. The server knows kernels, trees and arrays
+ * only as device.h describes them. */
 #ifndef RG_SERVER_SERVER_H
 #define RG_SERVER_SERVER_H
 
@@ -10,53 +10,57 @@
 
 typedef struct Server Server;
 
-/* Who runs launches: the caller, as the device does; or a thread of the server's, for devices that
- * return from a launch when it is done. */
+/* Who runs launches: the caller; or a thread of the server, for devices whose launches return only
+ * when they are done. */
 typedef enum ServerChannel { SERVER_INLINE, SERVER_THREAD } ServerChannel;
 
 typedef struct ServerOptions {
   ServerChannel channel;
-  MemoryConfig transient;     /* how memory beside trees is reused */
-  uint64_t memory_bytes;      /* the budget: what there may be of it */
+  MemoryConfig transient;     /* how memory that belongs to no tree is reused */
+  uint64_t memory_bytes;      /* the budget */
 } ServerOptions;
 
-/* Before the device is used; it is the device's from now on, and ends with it. False with err: then
- * the device is as it was. */
+/* Call this before the device is used. The server belongs to the device and ends with it. False
+ * with err: the device is unchanged. */
 bool server_attach(Device *device, const ServerOptions *options, Error *err);
-/* That of a device; NULL: none stands before it. */
+/* The server of a device; NULL if it has none. */
 Server *server_of(const Device *device);
 Device *server_device(const Server *server);
 
 /* -- memory ------------------------------------------------------------------------------------ */
 
 typedef struct ServerMemory {
-  MemoryUsage persistent;     /* reserved: addresses; what of them has memory, trees know: live 0 */
+  /* reserved counts addresses; only trees know what is backed, so live is 0 */
+  MemoryUsage persistent;
   MemoryUsage transient, staging;
-  uint64_t addresses;         /* of the one range; 0: it has not begun */
-  int32_t parts;              /* of that: kinds that have one */
-  uint64_t waiting;           /* bytes given back that work still to be done uses */
-  uint64_t largest;           /* the largest request that takes nothing from the system */
-  const char *strategy;       /* of transient memory: "expandable" */
+  uint64_t addresses;         /* size of the address range; 0: not reserved yet */
+  int32_t parts;              /* number of kinds that have a part of the range */
+  uint64_t waiting;           /* freed bytes that queued work still uses */
+  uint64_t largest;           /* largest request that needs no memory from the system */
+  const char *strategy;       /* strategy of transient memory: "expandable" */
 } ServerMemory;
 
 ServerMemory server_memory(Server *server);
-/* Transient memory, by any thread, without waiting for work; NULL: there is none. */
+/* Takes transient memory without waiting for work; NULL if there is none. Any thread may call
+ * it. */
 MemoryBlock *server_hold(Server *server, uint64_t size_bytes);
 void server_drop(Server *server, MemoryBlock *block);
-/* What nobody holds goes back to the system. */
+/* Returns unused memory to the system. */
 void server_trim(Server *server);
 
-/* Memory on its way to the device; NULL: there is none, with err if that is the host's. It is
- * reused when the work with that ticket is done; 0: none uses it. */
+/* Takes staging memory, for transfers to the device. NULL if there is none, with err if the host is
+ * out of memory. After server_unstage it can be reused when the work with that ticket is done; 0:
+ * no work uses it. */
 MemoryBlock *server_stage(Server *server, uint64_t size_bytes, Error *err);
 void server_unstage(Server *server, MemoryBlock *block, uint64_t ticket);
 
 /* -- work -------------------------------------------------------------------------------------- */
 
-bool server_is_queued(const Server *server); /* the channel is SERVER_THREAD; only then: */
+/* is the channel SERVER_THREAD? Only then call these: */
+bool server_is_queued(const Server *server);
 
-/* A copy after all work on the stream, and after all that uses the trees in whose memory the two
- * sides are; NULL: nobody else uses that one. Both sides stay until it is done. */
+/* A copy that runs after all work on the stream, and after all work on the trees that contain the
+ * two sides (NULL: that side is not used by other work). Both sides must stay until it is done. */
 typedef struct ServerCopy {
   int32_t stream;
   void *to;
@@ -64,8 +68,9 @@ typedef struct ServerCopy {
   uint64_t size_bytes;
   RtTree *to_tree, *from_tree;
 } ServerCopy;
-/* Its ticket; 0: there is no room until a launch on the stream is finished. */
+/* Queues a copy and returns its ticket; 0 if the queue is full until a launch on the stream is
+ * finished. */
 uint64_t server_copy(Server *server, const ServerCopy *copy);
-void server_wait(Server *server, int32_t stream); /* for all that is submitted to it */
+void server_wait(Server *server, int32_t stream); /* waits for all work on the stream */
 
 #endif

@@ -1,5 +1,5 @@
-/* record.c - see record.h. A line: "1 KEY CHOICE USUAL KEPT SUM", of which SUM, eight hex digits,
- * is of all before it. Keys and choices are words. */
+/* record.c - see record.h. A line is "1 KEY CHOICE USUAL KEPT SUM"; SUM, eight hex digits, is the
+ * checksum of all before it. Keys and choices are words. */
 #include "tune/record.h"
 
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static uint32_t sum_of(const char *text, size_t length) {
   return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* With its newline; 0: it does not fit, or is not made of words. */
+/* Writes the line with its newline; returns its length, 0 if it does not fit. */
 static int write_line(char line[LINE_BYTES], const Record *record) {
   int length = snprintf(line, LINE_BYTES, "1 %s %s %.6g %.6g ", record->key, record->choice,
                         record->usual, record->kept);
@@ -125,13 +125,13 @@ static void read_lines(TuneFile *file, const char *text, size_t size_bytes) {
   while (at < end) {
     const char *newline = memchr(at, '\n', (size_t)(end - at));
     Record record = {0};
-    if (!newline) return; /* somebody is about to end it, or never will */
+    if (!newline) return; /* the line's end is not written yet, or never will be */
     if (read_line(at, (size_t)(newline - at), &record)) put(file, &record);
     at = newline + 1;
   }
 }
 
-/* Of a very long file the end, where the newest are. */
+/* Reads the file; of a very long one only the end, which has the newest records. */
 static void read_file(TuneFile *file, int fd, int64_t size_bytes) {
   int64_t count = size_bytes < READ_BYTES ? size_bytes : READ_BYTES;
   char *text = heap_alloc(file->heap, (size_t)count + 1);
@@ -142,7 +142,7 @@ static void read_file(TuneFile *file, int fd, int64_t size_bytes) {
   if (size_bytes > MOST_BYTES) compact(file);
 }
 
-/* If others added to it. It must belong to the user: what root's or another's says is not asked. */
+/* Reads the file if it has changed. A file that does not belong to the user is ignored. */
 static void look(TuneFile *file) {
   struct stat info;
   if (!file->path[0]) return;
@@ -171,7 +171,7 @@ static bool is_word(const char *text, size_t most) {
   return length && length < most;
 }
 
-/* One write: the system puts it at the end, whole. */
+/* A single write: with O_APPEND the system appends it as a whole. */
 static bool append(const TuneFile *file, const char *line, size_t length) {
   int fd = open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
                 0600);

@@ -1,10 +1,10 @@
-/* record.h - choices on disk: one text file, a record per line, added by one write at the end, so
- * that any number of processes share it without a lock. The last record of a key counts. What is
- * not a record with a right checksum (a torn line, another version's) is skipped; a file grown long
- * is written anew and put in place by rename, by which a record that somebody adds at that moment
- * may be lost. Nothing here can fail: what cannot be read is not known, what cannot be written is
- * not kept.
- * Keys and choices are words: text without spaces and control characters. */
+/* record.h - keeps choices on disk: one text file with a record per line. A record is appended by a
+ * single write, so that any number of processes share the file without a lock. The last record of a
+ * key is valid. Lines without a correct checksum (torn, or of another version) are skipped. A file
+ * that has grown long is rewritten and replaced by rename; a record that another process appends at
+ * that moment may be lost. Nothing here reports failure: what cannot be read is unknown, what
+ * cannot be written is not kept.
+ * Keys and choices are words: text without spaces or control characters. */
 #ifndef RG_TUNE_RECORD_H
 #define RG_TUNE_RECORD_H
 
@@ -13,21 +13,21 @@
 
 #include "base/heap.h"
 
-enum { TUNE_KEY_BYTES = 72, TUNE_CHOICE_BYTES = 72 }; /* with the NUL */
+enum { TUNE_KEY_BYTES = 72, TUNE_CHOICE_BYTES = 72 }; /* including the NUL */
 
 typedef struct TuneFile TuneFile;
 
-/* Touches no file yet; NULL without memory. `path` "": in memory only. */
+/* Accesses no file yet; NULL if out of memory. With `path` "" records stay in memory only. */
 TuneFile *tune_file_open(Heap *heap, const char *path);
 void tune_file_close(TuneFile *file); /* NULL is fine, here and below */
-/* What was chosen for the key, by this process or any other; NULL: nothing. Borrowed until the next
- * call. */
+/* The choice for the key, by this or any other process; NULL if there is none. Borrowed until the
+ * next call. */
 const char *tune_file_find(TuneFile *file, const char *key);
-/* `usual` and `kept`: times of the default and of the choice, for readers of the file. False: not
- * on disk. */
+/* `usual` and `kept` are the times of the default and of the choice, for readers of the file. False
+ * if the record is not on disk. */
 bool tune_file_add(TuneFile *file, const char *key, const char *choice, double usual, double kept);
 
-/* Forgets all, and deletes the file: choices are found out anew. */
+/* Forgets all records and deletes the file. */
 void tune_file_clear(TuneFile *file);
 
 #endif

@@ -1,5 +1,5 @@
-/* tuner.c - see tuner.h. Invariant: `turn` is below `count` while trials go on; the leader is a
- * candidate that is still tried. */
+/* tuner.c - see tuner.h. Invariant: while trials continue, `turn` is below `count`, and the leader
+ * is a candidate that is still tried. */
 #include "tune/tuner.h"
 
 #include <string.h>
@@ -71,7 +71,7 @@ static bool is_faster(const Tuner *tuner, int32_t candidate, int32_t than) {
   return tuner->rows[candidate].best <= gain * tuner->rows[than].best;
 }
 
-/* Whoever leads must be faster than the default, or what stands for it. */
+/* A leader must be faster than the default or, if that failed, than the first candidate left. */
 static void find_leader(Tuner *tuner) {
   int32_t before = tuner->leader, base = first_left(tuner), fastest = find_fastest(tuner);
   if (!is_tried(tuner, before) || (before != base && !is_faster(tuner, before, base)))
@@ -153,7 +153,7 @@ bool tuner_fail(Tuner *tuner, int32_t candidate) {
   return true;
 }
 
-/* -- what it costs, and how good it is --------------------------------------------------------- */
+/* -- costs, and certainty ---------------------------------------------------------------------- */
 
 double tuner_excess(const Tuner *tuner, int32_t candidate) {
   double usual = tuner->rows[tuner_choice(tuner)].best, own = tuner->rows[candidate].best;
@@ -177,7 +177,8 @@ static double middle(const TuneRow *row) {
 
 static bool is_even(const TuneRow *row) { return row->samples && middle(row) <= even * row->best; }
 
-/* Even disturbed, as it was half of the time, it took less than each of the others at its best. */
+/* Was the median of the choice's times, disturbances included, less than the best of every
+ * other? */
 static bool wins_disturbed(const Tuner *tuner, int32_t kept) {
   const TuneRow *row = &tuner->rows[kept];
   int32_t others = 0;
