@@ -1,7 +1,6 @@
 /* block.c - see block.h.
- * Invariant: a block is in store->blocks as long as it has memory. The last release of the header
- * may be by any thread: it retires `ender`, and the thread inside the owner gives the memory
- * back. */
+ * Invariant: a block is in store->blocks as long as it has memory. Any thread may release the
+ * header last: that retires `ender`, and the thread inside the owner then frees the memory. */
 #include "tree/block.h"
 
 #include <stddef.h>
@@ -59,8 +58,8 @@ static Block *begin(Store *store, uint64_t size_bytes, Error *err) {
   return block;
 }
 
-/* Of memory that it has; the object's one reference becomes that of `ender`, which is the
- * header's. */
+/* Links a block that has memory into the store. The object's one reference passes to `ender`, which
+ * the header holds. */
 static void link(Block *block, bool is_own) {
   Store *store = block->store;
   block->next = store->blocks;
@@ -70,7 +69,7 @@ static void link(Block *block, bool is_own) {
                   header_end, block);
 }
 
-/* The base is aligned as that of an arena. */
+/* The tree's base is aligned like an arena's. */
 static void begin_tree(Block *block) {
   Store *store = block->store;
   uint8_t *base = block->memory - (uint64_t)block->memory % RT_SEGMENT;

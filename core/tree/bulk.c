@@ -1,5 +1,5 @@
-/* bulk.c - operations on whole fields. Inactive nodes are skipped: the cost is that of the active
- * cells.
+/* bulk.c - operations on whole fields. Inactive nodes are skipped: the cost is proportional to the
+ * number of active cells.
  *
  * Arrays are row-major over the field's shape, the last axis fastest. */
 #include <string.h>
@@ -47,7 +47,7 @@ bool field_fill(Field *field, const RgValue *value, Error *err) {
 
 typedef struct Copy {
   Field *from, *to;
-  RtContext context; /* of the target's tree: the walk uses the store's own for the source's */
+  RtContext context; /* for the target's tree; the walk uses the store's context for the source's */
   RtTree *tree;
   const SNodeComponent *component;
   Type from_type;
@@ -68,7 +68,7 @@ static bool copy_element(Copy *copy, const int64_t *index, const uint8_t *from) 
   return value_store(to_type, to, &value, field_label(copy->to, label), copy->err);
 }
 
-/* Are the run's cells neighbours in the target, too, which come with the first of them? */
+/* Are the run's cells contiguous in the target, too, so that activating the first activates all? */
 static bool lies_alike(const Copy *copy, const CellRun *run) {
   const SNode *level = copy->to->node->snode;
   const SNodeStep *last = snode_last_step(level);
@@ -147,9 +147,9 @@ bool field_copy(Field *field, Field *from, Error *err) {
 
 typedef struct Transfer {
   const Field *field;
-  double *numbers; /* one of the two */
+  double *numbers; /* one of these two is set */
   int64_t *integers;
-  int part; /* which number of each element; they are adjacent in the array */
+  int part; /* the number of each element; numbers are adjacent in the array */
 } Transfer;
 
 static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
@@ -159,7 +159,7 @@ static int64_t place_in_array(const Transfer *transfer, const int64_t *index) {
   return number * type_parts(transfer->field->type) + transfer->part;
 }
 
-/* Does what lies side by side in the step's container lie so in the array? */
+/* Does the step's container have the element order of the array? */
 static bool is_row_major(const SNodeStep *step, const SNode *level) {
   int axis = level->rank - 1;
   for (int k = step->digit_count - 1; k >= 0; k--, axis--) {
@@ -170,9 +170,9 @@ static bool is_row_major(const SNodeStep *step, const SNode *level) {
   return true;
 }
 
-/* Then the run's bytes are what the array takes. */
+/* Can the run's bytes be copied to the array as they are? */
 static bool lies_as_array(const Transfer *transfer, const CellRun *run) {
-  Type type = transfer->field->type; /* of one number */
+  Type type = transfer->field->type; /* of a single number */
   bool is_same = transfer->integers && (type_is(type, TYPE_I64) || type_is(type, TYPE_U64));
   return is_same && run->step && run->stride == sizeof(int64_t) &&
          is_row_major(run->step, transfer->field->node->snode);
@@ -185,14 +185,14 @@ static void copy_whole_run(const Transfer *transfer, const CellRun *run) {
                       sizeof(int64_t) * (size_t)run->count);
 }
 
-/* Neighbours in memory whose places in the array are equally far apart. */
+/* Adjacent elements in memory, with a constant stride in the array. */
 typedef struct Row {
   uint8_t *first;
   int64_t place, step, count;
 } Row;
 typedef void UseRow(const Transfer *transfer, const CellRun *run, const Row *row);
 
-/* The elements of the array between neighbours along an axis. */
+/* The array's stride along an axis, in elements. */
 static int64_t axis_step(const Transfer *transfer, int axis) {
   const SNode *level = transfer->field->node->snode;
   int64_t step = type_parts(transfer->field->type);
@@ -274,7 +274,7 @@ static bool read_all(Field *field, Transfer *transfer, Error *err) {
   return ok;
 }
 
-/* The device's table, as the array has it. */
+/* Copies the device's table to the array. */
 static void take_table(const Transfer *transfer, const uint8_t *table, int64_t count) {
   const Field *field = transfer->field;
   int parts = type_parts(field->type);
@@ -330,7 +330,7 @@ static RgValue value_of(const Transfer *transfer, Type type, int64_t k) {
   return (RgValue){.kind = RG_VALUE_NUMBER, .number = transfer->numbers[k]};
 }
 
-/* All-zero bits do not activate: an inactive cell reads as zero anyway. */
+/* Zeros do not activate a cell, as an inactive one reads as zero anyway. */
 static bool write_number(const Transfer *transfer, RtContext *context, const int64_t *index,
                          int64_t k, Error *err) {
   const Field *field = transfer->field;
@@ -363,7 +363,7 @@ static bool write_run(void *data, const CellRun *run) {
   return true;
 }
 
-/* Is every cell there, and does every number fit? Then rows can be written, one part at a time. */
+/* Can rows be written part by part? Only if every cell is active and every number fits. */
 static bool writes_rows(const Field *field, const Transfer *transfer, int64_t count) {
   int parts = type_parts(field->type);
   bool can = transfer->numbers && field->node->snode->path->sparse_step < 0;

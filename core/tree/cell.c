@@ -1,8 +1,8 @@
 /* cell.c - from an index to memory, step by step; see cell.h. */
 #include "tree/kind.h"
 
-/* One step down the path, into the node if the step's cells are nodes; false if the cell is not
- * active. */
+/* Takes one step down the path, into the node if the step's cells are nodes; false if the cell is
+ * inactive. */
 static bool take_step(RtContext *context, const SNodeStep *step, const int64_t *index, CellWay way,
                       CellReach *reach) {
   reach->cell = (Cell){.base = reach->cell.base + step->offset + reach->cell.number * step->stride};
@@ -14,7 +14,7 @@ static CellReach at_root(const RtContext *context) {
   return (CellReach){.cell = {.base = root}, .node = root};
 }
 
-/* The operation at the last step may differ from that on the way. */
+/* Follows the path; the operation at the last step may differ from that at the others. */
 static bool reach_cell(RtContext *context, const SNodePath *path, const int64_t *index, CellWay way,
                        CellWay last_way, Cell *cell) {
   CellReach reach = at_root(context);
@@ -41,7 +41,7 @@ static bool fetch_step(Tree *tree, const SNodeStep *step, const int64_t *index, 
   return kind->fetch(tree, step, index, container_of(step, cell), err);
 }
 
-/* As reach_cell, along so many steps. */
+/* As reach_cell, along the first `step_count` steps. */
 static bool look(Tree *tree, const SNodePath *path, int step_count, const int64_t *index,
                  Cell *cell, bool *is_there, Error *err) {
   RtContext *context = storage_context(tree);

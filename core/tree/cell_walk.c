@@ -9,8 +9,8 @@ typedef struct Walk {
   const SNodeComponent *component;
   CellVisit *visit;
   void *data;
-  uint64_t limit; /* cells in the visited node: fewer than fit at the end of a list */
-  CellRun run; /* its index is that of the current position */
+  uint64_t limit; /* cells in the visited node: fewer than fit in the last one of a list */
+  CellRun run; /* its index is the current position */
 } Walk;
 
 static bool visit_run(Walk *walk, const SNodeStep *step, Cell cell, int64_t count) {
@@ -29,8 +29,8 @@ static void move_index(const SNodeStep *step, uint64_t number, int64_t sign, int
   }
 }
 
-/* The active cells of a container: as runs at the innermost step, else one by one. From step `at`
- * downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
+/* Visits the active cells of a container: as runs at the innermost step, else one by one. From step
+ * `at` downward no cells are nodes. Depth is limited by SNODE_MAX_DEPTH. */
 static bool walk_steps(Walk *walk, int at, Cell cell) {
   if (at == walk->path->step_count) return visit_run(walk, NULL, cell, 1);
   const SNodeStep *step = &walk->path->steps[at];
@@ -110,6 +110,7 @@ void cell_next_in_run(const CellRun *run, int64_t *index) {
     index[digit->position] += digit->weight;
     if (floor_mod(floor_div(index[digit->position], digit->weight), digit->size)) return;
     index[digit->position] -=
-        digit->size * digit->weight; /* past its last: back to 0, and the next slower digit moves */
+        /* past its last: it wraps to 0, and the next slower digit advances */
+        digit->size * digit->weight;
   }
 }

@@ -1,5 +1,5 @@
-/* convert.c - converts between the host's numbers and elements of a type; what does not fit is an
- * error. */
+/* convert.c - converts between the host's numbers and elements of a type; a number that does not
+ * fit is an error. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ typedef union Bits { /* an element of any scalar type in the low bytes */
 
 static Bits load_bits(Type type, const void *element) {
   Bits bits = {0};
-  switch (type_size(type)) { /* each a single load */
+  switch (type_size(type)) { /* each case is a single load */
   case 1: memcpy(&bits, element, 1); break;
   case 2: memcpy(&bits, element, 2); break;
   case 4: memcpy(&bits, element, 4); break;
@@ -54,7 +54,7 @@ double value_number(Type type, const void *element) {
   return type_is_signed(type) ? (double)sign_extend(type, bits.u64) : (double)bits.u64;
 }
 
-/* The usual types first: a script reads element by element. */
+/* Common types come first, as scripts read element by element. */
 RgValue value_load(Type type, const void *element) {
   Bits bits;
   switch (type_scalar_kind(type)) {
@@ -82,7 +82,7 @@ static const char *quoted(const char *what, const char *text, char buffer[48]) {
 const char *value_text(const RgValue *value, char buffer[48]) {
   switch (value->kind) {
   case RG_VALUE_NUMBER:
-    if (isnan(value->number)) return "nan"; /* whatever its sign, as Lua says it */
+    if (isnan(value->number)) return "nan"; /* without its sign, as Lua prints it */
     snprintf(buffer, 48, "%.14g", value->number);
     return buffer;
   case RG_VALUE_I64: snprintf(buffer, 48, "%" PRId64 "LL", value->i64); return buffer;

@@ -1,4 +1,4 @@
-/* field.c - a field's handle, and one element at a time. */
+/* field.c - a field's handle, and access to single elements. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,8 +39,8 @@ const char *field_label(const Field *field, char buffer[100]) {
   return buffer;
 }
 
-/* Each number of a vector or struct is its own component: a run in a leaf, or next to the others in
- * records. */
+/* Places each number of a vector or struct as a component of its own: contiguous per component
+ * (soa), or next to the others in records (aos). */
 static int place_parts(SNode *node, const Field *field, Error *err) {
   int first = -1, count = type_parts(field->type);
   for (int k = 0; k < count; k++) {
@@ -107,8 +107,8 @@ bool field_prepare(Field *field, DeviceUse use, Error *err) {
   return field_settle(field, NULL, err) && tree_reach(field->node->tree, use, err);
 }
 
-/* Laid out, and `index` is inside the shape; *place is the index counted from 0. `room` has space
- * for one. */
+/* Lays the field out and checks that `index` is inside the shape. *place is the index counted from
+ * 0; `room` has space for one. */
 static bool check_access(Field *field, const int64_t *index, int32_t index_count, int64_t *room,
                          const int64_t **place, Error *err) {
   char label[100];
@@ -134,7 +134,7 @@ static bool reach_cell(Field *field, Cell cell, DeviceUse use, Error *err) {
                     err);
 }
 
-/* Zeros where the cell is not there. */
+/* Loads zeros if the cell is inactive. */
 static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
   uint64_t bits[TYPE_MAX_NUMBERS];
   const SNodeComponent *component = component_of(field);
@@ -145,7 +145,7 @@ static RgValue load_numbers(Field *field, bool is_there, Cell cell) {
   return vector_value(field->store, field->type, bits);
 }
 
-/* Does the way to its cells lead through a table, of which all that may be read comes together? */
+/* Does the path to its cells lead through a hash table? Such a table is fetched as a whole. */
 static bool has_table(const Field *field) {
   const SNodePath *path = field->node->snode->path;
   for (int k = 0; k < path->step_count; k++)
@@ -163,10 +163,10 @@ static CellAsk ask_numbers(const Field *field, const int64_t *index, RtVisitWay 
                    .bits = bits};
 }
 
-/* Of what a device does with single cells. */
+/* Can the device visit single cells? */
 static bool is_asked(const Field *field) { return field->store->device->table->visit != NULL; }
 
-/* Asks a device that has the newest contents. */
+/* Reads through the device, if it has the newest contents. */
 static bool read_there(Field *field, const int64_t *index, RgValue *value, bool *is_done,
                        Error *err) {
   uint64_t bits[TYPE_MAX_NUMBERS];
@@ -184,7 +184,7 @@ static bool read_there(Field *field, const int64_t *index, RgValue *value, bool 
   return true;
 }
 
-/* Zeros for an inactive cell. */
+/* Reads zeros for an inactive cell. */
 static bool read_cell(Field *field, const int64_t *index, RgValue *value, Error *err) {
   Cell cell = {0};
   bool is_there, is_read = false;
@@ -214,7 +214,7 @@ bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-/* The same, of a few cells; then of those that are not active. */
+/* Writes through the device. With could_look, fetching the cell's pages would do, too. */
 static bool write_there(Field *field, const int64_t *index, uint64_t *bits, bool could_look,
                         bool *is_done, Error *err) {
   *is_done = false;
@@ -226,7 +226,8 @@ static bool write_there(Field *field, const int64_t *index, uint64_t *bits, bool
   return ok;
 }
 
-/* Becomes active if it is not. The tree keeps no count of bits, but the store does. */
+/* Activates the cell if it is inactive. The tree does not count mask bits, but the store notes
+ * changes. */
 static bool ensure_cell(Field *field, const int64_t *index, uint64_t *bits, Cell *cell,
                         bool *is_written, Error *err) {
   Tree *tree = field->node->tree;
@@ -265,7 +266,7 @@ bool field_set(Field *field, const int64_t *index, int32_t index_count, const Rg
   return true;
 }
 
-/* Do its elements lie as C lays them, one after the other? */
+/* Are its elements one contiguous row-major block, as a C array? */
 static bool is_one_block(const Field *field, Cell cell) {
   const SNodeComponent *first = component_of(field);
   TypeRow row = type_row(&field->store->types, field->type);
@@ -277,7 +278,7 @@ static bool is_one_block(const Field *field, Cell cell) {
   return size || first->stride == (uint64_t)row.size;
 }
 
-/* Whoever has the address may write there from now on. */
+/* From now on, code that has the address may write there. */
 static bool reach_pointer(Field *field, const uint8_t *at, void **pointer, Error *err) {
   uint64_t address;
   Device *device = field->store->device;

@@ -1,4 +1,4 @@
-/* holders.c - who has the most of the budget: the end of the sentence that it is exhausted. */
+/* holders.c - lists the largest users of the budget, for the error that it is exhausted. */
 #include <stdio.h>
 
 #include "tree/block.h"
@@ -8,12 +8,12 @@ enum { NAMED = 5 };
 
 typedef struct Holder {
   uint64_t bytes;
-  const Tree *tree;           /* or: */
+  const Tree *tree;           /* or, if NULL, an array's block: */
   const Block *block;
 } Holder;
 
 typedef struct Holders {
-  Holder most[NAMED];         /* the largest first; bytes 0: none */
+  Holder most[NAMED];         /* largest first; bytes 0: unused */
   uint64_t others, other_bytes;
 } Holders;
 

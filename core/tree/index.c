@@ -1,4 +1,4 @@
-/* index.c - are indices from outside a kernel inside a shape? */
+/* index.c - checks that indices from outside kernels are inside a shape. */
 #include <inttypes.h>
 #include <stdio.h>
 

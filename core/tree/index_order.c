@@ -1,12 +1,12 @@
-/* index_order.c - active cells in index order, one by one.
+/* index_order.c - walks active cells in index order, one by one.
  *
  * The state is the row-major number of the next candidate. Active nodes are sorted by coordinates
- * once per topology version; then the next active cell is found axis by axis with binary searches:
- * at axis a, among the nodes that agree with the index on the previous axes, continue in the
- * index's own node column if something follows there, else in the next column; but first the node
- * of the last cell is looked at, and the next one in its row. So a walk over few cells of a huge
- * shape costs the cells, not the shape. With an unbounded axis there is no such number: the walk
- * continues from the index of the last call. */
+ * once per topology version; then binary searches find the next active cell axis by axis: at axis
+ * a, among the nodes that agree with the index on the previous axes, continue in the index's own
+ * node column if a later cell is there, else in the next column. As a short cut, the node of the
+ * last cell and the next one in its row are tried first. So a walk over few cells of a huge shape
+ * costs time for the cells, not for the shape. With an unbounded axis there is no such number: the
+ * walk continues from the index of the last call. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -15,9 +15,9 @@
 struct NodeOrder {
   uint64_t version;
   int64_t count;
-  int64_t found; /* the row of the cell that was found last */
+  int64_t found; /* the row of the cell found last */
   int rank;
-  /* count rows of the path's rank, sorted; 0 for an axis that nodes do not have */
+  /* `count` sorted rows, one number per axis of the path; 0 for an axis that nodes do not have */
   int64_t coordinates[];
 };
 
@@ -33,7 +33,7 @@ static int compare_rows(const void *a, const void *b, void *rank) {
   return 0;
 }
 
-/* The step that leads into nodes. */
+/* The step whose cells are nodes. */
 static const SNodeStep *node_step(const SNode *level) {
   return &level->path->steps[level->path->node_step];
 }
@@ -77,7 +77,7 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
   return begin;
 }
 
-/* The first past those whose coordinate is `value`. */
+/* The first row after those whose coordinate is `value`. */
 static int64_t upper_bound(const NodeOrder *order, int64_t begin, int64_t end, int axis,
                            int64_t value) {
   return value == INT64_MAX ? end : lower_bound(order, begin, end, axis, value + 1);
@@ -113,8 +113,8 @@ static bool advance(const SNode *level, NodeOrder *order, int axis, int64_t begi
   return advance(level, order, axis + 1, first, past, index);
 }
 
-/* Where an index is that agrees with a row on all axes but the last: -1 before its node, 0 in it, 1
- * past it; 2: it does not agree. */
+/* Compares an index with a row's node: -1 before it, 0 in it, 1 past it along the last axis; 2 if
+ * they differ on another axis. */
 static int compare_last(const SNode *level, const int64_t *row, const int64_t *index) {
   const int64_t *weights = node_step(level)->weight;
   int last = level->rank - 1;
@@ -124,8 +124,8 @@ static int compare_last(const SNode *level, const int64_t *row, const int64_t *i
   return column < row[last] ? -1 : column > row[last];
 }
 
-/* As `advance`, where the cell is in the node of the last one, or in the next node along its row,
- * as most are. False: it may be elsewhere. */
+/* As `advance`, for the usual case that the cell is in the node of the last one, or in the next
+ * node of its row. False: it may be elsewhere. */
 static bool advance_near(const SNode *level, NodeOrder *order, int64_t *index) {
   int last = level->rank - 1;
   if (last < 0 || order->found >= order->count) return false;
@@ -150,7 +150,7 @@ static bool split(const SNode *level, int64_t number, int64_t *index) {
     index[k] = floor_mod(number, level->shape[k]);
     number = floor_div(number, level->shape[k]);
   }
-  return number == 0; /* else past the last cell */
+  return number == 0; /* if not 0, past the last cell */
 }
 
 static int64_t join(const SNode *level, const int64_t *index) {
@@ -174,7 +174,7 @@ static bool is_unbounded(const SNode *level) {
   return false;
 }
 
-/* A cell in an active node may still have a clear bit, or be past the end of its list. */
+/* Even in an active node, a cell may have a clear mask bit, or be past the end of its list. */
 static bool is_active(Node *node, const int64_t *index) {
   const SNode *level = node->snode;
   Cell cell;
@@ -182,7 +182,7 @@ static bool is_active(Node *node, const int64_t *index) {
   return has_all || cell_find(storage_context(node->tree), level, index, &cell);
 }
 
-/* The index after this one; false: it is the last of all. */
+/* Advances to the next index; false if this is the last. */
 static bool step(const SNode *level, int64_t *index) {
   for (int k = level->rank - 1; k >= 0; k--) {
     if (index[k] < INT64_MAX) {

@@ -155,7 +155,7 @@ static bool hash_take(RtContext *context, const SNodeStep *step, const int64_t *
   return enter_node(reach, node == context->ambient ? NULL : node);
 }
 
-/* The table; and the nodes' infos, where they may have to be compared. */
+/* Fetches the hash table, and the nodes' infos if keys may have to be compared. */
 static bool hash_fetch(Tree *tree, const SNodeStep *step, const int64_t *index,
                        const uint8_t *container, Error *err) {
   RtTree *rt = &tree->rt;

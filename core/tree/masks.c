@@ -1,24 +1,24 @@
-/* masks.c - describes a tree's bitmasked SNodes to the runtime: where their containers are, and the
- * contents of a cell. A cell's memory is a list of runs (RtRun): mask words, then slots, whose
+/* masks.c - describes a tree's bitmasked SNodes to the runtime: where their containers are, and
+ * what a cell contains. A cell's memory is a list of runs (RtRun): mask words, then slots, whose
  * nodes are freed with the cell, then the rest. Dense levels in between become loops of a run,
  * unless its bytes are contiguous. */
 #include "tree/cell.h"
 
-/* bytes: lists are visited one by one, so that no loop of theirs is merged into the size */
+/* bytes; lists are visited one by one, so this size keeps their loops from being merged */
 enum { LIST_APART = 1 };
 
 /* in the order of RtMask.runs */
 typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content;
 
 typedef struct Runs {
-  RtRun *runs;       /* NULL while they are counted */
+  RtRun *runs;       /* NULL while runs are only counted */
   int32_t count;
   Content wanted;
 } Runs;
 
 static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
   if (count == 1) return;
-  if (!run->depth && run->size == step) { /* they are contiguous */
+  if (!run->depth && run->size == step) { /* the runs are contiguous */
     run->size *= count;
     return;
   }
@@ -26,7 +26,7 @@ static void add_loop(RtRun *run, uint64_t count, uint64_t step) {
   run->steps[run->depth++] = step;
 }
 
-/* The loops over the cells of `at`, from the inside out, up to the masked SNode. */
+/* Builds the loops over the cells of `at`, from the inside out, up to the masked SNode. */
 static RtRun run_below(const SNode *masked, const SNode *at, const SNodeComponent *in_at,
                        uint64_t offset, uint64_t size) {
   RtRun run = {
@@ -49,7 +49,7 @@ static void add_run(Runs *r, const RtRun *run) {
   r->count++;
 }
 
-/* The contents of a cell of `at`. Depth is limited by SNODE_MAX_DEPTH. */
+/* Adds the contents of a cell of `at`. Depth is limited by SNODE_MAX_DEPTH. */
 static void add_runs(Runs *r, const SNode *masked, const SNode *at) {
   for (int k = 0; k < at->component_count; k++) {
     const SNodeComponent *component = &at->components[k];
@@ -83,10 +83,10 @@ static void list_runs(Runs *r, const SNode *masked) {
     add_runs(r, masked, masked);
 }
 
-/* From a node of the nearest node level, or from the root's container, to the containers of
- * `masked`. */
+/* Describes the containers of `masked` in a node of the nearest node level, or in the root's
+ * container. */
 static RtRun containers_of(const SNode *masked) {
-  RtRun run = {.manager = -1}; /* of size 0 at first: containers are visited one by one */
+  RtRun run = {.manager = -1}; /* size 0 at first: containers are visited one by one */
   const SNodeStep *steps = masked->path->steps, *last = snode_step(masked, masked);
   int first = masked->path->node_step > 0 ? masked->path->node_step : 0;
   for (const SNodeStep *step = last; step > &steps[first]; step--) {

@@ -15,7 +15,7 @@ bool node_check_index_from(const Node *node, const int64_t *offset, const int64_
   return index_check(node->snode->shape, offset, node->snode->rank, index, index_count, what, err);
 }
 
-/* Active cells of the nearest sparse level, times those of the SNodes below it. */
+/* The active cells of the nearest sparse level, times the cells of the SNodes below it. */
 int64_t node_count_cells(const Node *node) {
   const SNode *sparse = snode_sparse_level(node->snode);
   int64_t cells = sparse ? cell_kinds[sparse->kind].count(storage_context(node->tree), sparse) : 1;
@@ -32,7 +32,7 @@ const char *node_label(const Node *node, char buffer[100]) {
   return buffer;
 }
 
-/* On a device that has the newest contents. */
+/* Performs the operation on the device, if it has the newest contents. */
 static bool ask_there(Node *node, RtVisitWay way, const int64_t *index, CellAsk *ask, Error *err) {
   *ask = (CellAsk){.way = way, .index = index, .could_look = way == RT_VISIT_FIND};
   return cell_ask(node->tree, node->snode, ask, err);
@@ -90,7 +90,7 @@ static bool clear_there(Node *node, const SNode *sparse, bool *is_done, Error *e
   return true;
 }
 
-/* For a dense level: clears the nearest sparse level, and with it its own cells. */
+/* For a dense level, clears the nearest sparse level, and thereby its own cells. */
 static bool clear(Node *node, RtContext *context, Error *err) {
   const SNode *sparse = snode_sparse_level(node->snode);
   bool is_done;
@@ -108,7 +108,7 @@ static bool clear(Node *node, RtContext *context, Error *err) {
   return true;
 }
 
-/* One that names a cell. */
+/* Performs an action on one cell. */
 static bool call_cell(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                       int64_t *result, Error *err) {
   RtContext *context = storage_context(node->tree);
@@ -136,7 +136,7 @@ static DeviceUse use_of_count(const Node *node) {
   return !sparse || cell_kinds[sparse->kind].has_count ? DEVICE_COUNTS : DEVICE_READS;
 }
 
-/* Of one cell or list: it is reached there. */
+/* Reaches the tree; an action on one cell or list reaches its memory later. */
 static bool reach_tree(Node *node, NodeAction action, Error *err) {
   if (!tree_settle(node->tree, "its first use", err)) return false;
   if (action == NODE_LENGTH || action == NODE_IS_ACTIVE) return true;

@@ -1,10 +1,11 @@
-/* node_list.c - the lists of dynamic nodes from outside kernels, and a cell's values by the order
- * in which fields were placed. A list is named by the indices of its level without its own axis. */
+/* node_list.c - access to lists of dynamic nodes from outside kernels, and to a cell's values in
+ * the order in which fields were placed. The indices of a list are those of its level, without the
+ * last axis. */
 #include <string.h>
 
 #include "tree/cell.h"
 
-/* Of the list: the index of its first element. */
+/* Makes the index of the list's first element. */
 static bool make_index(const Node *node, const int64_t *index, int32_t index_count,
                        int64_t full[SNODE_MAX_AXES], Error *err) {
   const SNode *snode = node->snode;
@@ -31,7 +32,7 @@ static bool empty_list(Node *node, RtContext *context, uint32_t *list, Error *er
   return true;
 }
 
-/* Of an existing element `slot`; zero past the end of its list. */
+/* The memory of a component of element `slot`; zeros past the end of the list. */
 static uint8_t *element_at(RtContext *context, const SNode *node, uint32_t *list, int64_t slot,
                            const SNodeComponent *component) {
   uint8_t *chunk = rt_slot_find(context, 0, &list[RT_LIST_SLOTS + slot / node->chunk]);
@@ -48,7 +49,7 @@ static void pop_element(const Node *node, RtContext *context, uint32_t *list, in
   }
 }
 
-/* On a device that has the newest contents. */
+/* Empties the list on the device, if it has the newest contents. */
 static bool empty_there(Node *node, const int64_t *index, bool *is_done, Error *err) {
   CellAsk ask = {.way = RT_VISIT_CLEAR, .is_list = true, .index = index};
   bool ok = cell_ask(node->tree, node->snode, &ask, err);
@@ -56,7 +57,7 @@ static bool empty_there(Node *node, const int64_t *index, bool *is_done, Error *
   return ok;
 }
 
-/* Where the element was is zero then. */
+/* Pops on the device, which also zeroes the element. */
 static bool pop_there(Node *node, const int64_t *index, int64_t *result, bool *is_done,
                       Error *err) {
   CellAsk ask = {.way = RT_VISIT_POP,
@@ -83,7 +84,8 @@ bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t
                     int64_t *result, Error *err) {
   int64_t full[SNODE_MAX_AXES];
   *result = 0;
-  if (!make_index(node, index, index_count, full, err)) return false; /* node_call has settled it */
+  /* node_call has laid it out */
+  if (!make_index(node, index, index_count, full, err)) return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list;
   bool is_done = false;
@@ -109,7 +111,8 @@ static const SNodeComponent *field_number(const SNode *node, int32_t number) {
   return NULL;
 }
 
-/* All are converted before the list grows, so that one that does not fit leaves it unchanged. */
+/* Converts all values before the list grows, so that a value which does not fit leaves it
+ * unchanged. */
 static bool convert_values(const Node *node, const RgValue *values, int32_t value_count,
                            uint64_t *bits, Error *err) {
   char label[100];

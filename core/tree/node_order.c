@@ -1,6 +1,6 @@
-/* node_order.c - active nodes in the order of their coordinates, whatever order their memory and
- * the lists of tasks have. Reads the side tables alone, so that a look at a tree changes nothing of
- * what later loops do. */
+/* node_order.c - sorts active nodes by their coordinates, independent of their order in memory and
+ * in the lists of tasks. It only reads the side tables, so that it cannot change the order in which
+ * later loops visit nodes. */
 #include <stdlib.h>
 
 #include "tree/cell.h"

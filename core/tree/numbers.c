@@ -1,5 +1,5 @@
-/* numbers.c - many elements of one scalar type at once: loops over plain strides, one per type.
- * Neighbours have a loop of their own, which the compiler vectorises. */
+/* numbers.c - operations on strided runs of elements of one scalar type: one loop per type.
+ * Contiguous elements have a separate loop, which the compiler vectorises. */
 #include <math.h>
 #include <string.h>
 
@@ -61,9 +61,9 @@ LOAD(u64, uint64_t, (double)element)
 
 typedef struct Row {
   void (*load)(const uint8_t *from, int64_t stride, int64_t count, double *to, int64_t step);
-  /* NULL: doubles do not hold its numbers */
+  /* NULL: a double cannot hold every number of the type */
   void (*store)(uint8_t *to, int64_t stride, int64_t count, const double *from, int64_t step);
-  bool (*fits)(const double *from, int64_t step, int64_t count); /* NULL: all do */
+  bool (*fits)(const double *from, int64_t step, int64_t count); /* NULL: all fit */
 } Row;
 
 static const Row *row_of(Type type) {

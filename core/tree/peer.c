@@ -1,16 +1,16 @@
-/* peer.c - a tree of another process, seen through a window: a tree of its own, since a kernel may
- * use both, with the same declaration and handles in the same order. A sparse one is read in place:
- * its slots hold handles, which count from its own base. What that process alone has (which nodes
- * are live, their lists) nobody asks for here: see tree_check_own.
+/* peer.c - a tree of another process, accessed through a window. It is a separate tree, since a
+ * kernel may use both, with the same declaration and its handles in the same order. A sparse one is
+ * read in place: its slots hold handles, which are relative to its own base. What only its process
+ * knows (which nodes are live, their lists) is not available here: see tree_check_own.
  *
- * Hashes have no slots. Their entries lie in the arena, and so do the keys of nodes, found by the
- * table of chunks, which is a window of its own. Which table of entries is the current one its
- * process shows past that table of chunks:
+ * Hashes have no slots. Their entries are in the arena, and so are the keys of nodes, which are
+ * found through the table of chunks, a separate window. After that table, the owning process
+ * publishes which table of entries is the current one:
  *
  *     shown: its base | bytes in use | chunks | per manager the current table of a hash, else 0
  *
- * and on a GPU, where the host has a mirror that may change at any time, the chunks again. It does
- * so while all are in a barrier, and then alone moves entries that others may look for. */
+ * and on a GPU, where the host's mirror may change at any time, a copy of the chunks. It publishes
+ * while all ranks are in a barrier, and only then moves entries that others may look up. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@
 
 typedef struct Copying {
   const TypeTable *types;
-  SNode **made;               /* by the original's id */
+  SNode **made;               /* by id of the original */
   Error *err;
 } Copying;
 
@@ -116,7 +116,7 @@ bool tree_rest(Tree *tree, Error *err) {
     if (!rest_there(tree, err)) return false;
   } else {
     tree->rt.is_read = 0;
-    tree->rt.changed = 1; /* a refresh before this one may have put something off */
+    tree->rt.changed = 1; /* an earlier refresh may have deferred work */
     rt_tree_refresh(storage_context(tree), &tree->rt);
     tree->rt.is_read = 1;
   }
@@ -142,7 +142,7 @@ bool tree_look(Tree *peer, Error *err) {
 
 /* -- handles ----------------------------------------------------------------------------------- */
 
-/* The peer's handle of what `node` is a handle of. */
+/* The peer's handle that corresponds to `node`. */
 static Node *node_of_peer(const Node *node, const Tree *peer) {
   const Tree *of = node->tree;
   for (int k = 0; k < of->node_count; k++)

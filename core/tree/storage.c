@@ -3,15 +3,15 @@
  *     sparse  | 128 | root container | chunks of nodes .. | sinks |  one arena, sized as the budget
  *     dense   | root container |                                     its exact size
  *
- * Pages: a sparse root may be touched here and there, and a tree of few nodes is to stay small;
- * from SMALL_PAGES of chunks on, pages are large, as nodes are carved from the arena's beginning
- * on. A dense container is used as a whole (arena.h).
+ * Pages: a sparse root may be touched here and there, and a tree of few nodes should stay small, so
+ * the first SMALL_PAGES of chunks have small pages. The rest has huge pages, as nodes are allocated
+ * from the arena's beginning. A dense container is used as a whole (arena.h).
  * Sinks: one per worker and manager, as large as its nodes; touched only when the budget is
  * exhausted. They are placed so that a private copy of the arena includes them
- * (device/private_copies.c). In addition, sparse trees have tables (one RtChunk and one owner per
- * segment; a lazily committed range). Both are the device's memory; tree->rt has their host
+ * (device/private_copies.c). Sparse trees also have tables (one RtChunk and one owner per segment,
+ * in a lazily committed range). Both ranges are the device's memory; tree->rt has their host
  * addresses.
- * Charged to the budget: the root's container here, chunks by the runtime. */
+ * The root's container is charged to the budget here, chunks by the runtime. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ _Static_assert(SNODE_ROW_NUMBERS == (int)RT_ROW_NUMBERS, "the layout knows rows 
 
 void storage_fill_level(RtLevel *level, const SNodeStep *step, const SNodeStep *own,
                         bool is_first) {
-  bool has_slots = step == own; /* else the rows go on */
+  bool has_slots = step == own; /* if not, the path continues with rows */
   level->offset = (is_first ? step->offset : 0) + (has_slots ? step->slots : step[1].offset);
   level->stride = has_slots ? sizeof(uint32_t) : step[1].stride;
   level->cell_count = step->cell_count;
@@ -51,7 +51,8 @@ static void fill_manager(RtManager *manager, const SNode *node) {
   manager->axis_count = node->rank;
   for (int k = 0; k < node->rank; k++) {
     manager->parent_positions[k] = above ? step->coordinate[k] : -1;
-    bool is_partial = step->weight[k] % own->weight[k]; /* the last chunk of a list */
+    /* the last chunk of a list may be partial */
+    bool is_partial = step->weight[k] % own->weight[k];
     manager->parent_weights[k] = step->weight[k] / own->weight[k] + is_partial;
   }
   if (!snode_has_slots(node)) {
@@ -69,7 +70,8 @@ static size_t stage_bytes(const SNode *list) {
   return align_up(sizeof(RtStage) + RT_STAGE_ROWS * (size_t)list->row_bytes, 64);
 }
 
-/* What lists need beside their managers: a table of an element's numbers, a stage per worker. */
+/* Memory for lists besides their managers: a table of an element's numbers, and a stage per
+ * worker. */
 static size_t lists_bytes(const SNodeTree *layout, int workers) {
   size_t bytes = 0;
   for (int m = 0; m < layout->manager_count; m++)
@@ -84,7 +86,7 @@ static uint8_t *fill_lists(RtManager *manager, const SNode *list, int workers, u
   memory += numbers_bytes(list);
   for (int k = 0; k < list->component_count; k++) {
     const SNodeComponent *part = &list->components[k];
-    if (part->child) return memory; /* nobody appends to it */
+    if (part->child) return memory; /* lists with children cannot be appended to */
     numbers[k] = (RtNumber){part->offset, part->stride, (uint32_t)type_size(part->type), part->row};
   }
   manager->capacity = (int32_t)list->sizes[0];
@@ -96,7 +98,7 @@ static uint8_t *fill_lists(RtManager *manager, const SNode *list, int workers, u
   return memory;
 }
 
-/* One zero-filled block of the heap: managers, then their workers' locals, then those of lists. */
+/* Allocates one zero-filled heap block: managers, their workers' locals, then the data of lists. */
 static bool create_managers(Tree *tree, Error *err) {
   const SNodeTree *layout = tree->layout;
   int workers = tree->store->device->worker_count, count = layout->manager_count;
@@ -135,8 +137,8 @@ static bool allocate_arena(Tree *tree, uint64_t size_bytes, uint64_t least_bytes
   return true;
 }
 
-/* chunks | owner of each segment | of trees with hashes: what is shown | where the host has but a
- * mirror of the rest: chunks and owners once more, which are shown, too */
+/* chunks | owner of each segment | with hashes: the words shown to peers | if the host only has a
+ * mirror: a second copy of chunks and owners, for peers */
 static uint64_t table_bytes(const Tree *tree) {
   uint64_t segments = tree->rt.reserved / RT_SEGMENT;
   return align_up(segments * (sizeof(RtChunk) + sizeof(uint32_t)), sizeof(uint64_t));
@@ -234,7 +236,7 @@ static void release_ranges(Tree *tree) {
   masks_free(tree);
   heap_free(tree->store->heap, tree->rt.managers);
   tree->rt = (RtTree){0};
-  if (tree->ground) block_release(tree->ground); /* others may hold it still */
+  if (tree->ground) block_release(tree->ground); /* others may still hold it */
   else device->table->free(device, &tree->arena);
   tree->ground = NULL;
   tree->arena = (DeviceMemory){0};
@@ -256,7 +258,7 @@ bool storage_create(Tree *tree, Error *err) {
     return false;
   }
   tree->rt.root_size = tree->layout->root_size;
-  if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* dense */
+  if (!tree->rt.reserved) tree->rt.reserved = tree->arena.reserved; /* a dense tree */
   tree->rt.number = store->tree_count++;
   tree->rt.budget = &store->budget;
   tree->rt.tiny_chunks = store->tiny_chunks;
@@ -275,7 +277,7 @@ static void end_borrowed(Tree *tree) {
   tree->has_storage = false;
 }
 
-/* Managers without nodes: nothing is activated there, and no list is asked for. */
+/* The managers have no nodes: a peer activates no cells and builds no lists. */
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables, Error *err) {
   ASSERT(of->has_storage, "peers are of trees that are laid out");
   tree->rt.base = base;
@@ -335,9 +337,9 @@ void storage_free(Tree *tree) {
     return;
   }
   Store *store = tree->store;
-  tree_reach(tree, DEVICE_COUNTS, NULL); /* what it gives back */
+  tree_reach(tree, DEVICE_COUNTS, NULL); /* to know how much it frees */
   store->device->table->forget(store->device, &tree->rt);
-  store_give_back(store, rt_tree_bytes(&tree->rt)); /* the root's: block.c */
+  store_give_back(store, rt_tree_bytes(&tree->rt)); /* block.c frees the root's */
   store_count(&store->stats, tree);
   for (int32_t m = 0; m < tree->rt.manager_count; m++) {
     heap_free(store->heap, tree->rt.managers[m].list);
@@ -349,7 +351,7 @@ void storage_free(Tree *tree) {
   tree->has_storage = false;
 }
 
-/* A node's whole pages; adjacent nodes are discarded in one call. */
+/* Discards the whole pages of unused nodes; adjacent nodes in one call. */
 static void trim_chunk(Device *device, const RtManager *manager, const RtChunk *chunk) {
   for (uint32_t begin = 0, end; begin < chunk->node_count; begin = end + 1) {
     for (end = begin; end < chunk->node_count && chunk->states[end] == RT_NODE_USED;) end++;
@@ -397,11 +399,11 @@ bool storage_full_error(const Tree *tree, int32_t manager, Error *err) {
                          ":dynamic(\"k\", n)");
 }
 
-/* A device with a mirror makes room before a launch; the launch wanted more than that, and the
- * budget would have had it. */
+/* Did a launch need more memory than the device provided beforehand, although the budget would have
+ * allowed it? Only a device with a mirror provides memory before launches. */
 static bool has_outgrown_room(const Tree *tree, const SNode *node) {
   const RtBudget *budget = &tree->store->budget;
-  if (!tree->store->device->memory_bytes) return false; /* the host's own */
+  if (!tree->store->device->memory_bytes) return false; /* tasks use host memory */
   tree_reach((Tree *)tree, DEVICE_COUNTS, NULL);
   return budget->used + (node ? node->node_size : 0) + RT_SEGMENT <= budget->limit;
 }

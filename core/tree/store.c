@@ -26,7 +26,7 @@ bool store_init(Store *store, Owner *owner, Device *device, const StoreOptions *
 }
 
 void store_deinit(Store *store) {
-  if (!store->heap) return; /* never began */
+  if (!store->heap) return; /* store_init was not called */
   for (Tree *tree = store->trees; tree; tree = tree->next) storage_free(tree);
   while (store->blocks) block_give(store->blocks);
   store->device->table->free(store->device, &store->ambient);
@@ -79,12 +79,12 @@ void store_collect_all(Store *store, bool trims) {
 
 void store_relieve(Store *store) {
   if (!store->is_short || store->gc_is_stopped) return;
-  store->is_short = false; /* storage_context asks, too */
+  store->is_short = false; /* as storage_context also calls this */
   uint64_t given = 0;
   for (Tree *tree = store->trees; tree; tree = tree->next)
     if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL))
       given += storage_compact(tree);
-  store->is_short = !given; /* what is freed later is given back then */
+  store->is_short = !given; /* if nothing was freed now, try again later */
 }
 
 enum { MOST_OFFERED_TIB = 64 }; /* no machine has more */
@@ -113,7 +113,7 @@ bool store_charge(Store *store, uint64_t needed, const char *what, Error *err) {
                     store_more_than(budget->used + needed, more));
 }
 
-/* A launch that is under way may take from it at the same time. */
+/* A running launch may charge the budget at the same time. */
 void store_give_back(Store *store, uint64_t bytes) {
   __atomic_fetch_sub(&store->budget.used, bytes, __ATOMIC_RELAXED);
 }

@@ -1,5 +1,5 @@
 /* there.c - see there.h. A level's active cells are described to the device as the live nodes of a
- * manager, or the root's container, and a nest of cells in each. */
+ * manager, or the root's container, with nested runs of cells in each. */
 #include <string.h>
 
 #include "tree/kind.h"
@@ -52,7 +52,7 @@ static bool has_same_types(const Field *field, const Field *from) {
   return true;
 }
 
-/* Are the two in nodes that are the same, or in roots, and active together? */
+/* Do both have the same nodes, or are both in roots, and are their cells active together? */
 static bool nests_are_alike(const SNodePath *path, const SNodePath *from, const RtGpuCells *cells,
                             const RtGpuCells *other) {
   bool in_roots = cells->manager < 0 && other->manager < 0 && cells->masked < 0 &&
@@ -68,7 +68,7 @@ static bool nests_are_alike(const SNodePath *path, const SNodePath *from, const 
   return true;
 }
 
-/* In nests of the same cells. */
+/* Copies between fields in the same cells. */
 static bool copy_alike(Field *field, Field *from, DeviceSet *set, const RtGpuCells *other,
                        bool *is_done, Error *err) {
   Device *device = field->store->device;
@@ -88,7 +88,7 @@ static bool copy_alike(Field *field, Field *from, DeviceSet *set, const RtGpuCel
   return true;
 }
 
-/* -- cells of other nests ---------------------------------------------------------------------- */
+/* -- between different cells ------------------------------------------------------------------ */
 
 static RtGpuDigits digits_of(const SNodeStep *step) {
   RtGpuDigits digits = {.count = step->digit_count};
@@ -113,8 +113,8 @@ static void fill_copy(const SNode *level, const RtGpuCells *cells, int step_coun
   }
 }
 
-/* The words of a copy of `from` to the cells at `to`; NULL: to a table. The heap's; NULL with
- * err. */
+/* The words of a copy of `from` to the cells at `to`, or, if NULL, to a table. In heap memory that
+ * the caller frees; NULL with err. */
 static RtGpuCopy *make_copy(const Field *from, const RtGpuCells *cells, const SNodePath *to,
                             int32_t *word_count, Error *err) {
   const SNodePath *path = from->node->snode->path;
@@ -130,7 +130,7 @@ static RtGpuCopy *make_copy(const Field *from, const RtGpuCells *cells, const SN
   *word_count = (int32_t)(size_bytes / sizeof(uint64_t));
   fill_copy(from->node->snode, cells, steps, parts, copy);
   RtGpuDigits *digits = (RtGpuDigits *)(copy + 1);
-  for (int k = 0; k < cells->depth; k++) /* a node that is the cell has none */
+  for (int k = 0; k < cells->depth; k++) /* if the node is the cell there are none */
     digits[k] = own + k < path->step_count ? digits_of(&path->steps[own + k]) : (RtGpuDigits){0};
   RtGpuCopyStep *step = (RtGpuCopyStep *)(digits + cells->depth);
   for (int k = 0; k < steps; k++)
@@ -162,7 +162,7 @@ static bool take_error(Tree *tree, const RtError *error, Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the cells could not be copied on the GPU");
 }
 
-/* Nodes of the target, if those of the source are filled. */
+/* An estimate of the target's nodes, if the source's nodes are full. */
 static uint64_t positions_of(const Field *from, const RtGpuCells *cells, const RtGpuCells *to) {
   RtTree *tree = &from->node->tree->rt;
   uint64_t nodes = cells->manager < 0 ? 1 : (uint64_t)rt_manager_live(tree, cells->manager);
@@ -204,7 +204,8 @@ bool there_copy(Field *field, Field *from, bool *is_done, Error *err) {
     return false;
   if (field->node->tree->rt.device && nests_are_alike(path, other_path, &set.cells, &other))
     return copy_alike(field, from, &set, &other, is_done, err);
-  if (field->node->tree == from->node->tree) return true; /* its own cells come while it is read */
+  /* copying would activate cells of the tree that it reads */
+  if (field->node->tree == from->node->tree) return true;
   return copy_apart(field, from, &set.cells, &other, is_done, err);
 }
 
@@ -216,7 +217,7 @@ uint64_t there_offset(const Field *field, int part) {
   return offset;
 }
 
-/* Every number is at a multiple of its size. */
+/* Is every number in the table at a multiple of its size? */
 static bool lies_well(const Field *field) {
   bool does = true;
   for (int k = 0; k < type_parts(field->type); k++) {
@@ -259,7 +260,7 @@ bool there_read(Field *field, uint8_t **table, Error *err) {
   if (!tree_reach(field->node->tree, DEVICE_COUNTS, err)) return false;
   for (int k = 0; k < level->rank; k++) size_bytes *= (uint64_t)level->shape[k];
   uint8_t *made = heap_alloc(field->store->heap, size_bytes);
-  if (!made) return true; /* the host needs none */
+  if (!made) return true; /* the host needs no table */
   bool ok = read_table(field, &cells, made, &is_done, err);
   if (ok && is_done) *table = made;
   else heap_free(field->store->heap, made);

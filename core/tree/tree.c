@@ -1,4 +1,4 @@
-/* tree.c - a tree's handles, from its declaration to its destruction.
+/* tree.c - a tree's life, from its declaration to its destruction, and its handles.
  *
  *     declared --tree_settle--> laid out, with memory --tree_destroy--> destroyed
  *
@@ -9,7 +9,7 @@
 #include "tree/cell.h"
 #include "tree/tree.h"
 
-/* The first field's name in the tree, or "". */
+/* The name of the first field below `node`, or "". */
 static const char *some_field_name(const SNode *node) {
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];
@@ -30,7 +30,7 @@ const char *tree_label(const Tree *tree, char buffer[100]) {
   return buffer;
 }
 
-/* The handle of a new SNode. On failure the SNode has none; the caller gives up. */
+/* The handle of a new SNode. On failure the SNode has no handle, and the caller must fail. */
 Node *tree_add_handle(Tree *tree, SNode *snode, Error *err) {
   Heap *heap = tree->store->heap;
   Node *node = heap_alloc(heap, sizeof *node);

@@ -1,5 +1,5 @@
-/* tree.h - trees as their users hold them: handles of trees, nodes and fields, the memory behind
- * them, and all access to their elements outside kernels: single, bulk, walks, counts.
+/* tree.h - trees as their users hold them: handles of trees, nodes and fields, their memory, and
+ * all access to their elements outside kernels: single elements, bulk copies, walks, counts.
  * Knows layouts (snode) and the runtime's data (rt.h); knows nothing of kernels. */
 #ifndef RG_TREE_TREE_H
 #define RG_TREE_TREE_H
@@ -17,7 +17,7 @@ typedef struct NodeOrder NodeOrder;   /* index_order.c */
 struct Node {
   Tree *tree;
   SNode *snode;
-  NodeOrder *order;           /* active nodes in index order: made by a walk, kept while valid */
+  NodeOrder *order; /* active nodes in index order; a walk builds it, and it is kept while valid */
 };
 
 struct Tree {
@@ -27,53 +27,54 @@ struct Tree {
   Node **nodes;               /* one handle per SNode, in the order they were added */
   int node_count, node_capacity;
   bool has_storage;
-  bool is_peer;               /* in memory that is another process's, too: tree_peer */
-  bool is_window;             /* other processes have it as a peer: it stays where it is */
+  bool is_peer;               /* a tree of another process: tree_peer */
+  bool is_window;             /* other processes have it as a peer, so its memory may not move */
   char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
-  uint64_t *shown;            /* of a hash's tree, in `tables`: what peers ask for, see peer.c */
-  int32_t readers;            /* windows of it, that others may read it by */
-  Block *ground;              /* whose memory the arena is, once there is storage */
+  uint64_t *shown;            /* with hashes: what peers read, in `tables`; see peer.c */
+  int32_t readers;            /* number of windows through which others may read it */
+  Block *ground;              /* the block that owns the arena, once there is storage */
   Tree *next;
 };
 
 Tree *tree_create(Store *store, const char *name, Error *err);
-/* peer.c: a laid-out tree as another process has it: declared the same, over memory at `base`, and
- * with its tables at `tables` if it has hashes, which stay there until the peer is destroyed. Of a
- * sparse one, elements and whether cells are active are read, one by one; its nodes are known to
- * that process alone. */
+/* peer.c: a laid-out tree of another process: it has the same declaration as `of`, memory at `base`
+ * and, if it has hashes, tables at `tables`; both must stay until the peer is destroyed. In a
+ * sparse peer, elements and whether cells are active can only be read one by one: only its own
+ * process knows its nodes. */
 Tree *tree_peer(const Tree *of, uint8_t *base, uint8_t *tables, Error *err);
-/* Where a tree has hashes, others read between `begin` and `end`, but not in a rest, while all are
- * in a barrier; after the barrier `tree_look` at peers finds what their trees had in the rest. */
+/* Other processes read a tree with hashes between tree_read_begin and tree_read_end, but not during
+ * tree_rest, which all ranks call between barriers; after the barrier, tree_look on a peer picks up
+ * what its tree had at the rest. */
 static inline bool tree_has_hashes(const Tree *tree) { return tree->shown; }
 void tree_read_begin(Tree *tree);
 bool tree_rest(Tree *tree, Error *err);
 void tree_read_end(Tree *tree);
 bool tree_look(Tree *peer, Error *err);
-enum { TREE_SHOWN_HEAD = 3 }; /* words of `shown` before those of managers */
-/* Is it a sparse one of another process? */
+enum { TREE_SHOWN_HEAD = 3 }; /* words of `shown` before those of the managers */
+/* Is it a sparse tree of another process? */
 static inline bool tree_is_view(const Tree *tree) {
   return tree->is_peer && tree->layout->is_sparse;
 }
-/* False with err: it is. */
+/* False with err if it is a peer's. */
 bool tree_check_own(const Tree *tree, Error *err);
-/* Frees the tree's memory; later uses of a handle report where that was. */
+/* Frees the tree's memory; later uses of a handle report `where`. */
 bool tree_destroy(Tree *tree, const char *where, Error *err);
-/* Does the tree, and its runtime, still exist? Else handle.destroyed. */
+/* Do the tree and its runtime still exist? Else handle.destroyed. */
 bool tree_check(const Tree *tree, Error *err);
 /* Lays the tree out and allocates its memory, once. */
 bool tree_settle(Tree *tree, const char *where, Error *err);
-/* Before a use of its memory outside kernels, which it is laid out for: see device_reach. */
+/* Call this before a use of a laid-out tree's memory outside kernels: see device_reach. */
 bool tree_reach(Tree *tree, DeviceUse use, Error *err);
-/* Settled and reached. */
+/* tree_settle, then tree_reach. */
 bool tree_prepare(Tree *tree, DeviceUse use, Error *err);
-/* For the room: a tree without a layout; the handle of a new SNode, NULL with err. */
+/* Private to this room: a tree without a layout, and the handle of a new SNode; NULL with err. */
 Tree *tree_begin(Store *store, Error *err);
 Node *tree_add_handle(Tree *tree, SNode *snode, Error *err);
 /* The handle of `snode`. */
 Node *tree_node(const Tree *tree, const SNode *snode);
-/* Its drawing; in store_text. */
+/* A drawing of the tree; *text is in the store's text buffer. */
 bool tree_text(const Tree *tree, const char **text, Error *err);
 /* "tree 't'", or "the tree of field 'x'" if it has no name. */
 const char *tree_label(const Tree *tree, char buffer[100]);
@@ -85,20 +86,22 @@ bool storage_create(Tree *tree, Error *err);
 bool storage_borrow(Tree *tree, const Tree *of, uint8_t *base, uint8_t *tables,
                     Error *err); /* see tree_peer */
 void storage_free(Tree *tree);
-/* To peers, of a tree with hashes: its chunks as the host has them, if it has but a mirror. */
+/* For a tree with hashes: shows peers its chunks with host addresses, if the host only has a
+ * mirror. */
 void storage_show_tables(const Tree *tree);
-/* Returns chunks without a live node to the system and the budget, and logs; so many bytes. */
+/* Returns chunks without a live node, and logs, to the system and the budget; returns how many
+ * bytes. */
 uint64_t storage_compact(Tree *tree);
 /* Returns pages of nodes that are neither live nor recycled to the system. */
 void storage_trim(Tree *tree);
-/* The store's native context, for calls about `tree`: number 0 in it. */
+/* The store's native context, set up for calls on `tree`, which is tree 0 in it. */
 RtContext *storage_context(Tree *tree);
-/* memory.budget, naming what could not grow. */
+/* Sets memory.budget, naming the level that could not grow. */
 bool storage_budget_error(const Tree *tree, int32_t manager, Error *err);
-/* list.full, naming the list. */
+/* Sets list.full, naming the list. */
 bool storage_full_error(const Tree *tree, int32_t manager, Error *err);
 
-/* masks.c: RtTree.masks, from the layout. On failure masks_free frees what there is. */
+/* masks.c: builds RtTree.masks from the layout. On failure masks_free frees what exists. */
 bool masks_create(Tree *tree, Error *err);
 void masks_free(Tree *tree);
 
@@ -114,38 +117,38 @@ Node *node_add(Node *parent, SNodeKind kind, const char *axes, const int64_t *si
 /* See rg_snode_call. */
 bool node_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                int64_t *result, Error *err);
-/* node_list.c, of dynamic nodes; `index` are those of the list. action: LENGTH, POP or
+/* node_list.c: the same for dynamic nodes, with the indices of the list. action is LENGTH, POP or
  * DEACTIVATE. */
 bool node_list_call(Node *node, NodeAction action, const int64_t *index, int32_t index_count,
                     int64_t *result, Error *err);
 bool node_append(Node *node, const int64_t *index, int32_t index_count, const RgValue *values,
                  int32_t value_count, int64_t *slot, Error *err);
-/* The value of field `number` of the node (in the order of place) in a cell; NIL: past the last. */
+/* The value in a cell of the node's field `number` (in order of placement); NIL past the last. */
 bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_count,
                 RgValue *value, Error *err);
-/* "vec2"; NULL past the last. Until the next call. */
+/* The type of that field, such as "vec2"; NULL past the last. Valid until the next call. */
 const char *node_field_type(Node *node, int32_t number);
 /* See rg_snode_rescale. */
 bool node_rescale(const Node *from, const Node *to, const int64_t *index, int32_t index_count,
                   int64_t *out, Error *err);
-/* Its declaration; the tree is laid out. */
+/* The level's declaration; the tree is laid out. */
 bool node_level(Node *node, RgLevel *level, Error *err);
-/* The active cell after `*state` in index order; *state is 0 at first, -1 at the end: see
+/* The active cell after *state in index order; *state is 0 at first, -1 at the end: see
  * rg_snode_next. */
 bool node_next(Node *node, int64_t *state, int64_t *index, Error *err);
-/* The same from the cell after `index`, or from the first; is_there false: none. */
+/* The first active cell after `index`, or the first of all; *is_there is false if there is none. */
 bool node_next_after(Node *node, bool has_begun, int64_t *index, bool *is_there, Error *err);
 void node_order_free(Node *node);
 const char *node_label(const Node *node, char buffer[100]); /* "node 'x'" */
-/* Active cells of a laid-out level. */
+/* The number of active cells of a laid-out level. */
 int64_t node_count_cells(const Node *node);
-/* index.c: "3, 16": as many of the numbers as fit. */
+/* index.c: writes "3, 16": as many of the numbers as fit. */
 void numbers_join(char *out, size_t size, const int64_t *numbers, int count, const char *between);
-/* What index_check asks, without words; x[0] is inside of what has one element and no axes. */
+/* As index_check, without an error; index 0 is inside if there are no axes and one element. */
 bool index_is_inside(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
                      int32_t index_count);
-/* index.range or index.count; `what` is "field 'x'". Extent 0: unbounded; offset, where indices
- * start, may be NULL. */
+/* Checks an index; else sets index.range or index.count. `what` is "field 'x'". Extent 0:
+ * unbounded. `offset`, where indices start, may be NULL. */
 bool index_check(const int64_t *shape, const int64_t *offset, int rank, const int64_t *index,
                  int32_t index_count, const char *what, Error *err);
 bool node_check_index(const Node *node, const int64_t *index, int32_t index_count, const char *what,
@@ -160,11 +163,11 @@ struct Field {
   Store *store;
   Type type;
   char *name;
-  Node *node;                 /* where it is placed; NULL: not yet */
-  int component;              /* of its first number; the others follow */
-  int64_t offset[SNODE_MAX_AXES]; /* where indices start, per axis */
-  bool has_offset;            /* any is not 0 */
-  bool is_watched;            /* launches end that write a NaN or an infinity to it */
+  Node *node;                 /* where it is placed; NULL: not placed yet */
+  int component;              /* component of its first number; the others follow */
+  int64_t offset[SNODE_MAX_AXES]; /* the first index of each axis */
+  bool has_offset;            /* an offset is not 0 */
+  bool is_watched;            /* a launch that writes a NaN or an infinity to it fails */
   char *type_name;
 };
 
@@ -172,18 +175,19 @@ Field *field_create(Store *store, const char *type, const char *name, Error *err
 bool field_place(Node *node, Field *field, Error *err);
 /* peer.c: the same field of a peer of its tree. */
 Field *field_peer(const Field *of, Tree *peer, Error *err);
-/* `count` is the number of its axes; the node is dense from the root down, and not laid out yet. */
+/* `count` is the number of its axes; the node must be dense from the root down, and not laid
+ * out. */
 bool field_set_offset(Field *field, const int64_t *offset, int32_t count, Error *err);
-/* Checks that it is placed and not destroyed, and lays it out: the first step of every use. `where`
- * may be NULL. */
+/* Checks that the field is placed and not destroyed, and lays out its tree: the first step of every
+ * use. `where` may be NULL. */
 bool field_settle(Field *field, const char *where, Error *err);
-/* Settled, and the tree reached. */
+/* field_settle, then tree_reach. */
 bool field_prepare(Field *field, DeviceUse use, Error *err);
 const char *field_label(const Field *field, char buffer[100]); /* "field 'x'" */
 bool field_get(Field *field, const int64_t *index, int32_t index_count, RgValue *value, Error *err);
 bool field_set(Field *field, const int64_t *index, int32_t index_count, const RgValue *value,
                Error *err);
-/* *to: the element of the field after setting it to *from. */
+/* Sets *to to the element that the field would have after setting it to *from. */
 bool field_convert(const Field *field, const RgValue *from, RgValue *to, Error *err);
 bool field_fill(Field *field, const RgValue *value, Error *err);
 bool field_copy(Field *field, Field *from, Error *err);

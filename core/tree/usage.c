@@ -1,7 +1,7 @@
 /* usage.c - memory usage by tree and by SNode.
- * A pointer SNode's row has its nodes' bytes: live ones, and all that were ever made. The root's
- * row has its container. A dense or bitmasked SNode's row has the bytes of its containers, which
- * are part of the rows above it. */
+ * The row of a pointer SNode counts its nodes' bytes: live ones, and all ever created. The row of
+ * the root counts its container. The row of a dense or bitmasked SNode counts the bytes of its
+ * containers, which are also part of the rows above it. */
 #include <stdio.h>
 
 #include "tree/block.h"
@@ -39,7 +39,7 @@ void store_memory(const Store *store, RgMemory *memory) {
   memory->live += __atomic_load_n(&store->counted.live, __ATOMIC_RELAXED);
 }
 
-/* Every block with memory has a header that an array, or a tree, holds. */
+/* The number of headers that arrays and trees hold: every block with memory has one. */
 static uint64_t held_headers(const Store *store) {
   uint64_t held = 0;
   for (const Block *block = store->blocks; block; block = block->next)
@@ -68,7 +68,7 @@ bool store_allocations(Store *store, RgAllocations *allocations, Error *err) {
   return true;
 }
 
-/* Containers of `node`, if there are `nodes` nodes of the pointer SNode above it. */
+/* The number of containers of `node`, if the pointer SNode above it has `nodes` nodes. */
 static uint64_t containers(const SNode *node, uint64_t nodes) {
   for (const SNode *at = node->parent; at && !snode_is_managed(at); at = at->parent)
     nodes *= at->cell_count;

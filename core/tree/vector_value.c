@@ -1,5 +1,5 @@
 /* vector_value.c - values of several numbers: elements of vector and struct fields, arguments, and
- * results. A scalar is one of one number, so nothing else in the room has to distinguish them. */
+ * results. A scalar is treated as one number, so no other file has to distinguish them. */
 #include "tree/cell.h"
 
 RgValue vector_number(const RgVector *vector, Type type, int part) {
@@ -20,7 +20,7 @@ static bool refuse(Store *store, Type type, const RgValue *value, const char *wh
   return error_hint(err, "pass a table of %d numbers, or an rg.%s(..)", type_parts(type), name);
 }
 
-/* A struct takes that struct; a vector any of as many numbers. */
+/* A struct accepts only that struct; a vector accepts any vector of as many numbers. */
 static bool read_shape(Store *store, Type type, const RgVector *vector, Type *given) {
   return vector && vector->type && vector->count == type_parts(type) &&
          type_read(&store->types, str_of(vector->type), given, NULL) &&

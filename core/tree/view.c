@@ -1,13 +1,15 @@
-/* view.c - elements as the host finds them without asking: RgView and RgRun.
- * There is one where no cell can be inactive and each index is a digit of one step: then an
- * element's place is a sum of one multiple per axis. A dense node below another splits an axis, and
- * has none. */
+/* view.c - descriptions of memory by which the host accesses elements without a call: RgView and
+ * RgRun.
+ * A field has a view if no cell can be inactive and each index is a digit of one step: then an
+ * element's offset is a sum of one multiple per axis. There is none if a dense node below another
+ * splits an axis. */
 #include <string.h>
 
 #include "base/bits.h"
 #include "tree/cell.h"
 
-/* The bytes per cell of each axis that the step at `at` divides; false where two steps do. */
+/* Adds the strides, in bytes, of the axes that step `at` divides; false if two steps divide an
+ * axis. */
 static bool add_strides(const SNodePath *path, int at, uint64_t stride, RgView *view) {
   const SNodeStep *step = &path->steps[at];
   for (int k = step->digit_count - 1; k >= 0; k--) {
@@ -19,7 +21,7 @@ static bool add_strides(const SNodePath *path, int at, uint64_t stride, RgView *
   return true;
 }
 
-/* The bytes from one number of an element to the next; false: they differ. */
+/* Finds the distance in bytes between consecutive numbers of an element; false if it varies. */
 static bool find_step(const Field *field, const SNodeComponent *first, RgView *view) {
   int count = type_parts(field->type);
   view->step = count > 1 ? (int64_t)(first[1].offset - first[0].offset) : 0;
@@ -54,7 +56,7 @@ bool field_view(Field *field, RgView *view, Error *err) {
   view->rank = level->rank;
   memcpy(view->start, field->offset, sizeof view->start);
   memcpy(view->extent, level->shape, sizeof(int64_t) * (size_t)level->rank);
-  if (!view->alive) return true; /* the host has to say when it looks */
+  if (!view->alive) return true; /* then the host must call device_reach before each access */
   if (!tree_reach(field->node->tree, DEVICE_READS, err)) return false;
   view->first = field->node->tree->rt.root + offset;
   return true;
@@ -62,13 +64,13 @@ bool field_view(Field *field, RgView *view, Error *err) {
 
 /* -- runs -------------------------------------------------------------------------------------- */
 
-/* Does a bit, below the nearest node level, say whether a cell of the level is active? */
+/* Does a mask bit below the nearest node level tell whether a cell of the level is active? */
 static bool has_bits(const SNode *level) {
   return level->path->sparse_step != level->path->node_step;
 }
 
-/* Which cell of its row along the last axis a cell is; NULL where neighbours along it may lie
- * anywhere, or who knows what is launched before the next is looked at. */
+/* The digit that numbers cells in a row along the last axis. NULL if neighbours need not be
+ * adjacent in memory, or if launches may run before the next access. */
 static const SNodeDigit *row_digit(const Field *field) {
   const SNode *level = field->node->snode;
   const SNodeStep *last = snode_last_step(level);
@@ -79,8 +81,8 @@ static const SNodeDigit *row_digit(const Field *field) {
   return digit->position == level->rank - 1 && digit->weight == 1 ? digit : NULL;
 }
 
-/* How many cells beside this one, which is active, are active too: at most `most`, on the side
- * `way`, 1 or -1. */
+/* How many cells next to this active one are active, too: at most `most`, in direction `way` (1 or
+ * -1). */
 static int64_t count_active(const Field *field, const Cell *cell, int64_t most, int way) {
   const SNode *level = field->node->snode;
   if (level->kind == SNODE_DENSE) return most;
@@ -91,7 +93,7 @@ static int64_t count_active(const Field *field, const Cell *cell, int64_t most, 
   return count;
 }
 
-/* How many cells from this one on follow each other along the last axis, all of them active. */
+/* The number of consecutive active cells along the last axis, from this one on. */
 static int64_t count_neighbours(const Field *field, const int64_t *index, const Cell *cell) {
   const SNodeDigit *digit = row_digit(field);
   if (!digit) return 1;
@@ -101,14 +103,15 @@ static int64_t count_neighbours(const Field *field, const int64_t *index, const 
   return 1 + count_active(field, cell, left - 1, 1);
 }
 
-/* And how many before it. */
+/* The number of consecutive active cells before it. */
 static int64_t count_before(const Field *field, const int64_t *index, const Cell *cell) {
   const SNodeDigit *digit = row_digit(field);
   if (!digit) return 0;
   return count_active(field, cell, floor_mod(index[digit->position], digit->size), -1);
 }
 
-/* What changes before a cell of the run does: the nodes of the level, or anything at all. */
+/* A version number that changes before a cell of the run does: that of the level's nodes, or the
+ * store's count of all changes. */
 static const uint32_t *version_of(const Field *field) {
   const SNode *level = field->node->snode;
   Tree *tree = field->node->tree;
@@ -118,14 +121,14 @@ static const uint32_t *version_of(const Field *field) {
   return (const uint32_t *)&tree->rt.managers[manager].version;
 }
 
-/* Before the next call: the last cell that was visited, counted from 0. */
+/* Sets the index to the last visited cell, counted from 0, as the start of the next call. */
 static void step_back(const Field *field, RgRun *run) {
   int last = field->node->snode->rank - 1;
   for (int k = 0; k <= last; k++) run->index[k] -= field->offset[k];
   if (last >= 0) run->index[last] += run->used - 1;
 }
 
-/* From the cell at run->index on, whose place is `cell`. */
+/* Describes the run from the cell at run->index on, which is at `cell`. */
 static void describe(Field *field, RgRun *run, Cell cell) {
   const SNode *level = field->node->snode;
   const SNodeComponent *first = &level->components[field->component];
@@ -136,7 +139,7 @@ static void describe(Field *field, RgRun *run, Cell cell) {
   run->stride = (int64_t)first->stride;
   run->step = find_step(field, first, &view) ? view.step : 0;
   run->alive = alive(field);
-  if (!run->alive) run->alive = (const uint8_t *)&tree->has_storage; /* of one cell */
+  if (!run->alive) run->alive = (const uint8_t *)&tree->has_storage; /* a run of one cell */
   run->version = version_of(field);
   run->seen = run->version ? *run->version : 0;
   for (int k = 0; k < level->rank; k++) run->index[k] += field->offset[k];

@@ -1,11 +1,11 @@
-/* visit.c - what is done to one cell of a tree that a device has the newest contents of, there: the
- * cell's path as the steps of an RtVisit (rt.h), which the device runs as a launch of one thread.
- * The host finds the numbers of cells, as tree/cell.c does, and moves nothing else of the tree. */
+/* visit.c - performs an operation on one cell on the device, if it has the tree's newest contents:
+ * encodes the cell's path as the steps of an RtVisit (rt.h), which the device runs as a launch of
+ * one thread. The host computes cell numbers, as tree/cell.c does, and copies nothing else. */
 #include <string.h>
 
 #include "tree/kind.h"
 
-typedef struct Words { /* of the launch */
+typedef struct Words { /* the launch's words */
   RtVisit visit;
   RtVisitStep steps[];
 } Words;
@@ -26,7 +26,7 @@ static void fill_step(const SNodeStep *step, const int64_t *index, RtVisitStep *
   if (to->kind == RT_VISIT_CHUNKS) to->key[0] = index[step->digits[0].position];
 }
 
-/* The path down to the list of a dynamic level is one step shorter than that to its elements. */
+/* Fills the steps of the path; a path to a list has one step fewer than a path to its elements. */
 static void fill_steps(const SNode *level, const CellAsk *ask, RtVisitStep *steps) {
   int count = ask->is_list ? level->depth + 1 : level->path->step_count;
   for (int k = 0; k < count; k++) fill_step(&level->path->steps[k], ask->index, &steps[k]);
