@@ -1,4 +1,4 @@
-/* access.c - address ops and memory: where an element is, loads and stores. */
+/* access.c - emits address ops, loads and stores. */
 #include "codegen/emit.h"
 #include "codegen/gpu.h"
 
@@ -23,7 +23,8 @@ LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer)
   return value_byte_offset(g, place, inst->imm);
 }
 
-/* A block's copy is of a tree's root, from which a worker's is a constant distance away. */
+/* PRIVATE_COPY: a GPU block has a copy of elements of a tree's root; a worker's private copy is at
+ * a constant distance from the original. */
 static void emit_private_copy(Codegen *g, const IrInst *inst) {
   if (g->gpu_task) {
     LLVMValueRef copy = g->private_copies[inst->imm];
@@ -68,7 +69,8 @@ void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef valu
                    alignment_of(type));
 }
 
-/* `lanes` counts only where there are lanes: a scalar ROW of a vector body reads one element. */
+/* `lanes` must be the width of the row, except in scalar code: a scalar ROW of a vector body reads
+ * one element. */
 static bool fits_lanes(Codegen *g, const IrInst *inst) {
   if (inst->lanes <= 1 || inst->lanes == g->width) return true;
   codegen_fail(g, inst, "its lanes are not those of the row");
@@ -81,9 +83,9 @@ static void emit_store(Codegen *g, const IrInst *inst) {
   access_store(g, inst->operands[1]->type, pointer, value, inst->lanes);
 }
 
-/* A word of an array's element can be another array's address, which iterations put there
- * (rt_array_exchange): what they had made of that array is seen through it. For a GPU LLVM 19 has
- * no loads that acquire (llvm_bc/target.h). */
+/* May the load read the address of an array that another iteration published in an element
+ * (rt_array_exchange)? Then it must acquire, so that the writes to that array are visible. For a
+ * GPU LLVM 19 has no acquire loads (llvm_bc/target.h). */
 static bool may_be_shared_array(const IrInst *load) {
   const IrInst *at = ir_before_offsets(load->operands[0]);
   return type_equal(load->type, TYPE(I64)) && load->lanes <= 1 &&

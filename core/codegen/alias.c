@@ -1,8 +1,8 @@
-/* alias.c - tells LLVM by alias scopes what never shares memory: one scope per field, one for
+/* alias.c - alias scopes that tell LLVM which accesses never alias: one scope per field, one for
  * slots. Two entries of kernel->fields never share an element, and elements are not slots. So LLVM
  * may keep a field's element in a register while others are written, and combine neighbouring
- * elements. Calls of the runtime carry no scope and may touch anything. With many fields the lists
- * would grow quadratically: then there are none. */
+ * elements. Calls of the runtime carry no scope and may touch anything. The metadata grows
+ * quadratically with the fields, so kernels with many fields have no scopes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static void make_scopes(Codegen *g, int count) {
   }
 }
 
-/* `scope`: a field's number + 1; 0: slots. */
+/* `scope`: a field's number + 1, or 0 for slots. */
 static void mark(Codegen *g, LLVMValueRef access, int scope) {
   int count = g->kernel->fields.count + 1;
   if (count > MAX_SCOPES || scope >= count) return;

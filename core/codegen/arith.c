@@ -1,6 +1,5 @@
 /* arith.c - operators on values, uniform or per lane, with the meanings stated in op.def. Floats
- * are exact IEEE unless the kernel is fast_math; what integers do at their edges is in
- * integer.c. */
+ * are exact IEEE unless the kernel is fast_math; integer.c has the edge cases of integers. */
 #include "codegen/emit.h"
 
 LLVMValueRef arith_fast(Codegen *g, LLVMValueRef value) {
@@ -102,7 +101,7 @@ static LLVMValueRef integer_binary(Codegen *g, IrOp op, Type type, LLVMValueRef 
 
 LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
   bool divides = (op == IR_FLOORDIV || op == IR_MOD) && !type_is_float(type);
-  if (!divides) value_match(g, &a, &b); /* a divisor that is uniform is worth knowing */
+  if (!divides) value_match(g, &a, &b); /* division is cheaper by a uniform divisor */
   if (op >= IR_EQ && op <= IR_GE) return compare(g, op, type, a, b);
   if (math_is_call(op)) return math_call(g, op, type, a, b);
   return type_is_float(type) ? float_binary(g, op, type, a, b) : integer_binary(g, op, type, a, b);
@@ -111,12 +110,12 @@ LLVMValueRef arith_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMVa
 static LLVMValueRef absolute(Codegen *g, Type type, LLVMValueRef a) {
   if (type_is_float(type)) return call_intrinsic(g, "llvm.fabs", LLVMTypeOf(a), &a, 1);
   if (!type_is_signed(type)) return a;
-  /* the least integer is unchanged */
+  /* false: the least integer is not poison, it stays as it is */
   LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
   return call_intrinsic(g, "llvm.abs", LLVMTypeOf(a), args, 2);
 }
 
-/* Of zero, all. */
+/* clz or ctz; for zero the count is the type's width. */
 static LLVMValueRef zeros(Codegen *g, const char *intrinsic, LLVMValueRef a) {
   LLVMValueRef args[] = {a, LLVMConstInt(g->bool_type, 0, false)};
   return call_intrinsic(g, intrinsic, LLVMTypeOf(a), args, 2);
@@ -138,9 +137,9 @@ LLVMValueRef arith_unary(Codegen *g, IrOp op, Type type, LLVMValueRef a) {
   }
 }
 
-/* f64 -> f16 rounded once. Through f32 it would round twice, and x86 has no direct instruction; so
- * the intermediate f32 is rounded to odd: when inexact, to the neighbour whose last bit is 1, which
- * is never a tie of f16. */
+/* Converts f64 to f16 with one rounding. x86 has no direct instruction, and a plain conversion
+ * through f32 would round twice; so the intermediate f32 is rounded to odd: if inexact, to the
+ * neighbour whose last bit is 1, which is never a tie of f16. */
 static LLVMValueRef half_from_double(Codegen *g, LLVMValueRef a) {
   int width = value_width(a);
   LLVMTypeRef single = value_lanes(value_type(g, TYPE(F32)), width),

@@ -1,13 +1,13 @@
 /* atomic.c - updates of elements: relaxed, one element at a time; `plain` ones are load, op, store.
- * MEM_RMW and MEM_CAS release and acquire, unless they are `relaxed` themselves: LLVM 19 has no
- * such order for a GPU, which has a fence on both sides instead.
- * What the machine does in one instruction uses atomicrmw (a GPU adds floats so, too), all else a
- * loop of compare-and-swap on the element's bits. A compare_exchange compares bits too, so that a
- * float 0 is not -0 and a NaN equals itself. */
+ * MEM_RMW and MEM_CAS have acquire-release order, unless they are `relaxed`. LLVM 19 does not
+ * support that order for a GPU, so there a fence is on either side.
+ * Operators that the machine has as one instruction use atomicrmw (on a GPU also float additions);
+ * all others use a compare-and-swap loop on the element's bits. compare_exchange compares bits,
+ * too, so a float 0 differs from -0, and a NaN equals itself. */
 #include "codegen/emit.h"
 #include "codegen/gpu.h"
 
-/* A GPU does, of 4 and 8 bytes. */
+/* A GPU has atomic float additions of 4 and 8 bytes. */
 static bool adds_floats(const Codegen *g, IrUpdate op, Type type) {
   bool adds = op == IR_UPDATE_ADD || op == IR_UPDATE_SUB;
   return g->part == CODEGEN_GPU_TASKS && type_is_float(type) && type_size(type) >= 4 && adds;
@@ -64,8 +64,8 @@ static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValue
                                                  failed, false));
 }
 
-/* On a GPU many threads meet at a place: an update that changes nothing (a minimum that is smaller
- * already) needs no compare-and-swap. */
+/* Skips the compare-and-swap on a GPU if the update changes nothing (a minimum that is smaller
+ * already), since many threads contend for one element. */
 static void leave_if_equal(Codegen *g, LLVMValueRef updated, LLVMValueRef old,
                            LLVMBasicBlockRef done) {
   if (g->part != CODEGEN_GPU_TASKS) return;
@@ -139,7 +139,7 @@ static LLVMValueRef compare_exchange_value(Codegen *g, Type type, LLVMValueRef p
   return from_bits(g, LLVMBuildExtractValue(g->builder, pair, 0, ""), type);
 }
 
-/* The old value of one lane. */
+/* Updates the element of one lane; returns its old value. */
 static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMValueRef pointer,
                                int lane) {
   LLVMValueRef value = value_lane(g, value_operand(g, inst, 1), lane);
@@ -156,7 +156,8 @@ static LLVMValueRef update_one(Codegen *g, const IrInst *inst, Type type, LLVMVa
   return old;
 }
 
-/* How many elements the op touches: by its address, its values, or `lanes` neighbours. */
+/* The number of elements that the op touches: as many as its address or its values have lanes, or
+ * `lanes` neighbours. */
 static int count_lanes(Codegen *g, const IrInst *inst) {
   int width = inst->lanes > 1 ? inst->lanes : 1;
   for (int i = 0; i < inst->operand_count; i++) {

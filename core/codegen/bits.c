@@ -2,7 +2,8 @@
  *
  *     for (rest = word; rest; rest &= rest - 1) { position = trailing zeros of rest; .. }
  *
- * In lanes, 16 say, it goes on by 16 positions, and the low 16 bits of the rest are the mask. */
+ * Vectorised, say by 16, each iteration advances by 16 positions, and the low 16 bits of the rest
+ * are the mask. */
 #include "codegen/emit.h"
 
 SetBits bits_begin(Codegen *g, LLVMValueRef word) {
@@ -51,9 +52,9 @@ static void emit_alone(Codegen *g, const IrInst *inst, LLVMValueRef word) {
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-enum { FEW = 2 }; /* fewer than one bit of so many: they go one by one */
+enum { FEW = 2 }; /* if fewer than one bit in so many is set, the scalar loop is faster */
 
-/* All lanes of the word from position 0 on, those under a mask whose bit is set. */
+/* The vectorised loop: all positions of the word from 0 on, masked by its bits. */
 static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
   LLVMTypeRef narrow = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), turn = block_new(g, "bits"),
@@ -80,7 +81,7 @@ static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef word) {
   block_enter(g, leave);
 }
 
-/* Up to the highest bit that is set. */
+/* Are few bits set, of those up to the highest set one? */
 static LLVMValueRef are_few(Codegen *g, LLVMValueRef word) {
   LLVMValueRef args[] = {word, LLVMConstInt(LLVMInt1TypeInContext(g->context), 0, false)};
   LLVMValueRef above = call_intrinsic(g, "llvm.ctlz", g->i64, args, 2),

@@ -1,7 +1,7 @@
 /* call.c - calls: LLVM's intrinsics, and the runtime's entry points by the rows of entry.def.
- * Parameters left to the emitter (context, worker, numbers) are filled in here.
+ * Implicit parameters (context, worker, numbers) are filled in here.
  * Coordinates are passed as an array on the stack, which disappears when the entry is inlined. A
- * call whose operands differ by lane is one call per lane. */
+ * call whose operands differ by lane becomes one call per lane. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -53,7 +53,8 @@ static LLVMValueRef declare(Codegen *g, const IrEntry *entry, LLVMTypeRef *type)
   return function;
 }
 
-/* Of a GPU's function, one for all calls with so many: a stack is memory for each thread. */
+/* An array of the values on the stack. All calls of a GPU function with equally many values share
+ * one, since stack memory is reserved for every thread. */
 static LLVMValueRef array_of(Codegen *g, const LLVMValueRef *values, int count) {
   bool is_shared = g->part == CODEGEN_GPU_TASKS && count <= RT_MAX_AXES;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)count);

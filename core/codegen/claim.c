@@ -1,6 +1,6 @@
-/* claim.c - a range task that counts first (pass/claims.c): its chunk's positions are run for the
- * sum of what they count, the sum is claimed at once, and then the body takes numbers from the
- * cursor, a variable.
+/* claim.c - aggregated atomics (pass/claims.c): a chunk of a range task first runs its positions
+ * only to sum what they count, then claims the sum with one atomic addition; after that the body
+ * takes its numbers from the cursor, a local variable.
  *
  *     counts: total = ..       claim: if (total) cursor = atomic add (counter, total)       body */
 #include "codegen/emit.h"
@@ -23,7 +23,7 @@ void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRe
   LLVMBasicBlockRef finish = g->finish, counted = block_new(g, "counted");
   Type type = task->claim->params.items[0]->type;
   g->cursor = block_variable(g, value_type(g, type), "cursor");
-  g->finish = counted; /* also of a launch that was stopped, whose body stops at once */
+  g->finish = counted; /* a stopped launch goes on there, too: its body stops at once */
   task_range(g, task->counts, begin, end);
   block_jump(g, counted);
   block_enter(g, counted);

@@ -1,7 +1,7 @@
-/* control.c - if, loop, break, continue, print, fault: regions become blocks.
+/* control.c - if, loop, break, continue, print, fault: turns regions into basic blocks.
  * g->exits has the targets of exits, innermost last; the lowest entry is the iteration's body, the
- * target of `continue` at body level. Code after an exit is unreachable: it goes to a block without
- * predecessors. */
+ * target of `continue` at body level. Code after an exit is unreachable: it is emitted into a block
+ * without predecessors. */
 #include "codegen/emit.h"
 
 void control_if(Codegen *g, const IrInst *inst) {
@@ -54,7 +54,7 @@ void control_loop(Codegen *g, const IrInst *inst) {
   turns_end(g, &turns);
 }
 
-/* Its values in an array on the stack, as the runtime takes them: 8 bytes each. */
+/* Passes the values to the runtime in an array on the stack, 8 bytes each. */
 void control_print(Codegen *g, const IrInst *inst) {
   int count = inst->operand_count;
   LLVMTypeRef type = LLVMArrayType2(g->i64, (uint64_t)(count ? count : 1));
@@ -69,7 +69,7 @@ void control_print(Codegen *g, const IrInst *inst) {
   call_runtime(g, inst->op == IR_FAULT ? RT_FAULT : RT_PRINT, (Callee){0}, operands, 3);
 }
 
-/* Ends the launch: the rest of this function is skipped. */
+/* A fault ends the launch and skips the rest of this function. */
 void control_fault(Codegen *g, const IrInst *inst) {
   control_print(g, inst);
   if (g->fault_stays) return;

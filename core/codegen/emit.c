@@ -1,4 +1,4 @@
-/* emit.c - the walk over a region, which dispatches each op to its file. */
+/* emit.c - walks a region and dispatches each op to its file. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -13,7 +13,8 @@ static void emit_const(Codegen *g, const IrInst *inst) {
   value_set(g, inst, value_integer(value_type(g, inst->type), inst->imm));
 }
 
-/* A guard is none where the function begins: it may end before the guard's region is entered. */
+/* A guard must be empty from the function's begin, since the function releases all guards at its
+ * end, which may come before the guard's region is entered. */
 static void emit_guard(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
   LLVMValueRef guard = LLVMBuildAlloca(g->builder, g->i64, "guard");
@@ -50,7 +51,7 @@ static void emit_count(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, none, guard);
 }
 
-/* A variable declared in a vector row holds a value per lane, and one that varies by lane. */
+/* A variable has a value per lane if it is declared in a vector row, or varies by lane. */
 static void emit_var(Codegen *g, const IrInst *inst) {
   if (inst->owns) return emit_guard(g, inst);
   bool is_one = g->lanes && lane_shape(g, inst) == LANE_UNIFORM;
@@ -171,7 +172,8 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   }
 }
 
-/* A linear value is made of lane 0's, and a uniform one too: the high bits of an index. */
+/* Is the inst computed from its operands' numbers in lane 0 alone? Linear values are; so are
+ * uniform ones, such as the high bits of a linear index. */
 static bool is_of_base(const Codegen *g, const IrInst *inst) {
   return g->lanes && lane_shape(g, inst) != LANE_VARYING && ir_effects(inst) & IR_PURE;
 }
@@ -184,9 +186,9 @@ static void emit_inst(Codegen *g, const IrInst *inst) {
   g->wants_base = false;
 }
 
-/* LLVM's time grows quadratically with a block's length, above all with its writes, each of which
- * is compared with every access around it. So a long block is split by a poll of the stop word: a
- * branch that nothing removes. */
+/* LLVM's compile time grows quadratically with a block's length, above all with its writes, each of
+ * which is compared with every access around it. So a long block is split by a poll of the stop
+ * word, a branch that no optimisation removes. */
 enum { MOST_STRAIGHT = 4000, WRITE_WEIGHT = 16 };
 
 static void cut_block(Codegen *g, const IrInst *inst) {

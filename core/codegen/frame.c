@@ -1,5 +1,5 @@
-/* frame.c - the launch's slots: how the host region, which runs once, reaches arguments, tasks and
- * results. A stopped launch leaves it after the task that noticed. */
+/* frame.c - the frame's slots, by which the host region accesses arguments, tasks and results. A
+ * stopped launch leaves the host region after the task that noticed the stop. */
 #include "codegen/emit.h"
 
 /* A slot holds a value of any scalar type in its low bytes. */
@@ -23,7 +23,8 @@ static void emit_return(Codegen *g, const IrInst *inst) {
   block_enter(g, block_new(g, "after"));
 }
 
-/* Constant during a task, so read in the entry block. What a REDUCE names is never used. */
+/* Slots are constant during a task, so this reads them in the entry block. The value of a GET that
+ * only names the slot of a REDUCE is unused; LLVM removes it. */
 static void emit_get(Codegen *g, const IrInst *inst) {
   LLVMBasicBlockRef back = block_hoist_begin(g);
   value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));

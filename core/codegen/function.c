@@ -1,9 +1,10 @@
-/* function.c - a user's function that calls itself, and calls of it.
+/* function.c - recursive functions of the user, and their calls.
  *
  *     { results } rg_function_k(context, worker, depth, arguments ..)
  *
- * `depth` counts the calls around it; past what rt_nest allows, the launch ends. A stopped launch
- * leaves every caller after the call, so the stack unwinds without doing anything more. */
+ * `depth` is the number of enclosing calls; beyond the limit of rt_nest the launch fails. In a
+ * stopped launch every caller returns directly after the call, so the stack unwinds without further
+ * work. */
 #include <stdio.h>
 
 #include "codegen/emit.h"
@@ -38,7 +39,7 @@ void function_declare_all(Codegen *g) {
     g->functions[i] =
         LLVMAddFunction(g->module, name, function_type(g, g->kernel->functions.items[i]));
     LLVMSetLinkage(g->functions[i], LLVMInternalLinkage);
-    llvm_function_attribute(g->functions[i], "noinline", 0); /* in itself, its frame would grow */
+    llvm_function_attribute(g->functions[i], "noinline", 0); /* else its stack frame would grow */
   }
 }
 
@@ -116,5 +117,5 @@ void function_invoke(Codegen *g, const IrInst *inst) {
   for (int i = 0; i < results; i++)
     LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
                    value_operand(g, inst, params + i));
-  context_poll_stop(g); /* arrays that it returns are guarded by now */
+  context_poll_stop(g); /* by now its returned arrays are in guards, which the exit releases */
 }

@@ -3,10 +3,10 @@
  *
  *     thread t of T:   for (position = begin + t; position < end; position += T) body
  *
- * A thread is a lane, so the body is scalar. The index of a position is found by division; whether
- * it is in the interior is asked per position, which neighbouring threads mostly answer alike.
- * There is one RtWorker, which all threads share. The launch is passed by value, and read
- * before anything else. */
+ * A thread is a lane, so the body is scalar. The indices of a position are found by division; each
+ * position tests whether it is in the interior, and neighbouring threads mostly agree.
+ * There is one RtWorker, which all threads share. The launch is passed by value; its members are
+ * read at the begin of the entry block. */
 #include <stddef.h>
 
 #include "codegen/gpu.h"
@@ -95,7 +95,7 @@ static void turn_end(Codegen *g, const GpuPositions *positions, const Turn *turn
   block_enter(g, block_new(g, "behind"));
 }
 
-/* Of any grid, the first thread. */
+/* A serial task runs in the first thread, whatever the grid's size. */
 void gpu_serial(Codegen *g, const IrTask *task, GpuPositions positions) {
   LLVMBasicBlockRef work = block_new(g, "serial");
   block_branch(g, LLVMBuildICmp(g->builder, LLVMIntEQ, positions.thread, value_index(g, 0), ""),
@@ -135,7 +135,7 @@ void gpu_range(Codegen *g, const IrTask *task, GpuPositions positions) {
 
 /* -- nodes ------------------------------------------------------------------------------------- */
 
-/* `end` RT_ALL_NODES: the list's length. */
+/* The end of the positions; RT_ALL_NODES stands for the list's length. */
 static LLVMValueRef end_of_list(Codegen *g, LLVMValueRef end) {
   LLVMValueRef all = LLVMBuildICmp(g->builder, LLVMIntEQ, end, value_index(g, RT_ALL_NODES), "");
   return LLVMBuildSelect(g->builder, all, g->list.length, end, "");
@@ -147,7 +147,7 @@ static void emit_nodes(Codegen *g, const IrTask *task, const GpuPositions *posit
   turn_end(g, positions, &turn);
 }
 
-/* Groups of `spread` threads, of which all are whole, take a position each. */
+/* Each group of `spread` threads takes one position; there are only whole groups. */
 static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, int spread) {
   LLVMValueRef group = value_index(g, spread);
   LLVMValueRef number = LLVMBuildUDiv(g->builder, positions.thread, group, "");
@@ -159,8 +159,8 @@ static void emit_shared(Codegen *g, const IrTask *task, GpuPositions positions, 
   emit_nodes(g, task, &positions);
 }
 
-/* The body twice, so that what a thread does of a leaf is known here: with all its mates, or alone,
- * as the one thread of an ordered task. */
+/* Emits the body twice, so that a thread's share of a leaf is a compile-time constant: for a group
+ * of `spread` threads, and for the single thread of an ordered task. */
 void gpu_nodes(Codegen *g, const IrTask *task, GpuPositions positions) {
   int spread = ir_spread(task);
   g->list = context_list(g, task->tree, task->manager);

@@ -1,17 +1,17 @@
-/* gpu_leaf.c - a leaf that threads of a GPU share (ir/spread.c): the rows of its grid are dealt out
- * to groups of threads, the cells of a row to those of a group, so that neighbours in memory are
- * neighbours among threads.
+/* gpu_leaf.c - a leaf that several GPU threads share (ir/spread.c): groups of threads divide the
+ * rows of its grid, and the threads of a group divide the cells of a row, so that adjacent threads
+ * access adjacent memory.
  *
  *     thread m of n, rows of r cells:  group m / r of n / r takes rows, thread m % r of it cells
  *
- * One thread alone (an ordered task) is a group of one, and does it all. How many there are is a
- * constant (gpu.c), so that a thread's share of a row is. Where all have as many turns, several
- * stand side by side: what differs between them is known here, so that addresses differ by a
- * constant, and only turns at an edge ask where a neighbour is. */
+ * A single thread (an ordered task) is a group of one, and does the whole leaf. The number of
+ * threads is a compile-time constant (gpu.c), and so is a thread's share of a row. If all threads
+ * have equally many iterations, several are unrolled: they differ by constants, so their addresses
+ * do, and only iterations at an edge test which leaf holds a neighbour. */
 #include "base/bits.h"
 #include "codegen/gpu.h"
 
-/* So many instructions, about, stand side by side before there is a loop. */
+/* Approximate limit of unrolled instructions; beyond it there is a loop. */
 enum { MOST_UNROLLED = 1024 };
 
 static int64_t count_mates(const Codegen *g) { return (int64_t)LLVMConstIntGetZExtValue(g->mates); }
@@ -24,11 +24,11 @@ static LLVMValueRef plus(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
 
 typedef void Give(Codegen *g, LLVMValueRef number, void *data);
 
-/* Numbers from begin up to end, dealt out to the mates in turns. */
+/* The numbers begin .. end - 1, which the threads (mates) take round robin. */
 typedef struct Deal {
   LLVMValueRef begin, end;
-  int64_t count;              /* of numbers, where that is known here; else 0 */
-  int64_t weight;             /* instructions that one takes */
+  int64_t count;              /* of numbers, if known at compile time; else 0 */
+  int64_t weight;             /* instructions per number */
   Give *give;
   void *data;
 } Deal;
@@ -53,7 +53,7 @@ void gpu_loop_end(Codegen *g, const GpuLoop *loop) {
   block_enter(g, loop->leave);
 }
 
-/* One thread alone has a loop: it is not there for its speed. */
+/* How many iterations to unroll. Not for a single thread, whose speed does not matter. */
 static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) {
   int64_t at_once = 1;
   if (g->is_alone) return 1;
@@ -61,7 +61,7 @@ static int64_t turns_at_once(const Codegen *g, const Deal *deal, int64_t turns) 
   return at_once;
 }
 
-/* All have as many: in turn t the thread m of n has number begin + t * n + m. */
+/* All threads have equally many numbers: in iteration t, thread m of n takes begin + t * n + m. */
 static void deal_evenly(Codegen *g, const Deal *deal) {
   int64_t mates = count_mates(g), at_once = turns_at_once(g, deal, deal->count / mates);
   LLVMValueRef zero = value_integer(g->i32, 0);
@@ -84,8 +84,8 @@ static void deal_out(Codegen *g, const Deal *deal) {
   gpu_loop_end(g, &loop);
 }
 
-/* Of a region's instructions those that are left for each turn, about: addresses become
- * constants. */
+/* The approximate number of a region's instructions that remain per unrolled iteration; addresses
+ * become constants. */
 static int64_t weight_of(const IrRegion *region) {
   int64_t weight = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -109,7 +109,7 @@ static int64_t longest_row(const IrRegion *region) {
   return cells;
 }
 
-/* The threads of a row: as many as it has cells, to a power of two, at most all. */
+/* The number of threads per row: the number of cells rounded up to a power of two, at most all. */
 static int64_t mates_of_row(const Codegen *g, int64_t cells) {
   int64_t most = 1, mates = count_mates(g);
   while (most < cells && most < mates) most *= 2;
@@ -118,10 +118,10 @@ static int64_t mates_of_row(const Codegen *g, int64_t cells) {
 
 typedef struct Rows {
   const IrInst *grid;
-  LLVMValueRef mate, mates;   /* of those that share a row */
+  LLVMValueRef mate, mates;   /* within the group that shares a row */
 } Rows;
 
-/* The row of that number in the grid. */
+/* Emits the row of that number in the grid. */
 static void give_row(Codegen *g, LLVMValueRef row, void *data) {
   const Rows *rows = data;
   const IrInst *grid = rows->grid;
@@ -167,7 +167,7 @@ typedef struct Cells {
   GpuCell *cell;
 } Cells;
 
-/* Of a masked row, if its bit is set. */
+/* Emits the cell; in a masked row only if its bit is set. */
 static void give_cell(Codegen *g, LLVMValueRef position, void *data) {
   const Cells *cells = data;
   Row *row = cells->row;

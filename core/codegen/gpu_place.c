@@ -1,6 +1,7 @@
-/* gpu_place.c - a choice between two places on a GPU. Where both lie alike from two bases, the base
- * is chosen: as threads of a leaf often differ in what they choose, but not from turn to turn, it
- * is so chosen once, and what follows are constants that an access takes along.
+/* gpu_place.c - a SELECT of two addresses on a GPU. If they are equal offsets from two bases, it
+ * selects the base instead. Threads of a leaf often select differently, but each selects the same
+ * base in all its iterations; so LLVM hoists the select, and the offsets become immediates of the
+ * accesses.
  *
  *     c ? a + i * 4 : b + i * 4   is   (c ? a : b) + i * 4 */
 #include "codegen/emit.h"

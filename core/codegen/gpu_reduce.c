@@ -1,8 +1,8 @@
-/* gpu_reduce.c - the end of a GPU's task that reduces: each thread has a partial. Those of a warp
- * are exchanged, halving their number five times; those of a block's warps meet in memory that its
- * threads share; and one thread combines what they come to with the frame's slot. All threads of a
- * block come here, but for those that a stop has ended. A block that is not whole warps (an ordered
- * task's: one thread) combines each thread's own.
+/* gpu_reduce.c - the end of a GPU task with reductions: each thread has a partial. The lanes of a
+ * warp combine theirs by five shuffles; the warps of a block combine theirs through shared memory;
+ * and one thread combines the result with the frame's slot. All threads of a block come here,
+ * except those that exited because of a stop. In a block that is not whole warps (the single thread
+ * of an ordered task) each thread combines its own partial with the slot.
  *
  *     end:       whole warps?  yes: together   no: one
  *     together:  for d = 16, 8, 4, 2, 1:  sum = sum op (sum of lane ^ d)
@@ -12,7 +12,7 @@
  *     one:       slot = slot op sum, atomically;  out */
 #include "codegen/gpu.h"
 
-enum { MOST_WARPS = 32 }; /* of a block, by the hardware's rules */
+enum { MOST_WARPS = 32 }; /* the hardware's limit per block */
 
 static LLVMValueRef is_multiple(Codegen *g, const char *special) {
   LLVMValueRef rest = LLVMBuildAnd(g->builder, gpu_special(g, special),
@@ -36,7 +36,7 @@ static LLVMValueRef partial_at(Codegen *g, LLVMValueRef partials, LLVMTypeRef ty
   return LLVMBuildInBoundsGEP2(g->builder, type, partials, &warp, 1, "");
 }
 
-/* Each warp's sums, of which all its lanes have one, into `partials`. */
+/* Stores the sums of each warp, which all its lanes hold, into `partials`. */
 static void put_partials(Codegen *g, const LLVMValueRef *sums, const LLVMValueRef *partials) {
   LLVMBasicBlockRef put = block_new(g, "put"), meet = block_new(g, "meet");
   block_branch(g, is_multiple(g, "tid.x"), put, meet);
@@ -50,7 +50,7 @@ static void put_partials(Codegen *g, const LLVMValueRef *sums, const LLVMValueRe
   gpu_wait_for_block(g);
 }
 
-/* The sums of warp 0 with those of the others, in place. */
+/* Combines the sums of warp 0 with those of the other warps, in place. */
 static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *partials) {
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder), head = block_new(g, "others"),
                     other = block_new(g, "other"), all = block_new(g, "all");
@@ -81,7 +81,7 @@ static void add_others(Codegen *g, LLVMValueRef *sums, const LLVMValueRef *parti
   block_enter(g, all);
 }
 
-/* Where lanes that a stop has ended are gone (module.c), some partials are missing. */
+/* Skips the result of a stopped launch: lanes that exited (module.c) have stored no partials. */
 static void leave_if_stopped(Codegen *g, LLVMBasicBlockRef out) {
   if (g->finish == g->done) return;
   LLVMBasicBlockRef on = block_new(g, "on");

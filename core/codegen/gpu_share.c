@@ -1,19 +1,19 @@
-/* gpu_share.c - look-ups that threads of a GPU share: those of a leaf's neighbours. Each thread of
- * a leaf does one of them, all go through the same code with different numbers, and tell each
- * other what they found by memory that a block's threads share. Only threads of one warp do, so
- * that no warp waits for another; a leaf with more threads has its look-ups once per warp.
+/* gpu_share.c - shared look-ups: the GPU threads of a leaf divide the look-ups of its neighbours.
+ * WHO gives each thread the number of its look-up, all run the same code, TELL stores the result in
+ * the block's shared memory, and TOLD reads it. Only threads of one warp share look-ups, so that no
+ * warp waits for another; a leaf with more threads repeats its look-ups in each warp.
  *
  *     shared:    | found of the block's first group | of the second | ..     a group: L lanes
  *     who:       wait for the group;  number = min(lane + turn * L, count - 1)
  *     tell:      found[number] = ..;  next turn, until turn * L >= count;  wait for the group
  *
- * A lane that has ended, since the launch is to stop, tells nothing: then its group ends, too. It
- * waits for nobody, as the others wait until it is here or gone (module.c). One thread alone
- * (gpu.c) has the numbers one after the other, and an array of its own. */
+ * A lane that exited because the launch stops stores no result; then its group exits, too. Exited
+ * lanes do not block the group's barrier (module.c). A single thread (gpu.c) does all look-ups in a
+ * loop, with an array of its own. */
 #include "base/bits.h"
 #include "codegen/gpu.h"
 
-/* Of the 48 KiB that a block may have; sums take the rest. */
+/* Bytes of shared memory for look-ups, of the 48 KiB that a block may have; sums take the rest. */
 enum { MOST_TOLD = 32 << 10 };
 
 static int64_t row_of(int64_t count) { return (count + 1) / 2 * 2; }
@@ -22,14 +22,15 @@ static int64_t rows_bytes(int64_t lanes, int64_t count) {
   return row_of(count) * (GPU_BLOCK / lanes) * (int64_t)sizeof(uint64_t);
 }
 
-/* 1: each thread has look-ups of its own, also where too little of the block's memory is left. */
+/* The lanes that share look-ups; 1 if each thread does its own, as when too little shared memory is
+ * left. */
 static int64_t lanes_of(const Codegen *g, int64_t count) {
   int64_t mates = g->mates ? (int64_t)LLVMConstIntGetZExtValue(g->mates) : 1,
           lanes = min_i64(mates, GPU_LANES);
   return g->told_bytes + rows_bytes(lanes, count) <= MOST_TOLD ? lanes : 1;
 }
 
-/* Lanes of the group, a bit each. */
+/* The mask of the group's lanes in their warp. */
 static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
   if (lanes == GPU_LANES) return value_integer(g->i32, -1);
   LLVMValueRef first = LLVMBuildAnd(g->builder, gpu_special(g, "laneid"),
@@ -37,7 +38,7 @@ static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
   return LLVMBuildShl(g->builder, value_integer(g->i32, (1 << lanes) - 1), first, "group");
 }
 
-/* A row of `count` pointers, aligned by two, of the block's group number `group`. */
+/* The running group's row of `count` pointers in shared memory, padded to an even number. */
 static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
   int64_t row = row_of(count), rows = GPU_BLOCK / lanes;
   g->told_bytes += rows_bytes(lanes, count);
@@ -53,7 +54,7 @@ static LLVMValueRef found_at(Codegen *g, LLVMValueRef row, LLVMValueRef number) 
   return LLVMBuildInBoundsGEP2(g->builder, g->pointer, row, &number, 1, "");
 }
 
-/* What its turn and lane ask for. */
+/* The number of the look-up, by iteration and lane; the last one fills up. */
 static LLVMValueRef choose_number(Codegen *g, int64_t lanes, int64_t count) {
   LLVMValueRef width = value_integer(g->i32, lanes), number = g->told.turn;
   number = LLVMBuildNUWMul(g->builder, number, width, "");
@@ -71,7 +72,7 @@ void gpu_who(Codegen *g, const IrInst *inst) {
   *told = (struct Told){.lanes = lanes, .turns = turns, .head = block_new(g, "who")};
   if (lanes > 1) {
     told->mask = group_mask(g, lanes);
-    gpu_wait(g, told->mask); /* all have read what they were told last */
+    gpu_wait(g, told->mask); /* until all have read the results of the previous WHO */
   }
   told->row = lanes > 1 ? shared_row(g, lanes, inst->imm) : block_variable(g, own, "found");
   LLVMBasicBlockRef before = LLVMGetInsertBlock(g->builder);
@@ -83,7 +84,7 @@ void gpu_who(Codegen *g, const IrInst *inst) {
   value_set(g, inst, choose_number(g, lanes, inst->imm));
 }
 
-/* All lanes of the group are here, or it ends. */
+/* Waits for all lanes of the group; exits if one of them is gone. */
 static void meet(Codegen *g) {
   LLVMBasicBlockRef on = block_new(g, "on");
   gpu_wait(g, g->told.mask);

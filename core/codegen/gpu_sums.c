@@ -1,12 +1,12 @@
-/* gpu_sums.c - elements that a GPU's task only adds to, few enough for a block's own memory
- * (IrTask.block_sums): the block's threads add to a copy there, and what that comes to is added to
- * the element once.
+/* gpu_sums.c - elements that a GPU task only adds to, few enough for a block's shared memory
+ * (IrTask.block_sums): the block's threads add to a copy there, and the copy is added to the
+ * element once, at the end.
  *
  *     begin:  for (k = thread; k < words; k += threads) copy[k] = 0;  wait for the block
  *     end:    wait for the block;  for (k = thread; k < count; k += threads)
  *               if (copy[k]) element[k] += copy[k], atomically
  *
- * All threads of a block come to both, whatever became of their work. A zero is skipped: nothing
+ * All threads of a block reach both barriers, even in a stopped launch. A zero is skipped: nothing
  * was added there, and -0 is preserved. */
 #include "codegen/gpu.h"
 
@@ -14,7 +14,7 @@ static LLVMValueRef plus(Codegen *g, LLVMValueRef a, int64_t b) {
   return LLVMBuildNSWAdd(g->builder, a, value_integer(g->i32, b), "");
 }
 
-/* A copy of one tree's elements: `begin` bytes of its root lie before the first. */
+/* Makes and clears the copy of one tree's elements, which begin `begin` bytes into its root. */
 static void open_copy(Codegen *g, int32_t tree, int64_t begin, int64_t end) {
   int64_t words = (end - begin + 3) / 4;
   LLVMValueRef memory = gpu_shared(g, g->i32, words, "sums");

@@ -1,15 +1,15 @@
-/* gpu_update.c - updates of one element by all iterations of a GPU's task, its address being the
- * same for all: one atomic access for the lanes of a warp that are here together.
+/* gpu_update.c - warp-aggregated atomics: if all iterations of a GPU task update the same element,
+ * the active lanes of a warp do it with one atomic access.
  *
- *     i = count:add(1)     a number each: the lane of rank 0 adds for all, others count from its
- *                          old value on; what is added is the same for all, too. Where it orders
- *                          what was written before, the lanes wait for each other on both sides
- *                          of the fences of the first
- *     s[0] = s[0] + x      if all lanes of the warp are here, their values are combined first; else
- *                          each updates for itself */
+ *     i = count:add(1)     each lane gets a number: the first active lane adds for all, the others
+ *                          count from its old value on. All must add the same amount. If the update
+ *                          orders memory, a barrier of the lanes is on either side of the first
+ *                          lane's fences
+ *     s[0] = s[0] + x      if all lanes of the warp are active, their values are combined first;
+ *                          else each lane updates for itself */
 #include "codegen/gpu.h"
 
-/* The same for all iterations. */
+/* Is the value the same in all iterations? */
 static bool is_common(const IrInst *inst) {
   switch (inst->op) {
   case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: return true;
@@ -44,7 +44,7 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
                       LLVMBuildZExtOrBitCast(g->builder, count, LLVMTypeOf(value), ""), "");
 }
 
-/* What was there before this lane's turn. */
+/* One atomic update for all active lanes; returns each lane's old value. */
 static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
                                    LLVMValueRef value, bool is_ordered) {
   LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);

@@ -1,6 +1,6 @@
-/* gpu_warp.c - what lanes of a GPU's warp tell each other, and threads of a block.
- * `llvm_bc/group.h` is the same for the runtime. Calls that several lanes make together are
- * convergent: LLVM does not move them to where fewer lanes come by. */
+/* gpu_warp.c - communication between the lanes of a GPU warp, and between the threads of a block.
+ * `llvm_bc/group.h` is its counterpart in the runtime. Calls that several lanes make together are
+ * convergent: LLVM does not move them to code that fewer lanes reach. */
 #include <string.h>
 
 #include "codegen/emit.h"

@@ -1,14 +1,14 @@
-/* grid.c - GRID: rows of a leaf, over all axes but the last.
+/* grid.c - GRID: the loops over the rows of a leaf, along all axes but the last.
  *
- * Rows of a masked leaf whose bits share a word are passed over together where it is 0, as most are
- * in leaves with few cells:
+ * Rows of a masked leaf whose bits share a word are skipped together if the word is 0, as most
+ * words are in leaves with few cells:
  *
  *     grid (%a, %b) { %bits = mask_bits words, 64 a + 8 b, 8; row masked %bits .. }
  *
  *  =>  for a { if mask_bits(words, 64 a, 64) { for b { .. } } }
  *
- * Taken where the rows along the grid's last axis follow each other in the mask, whole words or
- * equal parts of one, and the grid's body does nothing but visit them. */
+ * This requires that the rows along the grid's last axis are adjacent in the mask, as whole words
+ * or equal parts of one, and that the grid's body does nothing but visit them. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
@@ -24,7 +24,7 @@ static int count_body(const IrInst *grid) {
 
 /* -- which rows share a word ------------------------------------------------------------------- */
 
-/* A number of a cell: start + the sum of each position times its step. */
+/* A linear function of the grid's positions: start + the sum of each position times its step. */
 typedef struct Linear {
   int64_t start, steps[SNODE_MAX_AXES];
 } Linear;
@@ -53,7 +53,7 @@ static bool add_to(Linear *sum, const IrInst *inst, const IrRegion *body, int64_
   }
 }
 
-/* The bits of the masked rows in a grid's body; NULL: it does other things, too. */
+/* The bits of the masked rows in a grid's body; NULL if the body has other effects, too. */
 static const IrInst *bits_of_rows(const IrRegion *body) {
   const IrInst *bits = NULL;
   for (const IrInst *inst = body->first; inst; inst = inst->next) {
@@ -70,7 +70,7 @@ static const IrInst *bits_of_rows(const IrRegion *body) {
   return is_read && bits->region == body ? bits : NULL;
 }
 
-/* How many of the last axis; 1: none. */
+/* The number of rows along the last axis whose bits share a word; 1 if rows do not share words. */
 static int64_t rows_per_word(const IrInst *grid) {
   const IrRegion *body = grid->regions[0];
   const IrInst *bits = bits_of_rows(body);
@@ -94,7 +94,7 @@ static int64_t cells_of_row(const IrInst *grid) {
   return cells;
 }
 
-/* Those of so many rows, from the grid's positions on. */
+/* The bits of `rows` rows, from the grid's current positions on. */
 static LLVMValueRef bits_of_some(Codegen *g, const IrInst *grid, int64_t rows) {
   const IrInst *bits = bits_of_rows(grid->regions[0]);
   for (int k = 0; k < 2; k++) emit_with_operands(g, bits->operands[k], grid->regions[0]);
@@ -103,7 +103,7 @@ static LLVMValueRef bits_of_some(Codegen *g, const IrInst *grid, int64_t rows) {
   return call_runtime(g, RT_MASK_BITS, (Callee){0}, operands, 3);
 }
 
-/* A bit for each row that has one: its lowest. */
+/* Reduces the bits of each row to one: its lowest bit is set if any of them is. */
 static LLVMValueRef rows_with_bits(Codegen *g, const IrInst *grid, LLVMValueRef bits) {
   int64_t cells = cells_of_row(grid), lowest = 0;
   for (int64_t by = cells / 2; by; by /= 2) {
@@ -120,7 +120,7 @@ static LLVMValueRef row_of_bit(Codegen *g, const IrInst *grid, LLVMValueRef posi
 
 /* -- the loops --------------------------------------------------------------------------------- */
 
-/* Rows `from` .. of the last axis. */
+/* Emits `count` rows along the last axis, from `from` on. */
 static void grid_rows(Codegen *g, const IrInst *inst, LLVMValueRef from, int64_t count) {
   const IrRegion *body = inst->regions[0];
   Counted loop = counted_begin(g, value_integer(g->i32, 0), value_integer(g->i32, count), "grid");
@@ -130,8 +130,8 @@ static void grid_rows(Codegen *g, const IrInst *inst, LLVMValueRef from, int64_t
   counted_end(g, &loop, count <= UNROLL_TURNS && count_body(inst) <= UNROLL_BODY / count);
 }
 
-/* Where fewer than half of the rows have cells, goes from one that has to the next, then to `next`:
- * a branch per row would seldom be foreseen. */
+/* If fewer than half of the rows have cells, iterates over just these, then jumps to `next`: a
+ * branch per row would often be mispredicted. */
 static void grid_few_rows(Codegen *g, const IrInst *inst, LLVMValueRef from, int64_t count,
                           LLVMValueRef bits, LLVMBasicBlockRef next) {
   const IrRegion *body = inst->regions[0];
@@ -152,7 +152,7 @@ static void grid_few_rows(Codegen *g, const IrInst *inst, LLVMValueRef from, int
   block_enter(g, many);
 }
 
-/* The last axis, by so many rows whose bits share a word. */
+/* Emits the last axis in steps of `rows` rows, whose bits share a word. */
 static void grid_words(Codegen *g, const IrInst *inst, int64_t rows) {
   const IrRegion *body = inst->regions[0];
   int last = body->params.count - 1;

@@ -1,9 +1,9 @@
-/* hash.c - cells of a hash in lanes: one call of the runtime finds those of all lanes, or removes
- * them. What is looked up ahead (RT_HASH_AHEAD), so that its elements are fetched, is kept with its
- * coordinates until the group of lanes RT_AHEAD iterations later: if that asks for the same, it
- * needs no look-up. Nor does who asks for what was found last, as rows of leaves do that read a
- * coarser or a finer grid: half of the cells of a leaf, and the next row, are in the same
- * leaves. */
+/* hash.c - vectorised access to cells of a hash: one call of the runtime finds, or removes, the
+ * cells of all lanes. Two caches save look-ups. A prefetch (RT_HASH_AHEAD) keeps its cells with
+ * their coordinates until RT_AHEAD iterations later: if those iterations need the same cells, they
+ * skip the look-up. And the cells of the last look-up are reused while the coordinates stay the
+ * same, as in loops over leaves that also read a coarser or a finer grid: half of the cells of a
+ * leaf, and its next row, are in the same leaves of that grid. */
 #include "codegen/emit.h"
 #include "ir/address.h"
 
@@ -21,7 +21,7 @@ static LLVMValueRef coordinates_of(Codegen *g, const IrInst *inst) {
   return array;
 }
 
-/* -- handed on --------------------------------------------------------------------------------- */
+/* -- cells that a prefetch found --------------------------------------------------------------- */
 
 static LLVMValueRef read(Codegen *g, LLVMValueRef variable) {
   return LLVMBuildLoad2(g->builder, LLVMGetAllocatedType(variable), variable, "");
@@ -76,7 +76,7 @@ static bool may_be_kept(const Codegen *g, const IrInst *inst) {
          a->tree == inst->tree && a->manager == inst->imm;
 }
 
-/* Are those of all running lanes the ones that an earlier group found? */
+/* Did the earlier prefetch find the cells of all active lanes? */
 static LLVMValueRef are_kept(Codegen *g, const IrInst *inst) {
   const AheadCells *a = &g->ahead;
   LLVMValueRef same = read(g, a->found[a->groups]);
@@ -90,7 +90,8 @@ static LLVMValueRef are_kept(Codegen *g, const IrInst *inst) {
   return LLVMBuildICmp(g->builder, LLVMIntEQ, missing, value_integer(g->i64, 0), "");
 }
 
-/* A cell that was made stays until one is given back; one that was not there may come. */
+/* Is the result of the call (`data`) unaffected by the inst? A created cell stays until one is
+ * freed; a cell that was absent may also appear. */
 static bool is_lasting(void *data, IrInst *inst) {
   const IrInst *call = data;
   unsigned ends = call->entry == RT_HASH_ENSURE ? IR_DEACTIVATES | IR_ONCE : IR_TOPOLOGY | IR_ONCE;
@@ -98,7 +99,7 @@ static bool is_lasting(void *data, IrInst *inst) {
   return !changes && inst->op != IR_INVOKE && !ir_is_call(inst, RT_NATIVE);
 }
 
-/* While the task runs. */
+/* Does the result stay valid while the task runs? */
 static bool lasts(const Codegen *g, const IrInst *inst) {
   const IrTask *task = g->task;
   return task && ir_walk(task->body, is_lasting, (void *)inst) &&
@@ -136,9 +137,9 @@ static void find_unless_kept(Codegen *g, const IrInst *inst, LLVMValueRef nodes)
   block_enter(g, done);
 }
 
-/* -- found last -------------------------------------------------------------------------------- */
+/* -- cells of the last look-up ----------------------------------------------------------------- */
 
-/* Do neighbours mostly ask for the same node of many cells, which stays what it is? */
+/* Do neighbouring iterations mostly look up the same node, which does not change meanwhile? */
 static bool is_found_again(const Codegen *g, const IrInst *inst) {
   if (inst->entry != RT_HASH_FIND && inst->entry != RT_HASH_LIVE && inst->entry != RT_HASH_ENSURE)
     return false;
@@ -170,7 +171,7 @@ static LastCells *last_of(Codegen *g, const IrInst *inst, int width) {
   return &vec_last(&g->last_cells);
 }
 
-/* Calls the runtime where another cell than last time is asked for, by any lane that runs. */
+/* Calls the runtime if any active lane needs a cell other than last time. */
 static LLVMValueRef find_unless_last(Codegen *g, const IrInst *inst) {
   LastCells *last = last_of(g, inst, g->width);
   LLVMBasicBlockRef look = block_new(g, "look"), done = block_new(g, "found");

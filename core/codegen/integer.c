@@ -24,13 +24,13 @@ static LLVMValueRef equals(Codegen *g, LLVMValueRef a, int64_t number) {
   return LLVMBuildICmp(g->builder, LLVMIntEQ, a, value_integer(LLVMTypeOf(a), number), "");
 }
 
-/* all ones where a < 0 */
+/* all ones if a < 0, else 0 */
 static LLVMValueRef sign_mask(Codegen *g, Type type, LLVMValueRef a) {
   return LLVMBuildAShr(g->builder, a, value_integer(LLVMTypeOf(a), type_bits(type) - 1), "");
 }
 
-/* Signed, by a divisor that is neither 0 nor -1: rounds toward zero, then one down where signs
- * differ. */
+/* Signed division by a divisor that is neither 0 nor -1: SDiv rounds toward zero, so subtracts 1 if
+ * there is a remainder and signs differ. */
 static LLVMValueRef signed_floor(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValueRef b) {
   LLVMValueRef quotient = LLVMBuildSDiv(g->builder, a, b, "");
   LLVMValueRef rest = LLVMBuildSub(g->builder, a, LLVMBuildMul(g->builder, quotient, b, ""), "");
@@ -52,7 +52,7 @@ static LLVMValueRef signed_by_constant(Codegen *g, IrOp op, Type type, LLVMValue
     return op == IR_MOD
                ? LLVMBuildAnd(g->builder, a, value_integer(shape, n - 1), "")
                : LLVMBuildAShr(g->builder, a, value_integer(shape, log2_floor((uint64_t)n)), "");
-  /* floor(a / n) = ((a ^ s) / n) ^ s with s all ones for a negative a: needs no remainder */
+  /* floor(a / n) = ((a ^ s) / n) ^ s, with s all ones for a negative a: saves the remainder */
   LLVMValueRef sign = sign_mask(g, type, a);
   LLVMValueRef quotient = LLVMBuildXor(
       g->builder, LLVMBuildUDiv(g->builder, LLVMBuildXor(g->builder, a, sign, ""), b, ""), sign,

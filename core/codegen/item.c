@@ -1,11 +1,11 @@
-/* item.c - a number that an index chooses: of a table, which is read-only data of the module, or of
- * some values, which lie in a vector register. An index outside gives zero: a table has one number
- * more, at its end. In memory no number is shorter than 32 bits, which is the least that machines
- * gather. */
+/* item.c - ITEM and PICK: a number selected by an index, from a table (read-only data of the
+ * module) or from some values (held in a vector register). An index outside gives zero, for which a
+ * table has an extra entry at its end. Entries have at least 32 bits, since machines cannot gather
+ * less. */
 #include "codegen/emit.h"
 
-/* Values of which a vector is made. A GPU has no vector registers, so that one lies in memory:
- * there fewer are selected from. */
+/* The most values that PICK holds in a vector, and that it selects from by a tree. A GPU has no
+ * vector registers, so a vector would be in memory. */
 enum { MOST_PICKED = 64, MOST_SELECTED = 24 };
 
 static Type memory_type(Type type) {
@@ -37,7 +37,7 @@ static LLVMValueRef table_of(Codegen *g, int number) {
   return g->tables[number] = global;
 }
 
-/* The index, unsigned; `count` in place of one that is outside. */
+/* The index, unsigned; an index outside becomes `count`. */
 static LLVMValueRef bounded(Codegen *g, const IrInst *inst, int count) {
   LLVMValueRef index = value_operand(g, inst, 0);
   Type type = inst->operands[0]->type;
@@ -57,8 +57,7 @@ static LLVMValueRef from_memory(Codegen *g, Type type, LLVMValueRef value) {
                               value_lanes(value_type(g, type), value_width(value)), "");
 }
 
-/* How many bits hold each number of a table that one word holds, with its zero at the end; 0: none
- * does. */
+/* The bits per entry if a whole table, with its final zero, fits into one word; else 0. */
 static int packed_bits(const IrTable *table, bool is_inside) {
   int64_t most = 1;
   int bits = 0;
@@ -71,7 +70,7 @@ static int packed_bits(const IrTable *table, bool is_inside) {
   return (int64_t)bits * (table->count + !is_inside) <= 64 ? bits : 0;
 }
 
-/* Lanes shift the word instead of gathering. */
+/* Reads an entry by a shift of the word, which is cheaper in lanes than a gather. */
 static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValueRef index,
                            LLVMTypeRef target) {
   uint64_t word = 0;
@@ -108,7 +107,7 @@ void item_emit(Codegen *g, const IrInst *inst) {
 
 /* -- picks ------------------------------------------------------------------------------------- */
 
-/* Of values[0 .. count), one more bit of the index for each doubling. */
+/* A tree of selects over values[0 .. count), one bit of the index per level. */
 static LLVMValueRef tree(Codegen *g, LLVMValueRef index, LLVMValueRef *values, int count) {
   for (int bit = 0; count > 1; bit++) {
     LLVMValueRef mask = value_integer(LLVMTypeOf(index), (int64_t)1 << bit);

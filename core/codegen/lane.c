@@ -1,8 +1,8 @@
-/* lane.c - a body in lanes: `width` iterations side by side (ir/lanes.h). A uniform value is one
- * number, a linear one is kept as lane 0's, a varying one is a vector; g->mask says which lanes
- * run. Arithmetic is done in all lanes, as every op is defined for all values; what touches memory
- * or calls is done only where at least one lane runs, and by those that do. What has no vector form
- * is done lane by lane. */
+/* lane.c - emits a vectorised body: `width` iterations at a time, one per lane (ir/lanes.h). A
+ * uniform value is one number, a linear one is kept as lane 0's number, a varying one is a vector;
+ * g->mask holds the active lanes. Arithmetic runs in all lanes, since every op is defined for all
+ * values; memory accesses and calls run only if a lane is active, and only for active lanes. Ops
+ * without a vector form are emitted lane by lane. */
 #include "codegen/emit.h"
 
 LaneShape lane_shape(const Codegen *g, const IrInst *inst) {
@@ -55,7 +55,7 @@ LLVMValueRef lane_mask_of_bits(Codegen *g, LLVMValueRef bits, int width) {
   return LLVMBuildICmp(g->builder, LLVMIntNE, own, LLVMConstNull(LLVMTypeOf(own)), "");
 }
 
-/* A select, since the condition of a lane that does not run may be poison. */
+/* mask & condition. A select, since the condition of an inactive lane may be poison. */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition) {
   LLVMValueRef all = value_broadcast(g, condition, g->width);
   return mask ? LLVMBuildSelect(g->builder, mask, all, LLVMConstNull(lane_mask_type(g)), "") : all;
@@ -83,11 +83,11 @@ void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask) {
 
 /* -- lane by lane ------------------------------------------------------------------------------ */
 
-typedef struct LaneOperand { /* how one lane gets it */
+typedef struct LaneOperand { /* an operand, of which each lane gets its own number */
   const IrInst *inst;
   LLVMValueRef value;        /* uniform; linear: lane 0's; varying: an array in memory */
-  LLVMValueRef all;          /* what g->values has for it */
-  bool is_set;               /* in the lane being emitted */
+  LLVMValueRef all;          /* its entry of g->values, restored afterwards */
+  bool is_set;               /* already read in the lane being emitted */
 } LaneOperand;
 
 static LLVMValueRef lane_array(Codegen *g, Type type) {
@@ -124,11 +124,11 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
 
 enum { SHORT_RUN = 8 };
 
-typedef struct LaneWalk { /* insts that every lane does in their order */
+typedef struct LaneWalk { /* insts that are emitted lane by lane, in their order */
   const IrInst *const *insts;
   int count;
-  VEC(LaneOperand) operands; /* what they use of the code before */
-  LLVMValueRef *all;         /* what g->values has for the insts: an address has other users */
+  VEC(LaneOperand) operands; /* the values from earlier code that they use */
+  LLVMValueRef *all;         /* g->values of the insts: an address may have other users */
 } LaneWalk;
 
 static bool is_given(const LaneWalk *walk, const IrInst *value) {
@@ -150,8 +150,8 @@ static LaneWalk walk_begin(Codegen *g, const IrInst *const *insts, int count) {
   return walk;
 }
 
-/* What `at` uses of the lane, where no inst before it did: as late as possible, since it comes from
- * memory, and there may be more of it than registers. */
+/* Loads those operands of `at` that no earlier inst has used in this lane. As late as possible,
+ * since there may be more operands than registers. */
 static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneWalk *walk, const IrInst *at,
                            LLVMValueRef lane) {
   for (int k = 0; k < at->operand_count; k++)
@@ -163,7 +163,7 @@ static void fetch_operands(Codegen *g, const LaneFact *lanes, LaneWalk *walk, co
     }
 }
 
-/* The insts as a scalar body has them; the last one's result. */
+/* Emits the insts in scalar form, for one lane; returns the last one's result. */
 static LLVMValueRef emit_lane(Codegen *g, LaneWalk *walk, LLVMValueRef lane) {
   const LaneFact *lanes = g->lanes;
   int width = g->width;
@@ -183,8 +183,9 @@ static LLVMValueRef emit_lane(Codegen *g, LaneWalk *walk, LLVMValueRef lane) {
   return result;
 }
 
-/* Short enough to be repeated per lane where all run: not an atomic update, which is a loop itself,
- * nor one of many, since copies take long to compile. */
+/* Are the insts short enough to be unrolled over all lanes? Atomic updates are not, since they are
+ * loops themselves, nor are updates in a region with many of them, which would take long to
+ * compile. */
 static bool is_short(const IrInst *const *insts, int count) {
   int updates = 0;
   for (const IrInst *at = insts[0]->region->first; at; at = at->next)
@@ -196,7 +197,7 @@ static bool is_short(const IrInst *const *insts, int count) {
   return count <= SHORT_RUN;
 }
 
-/* Of several only the last may have a result that others use. */
+/* Of several insts, only the last may have a result that other insts use. */
 void lane_walk(Codegen *g, const IrInst *const *insts, int count) {
   const IrInst *last = insts[count - 1];
   bool has_result = !type_is_none(last->type);
@@ -221,8 +222,8 @@ void lane_walk(Codegen *g, const IrInst *const *insts, int count) {
 
 void lane_each(Codegen *g, const IrInst *inst) { lane_walk(g, &inst, 1); }
 
-/* Of the first lane; all that run end here, as if each had been the first. Others go on until the
- * launch stops, after this turn. */
+/* Reports the fault of the first active lane and deactivates all active ones: each could have been
+ * the first. The other lanes continue to the end of this vector; then the launch stops. */
 static void lane_fault(Codegen *g, const IrInst *inst) {
   LLVMValueRef bits = mask_bits(g, g->mask);
   LLVMValueRef first = LLVMBuildAnd(g->builder, bits, LLVMBuildNeg(g->builder, bits, ""), "");
@@ -238,7 +239,7 @@ static void lane_fault(Codegen *g, const IrInst *inst) {
 
 static bool is_between(const IrInst *inst) { return (ir_effects(inst) & IR_PURE) != 0; }
 
-/* Of an element that is one for all lanes, by what they have together. */
+/* Do all lanes update one element, so that their values can be combined first? */
 static bool is_united(Codegen *g, const IrInst *update) {
   return lane_shape(g, update->operands[0]) == LANE_UNIFORM && ir_lanes_unite(update);
 }
@@ -255,8 +256,8 @@ static void update_united(Codegen *g, const IrInst *inst) {
   block_enter(g, end);
 }
 
-/* Updates with only values computed between them are done together, at the last: one walk over the
- * lanes, each of which does all of them, and its own addresses. */
+/* Defers updates that have only pure insts between them to the last of them: one loop over the
+ * lanes then does all updates of a lane, with its addresses. */
 static void lane_update(Codegen *g, const IrInst *inst) {
   VEC(const IrInst *) insts = {0};
   const IrInst *first = inst, *next = inst->next;

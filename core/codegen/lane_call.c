@@ -1,4 +1,4 @@
-/* lane_call.c - calls of the runtime that have a form in lanes. */
+/* lane_call.c - dispatches calls of the runtime that have a vector form. */
 #include "codegen/emit.h"
 
 /* Of all lanes: where one does not run, it does no harm. */

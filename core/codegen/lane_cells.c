@@ -1,19 +1,19 @@
-/* lane_cells.c - numbers that lie together, at addresses that differ by lane: x[p[i]] of a vector,
- * the cells around a particle. Each lane's are read by one vector load, or few, and transposed in
- * registers, where a gather would read each number of each lane by itself.
+/* lane_cells.c - loads of adjacent numbers at an address that varies by lane: the components of
+ * x[p[i]], the cells around a particle. One vector load per lane, or few, reads the numbers, which
+ * are then transposed in registers; gathers would read each number of each lane by itself.
  *
  *     lane 0: |x y z w|   lane 1: |x y z w| ..   ->   |x x x ..| |y y y ..| |z z z ..| |w w w ..|
  *
- * Read where the first number is: those after it in a stretch of code in which the same lanes run,
- * and nothing writes them, have their values then. Nothing outside the numbers read, and between
- * them, is touched; lanes that do not run read zeros of the stack. */
+ * The first load reads for all later ones in the same straight-line code, as long as the same lanes
+ * are active and nothing writes the numbers. Only the range from the first number to the last is
+ * accessed; inactive lanes read zeros from the stack. */
 #include "codegen/emit.h"
 
 enum { CHUNK = 16, MOST_NUMBERS = 8 }; /* bytes of a load; numbers of a cell */
 
 typedef struct CellLoads {
   Type type;
-  int64_t size, low, high;             /* of a number; of their first bytes */
+  int64_t size, low, high;             /* bytes of a number; lowest and highest offset */
   const IrInst *loads[MOST_NUMBERS];
   int count;
 } CellLoads;
@@ -49,7 +49,7 @@ static int numbers_of(const CellLoads *cell) {
   return (int)((cell->high - cell->low) / cell->size) + 1;
 }
 
-/* Numbers that one load reads. */
+/* How many numbers one vector load reads. */
 static int chunk_of(const CellLoads *cell) {
   return cell->size == 4 && numbers_of(cell) >= 4 ? 4 : 2;
 }
@@ -88,13 +88,13 @@ LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
 }
 
 typedef struct Chunk {
-  int numbers;      /* of a lane: 2 or 4 */
-  int elements;     /* of 16 bytes */
-  int lanes;        /* whose numbers fill those */
+  int numbers;      /* per lane: 2 or 4 */
+  int elements;     /* per 16 bytes */
+  int lanes;        /* that fill 16 bytes */
 } Chunk;
 
-/* Vector j: in each 16 bytes the numbers of `lanes` lanes, so that lane l's are in those that its
- * number will be in. */
+/* Vector j: each 16 bytes hold the numbers of `lanes` lanes, chosen so that the later shuffles stay
+ * within 16 bytes. */
 static LLVMValueRef load_vector(Codegen *g, const Chunk *c, Type type, LLVMValueRef pointers, int j,
                                 int64_t offset) {
   LLVMValueRef pieces[IR_MAX_LANES];
@@ -111,7 +111,7 @@ static LLVMValueRef load_vector(Codegen *g, const Chunk *c, Type type, LLVMValue
   return lane_concatenated(g, pieces, count);
 }
 
-/* In each 16 bytes: picks 0 .. of those of `a`, and from `elements` on of those of `b`. */
+/* Shuffles within each 16 bytes: picks below `elements` are from `a`, the others from `b`. */
 static LLVMValueRef shuffle(Codegen *g, const Chunk *c, LLVMValueRef a, LLVMValueRef b,
                             const int *picks) {
   LLVMValueRef lanes[IR_MAX_LANES];
@@ -138,7 +138,7 @@ static LLVMValueRef number_of(Codegen *g, const Chunk *c, LLVMValueRef *vectors,
 
 /* -- the cell ---------------------------------------------------------------------------------- */
 
-/* As large as the largest cell. */
+/* Zeros on the stack for inactive lanes, as large as the largest cell. */
 static LLVMValueRef zeros(Codegen *g) {
   LLVMTypeRef type = LLVMArrayType2(g->i64, MOST_NUMBERS);
   if (g->zeros) return g->zeros;
@@ -166,7 +166,7 @@ bool lane_is_fetched(Codegen *g, const IrInst *load) {
   return false;
 }
 
-/* -- by gathers of two numbers a lane, where the processor is faster with them ---------------- */
+/* -- gathers of two numbers per lane, on processors where these are faster -------------------- */
 
 static LLVMValueRef gather(Codegen *g, LLVMTypeRef type, LLVMValueRef pointers, int64_t offset,
                            int64_t align) {
@@ -177,7 +177,7 @@ static LLVMValueRef gather(Codegen *g, LLVMTypeRef type, LLVMValueRef pointers, 
   return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(at), args, 4);
 }
 
-/* Every second of twice as many numbers as lanes. */
+/* Every second number, from `first` on, of a vector with two per lane. */
 static LLVMValueRef every_second(Codegen *g, LLVMValueRef pairs, int first) {
   LLVMValueRef picks[IR_MAX_LANES];
   for (int i = 0; i < g->width; i++) picks[i] = value_integer(g->i32, 2 * i + first);

@@ -1,10 +1,10 @@
-/* lane_control.c - control in lanes: an `if` whose condition varies runs both arms, each with its
- * mask; an arm that is more than a few operations is passed over when none of its lanes runs. */
+/* lane_control.c - control flow in lanes: an `if` whose condition varies runs both arms, each with
+ * its mask; an arm of more than a few operations is skipped if none of its lanes is active. */
 #include "codegen/emit.h"
 
 enum { LIGHT = 24 }; /* operations that are cheaper than a branch that may be mispredicted */
 
-/* -- light code: also right when no lane runs ------------------------------------------------ */
+/* -- light code, which runs even if no lane is active ---------------------------------------- */
 
 static int weight_of_region(const Codegen *g, const IrInst *first);
 
@@ -62,7 +62,7 @@ bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard) {
 
 /* -- if ---------------------------------------------------------------------------------------- */
 
-enum { MOST_COPIED = 200 }; /* insts of an arm that has a version for all lanes */
+enum { MOST_COPIED = 200 }; /* most insts of an arm that is copied for the case of all lanes */
 
 typedef struct Gain { int insts, accesses; bool updates; } Gain;
 
@@ -78,9 +78,10 @@ static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
   return true;
 }
 
-/* Neighbours are read and written without a mask where all lanes run, as in most of the `if`s that
- * keep indices inside, and places of each lane's own come from registers then, not by way of
- * memory, if the body has few. The version for all lanes has no such versions in it. */
+/* Is a copy of the arm for the case that all lanes are active worth it? There, adjacent elements
+ * need no mask, and if the body has few updates, they are unrolled, with addresses in registers
+ * instead of memory. In most `if`s that keep indices inside, all lanes are active. Such copies do
+ * not nest. */
 static bool gains_without_mask(const Codegen *g, const IrRegion *arm) {
   Gain gain = {0};
   return !g->in_all && note_gain(&gain, g, arm) &&
@@ -119,7 +120,7 @@ static LLVMValueRef emit_both_ways(Codegen *g, const IrRegion *arm, LLVMValueRef
   return after;
 }
 
-/* One arm; the mask at its end. */
+/* Emits one arm; returns the mask at its end. */
 static LLVMValueRef emit_arm(Codegen *g, const IrRegion *arm, LLVMValueRef mask) {
   g->mask = mask;
   if (!arm || !arm->first) return mask;
@@ -172,7 +173,8 @@ void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target) {
   g->mask = LLVMConstNull(lane_mask_type(g));
 }
 
-/* Lanes that leave while others stay only change masks; false: all that run leave, by a jump. */
+/* Emits an exit that lanes take while others stay: it only changes masks. False if all active lanes
+ * leave: that is a jump. */
 bool lane_exit(Codegen *g, const IrInst *inst) {
   int64_t target = g->exits.count - 1 - inst->imm;
   if (inst->imm < 0 || target < 0) return false;
@@ -188,14 +190,14 @@ bool lane_exit(Codegen *g, const IrInst *inst) {
 typedef struct LaneFor {
   Type type;
   LLVMValueRef begin, last, step; /* of all lanes */
-  bool is_steady;                 /* its index is the same in all lanes that run */
+  bool is_steady;                 /* its index is the same in all active lanes */
 } LaneFor;
 
 static LLVMValueRef at_most(Codegen *g, Type type, LLVMValueRef a, LLVMValueRef b) {
   return arith_binary(g, IR_LE, type, a, b);
 }
 
-/* Does the lane run at all? NaN does not. */
+/* Does the lane run another iteration at `index`? Not if a value is NaN. */
 static LLVMValueRef goes_on(Codegen *g, const LaneFor *f, LLVMValueRef index) {
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(f->step));
   LLVMValueRef up = arith_binary(g, IR_GT, f->type, f->step, zero),
@@ -205,7 +207,8 @@ static LLVMValueRef goes_on(Codegen *g, const LaneFor *f, LLVMValueRef index) {
       LLVMBuildAnd(g->builder, down, at_most(g, f->type, f->last, index), ""), "");
 }
 
-/* Turns after the first, unsigned: distance / |step|; 1 for a step of 0, which runs nothing. */
+/* Iterations after the first, unsigned: distance / |step|. A step of 0, which runs nothing, is
+ * replaced by 1. */
 static LLVMValueRef turns_after_first(Codegen *g, const LaneFor *f) {
   LLVMTypeRef type = LLVMTypeOf(f->step);
   LLVMValueRef zero = LLVMConstNull(type);
@@ -219,8 +222,8 @@ static LLVMValueRef turns_after_first(Codegen *g, const LaneFor *f) {
   return LLVMBuildUDiv(g->builder, LLVMBuildSub(g->builder, high, low, ""), divisor, "");
 }
 
-/* active, which turns_emit has narrowed to lanes that have come to the end of a turn, loses those
- * whose last turn that was. */
+/* Removes the lanes without another iteration from `active`, which turns_emit has narrowed to those
+ * that completed this one. */
 static void keep(Codegen *g, const Turns *turns, LLVMValueRef condition) {
   LLVMValueRef active = LLVMBuildLoad2(g->builder, lane_mask_type(g), turns->active, "");
   LLVMBuildStore(g->builder, lane_both(g, active, condition), turns->active);
@@ -275,9 +278,10 @@ static void for_side_by_side(Codegen *g, const IrInst *inst, const LaneFor *of) 
   turns_end(g, &turns);
 }
 
-enum { MANY_TURNS = 32 }; /* of one lane: more than two vectors */
+enum { MANY_TURNS = 32 }; /* iterations of one lane: more than two vectors */
 
-/* Where some lane has many turns, lanes have the loop one after the other (lane_turned.c). */
+/* If some lane has many iterations, runs the loop lane by lane, vectorised along it
+ * (lane_turned.c). */
 void lane_for(Codegen *g, const IrInst *inst) {
   const IrInst *param = inst->regions[0]->params.items[0];
   LaneFor f = {.type = inst->operands[0]->type,

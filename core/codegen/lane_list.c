@@ -4,15 +4,15 @@
  *     while lanes wait { list = the first one's; before = take(list, how many have that list)
  *                        slot of the lane of rank r among them = before - 1 - r }
  *
- * so a list that is one for all lanes is claimed from once. Where no two neighbours have the same
- * list each lane pops by itself. A slot below 0: the list was empty. */
+ * so a list that all lanes share is claimed from once. If no two adjacent lanes have the same list,
+ * each lane pops by itself. A slot below 0 means that the list was empty. */
 #include "codegen/emit.h"
 
 static LLVMValueRef count_bits(Codegen *g, LLVMValueRef bits) {
   return call_intrinsic(g, "llvm.ctpop", LLVMTypeOf(bits), &bits, 1);
 }
 
-/* Of each lane, how many lanes below it have their bit set. */
+/* For each lane, the number of lower lanes whose bit is set. */
 static LLVMValueRef ranks(Codegen *g, LLVMValueRef bits) {
   LLVMValueRef below[IR_MAX_LANES];
   for (int i = 0; i < g->width; i++) below[i] = value_integer(g->i32, ((int64_t)1 << i) - 1);
@@ -21,7 +21,7 @@ static LLVMValueRef ranks(Codegen *g, LLVMValueRef bits) {
                                     LLVMConstVector(below, (unsigned)g->width), ""));
 }
 
-/* The slots of the lanes in `bits`, whose list it is. */
+/* Takes elements for the lanes in `bits`, which all have this list; returns their slots. */
 static LLVMValueRef take(Codegen *g, LLVMValueRef list, LLVMValueRef bits) {
   LLVMValueRef count = LLVMBuildTrunc(g->builder, count_bits(g, bits), g->i32, "");
   LLVMValueRef operands[] = {list, count};
@@ -34,11 +34,11 @@ static LLVMValueRef take(Codegen *g, LLVMValueRef list, LLVMValueRef bits) {
 
 typedef struct Waiting {
   LLVMTypeRef lanes;
-  LLVMValueRef lists, all;  /* in vectors, and in memory */
+  LLVMValueRef lists, all;  /* the lists as a vector, and in memory */
   LLVMValueRef bits, slots; /* variables: lanes without a slot; slots of the others */
 } Waiting;
 
-/* For the first lane that waits, and all that have its list. */
+/* Serves the first waiting lane, and all others with the same list. */
 static void take_first(Codegen *g, const Waiting *w, LLVMValueRef bits) {
   LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
   LLVMValueRef lane = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
@@ -75,7 +75,7 @@ static LLVMValueRef take_by_lists(Codegen *g, LLVMValueRef lists) {
   return LLVMBuildLoad2(g->builder, w.lanes, w.slots, "");
 }
 
-/* Of lanes side by side whose lists are the same there are some. */
+/* Do some adjacent lanes have the same list? */
 static LLVMValueRef have_neighbours(Codegen *g, LLVMValueRef lists) {
   LLVMValueRef from[IR_MAX_LANES];
   for (int i = 0; i < g->width; i++) from[i] = value_integer(g->i32, i ? i - 1 : 1);
@@ -85,7 +85,8 @@ static LLVMValueRef have_neighbours(Codegen *g, LLVMValueRef lists) {
   return lane_any(g, lane_both(g, g->mask, same));
 }
 
-/* Lanes that share lists are mostly neighbours. */
+/* Claims together if adjacent lanes share a list, since lanes that share lists are mostly
+ * adjacent. */
 static void take_or_each(Codegen *g, const IrInst *inst, LLVMValueRef lists) {
   LLVMBasicBlockRef shared = block_new(g, "shared"), each = block_new(g, "each"),
                     end = block_new(g, "popped");
@@ -112,7 +113,7 @@ bool lane_pop(Codegen *g, const IrInst *inst) {
 
 /* -- emptying ---------------------------------------------------------------------------------- */
 
-/* A list that is one for all lanes is emptied once. */
+/* Empties a list that all lanes share once. */
 bool lane_clear_list(Codegen *g, const IrInst *inst) {
   if (lane_shape(g, inst->operands[0]) != LANE_UNIFORM) return false;
   LLVMBasicBlockRef some = block_new(g, "some"), end = block_new(g, "emptied");

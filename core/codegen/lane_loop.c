@@ -1,5 +1,5 @@
-/* lane_loop.c - the iterations of a loop in lanes: an index counts from one vector to the next, and
- * the body is emitted once for whole vectors and once under a mask, for what is left. */
+/* lane_loop.c - vectorised loops: the index advances by whole vectors, and the body is emitted once
+ * for whole vectors and once under a mask, for the remaining iterations. */
 #include "codegen/emit.h"
 
 static bool count_update(void *data, IrInst *inst) {
@@ -29,7 +29,8 @@ static void emit_lanes(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLV
   g->mask = NULL;
 }
 
-/* The body in lanes says which of them count; each of these runs the other one. */
+/* Runs the vectorised counting body, which marks the lanes that count; then runs the scalar body
+ * for each of these. */
 static void emit_found(Codegen *g, const LaneLoop *loop, LLVMValueRef first, LLVMValueRef mask) {
   LLVMTypeRef lanes = value_lanes(g->bool_type, loop->width),
               bits = LLVMIntTypeInContext(g->context, (unsigned)loop->width);
@@ -122,7 +123,7 @@ void lane_masked(Codegen *g, const LaneLoop *loop, LLVMValueRef from, LLVMValueR
   block_enter(g, leave);
 }
 
-enum { LONG_BODY = 300 }; /* insts; one copy of it is enough */
+enum { LONG_BODY = 300 }; /* insts; from there on only the masked copy is emitted */
 
 static bool count_inst(void *data, IrInst *inst) {
   ++*(int *)data;

@@ -1,11 +1,11 @@
-/* lane_mask.c - bits of cells (rt_mask_active, rt_mask_set) in lanes: each lane's 32 bits of a mask
- * are gathered. Bits that are set already, as nearly all are that a loop sets, are not set again;
- * others are, lane by lane. */
+/* lane_mask.c - bits of cells (rt_mask_active, rt_mask_set) in lanes: gathers the 32-bit word that
+ * holds each lane's bit. A bit that is set already, as nearly all bits are that a loop sets, is not
+ * set again; the others are set lane by lane. */
 #include "codegen/emit.h"
 
 enum { BITS = 32 };
 
-/* Per lane, is its cell's bit set? False where the lane does not run. */
+/* Is the bit of each lane's cell set? False in inactive lanes. */
 static LLVMValueRef gather_bits(Codegen *g, const IrInst *inst) {
   LLVMTypeRef narrow = value_lanes(g->i32, g->width);
   LLVMValueRef words = value_broadcast(g, value_operand(g, inst, 0), g->width),

@@ -1,12 +1,12 @@
-/* lane_memory.c - memory in lanes: neighbouring elements are one vector, others are gathered and
- * scattered; lanes that do not run touch nothing. */
+/* lane_memory.c - memory access in lanes: adjacent elements are one vector, others are gathered and
+ * scattered; inactive lanes access nothing. */
 #include "codegen/emit.h"
 
 static LLVMTypeRef memory_lanes(Codegen *g, Type type) {
   return value_lanes(value_memory_type(g, type), g->width);
 }
 
-/* Its lanes are neighbours in memory. */
+/* Are the lanes' elements adjacent in memory? */
 static bool is_run(const Codegen *g, const IrInst *ptr, Type type) {
   const LaneFact *fact = &g->lanes[ptr->id];
   return fact->shape == LANE_LINEAR && fact->step == type_size(type);
@@ -58,7 +58,8 @@ static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef mem
   stream_store(g, &store, streams);
 }
 
-/* All lanes write one element: the last that runs wins, as one after the other. */
+/* The value to store if all lanes write one element: that of the last active lane, as in sequential
+ * order. */
 static LLVMValueRef last_of(Codegen *g, LLVMValueRef value) {
   if (!value_is_vector(value)) return value;
   if (!g->mask) return value_lane(g, value, g->width - 1);
@@ -97,8 +98,8 @@ bool lane_update_run(Codegen *g, const IrInst *inst) {
   return true;
 }
 
-/* One scalar base, and a vector of numbers scaled by what machines scale by: the form of addresses
- * that gathers have. */
+/* Emits addresses as a scalar base plus a vector of indices with a scale that the machine has: the
+ * addressing mode of gathers. */
 void lane_offset(Codegen *g, const IrInst *inst) {
   const IrInst *base = inst->operands[0], *index = inst->operands[1];
   LLVMValueRef wide = value_extend(g, value_of(g, index), index->type);

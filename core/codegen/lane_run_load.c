@@ -1,21 +1,21 @@
-/* lane_run_load.c - loads of elements that lie one after the other, in each lane at a place of its
- * own (lane_runs.c): one vector a lane, or two where a leaf ends within, transposed in registers,
- * where each element would be a gather of its own.
+/* lane_run_load.c - loads of runs (lane_runs.c): one vector load per lane, or two if a leaf ends
+ * within the run, and a transposition in registers; otherwise each element would be a gather.
  *
- * Read where the first one is, so what their addresses are made of is computed there. Nothing but
- * the elements is touched, which takes masks. Lanes whose elements lie otherwise gather them. */
+ * The first load reads for all, so the operands of their addresses are computed there. Masks
+ * restrict the access to the elements themselves. Lanes whose elements do not form runs gather
+ * them. */
 #include "codegen/emit.h"
 
 enum {
   SHORTEST = 3,
-  SHORTEST_FAST = 5, /* where the processor gathers fast */
+  SHORTEST_FAST = 5, /* on processors with fast gathers */
   SMALLEST_GAIN = 4,
   LONGEST_STRETCH = 1000
 };
 
 /* -- which loads ------------------------------------------------------------------------------- */
 
-/* Another number of its cell is read anyway: lane_cells.c has them together. */
+/* Is an adjacent number of its cell loaded, too? Then lane_cells.c loads both together. */
 static bool has_company(const IrInst *load) {
   int64_t size = type_size(load->type);
   for (const IrInst *at = load->region->first; at; at = at->next) {
@@ -27,7 +27,8 @@ static bool has_company(const IrInst *load) {
   return false;
 }
 
-/* What the address of `load` is made of, of the insts from `first` on; false: not values alone. */
+/* Marks the insts from `first` on that the address of `load` depends on; false if one of them is
+ * not pure. */
 static bool mark_address(const IrInst *first, const IrInst *load, bool *needed) {
   needed[load->operands[0]->id] = true;
   for (const IrInst *at = load->previous; at != first; at = at->previous) {
@@ -74,8 +75,8 @@ static void emit_addresses(Codegen *g, const LaneRuns *runs, const IrInst *first
 }
 
 typedef struct Reader {
-  LLVMValueRef *numbers; /* in memory, by run: of each lane one after the other */
-  LLVMValueRef before;   /* of a run with a gap: the first part */
+  LLVMValueRef *numbers; /* by run: an array in memory with the run of each lane */
+  LLVMValueRef before;   /* the first part of a run with a gap */
 } Reader;
 
 static void read_part(Codegen *g, void *data, const LaneRunPart *part) {
@@ -90,7 +91,7 @@ static void read_part(Codegen *g, void *data, const LaneRunPart *part) {
                  LLVMBuildGEP2(g->builder, type, r->numbers[part->number], &lane, 1, ""));
 }
 
-/* The run's numbers, a vector each. */
+/* Transposes the lanes' runs to a vector for each number of the run. */
 static void load_vectors(Codegen *g, const LaneRun *run, LLVMValueRef numbers) {
   int places = lane_run_places(run);
   LLVMTypeRef type = value_lanes(value_type(g, run->type), g->width);

@@ -1,14 +1,14 @@
-/* lane_run_update.c - updates of elements that lie one after the other (lane_runs.c): one vector a
- * lane, where each would be a load, an op and a store by itself.
+/* lane_run_update.c - updates of runs (lane_runs.c): one vector per lane; otherwise each element
+ * would be a load, an op and a store.
  *
  *     x[q] += a; x[q + 1] += b; x[q + 2] += c    =>    each lane: load |x x x|, add |a b c|, store
  *
- * A run with a gap is two of them. Lanes whose elements lie otherwise update one by one. */
+ * A run with a gap is two vectors. Lanes whose elements do not form runs update them one by one. */
 #include "codegen/emit.h"
 
 enum { SMALLEST_GAIN = 3 }; /* accesses saved per lane */
 
-/* In memory, of each lane one after the other: the numbers that it adds. */
+/* Stores the operands of the updates in memory, one run after the other, by lane. */
 static LLVMValueRef store_values(Codegen *g, const LaneRun *run) {
   int places = lane_run_places(run);
   LLVMTypeRef lanes = value_lanes(value_type(g, run->type), g->width);
@@ -37,7 +37,7 @@ static void update_part(Codegen *g, void *data, const LaneRunPart *part) {
   call_overloaded(g, "llvm.masked.store", type, g->pointer, to, 4);
 }
 
-/* -- lanes whose elements lie anywhere --------------------------------------------------------- */
+/* -- lanes whose elements do not form runs ----------------------------------------------------- */
 
 typedef LLVMValueRef RunPlaces[LANE_MOST_RUN];
 

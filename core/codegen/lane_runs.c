@@ -1,10 +1,10 @@
-/* lane_runs.c - accesses to elements that lie one after the other, in each lane at a place of its
- * own: the cells around a particle. What could be a run is guessed (ir/address.h); it may have a
- * gap, where a leaf ends:
+/* lane_runs.c - runs: accesses to adjacent elements, at another place in each lane, like the cells
+ * around a particle. Candidates are guessed (ir/address.h); a run may have a gap, where a leaf
+ * ends:
  *
  *     x[q] x[q + 1] x[q + 2]      whole: |a b c|      parted: |a b| .. |c|      others: anywhere
  *
- * Addresses are compared, per lane, so a wrong guess costs time and no more. */
+ * The emitted code compares the addresses of each lane, so a wrong guess costs only time. */
 #include <stdlib.h>
 
 #include "base/bits.h"
@@ -13,7 +13,7 @@
 
 enum { MOST_BYTES = 32 /* of a run */, MASKED = 64 };
 
-/* -- which are a run --------------------------------------------------------------------------- */
+/* -- finding runs ------------------------------------------------------------------------------ */
 
 static int by_address(const void *a, const void *b) {
   const IrAddress *left = a, *right = b;
@@ -63,7 +63,7 @@ int lane_run_places(const LaneRun *run) {
   return run->count == 1 ? 1 : 2 << log2_floor((uint64_t)run->count - 1);
 }
 
-/* -- which lanes have them --------------------------------------------------------------------- */
+/* -- comparing addresses ----------------------------------------------------------------------- */
 
 static bool is_apart_by_imm(const IrInst *a, const IrInst *b) {
   return a->operands[0] == b->operands[0] && a->operands[1] == b->operands[1];
@@ -77,7 +77,8 @@ static bool is_like(const LaneRun *run, const LaneRun *other) {
   return k == run->count && k == other->count;
 }
 
-/* Runs of several fields have the same addresses but for a constant. */
+/* Finds the first run whose addresses differ from those of `run` only by a constant, as runs of
+ * several fields do; its comparisons serve for both. */
 static void find_like(LaneRuns *runs, LaneRun *run) {
   const LaneRun *other = runs->items.items;
   while (!is_like(run, other)) other++;
@@ -93,7 +94,7 @@ typedef struct Compared { /* masks */
   LLVMValueRef whole, parted;
 } Compared;
 
-/* Numbers before the gap are where the first one says, the others where the last one does. */
+/* Elements before the gap must be adjacent to the first one, the others to the last one. */
 static void compare(Codegen *g, LaneRuns *runs, const LaneRun *run, Compared *c) {
   int size = type_size(run->type), last = run->count - 1;
   LLVMTypeRef bytes = value_lanes(g->i8, g->width);
@@ -148,7 +149,7 @@ LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run) {
   return value_lanes(value_type(g, run->type), lane_run_places(run));
 }
 
-/* Of a lane's run, the numbers before the gap, or those after it. */
+/* A mask of the elements of a lane's run before the gap, or after it. */
 static LLVMValueRef run_mask(Codegen *g, const LaneRun *run, LLVMValueRef before, bool is_after) {
   int places = lane_run_places(run);
   LLVMValueRef numbers = value_integer(g->i8, (1 << run->count) - 1);
@@ -159,7 +160,7 @@ static LLVMValueRef run_mask(Codegen *g, const LaneRun *run, LLVMValueRef before
                           value_lanes(g->bool_type, places), "");
 }
 
-typedef struct Places { LLVMValueRef begins, ends; } Places; /* in memory, of each lane */
+typedef struct Places { LLVMValueRef begins, ends; } Places; /* arrays in memory, by lane */
 
 static Places store_places(Codegen *g, const LaneRun *run) {
   int last = run->count - 1;

@@ -1,25 +1,25 @@
-/* lane_strided.c - elements at a constant distance, as numbers of `aos` cells have: whole vectors
- * are read and written, and transposed in registers.
+/* lane_strided.c - strided accesses, as to numbers of `aos` cells: whole vectors are read and
+ * written, and transposed in registers.
  *
  *     lanes 0 1 2 3 of cells x y z:   |x y z x|y z x y|z x y z|  <->  |x x x x|y y y y|z z z z|
  *
- * All accesses of one cell in a stretch of code, in which the same lanes run, share a window, from
- * the first number to the last that they touch; nothing outside is read or written. Where most
- * numbers are read, all are (lane_transpose.c): each access emits the same code, and LLVM keeps one
- * of it. Where few are, each is picked from the vectors it is in. Stores wait for the last one of
- * their cell in the stretch, and are done together: a number that nobody stores is left out by a
- * mask. Large cells come as one stream of memory, which a processor fetches too late by itself:
- * what is stored, and the last of the rows that are read, is fetched ahead. */
+ * All accesses to one cell in a stretch of straight-line code with the same active lanes share a
+ * window, from the first number to the last that they access; nothing outside is read or written.
+ * If most numbers are read, all are (lane_transpose.c): each access emits the same code, of which
+ * LLVM keeps one copy. If few are, each is picked from the vectors that hold it. Stores are
+ * deferred to the last store of their cell in the stretch; a mask omits numbers that are not
+ * stored. The hardware prefetcher is too late for large cells, so stores, and the loads of the last
+ * row, have explicit prefetches. */
 #include "codegen/emit.h"
 
 enum { SMALLEST_MASKED = 32, FEW_PARTS = 4, WIDEST = 64 /* bytes */ };
-enum { LINE = 64, AHEAD = 36 * LINE }; /* what is fetched ahead: four vectors of 9 numbers */
+enum { LINE = 64, AHEAD = 36 * LINE }; /* prefetch distance in bytes: four vectors of 9 numbers */
 
 typedef struct Window {
-  int parts;             /* numbers from one lane's to the next's */
-  int count;             /* of them in the window */
-  int own;               /* which of them the access is */
-  int touched;           /* how many there are accesses of */
+  int parts;             /* numbers per cell, from one lane to the next */
+  int count;             /* numbers in the window */
+  int own;               /* the access's number in the window */
+  int touched;           /* numbers in the window that have an access */
   LLVMValueRef base;     /* lane 0's first number in the window */
 } Window;
 
@@ -40,7 +40,7 @@ const IrInst *lane_same_container(const IrInst *of, const IrInst *inst) {
   return is_one ? b : NULL;
 }
 
-/* Where cells begin: at the lowest number of the container that its region touches. */
+/* The offset at which cells begin: the lowest number of the container that the region accesses. */
 static int64_t origin_of(const IrInst *inst) {
   const IrInst *ptr = inst->operands[0];
   int64_t lowest = ptr->imm;
@@ -51,9 +51,9 @@ static int64_t origin_of(const IrInst *inst) {
   return lowest;
 }
 
-typedef struct Cell { /* of an access */
+typedef struct Cell { /* the cell of an access */
   int parts;
-  int64_t size, origin, from; /* bytes: of a number; where cells begin, and this one */
+  int64_t size, origin, from; /* bytes: of a number; offsets of the first cell and of this one */
 } Cell;
 
 static Cell cell_of(const IrInst *inst, int64_t step) {
@@ -66,7 +66,7 @@ static Cell cell_of(const IrInst *inst, int64_t step) {
   return cell;
 }
 
-/* Which number of the cell `of` is in `inst` accesses; -1: none of it. */
+/* Which number of the cell that contains `of` does `inst` access? -1 if none. */
 static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
   const IrInst *ptr = inst == of ? inst->operands[0] : lane_same_container(of, inst);
   if (!ptr) return -1;
@@ -77,7 +77,7 @@ static int part_of(const Cell *cell, const IrInst *of, const IrInst *inst) {
 
 /* -- the window of an access ------------------------------------------------------------------- */
 
-/* The same lanes run before and after it. */
+/* Are the same lanes active before and after the inst? */
 static bool keeps_lanes(const Codegen *g, const IrInst *inst) {
   return !g->lanes[inst->id].thins && inst->op != IR_BREAK && inst->op != IR_CONTINUE;
 }
@@ -120,7 +120,7 @@ static LLVMValueRef slice_address(Codegen *g, const Window *w, Type type, int sl
   return value_byte_offset(g, w->base, (int64_t)slice * g->width * type_size(type));
 }
 
-/* Which numbers of a slice are of lanes that run, and among `numbers` (a bit for each). */
+/* The mask of a slice: numbers of active lanes that are among `numbers` (a bit for each). */
 static LLVMValueRef slice_mask(Codegen *g, const Window *w, int slice, uint32_t numbers) {
   LLVMValueRef picks[IR_MAX_LANES], none = LLVMConstNull(lane_mask_type(g));
   for (int i = 0; i < g->width; i++) {
@@ -132,7 +132,8 @@ static LLVMValueRef slice_mask(Codegen *g, const Window *w, int slice, uint32_t 
                                 LLVMConstVector(picks, (unsigned)g->width), "");
 }
 
-/* By size alone, as numbers of one cell may differ in type; floats have the better shuffles. */
+/* The type depends on the size alone, since numbers of one cell may differ in type; floats have the
+ * better shuffles. */
 static LLVMTypeRef slice_type(Codegen *g, Type type) {
   int64_t size = type_size(type);
   Type like = size == 4 ? TYPE(F32) : size == 8 ? TYPE(F64) : size == 2 ? TYPE(I16) : TYPE(I8);
@@ -169,7 +170,8 @@ static void fetch_ahead(Codegen *g, const Window *w, Type type, bool writes) {
 
 /* -- loads ------------------------------------------------------------------------------------- */
 
-/* Of those at constant distances, the one that is farthest in memory: others were there before. */
+/* Is the load the last in memory of those at constant distances? Only it is prefetched, since the
+ * lines of the others were read before. */
 static bool is_farthest(const IrInst *load) {
   for (const IrInst *at = load->region->first; at; at = at->next) {
     const IrInst *other = at->op == IR_MEM_LOAD ? lane_same_container(load, at) : NULL;
@@ -185,8 +187,8 @@ static LLVMValueRef load_all(Codegen *g, const Window *w, Type type) {
   return vectors[w->own];
 }
 
-/* Of an odd number of parts: no two lanes' are in the same place of a vector, so all are blended
- * into one. */
+/* For an odd number of parts, no two lanes' numbers are in the same place of a vector, so blends
+ * combine all vectors into one. */
 static LLVMValueRef load_blended(Codegen *g, const Window *w, Type type) {
   Window own = *w;
   own.base = value_byte_offset(g, w->base, (int64_t)w->own * type_size(type));
@@ -237,13 +239,13 @@ bool lane_load_strided(Codegen *g, const IrInst *inst) {
 
 /* -- stores ------------------------------------------------------------------------------------ */
 
-typedef struct Group { /* stores of one cell that are done together, by number */
+typedef struct Group { /* stores of one cell that are combined, by number */
   const IrInst *stores[LANE_MOST_PARTS];
   const IrInst *last;
   uint32_t numbers;
 } Group;
 
-/* May it touch what the group stores, so that these must be done before it? */
+/* May the inst access an element that the group stores, so that the stores must come before it? */
 static bool may_meet(const IrInst *inst, const Group *group, const IrInst *store) {
   if (!group->numbers || ir_effects(inst) & IR_PURE) return false;
   if (inst->op != IR_MEM_LOAD && inst->op != IR_MEM_STORE) return true;
@@ -254,8 +256,8 @@ static bool may_meet(const IrInst *inst, const Group *group, const IrInst *store
   return false;
 }
 
-/* The stores of the cell around `inst` that may be done at the last of them; all of them find the
- * same. */
+/* Finds the stores to the cell around `inst` that can be deferred to the last of them. Each of them
+ * finds the same group. */
 static void find_group(const Cell *cell, const IrInst *inst, Group *group) {
   *group = (Group){0};
   for (const IrInst *at = inst->region->first; at; at = at->next) {
@@ -276,7 +278,7 @@ static LLVMValueRef stored(Codegen *g, const IrInst *store) {
   return LLVMBuildBitCast(g->builder, value_to_memory(g, value, type), slice_type(g, type), "");
 }
 
-/* All numbers of all lanes. */
+/* Are all numbers of all lanes stored? */
 static bool is_whole(const Codegen *g, const Window *w, uint32_t numbers) {
   return !g->mask && numbers == (1u << w->parts) - 1;
 }

@@ -1,5 +1,5 @@
-/* lane_sums.c - sums along a serial loop whose turns run side by side: lanes add up what is theirs,
- * from nothing on, and what they have together is added to the variable behind the loop. */
+/* lane_sums.c - sums of a vectorised serial loop: each lane accumulates from zero, and the lanes'
+ * sums are added to the variable after the loop. */
 #include "codegen/emit.h"
 
 typedef struct SumsOf {

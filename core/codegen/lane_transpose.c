@@ -1,20 +1,21 @@
-/* lane_transpose.c - cells of `count` numbers that follow each other in memory, to a vector per
- * number and back: `count` vectors of as many cells as there are lanes.
+/* lane_transpose.c - transposes consecutive cells of `count` numbers to one vector per number, and
+ * back: `count` vectors hold as many cells as there are lanes.
  *
  *     |x y z x|y z x y|z x y z|   <=>   |x x x x|y y y y|z z z z|
  *
  * An even count is halved: pairs of neighbours become units of twice the size, and the lower and
- * the upper half of the cells are transposed each by itself. For an odd count, number q of lane l,
- * which is at count * l + q, is in a place within its vector that no other lane's q has; so each
- * vector is permuted once, and then what is in place i moves on by r(i) vectors, the same for all
- * of them: a blend per vector and bit of r, with few masks. After Catanzaro et al., A decomposition
- * for in-place matrix transposition, 2014. */
+ * the upper half of the cells are transposed separately. For an odd count, number q of lane l, at
+ * count * l + q, has a place within its vector that it shares with no other lane's q; so each
+ * vector is permuted once, and then place i is rotated by r(i) vectors, which is the same for all
+ * vectors:
+ * one blend per vector and bit of r, with few masks. After Catanzaro et al., A decomposition for
+ * in-place matrix transposition, 2014. */
 #include "codegen/emit.h"
 
 typedef struct Units {
   int count;               /* numbers of a cell, in units */
-  int size;                /* lanes of a vector that are one unit */
-  int across;              /* units of a vector */
+  int size;                /* lanes per unit */
+  int across;              /* units per vector */
 } Units;
 
 /* -- one step ---------------------------------------------------------------------------------- */
@@ -29,7 +30,7 @@ static LLVMValueRef pick_units(Codegen *g, const Units *u, LLVMValueRef a, LLVMV
                                 LLVMConstVector(lanes, (unsigned)g->width), "");
 }
 
-/* Units of lower and upper halves: 0, 2, 4 .. of both, or 1, 3, 5 .. */
+/* Units 0, 2, 4 .. (or 1, 3, 5 ..) of the concatenated vectors. */
 static LLVMValueRef every_second(Codegen *g, const Units *u, LLVMValueRef lower, LLVMValueRef upper,
                                  int first) {
   int picks[IR_MAX_LANES];
@@ -37,7 +38,7 @@ static LLVMValueRef every_second(Codegen *g, const Units *u, LLVMValueRef lower,
   return pick_units(g, u, lower, upper, picks);
 }
 
-/* Units of two vectors in turn: the first halves of both, or the second. */
+/* Interleaves the units of two vectors: of their first halves, or of their second. */
 static LLVMValueRef in_turn(Codegen *g, const Units *u, LLVMValueRef a, LLVMValueRef b, int first) {
   int picks[IR_MAX_LANES];
   for (int i = 0; i < u->across; i++) picks[i] = (i & 1) * u->across + first + i / 2;
@@ -46,14 +47,15 @@ static LLVMValueRef in_turn(Codegen *g, const Units *u, LLVMValueRef a, LLVMValu
 
 /* -- odd counts -------------------------------------------------------------------------------- */
 
-/* The number whose product with `a` is 1 modulo `m`; they have no common factor. */
+/* The inverse of `a` modulo `m`; they must have no common factor. */
 static int inverse(int a, int m) {
   for (int x = 1; x < m; x++)
     if (a * x % m == 1) return x;
   return 0;
 }
 
-/* By how many vectors the unit in place `i` moves; which vector number `i` is in after that. */
+/* r(i), the number of vectors by which place `i` is rotated; also the vector that number `i` is in
+ * afterwards. */
 static int turn_of(const Units *u, int i) { return i * inverse(u->across, u->count) % u->count; }
 
 static LLVMValueRef bit_mask(Codegen *g, const Units *u, int bit) {
@@ -63,7 +65,8 @@ static LLVMValueRef bit_mask(Codegen *g, const Units *u, int bit) {
   return LLVMConstVector(lanes, (unsigned)g->width);
 }
 
-/* In place i, vector k becomes what k + r(i) was, or where `back` what k - r(i) was. */
+/* Rotates place i of all vectors: vector k gets that of vector k + r(i), or of k - r(i) if
+ * `back`. */
 static void turn(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
   LLVMValueRef before[LANE_MOST_PARTS];
   for (int bit = 0; 1 << bit < u->count; bit++) {
@@ -75,7 +78,7 @@ static void turn(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
   }
 }
 
-/* Where lane l's number is within its vector, and which lane's is in a place. */
+/* Permutes a vector from places to lanes (to_lanes), or from lanes to places. */
 static LLVMValueRef to_lanes(Codegen *g, const Units *u, LLVMValueRef vector, int number) {
   int picks[IR_MAX_LANES];
   for (int lane = 0; lane < u->across; lane++)

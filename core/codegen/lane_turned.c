@@ -1,19 +1,20 @@
-/* lane_turned.c - a serial loop in a body in lanes, turned over: for one lane after the other, its
- * turns side by side. What the loop's body uses of the lane comes from memory, where all lanes put
- * it before; variables to which it adds are the lane's, and brought back.
+/* lane_turned.c - exchanges the vectorised dimension of a serial loop in a vectorised body: runs
+ * the loop for one lane after the other, with the loop's iterations in lanes. Values of the lane
+ * that the loop uses are passed through memory, as are the variables to which it adds, in both
+ * directions.
  *
- *     lane 0  1  2 ..           turn 0  1  2 ..
- *     turn 0: a  d  g     =>    lane 0: a  b  c
- *     turn 1: b  e  -           lane 1: d  e  f
- *     turn 2: c  f  -           lane 2: g  -  - */
+ *     lane         0  1  2 ..         iteration  0  1  2 ..
+ *     iteration 0: a  d  g      =>    lane 0:    a  b  c
+ *     iteration 1: b  e  -            lane 1:    d  e  f
+ *     iteration 2: c  f  -            lane 2:    g  -  - */
 #include "codegen/emit.h"
 
 typedef struct Outer { /* a value from outside the loop that differs by lane */
   const IrInst *inst;
-  LLVMValueRef all;    /* what g->values has for it */
-  LLVMValueRef memory; /* its lanes, in memory: a VAR itself stays in registers */
-  LLVMValueRef own;    /* of a VAR: the lane's */
-  bool is_set;         /* a VAR, in the loop */
+  LLVMValueRef all;    /* its entry of g->values */
+  LLVMValueRef memory; /* its lanes, in memory, so that a VAR itself stays in registers */
+  LLVMValueRef own;    /* of a VAR: the variable of the current lane */
+  bool is_set;         /* a VAR that the loop sets */
 } Outer;
 
 typedef struct Turned {

@@ -1,8 +1,8 @@
 /* loop.c - Lua's numeric `for`, and the counted loops of leaves and ranges.
  * An integer `for` computes its trip count up front, unsigned, so nothing wraps at the ends of a
- * type. Its back edge must stay free of polling (LLVM vectorises loops with one exit only), so it
- * is strip-mined: an inner loop of at most STRIP iterations, and a poll of the stop word between
- * two strips. */
+ * type. Its back edge must not poll the stop word (LLVM only vectorises loops with one exit), so
+ * the loop is strip-mined: an inner loop of at most STRIP iterations, and a poll between two
+ * strips. */
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
@@ -22,8 +22,7 @@ Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const ch
   return loop;
 }
 
-/* Loop metadata refers to itself in its first operand, for which a temporary node is the
- * placeholder. */
+/* Loop metadata refers to itself in its first operand; a temporary node is the placeholder. */
 static void ask(Codegen *g, LLVMValueRef branch, const char *wish) {
   LLVMMetadataRef name = LLVMMDStringInContext2(g->context, wish, strlen(wish));
   LLVMMetadataRef asked = LLVMMDNodeInContext2(g->context, &name, 1);
@@ -63,7 +62,7 @@ static LLVMValueRef at_most(Codegen *g, const ForLoop *f, LLVMValueRef a, LLVMVa
   return LLVMBuildICmp(g->builder, type_is_signed(f->type) ? LLVMIntSLE : LLVMIntULE, a, b, "");
 }
 
-/* step > 0; true for every unsigned step but 0 */
+/* step > 0; true for every unsigned step except 0 */
 static LLVMValueRef goes_up(Codegen *g, const ForLoop *f) {
   return LLVMBuildICmp(g->builder, type_is_signed(f->type) ? LLVMIntSGT : LLVMIntUGT, f->step,
                        number(f, 0), "");
@@ -103,7 +102,7 @@ static void emit_strip(Codegen *g, ForLoop *f, const IrInst *inst, LLVMValueRef 
   value_set(g, inst->regions[0]->params.items[0], index);
   turns_emit(g, &f->turns, f->leave, f->again);
   LLVMBasicBlockRef turned = LLVMGetInsertBlock(g->builder);
-  /* used only while index has not reached `end`, so it cannot wrap then */
+  /* used only if index has not reached `end`, and then it cannot wrap */
   LLVMValueRef next = type_is_signed(f->type) ? LLVMBuildNSWAdd(g->builder, index, f->step, "")
                                               : LLVMBuildNUWAdd(g->builder, index, f->step, "");
   LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntNE, index, end, "");
@@ -193,7 +192,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-/* Counted in i64, half-open. */
+/* The bounds become i64, half-open. */
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
   LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .sums = inst->sums};

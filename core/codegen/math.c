@@ -38,7 +38,7 @@ static const MathRow *find_row(IrOp op) {
 
 bool math_is_call(IrOp op) { return find_row(op) != NULL; }
 
-/* The most lanes, at most `lanes`, that one call computes. */
+/* The largest number of lanes, up to `lanes`, that one call computes. */
 static int widest(Type type, int lanes) {
   for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
     if (type_equal(widths[i].type, type) && widths[i].lanes <= lanes) return widths[i].lanes;
@@ -76,7 +76,7 @@ static LLVMValueRef with_lanes(Codegen *g, LLVMValueRef all, LLVMValueRef some, 
   return all;
 }
 
-/* By calls for as many lanes as there are functions for. */
+/* Splits the lanes into calls of the widest function that there is. */
 static LLVMValueRef call_runtime_maths(Codegen *g, const MathRow *row, Type type, LLVMValueRef a,
                                        LLVMValueRef b) {
   int width = value_width(a), lanes = widest(type, width);
@@ -102,7 +102,7 @@ static double constant_of(LLVMValueRef value) {
   return first && LLVMIsAConstantFP(first) ? LLVMConstRealGetDouble(first, &loses) : 0;
 }
 
-/* x ^ 2, 3, 4: as the runtime's pow has it; NULL for other powers. */
+/* x ^ 2, 3, 4 by the same multiplications as in the runtime's pow; NULL for other powers. */
 static LLVMValueRef small_power(Codegen *g, LLVMValueRef x, LLVMValueRef exponent) {
   double power = constant_of(exponent);
   if (power != 2 && power != 3 && power != 4) return NULL;

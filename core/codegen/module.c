@@ -1,10 +1,10 @@
-/* module.c - a kernel becomes a module: one function for the host region, one per task, and one per
- * function that calls itself.
+/* module.c - emits a kernel as a module: one function for the host region, one per task, and one
+ * per recursive function.
  *
  *     entry:   hoisted values and variables     -> start
  *     start:   the work                         -> finish
- *     finish:  releases what guards have, combines partials of reductions, returns; a launch that
- *              is stopped or has failed jumps here */
+ *     finish:  releases the guards' references, combines partials of reductions, returns; a launch
+ *              that is stopped or has failed jumps here */
 #include <stdio.h>
 
 #include "codegen/emit.h"
@@ -19,7 +19,7 @@ void function_begin(Codegen *g, const char *name, bool is_host) {
 void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   g->function = function;
   llvm_function_attribute(g->function, "nounwind", 0);
-  if (g->part != CODEGEN_GPU_TASKS) /* LLVM's are no numbers for 0 and infinity (root.c) */
+  if (g->part != CODEGEN_GPU_TASKS) /* LLVM's give NaN for 0 and infinity (root.c) */
     llvm_function_text(g->function, "reciprocal-estimates", "none");
   LLVMBasicBlockRef entry = block_new(g, "entry"), start = block_new(g, "start");
   g->finish = g->done = block_new(g, "finish");
@@ -62,8 +62,8 @@ void function_open(Codegen *g, LLVMValueRef function, bool is_host) {
   block_hoist_end(g, back);
 }
 
-/* Lanes that share what they find wait for each other: one that a stop ends must not wait for its
- * block meanwhile, but be gone. */
+/* A stopped thread must exit instead of waiting for its block, since lanes that share look-ups wait
+ * in a barrier until it arrives or is gone. */
 static void end_stopped(Codegen *g) {
   if (g->finish == g->done) return;
   block_enter(g, g->finish);

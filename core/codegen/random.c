@@ -1,10 +1,11 @@
-/* random.c - RANDOM: Philox4x32-10 (base/philox.h) in line, lane by lane where its operands are.
- * The counter is the iteration, then the block; LLVM merges the blocks that several draws of one
- * iteration share. */
+/* random.c - RANDOM: Philox4x32-10 (base/philox.h), expanded inline, per lane if its operands are.
+ * The counter is the iteration followed by the block number; LLVM merges the blocks that several
+ * draws of one iteration share. */
 #include "base/philox.h"
 #include "codegen/emit.h"
 
-/* 32 bits of a 64-bit value, in 64 bits: vectors multiply these without a shuffle. */
+/* The low or high 32 bits of a 64-bit value, as 64 bits, since vectors multiply these without a
+ * shuffle. */
 static LLVMValueRef low(Codegen *g, LLVMValueRef value, LLVMValueRef mask) {
   return LLVMBuildAnd(g->builder, value, mask, "");
 }
@@ -15,7 +16,7 @@ static LLVMValueRef both(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
   return LLVMBuildXor(g->builder, a, b, "");
 }
 
-/* c[0], c[2] become the low halves of the other's product, c[1], c[3] what was there, mixed. */
+/* One Philox round on counter `c` with key `k`. */
 static void turn(Codegen *g, LLVMValueRef c[4], LLVMValueRef k[2], LLVMValueRef mask,
                  LLVMValueRef bits) {
   static const uint32_t multipliers[2] = PHILOX_MULTIPLIERS, steps[2] = PHILOX_STEPS;
@@ -61,7 +62,7 @@ void random_emit(Codegen *g, const IrInst *inst) {
                                      joined(g, c[0], c[1], bits), ""));
 }
 
-/* The high half of a product, from four of halves: lanes have no wider ones. */
+/* The high half of a product, from four products of halves: vectors have no wider ones. */
 LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
   value_match(g, &a, &b);
   LLVMTypeRef type = LLVMTypeOf(a);

@@ -1,12 +1,12 @@
-/* range.c - the indices of a range's positions, and where its interior is: what a task needs that
- * runs them in rows (task_range.c), and one that runs them in any order (gpu.c). */
+/* range.c - the indices of a range's positions, and the bounds of its interior; for tasks that run
+ * positions in rows (task_range.c), and for those that run them in any order (gpu.c). */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
-/* Who sets a slot of the frame. */
+/* The FRAME_SETs of one slot. */
 typedef struct Setting {
   int64_t slot;
-  const IrInst *value; /* of the last one */
+  const IrInst *value; /* of the last FRAME_SET */
   int count;
 } Setting;
 
@@ -18,7 +18,7 @@ static bool note_setting(void *data, IrInst *inst) {
   return true;
 }
 
-/* Is the slot the same number in every run? */
+/* Is the slot the same constant in every launch? */
 static bool is_fixed(const Codegen *g, int64_t slot, int64_t *number) {
   const IrKernel *kernel = g->kernel;
   Setting setting = {.slot = slot};
@@ -29,7 +29,8 @@ static bool is_fixed(const Codegen *g, int64_t slot, int64_t *number) {
   return setting.count == 1 && ir_is_const(setting.value, number);
 }
 
-/* A GPU divides every position by extents, which is a multiplication where they are constants. */
+/* Loads a bound, or uses its constant on a GPU, which divides every position by the extents: a
+ * division by a constant becomes a multiplication. */
 static LLVMValueRef load_bound(Codegen *g, int64_t slot) {
   int64_t number;
   if (g->part == CODEGEN_GPU_TASKS && is_fixed(g, slot, &number)) return value_index(g, number);
@@ -88,7 +89,7 @@ static LLVMValueRef smaller(Codegen *g, LLVMTypeRef type, LLVMValueRef a, LLVMVa
   return call_intrinsic(g, "llvm.smin", type, args, 2);
 }
 
-/* The number in the limit's slot minus its constant, brought into the index type. */
+/* The number in the limit's slot minus its constant, clamped to the index type. */
 static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *limit) {
   LLVMValueRef slot = context_slot(g, limit->slot);
   LLVMValueRef extent = value_extend(g, access_load(g, limit->type, slot, 1), limit->type);
@@ -100,7 +101,7 @@ static LLVMValueRef limit_end(Codegen *g, const RangeIndices *r, const IrLimit *
   return LLVMBuildTrunc(g->builder, inside, r->index, "");
 }
 
-/* Ends before it begins, unless the number is more than the limit's constant. */
+/* An end that makes the interior empty, unless the number is more than the limit's constant. */
 static LLVMValueRef end_if_any(Codegen *g, const RangeIndices *r, const IrLimit *limit,
                                LLVMValueRef end) {
   LLVMValueRef extent =

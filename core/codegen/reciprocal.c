@@ -1,20 +1,20 @@
-/* reciprocal.c - division of integers of up to 32 bits by multiplication, for divisors that are the
- * same for a whole task, and for lanes, which no processor can divide as integers. In doubles, with
- * r = 1 / |b|:
+/* reciprocal.c - division of integers of up to 32 bits by multiplication with a reciprocal, for
+ * divisors that are constant during a task, and for lanes, since processors have no vector division
+ * of integers. In doubles, with r = 1 / |b|:
  *
  *     floor(a / b) = nearest(a / b + r / 2 - 1/2)
  *
  * The argument is never nearer than r / 2 to where `nearest` changes, and a * (1 / b) is off by
  * less than |a / b| * 2^-52 < r * 2^-19: so the quotient is exact. `nearest` is the addition of
- * 3 * 2^51, after which the low bits of the double are the whole number, modulo 2^32: so the least
- * integer by -1 wraps. By zero, 1 / b is taken to be 0: the argument is -1/2, and the even
- * neighbour is 0. */
+ * 3 * 2^51, after which the low bits of the double are the whole number modulo 2^32; so the least
+ * integer divided by -1 wraps. For a division by zero, 1 / b is replaced by 0: the argument is
+ * -1/2, which rounds to the even neighbour 0. */
 #include "codegen/emit.h"
 
 enum { MOST_BITS = 32 };
 static const double rounder = 0x1.8p52;
 
-/* Is it computed where the task begins? */
+/* Is the value computed in the entry block, once per task? */
 static bool is_hoisted(Codegen *g, LLVMValueRef b) {
   return LLVMIsAInstruction(b) &&
          LLVMGetInstructionParent(b) == LLVMGetInstructionParent(g->entry_end);
@@ -27,7 +27,7 @@ bool reciprocal_serves(Codegen *g, Type type, LLVMValueRef b) {
 
 typedef struct Divisor {
   LLVMValueRef inverse, shift; /* 1 / b; r / 2 - 1/2 */
-  LLVMValueRef kept;           /* all ones, 0 where b is 0 */
+  LLVMValueRef kept;           /* mask for the remainder: all ones, or 0 if b is 0 */
 } Divisor;
 
 static Divisor divisor_of(Codegen *g, Type type, LLVMValueRef b) {
@@ -45,7 +45,7 @@ static Divisor divisor_of(Codegen *g, Type type, LLVMValueRef b) {
                               value_integer(LLVMTypeOf(b), -1), "")};
 }
 
-/* Once per task for a hoisted one. */
+/* Prepares the divisor, once per task if it is hoisted. */
 static Divisor prepare(Codegen *g, Type type, LLVMValueRef b) {
   if (value_is_vector(b)) return divisor_of(g, type, b);
   LLVMBasicBlockRef back = block_hoist_begin(g);

@@ -1,13 +1,14 @@
 /* reduce.c - reductions: a worker keeps its partial in a variable of the task function, which
- * becomes a register, and combines it with the frame slot once, atomically, when its call ends (a
- * GPU's threads do so by blocks: gpu_reduce.c).
+ * becomes a register, and combines it with the frame slot once, atomically, at the end of its call
+ * (a GPU's threads combine theirs by blocks: gpu_reduce.c).
  * In a vector ROW the partial is a vector; its lanes are combined at the end. By contract a float
  * sum has no order, so its additions may be reassociated, in any kernel. */
 #include <math.h>
 
 #include "codegen/emit.h"
 
-/* The identity of `op`. SUB and DIV accumulate by ADD and MUL and are applied at the end. */
+/* The operator that combines partials. SUB and DIV accumulate by ADD and MUL; `op` itself is
+ * applied at the end. */
 static IrUpdate combines_by(IrUpdate op) {
   return op == IR_UPDATE_SUB ? IR_UPDATE_ADD : op == IR_UPDATE_DIV ? IR_UPDATE_MUL : op;
 }
@@ -59,8 +60,8 @@ LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum
   return result;
 }
 
-/* The lanes that count more than nothing. A product by a constant other than 0 does where the other
- * factor does, which has not wrapped. */
+/* Marks the lanes whose count is not zero. A product with a nonzero constant is tested by its other
+ * factor, which has not wrapped. */
 static void note_found(Codegen *g, const IrInst *inst, LLVMValueRef value) {
   const IrInst *count = inst->operands[1];
   for (int i = 0; i < 2 && count->op == IR_MUL; i++) {
@@ -92,7 +93,7 @@ void reduce_emit(Codegen *g, const IrInst *inst) {
   LLVMBuildStore(g->builder, sum, share->variable);
 }
 
-/* `count` lanes of a vector, from `first` on. */
+/* `count` lanes of a vector, from lane `first` on. */
 static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef vector, int first, int count) {
   LLVMValueRef mask[IR_MAX_LANES];
   for (int i = 0; i < count; i++) mask[i] = value_integer(g->i32, first + i);
@@ -100,7 +101,7 @@ static LLVMValueRef some_lanes(Codegen *g, LLVMValueRef vector, int first, int c
                                 LLVMConstVector(mask, (unsigned)count), "");
 }
 
-/* Each meets the identity first: a NaN is no maximum. */
+/* Combines each lane with the identity first, so that a NaN does not become the maximum. */
 LLVMValueRef reduce_lanes(Codegen *g, IrUpdate op, Type type, LLVMValueRef value) {
   LLVMValueRef none = identity(g, op, type, g->width);
   value = reduce_combine(g, op, type, none, value_broadcast(g, value, g->width));

@@ -1,14 +1,16 @@
-/* root.c - quotients by roots, in lanes of fast_math kernels where a machine estimates 1 / sqrt(x)
- * to 14 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is small,
+/* root.c - division by powers of square roots, in lanes of fast_math kernels, on machines that
+ * estimate 1 / sqrt(x) to 14 bits. With y near 1 / sqrt(x), n odd, and e = 1 - x * y^2, which is
+ * small,
  *
  *     1 / sqrt(x)^n  =  y^n * (1 - e)^(-n/2)  =  y^n * (1 + n/2 * e + ..)
  *
- * What is left out is 1.9 e^2 for n = 3: with e below 2^-13 less than half an ulp of an f32. An f64
- * has y made better once before. Neither root nor division is left, which share one slow unit. Of 0
- * and infinity, and where y^n is infinite, y^n is right at once. LLVM's own estimates are no
- * numbers there, so it makes none (module.c): scalar code divides by roots. Where x is squares and
- * a number that is the same in all lanes, as a distance and its softening, a branch by that number
- * passes over what cares for them. */
+ * (a Newton-Raphson step). The omitted term is 1.9 e^2 for n = 3: with e below 2^-13 this is less
+ * than half an ulp of an f32. An f64 needs one more refinement of y. The result needs neither root
+ * nor division, which share one slow execution unit. If x is 0 or infinite, or y^n is infinite, y^n
+ * is already right and must not be corrected. LLVM's own estimates give NaN there, so they are
+ * turned off (module.c), and scalar code divides by roots. If x is a sum of squares and a number
+ * that all lanes share, like a distance and its softening, a branch on that number skips the
+ * treatment of these cases. */
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -21,7 +23,7 @@ typedef struct Roots { /* of a divisor that is sqrt(x)^power */
   LLVMValueRef factors[MOST_FACTORS];
 } Roots;
 
-/* The argument of a square root; NULL: it is none. */
+/* The argument of a square root; NULL if `value` is not one. */
 static LLVMValueRef under_root(LLVMValueRef value) {
   if (!LLVMIsACallInst(value)) return NULL;
   LLVMValueRef function = LLVMGetCalledValue(value);
@@ -34,7 +36,7 @@ static bool is_product(LLVMValueRef value) {
   return LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == LLVMFMul;
 }
 
-/* The factors of a product; false: they are too many, or roots of several numbers. */
+/* Collects the factors of a product; false: they are too many, or roots of several numbers. */
 static bool collect(Roots *roots, LLVMValueRef value) {
   if (is_product(value))
     return collect(roots, LLVMGetOperand(value, 0)) && collect(roots, LLVMGetOperand(value, 1));
@@ -46,7 +48,7 @@ static bool collect(Roots *roots, LLVMValueRef value) {
   return roots->power <= MOST_FACTORS;
 }
 
-/* x itself, which is no product then, is its root twice. */
+/* A factor x, which must not be a product, counts as two roots of x. */
 static bool is_power(Roots *roots, LLVMValueRef divisor) {
   if (!collect(roots, divisor) || !roots->x) return false;
   for (int i = 0; i < roots->others; i++) {
@@ -79,14 +81,14 @@ static LLVMValueRef estimate(Codegen *g, LLVMValueRef x, bool is_double) {
 
 /* -- numbers that are neither 0 nor infinite --------------------------------------------------- */
 
-/* x as squares and one number that is the same in all lanes: where that is not tiny, nor is x. */
+/* x as a sum of squares and one number that all lanes share: if that is not tiny, neither is x. */
 enum { MOST_SQUARES = 4, WHOLE = 16 /* lanes of f32 whose sums may round toward 0 */ };
 typedef struct Squares {
   LLVMValueRef roots[MOST_SQUARES], rest;
   int count;
 } Squares;
 
-/* One number in all lanes. */
+/* Is the value the same in all lanes? */
 static bool is_spread(LLVMValueRef value) {
   bool is_constant = LLVMIsConstant(value);
   if (!is_constant && !LLVMIsAShuffleVectorInst(value)) return false;
@@ -110,7 +112,7 @@ static bool find_squares(Squares *s, LLVMValueRef x) {
   return true;
 }
 
-/* Rounded toward 0, a sum of finite numbers is finite. */
+/* The sum, rounded toward 0, so that a sum of finite numbers is finite. */
 static LLVMValueRef finite_sum(Codegen *g, const Squares *s) {
   static const char name[] = "llvm.x86.avx512.vfmadd.ps.512";
   enum { TOWARD_0 = 8 | 3 }; /* and no exceptions */
@@ -124,7 +126,7 @@ static LLVMValueRef finite_sum(Codegen *g, const Squares *s) {
   return sum;
 }
 
-/* Nearly always taken, so that LLVM leaves what is behind it there. */
+/* Marks the branch to `yes` as likely, so that LLVM keeps the other path out of line. */
 static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
                           LLVMBasicBlockRef no) {
   static const char kind[] = "prof", word[] = "branch_weights";
@@ -140,8 +142,8 @@ static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef 
 
 /* -- the power --------------------------------------------------------------------------------- */
 
-/* Of 0, infinity and the smallest x, e is no number or -infinite; a machine's maximum with a number
- * is that number then, and y^power stays what it is. */
+/* Limits e from below. For 0, infinity and the smallest x, e is NaN or -infinity; the maximum
+ * instruction then returns its other operand, and y^power is not changed. */
 static LLVMValueRef bounded(Codegen *g, LLVMValueRef e, double bound) {
   LLVMValueRef least = number(e, bound);
   LLVMValueRef is_near = LLVMBuildFCmp(g->builder, LLVMRealOGT, e, least, "");
@@ -163,7 +165,7 @@ static LLVMValueRef bounded_unless(Codegen *g, LLVMValueRef e, double bound,
   return result;
 }
 
-/* Numbers of 24 bits near 5/3 and 3/2 of which one is 1 / (the other - 1), but for 2^-44. */
+/* Numbers of 24 bits near 5/3 and 3/2, where SLOPE is 1 / (CUBE - 1) with an error of 2^-44. */
 static const double CUBE = 0x1.aaaaa8p+0, SLOPE = 0x1.800006p+0;
 
 bool root_has_slope(const Codegen *g, int width) {
@@ -172,8 +174,8 @@ bool root_has_slope(const Codegen *g, int width) {
 
 double root_slope(void) { return SLOPE; }
 
-/* y^power, corrected; `is_usual`: x is neither 0 nor infinite, nor is the power; NULL: not known.
- * Of a cube without its slope, e and the factor are one. */
+/* y^power, corrected; `is_usual`: x and the power are neither 0 nor infinite; NULL: not known. For
+ * a cube whose slope is factored out (root_sums.c), the correction is a single multiplication. */
 static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int power,
                               LLVMValueRef is_usual) {
   bool is_sloped = g->is_sloped && power == 3;
@@ -191,7 +193,8 @@ static LLVMValueRef multiply(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
   return arith_fast(g, LLVMBuildFMul(g->builder, a, b, ""));
 }
 
-/* Of m * d / r^3 for several d, m / r^3 is computed once, where m is the same in all lanes. */
+/* For m * d / r^3 with several d, associates m with 1 / r^3, so that the product is computed once;
+ * m must be the same in all lanes. */
 static LLVMValueRef times(Codegen *g, LLVMValueRef a, LLVMValueRef power) {
   if (!is_product(a)) return multiply(g, a, power);
   LLVMValueRef left = LLVMGetOperand(a, 0), right = LLVMGetOperand(a, 1);
@@ -205,15 +208,16 @@ enum { /* bits; the power of a number from TINY on, 1e-25, is finite */
   INFINITE = 0x7f800000
 };
 
-/* As integers: LLVM moves comparisons into the loop, where they are to take no place of floats. */
+/* Compares as integers, since LLVM may sink the comparison into the loop, where it should not take
+ * a slot of the float units. */
 static LLVMValueRef is_between(Codegen *g, LLVMValueRef number) {
   LLVMValueRef bits = LLVMBuildBitCast(g->builder, number, g->i32, "");
   bits = LLVMBuildSub(g->builder, bits, value_integer(g->i32, TINY), "");
   return LLVMBuildICmp(g->builder, LLVMIntULT, bits, value_integer(g->i32, INFINITE - TINY), "");
 }
 
-/* 1 / divisor. Several numbers are divided by one, as a rule: branches would keep LLVM from seeing
- * it. */
+/* 1 / divisor. Usually several numbers have the same divisor, so its result is cached: behind
+ * branches, LLVM could not see that they are equal. */
 static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef divisor,
                              bool is_double) {
   Squares squares = {0};

@@ -1,6 +1,7 @@
-/* root_sums.c - loops in lanes that only add quotients by cubes of roots to a variable, under
- * fast_math: a pull of many bodies. The slope of the correction (root.c) is a factor of each
- * quotient, and so of their sum, which is multiplied once, behind the loop:
+/* root_sums.c - vectorised loops that only add quotients by cubes of roots to a variable, under
+ * fast_math, like the attraction of many bodies. A constant factor of the correction (root.c), its
+ * slope, is common to all quotients, so it is factored out: the sum is multiplied once, after the
+ * loop:
  *
  *     1 / sqrt(x)^3  =  1 / (k - 1) * y^3 * (k - x * y^2)        with 1 / (k - 1) near 3/2
  */
@@ -33,7 +34,7 @@ static int count_roots(const IrInst *value, const IrInst **root) {
   return 1;
 }
 
-/* The quotient that a SET adds to its variable; NULL: it does something else. */
+/* The quotient that a SET adds to its variable; NULL if it does anything else. */
 static const IrInst *addend_of(const Found *f, const IrInst *set) {
   const IrInst *sum = set->operands[1], *root = NULL;
   if (sum->op != IR_ADD || !is_alone(f, sum)) return NULL;
@@ -53,7 +54,7 @@ static bool look(void *data, IrInst *inst) {
     return true;
   const IrInst *quotient = addend_of(f, inst), *variable = inst->operands[0];
   bool is_all = quotient && ir_use_count(f->loop->regions[0], variable) == 2; /* GET and SET */
-  if (is_all && f->g->sloped && f->g->sloped[quotient->id]) return true; /* a loop around has it */
+  if (is_all && f->g->sloped && f->g->sloped[quotient->id]) return true; /* by an outer loop */
   LLVMValueRef outside = is_all ? value_of(f->g, variable) : NULL;
   if (!outside || LLVMGetTypeKind(LLVMGetAllocatedType(outside)) != LLVMVectorTypeKind) return true;
   vec_push(f->g->scratch, &f->sums->items, ((RootSum){variable, quotient, outside, NULL}));

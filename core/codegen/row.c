@@ -5,13 +5,13 @@
  *     neighbour |.......e|  own |abcdefgh|     distance -1, 8 lanes:
  *                                              shuffle(|.......e|, |abcdefgh|) = |eabcdefg|
  *
- * Whether a window crosses is known once its position is a constant. So the first and last
- * iterations of a ROW, those in which some window crosses, are emitted with constant positions, and
- * the iterations between as a loop in which every window is one load. Short rows are constant
+ * At a constant position, it is known whether a window crosses. So the first and last iterations of
+ * a ROW, in which some window crosses, are emitted with constant positions, and the iterations
+ * between as a loop in which every window is one load. Short rows have constant positions
  * throughout; if the ends are too large to copy, each window decides at run time.
  *
- * The body of a ROW with `width` is straight code; that of a ROW with `lanes` is any code, and runs
- * under masks (lane.c). */
+ * The body of a ROW with `width` is straight-line code; that of a ROW with `lanes` is any code, and
+ * runs under masks (lane.c). */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
@@ -20,10 +20,10 @@ enum {
   MOST_FIXED_TURNS = 16,
   LONG_BODY = 64,
   LONG_EDGE = 300, /* insts of a body that is not copied for the ends of a row */
-  FEW = 2          /* fewer than one cell of so many: they go one by one */
+  FEW = 2          /* if fewer than one cell in so many is active, the scalar loop is faster */
 };
 
-/* -- what the windows of a row reach ----------------------------------------------------------- */
+/* -- the reach of a row's windows -------------------------------------------------------------- */
 
 typedef struct Reach {
   int64_t low, high; /* least and largest distance of a ROW_LOAD, including 0 */
@@ -51,7 +51,7 @@ static Reach reach_of(const IrInst *inst) {
 
 /* -- masked rows: lanes without a set bit do nothing; scalar cells are found by their bits ----- */
 
-/* Bits of the cells from `position` on, the first the lowest. */
+/* Bits of the cells from `position` on, beginning with the lowest. */
 static LLVMValueRef bits_from(Codegen *g, const Row *row, LLVMValueRef position) {
   return LLVMBuildLShr(g->builder, row->word, LLVMBuildZExt(g->builder, position, g->i64, ""), "");
 }
@@ -78,7 +78,7 @@ static LLVMValueRef bits_of_lanes(Codegen *g, const Row *row) {
 void row_active(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   if (!row || !row->word) return codegen_fail(g, inst, "it is outside a masked row");
-  /* in lanes the mask has the others already */
+  /* the other cells are masked out already */
   if (g->width == 1 || g->lanes)
     return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
   value_set(g, inst, bits_of_lanes(g, row));
@@ -91,7 +91,7 @@ static void emit_cells(Codegen *g, Row *row, LLVMBasicBlockRef next) {
   g->width = 1;
 }
 
-/* Which lanes of a step run; NULL: all. */
+/* The active lanes of a step; NULL: all. */
 static LLVMValueRef mask_of(Codegen *g, const Row *row) {
   if (row->word) return bits_of_lanes(g, row);
   if (!row->rest) return NULL;
@@ -134,7 +134,7 @@ static void emit_loop(Codegen *g, Row row, int64_t from, int64_t to) {
   counted_end(g, &loop, false);
 }
 
-/* Scalar: an iteration per set bit. */
+/* The scalar loop: one iteration per set bit. */
 static void emit_set_bits(Codegen *g, Row row, int64_t begin, int64_t end) {
   SetBits bits =
       bits_begin(g, low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin));
@@ -146,7 +146,7 @@ static void emit_set_bits(Codegen *g, Row row, int64_t begin, int64_t end) {
 
 static int64_t up_to_width(int64_t cells, int width) { return (cells + width - 1) / width * width; }
 
-/* Elements of a list: the bounds are operands, in whole steps from the first. */
+/* A row over elements of a list: whole steps from the first element on; the bounds are operands. */
 static void emit_elements(Codegen *g, Row row, LLVMValueRef first, LLVMValueRef end) {
   LLVMValueRef width = value_integer(g->i32, row.step);
   if (row.loop.facts) return lane_loop(g, &row.loop, first, end);
@@ -210,8 +210,8 @@ static void emit_steps(Codegen *g, Row row, const Reach *reach) {
   emit_pieces(g, row, reach);
 }
 
-/* Few cells of a row go one by one, which the bits decide: a vector takes as long for one of them
- * as for all. */
+/* Chooses by the number of set bits, at run time: few cells run in the scalar loop, since a vector
+ * takes as long for one cell as for all. */
 static void emit_masked(Codegen *g, Row row, const Reach *reach) {
   int64_t begin = row.inst->begin, end = row.inst->end;
   if (row.step == 1) return emit_set_bits(g, row, begin, end);

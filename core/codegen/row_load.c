@@ -68,8 +68,8 @@ static LLVMValueRef load_one(Codegen *g, const IrInst *inst, LLVMValueRef own, L
   return load_memory(g, inst->type, element_at(g, inst->type, row, position), 0, 1);
 }
 
-/* Of a whole step of a row: a window of two vectors, of which either may be the neighbouring
- * row's. */
+/* Loads a whole step of a row at a position known only at run time: a window of two vectors, either
+ * of which may be in the neighbouring row. */
 static LLVMValueRef load_window(Codegen *g, const IrInst *inst, LLVMValueRef own,
                                 LLVMValueRef other) {
   Type type = inst->type;

@@ -1,7 +1,7 @@
-/* saturate.c - floats to integers: toward zero, saturating, NaN gives 0. By comparisons and selects
- * around LLVM's plain conversion, which is undefined outside the type: so each has a vector form,
- * where LLVM takes its own llvm.fptosi.sat apart lane by lane. What is floored, and wanted as a
- * float again (x - math.floor(x)), stays a float. */
+/* saturate.c - converts floats to integers: toward zero, saturating, NaN gives 0. It emits
+ * comparisons and selects around LLVM's plain conversion, which is undefined outside the type;
+ * these have vector forms, whereas LLVM splits its own llvm.fptosi.sat into lanes. A floor whose
+ * result is used as a float again (x - math.floor(x)) stays a float. */
 #include <math.h>
 
 #include "codegen/emit.h"
@@ -13,8 +13,8 @@ static LLVMValueRef choose(Codegen *g, LLVMRealPredicate when, LLVMValueRef a, L
   return LLVMBuildSelect(g->builder, LLVMBuildFCmp(g->builder, when, a, b, ""), yes, no, "");
 }
 
-/* An unsigned result starts from a number above 0, a signed one from one not below the least; NaN
- * becomes 0 or stays. */
+/* Limits `a` from below: to 0 for an unsigned type, to the least integer for a signed one. A NaN
+ * becomes 0 for an unsigned type, else it stays NaN. */
 static LLVMValueRef at_least(Codegen *g, Type to, LLVMValueRef a) {
   bool is_signed = type_is_signed(to);
   LLVMValueRef least =
@@ -47,8 +47,8 @@ LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRe
   return type_is_signed(to) ? choose(g, LLVMRealUNO, a, a, LLVMConstNull(target), whole) : whole;
 }
 
-/* A conversion to an integer that is wanted as a float of the same type alone, of a whole number.
- * A GPU has instructions that convert both ways. */
+/* Is the inst a conversion back to float of a whole number that was converted to an integer, so
+ * that the integer is not needed? Not on a GPU, which has instructions for both conversions. */
 static bool is_whole_again(const Codegen *g, const IrInst *inst) {
   const IrInst *inner = inst->operands[0];
   if (inner->op != IR_CONVERT || g->part == CODEGEN_GPU_TASKS) return false;
@@ -62,7 +62,7 @@ static bool is_whole_again(const Codegen *g, const IrInst *inst) {
   return ir_use_count(root, inner) == 1;
 }
 
-/* As through the integer: no less and no more than it can be, no NaN, no -0. */
+/* The float has the same value as through the integer: clamped to its range, without NaN and -0. */
 bool saturate_again(Codegen *g, const IrInst *inst) {
   if (!is_whole_again(g, inst)) return false;
   const IrInst *inner = inst->operands[0], *of = inner->operands[0];

@@ -1,7 +1,7 @@
-/* slot.c - rt_slot_find and rt_slot_live expanded inline, so that the arena's base is one value of
- * the task: EMPTY and BUSY read as the ambient, else base + granule * handle (llvm_bc/rt.h). The
- * slot is read `unordered`: untorn, but free to move in a loop, since activations by other
- * iterations may be seen at any time or not at all. */
+/* slot.c - rt_slot_find and rt_slot_live expanded inline, so that the arena's base is loaded once
+ * per task: EMPTY and BUSY give the ambient, any other slot base + granule * handle (llvm_bc/rt.h).
+ * The slot is read `unordered`: the read cannot tear, but LLVM may move it in a loop, since
+ * activations by other iterations may become visible at any time or not at all. */
 #include "codegen/emit.h"
 
 _Static_assert(RT_SLOT_EMPTY == 0 && RT_SLOT_BUSY == 1, "a slot above BUSY is live");
@@ -28,7 +28,8 @@ static LLVMValueRef node_at_handle(Codegen *g, int tree, LLVMValueRef value) {
   return LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
 }
 
-/* Of another process's tree nodes may come that lie past what of its memory is mapped here. */
+/* Is the node live, and mapped in this process? Another process's tree may get nodes beyond the
+ * part of its memory that is mapped here. */
 static LLVMValueRef is_here(Codegen *g, int tree, LLVMValueRef value) {
   LLVMValueRef live = is_live(g, value);
   if (!g->kernel->is_bounded) return live;
@@ -52,7 +53,8 @@ LLVMValueRef slot_find(Codegen *g, int tree, LLVMValueRef slot) {
   return node_of(g, tree, load_slot(g, slot));
 }
 
-/* A GPU's: nearly all exist. What is read may be old, then the runtime asks again. */
+/* The form for a GPU, inline for nodes that exist, as nearly all do. The slot's value may be stale;
+ * then the runtime reads it again. */
 LLVMValueRef slot_ensure(Codegen *g, const IrInst *inst, LLVMValueRef slot) {
   LLVMValueRef handle = load_slot(g, slot), found = node_at_handle(g, inst->tree, handle);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), absent = block_new(g, "absent"),
@@ -73,7 +75,8 @@ static LLVMValueRef gather_slots(Codegen *g, LLVMValueRef slots) {
   return alias_slot(g, lane_gather(g, TYPE(U32), slots));
 }
 
-/* Nodes that exist, as nearly all do, are found at once; others are made lane by lane. */
+/* Finds nodes that exist, as nearly all do, in all lanes at once; creates the others lane by
+ * lane. */
 static LLVMValueRef ensure_slots(Codegen *g, const IrInst *inst, LLVMValueRef slots) {
   LLVMValueRef handles = gather_slots(g, slots), mask = g->mask;
   LLVMValueRef found = node_of(g, inst->tree, handles);

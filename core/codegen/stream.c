@@ -1,11 +1,11 @@
-/* stream.c - stores past the caches (pass/streams.h): of whole vectors whose lines nobody reads
- * soon. Whether a loop is large enough is asked where it begins, and whether a vector begins where
- * such stores have to at each of them:
+/* stream.c - non-temporal stores (pass/streams.h) of whole vectors whose lines are not read soon.
+ * The code tests at the begin of a loop whether it is large enough, and at each store whether the
+ * vector is aligned as such stores require:
  *
  *     least = iterations * traffic >= context.stream_bytes ? 0 : 1
- *     if ((address | least) % 64 == 0) store past the caches, else store
+ *     if ((address | least) % 64 == 0) non-temporal store, else ordinary store
  *
- * They are done in no order with others, so a task ends with a fence. */
+ * Non-temporal stores are not ordered with others, so a task ends with a fence. */
 #include <stddef.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ void stream_close(Codegen *g) {
   g->least = NULL;
 }
 
-/* -- where whole vectors begin ----------------------------------------------------------------- */
+/* -- alignment of whole vectors ---------------------------------------------------------------- */
 
 static const IrInst *first_that_streams(const IrRegion *body) {
   for (const IrInst *inst = body->first; inst; inst = inst->next)
@@ -38,7 +38,7 @@ static const IrInst *first_that_streams(const IrRegion *body) {
   return NULL;
 }
 
-/* Its address, or that of a lower number of its cell. */
+/* The address of the store, or of the lowest number of its cell that is stored. */
 static const IrInst *cell_address(const IrInst *store) {
   const IrInst *lowest = store->operands[0];
   for (const IrInst *at = store->region->first; at; at = at->next) {
@@ -48,7 +48,7 @@ static const IrInst *cell_address(const IrInst *store) {
   return lowest;
 }
 
-/* The number whose product with an odd one ends in the bits of 1. */
+/* The inverse of an odd number modulo 2^64. */
 static int64_t inverse(int64_t odd) {
   uint64_t x = (uint64_t)odd;
   for (int k = 0; k < 5; k++) x *= 2 - (uint64_t)odd * x;
@@ -61,7 +61,7 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   if (!at || !emit_is_pure(at, loop->body)) return NULL;
   int64_t size = type_size(store->operands[1]->type), step = loop->facts[at->id].step;
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
-  if (even >= align) return low; /* as aligned at one index as at any */
+  if (even >= align) return low; /* all indices are equally aligned */
   Type type = loop->index->type;
   value_set(g, loop->index, LLVMTypeOf(low) == value_type(g, type)
                                 ? low : arith_convert(g, TYPE(I64), type, low));

@@ -1,5 +1,5 @@
-/* task_context.c - what a function reads from its context: frame, ambient, roots, bases. All
- * of it is constant while a task runs, so it is read once, in the entry block. */
+/* task_context.c - the values that a function reads from its context: frame, ambient, roots, bases.
+ * All of them are constant while a task runs, so they are read once, in the entry block. */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -31,7 +31,7 @@ static LLVMValueRef load(Codegen *g, LLVMTypeRef type, LLVMValueRef at, const ch
   return type == g->pointer ? value_global(g, value) : value;
 }
 
-/* Of RtTree: constant during a task. */
+/* A member of RtTree, which is constant during a task. */
 static LLVMValueRef tree_member(Codegen *g, int tree, size_t offset, LLVMTypeRef type,
                                 const char *name) {
   LLVMValueRef table = value_byte_offset(g, g->rt_context, offsetof(RtContext, trees));
@@ -50,7 +50,7 @@ LLVMValueRef context_root(Codegen *g, int tree) {
   return g->roots[tree];
 }
 
-/* The runtime's own look-up (rt_slot_find) loads it every time. */
+/* Hoisted, unlike in the runtime's own look-up (rt_slot_find), which loads it every time. */
 LLVMValueRef context_base(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return LLVMConstNull(g->pointer);
   if (g->bases[tree]) return g->bases[tree];
@@ -69,7 +69,7 @@ LLVMValueRef context_reserved(Codegen *g, int tree) {
   return g->reserved[tree];
 }
 
-/* Its answer may change while the task runs; that of its begin does. */
+/* The flag may change while the task runs; its value at the begin of the task is good enough. */
 LLVMValueRef context_large(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_integer(g->bool_type, 0);
   if (g->large[tree]) return g->large[tree];
@@ -79,7 +79,7 @@ LLVMValueRef context_large(Codegen *g, int tree) {
   return g->large[tree];
 }
 
-/* Of RtManager: constant during a task over its nodes. */
+/* A member of RtManager, which is constant during a task over the manager's nodes. */
 static LLVMValueRef manager_member(Codegen *g, int tree, int manager, size_t offset,
                                    LLVMTypeRef type, const char *name) {
   LLVMValueRef managers =

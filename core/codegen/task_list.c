@@ -2,7 +2,7 @@
  *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks
  *                   up its neighbours and visits the cells itself, by GRID and ROW
  *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
- *                   its cursor if it uses that; in lanes, those of as many nodes */
+ *                   its cursor if it uses that; in lanes, one node per lane */
 #include <stddef.h>
 
 #include "codegen/emit.h"
@@ -40,7 +40,7 @@ static LLVMValueRef list_entry(Codegen *g, const IrTask *task, RtEntry entry,
   return call_runtime(g, entry, (Callee){task->tree, task->manager}, &position, 1);
 }
 
-/* A GPU's threads read the table of the list itself, whose address they know. */
+/* On a GPU, threads read the list's table directly, whose address is hoisted. */
 static LLVMValueRef entry_member(Codegen *g, LLVMValueRef position, size_t offset,
                                  LLVMTypeRef type) {
   LLVMValueRef bytes =
@@ -100,7 +100,7 @@ void task_node(Codegen *g, const IrTask *task, LLVMValueRef position, LLVMBasicB
 
 /* -- in lanes ---------------------------------------------------------------------------------- */
 
-/* Of each lane's entry: lanes that do not run read none. */
+/* A member of each lane's entry; inactive lanes read nothing. */
 static LLVMValueRef gather_member(Codegen *g, LLVMValueRef entries, size_t offset, Type type) {
   LLVMValueRef at = value_byte_offset(g, entries, (int64_t)offset);
   return lane_gather(g, type, at);

@@ -1,25 +1,25 @@
 /* task_range.c - a range task: flattened positions begin..end, last axis fastest.
- * Positions are split into row segments: runs of the last axis with the others fixed. The first
- * segment's indices are found by division, those of the next by counting with carry, like an
+ * Positions are split into row segments: runs of the last axis with the other axes fixed. The first
+ * segment's indices are found by division, those of later ones by counting with carry, like an
  * odometer. A task with an interior splits each segment further,
  *
  *     | checked | interior | checked |     (all checked if another axis is outside the interior)
  *
- * and emits each body once: the checked loop runs before the interior and again after it. So does
- * the body under a mask before and after whole vectors, where all of a segment is inside: it leaves
- * off where these are aligned. Indices are counted in their own type, clamped in it, so that LLVM
- * sees their range. */
+ * and emits each body once: the checked loop runs before the interior and again after it. If a
+ * whole segment is inside, the masked body likewise runs before and after whole vectors, first up
+ * to their alignment. Indices are counted in their own type, and clamped to it, so that LLVM sees
+ * their range. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 
 typedef struct Range {
   RangeIndices of;
-  /* i64, of the segment: its position along each axis, counted from 0; the last axis: where in the
-   * row it starts */
+  /* i64, of the segment: its position along each axis, counted from 0; along the last axis, its
+   * start in the row */
   LLVMValueRef digit[SNODE_MAX_AXES];
-  LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices, all axes but the last */
-  const LaneFact *lanes, *inner_lanes;   /* of body and interior, where they run in lanes */
-  const LaneFact *counts, *inner_counts; /* of what says that there is nothing to do */
+  LLVMValueRef outer[SNODE_MAX_AXES];    /* its indices along all axes but the last */
+  const LaneFact *lanes, *inner_lanes;   /* of body and interior, if they are vectorised */
+  const LaneFact *counts, *inner_counts; /* of the counting bodies of an `idle` task */
 } Range;
 
 /* The start of the next row. */
@@ -36,7 +36,7 @@ static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
   }
 }
 
-/* The indices of a segment, all but the last. */
+/* Sets the indices of a segment along all axes but the last. */
 static void set_outer(Codegen *g, const Range *r, const IrRegion *body) {
   for (int axis = 0; axis + 1 < r->of.task->axis_count; axis++)
     value_set(g, body->params.items[axis], r->outer[axis]);
@@ -65,7 +65,7 @@ static LaneLoop loop_of(Codegen *g, const Range *r, const IrRegion *body, const 
       .body = body, .facts = facts, .index = vec_last(&body->params), .width = r->of.task->lanes};
 }
 
-/* Those that count run `body`. */
+/* Runs the counting body vectorised, and `body` for the iterations that count. */
 static void emit_found(Codegen *g, const Range *r, const IrRegion *counts, const LaneFact *facts,
                        const IrRegion *body, LLVMValueRef from, LLVMValueRef to) {
   LaneLoop loop = loop_of(g, r, counts, facts);
@@ -85,7 +85,7 @@ static void emit_body(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRe
   lane_masked(g, &loop, from, to);
 }
 
-/* Of what runs in whole vectors; false: nothing does. */
+/* The loop that runs in whole vectors: the interior, or the body; false if neither does. */
 static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   const IrTask *task = r->of.task;
   const LaneFact *facts = task->interior ? r->inner_lanes : r->lanes;
@@ -94,7 +94,7 @@ static bool find_whole(Codegen *g, const Range *r, LaneLoop *loop) {
   return true;
 }
 
-/* Returns where it ends: the rest is left to the checked loop. */
+/* Returns the index at which it stops; the checked loop does the rest. */
 static LLVMValueRef emit_interior(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to,
                                   LLVMValueRef end) {
   LaneLoop loop;
@@ -135,9 +135,9 @@ static LLVMValueRef clamp(Codegen *g, const Range *r, LLVMValueRef number, LLVMV
 
 enum { MANY_VECTORS = 8 };
 
-/* Where whole vectors begin in low..high, if there are many: where one that streams has to, else at
- * a multiple of their length, as stores of neighbours, rows and containers do not cross lines of
- * the cache then. */
+/* The index in low..high at which whole vectors begin, if there are many: aligned for non-temporal
+ * stores if there are any, else at a multiple of the vector length, so that contiguous stores do
+ * not cross cache lines. */
 static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMValueRef high) {
   LaneLoop loop;
   if (!find_whole(g, r, &loop)) return low;
@@ -153,7 +153,7 @@ static LLVMValueRef aligned(Codegen *g, const Range *r, LLVMValueRef low, LLVMVa
   return LLVMBuildSelect(g->builder, many, up, low, "");
 }
 
-/* The checked loop from..stop comes before the interior; it runs again after it for the rest. */
+/* The checked loop from..stop precedes the interior, and runs again after it for the rest. */
 static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueRef to) {
   const IrTask *task = r->of.task;
   int last = task->axis_count - 1;
@@ -188,7 +188,7 @@ static void emit_split(Codegen *g, const Range *r, LLVMValueRef from, LLVMValueR
   block_enter(g, after);
 }
 
-/* The segment at r->digit, truncated where the positions end; returns its length. */
+/* Emits the segment at r->digit, truncated at the end of the positions; returns its length. */
 static LLVMValueRef emit_segment(Codegen *g, Range *r, LLVMValueRef left) {
   const IrTask *task = r->of.task;
   int last = task->axis_count - 1;

@@ -1,10 +1,11 @@
-/* turns.c - a turn of a loop: its region, exits, and in lanes the masks of a loop whose lanes part.
+/* turns.c - one iteration of a loop: its region, its exits, and in lanes the masks of a divergent
+ * loop.
  *
- *     active = entry                           only if lanes leave in different turns
- *     turn:   rejoin = none; the region        `break` takes lanes out of the mask,
+ *     active = entry                           only if lanes leave in different iterations
+ *     turn:   rejoin = none; the region        `break` removes lanes from the mask,
  *     again:  active = rejoin | mask           `continue` moves them to rejoin
  *             leave unless any is active
- *     leave:  mask = entry, less those that have gone further out */
+ *     leave:  mask = entry, less the lanes that left for an outer loop */
 #include "codegen/emit.h"
 
 static LLVMValueRef mask_variable(Codegen *g, LLVMValueRef mask) {

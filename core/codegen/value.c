@@ -172,7 +172,7 @@ LLVMBasicBlockRef block_hoist_begin(Codegen *g) {
   return back;
 }
 
-/* Blocks grow only at their end, so the end is where the builder was; hoisting may nest. */
+/* Blocks grow only at their end, so the builder returns to the end of `back`; hoisting may nest. */
 void block_hoist_end(Codegen *g, LLVMBasicBlockRef back) {
   if (back == LLVMGetInstructionParent(g->entry_end))
     LLVMPositionBuilderBefore(g->builder, g->entry_end);
