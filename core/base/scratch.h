@@ -1,7 +1,8 @@
 /* scratch.h - memory of one compile: bump-allocated, zero-filled, freed in one call.
  * Allocation never returns NULL: when the heap is exhausted it leaves through the innermost guard
- * (guard.h), which reports memory.host; likewise when the thread's stack is. So
- * code that allocates runs under guard_run, needs no check after an allocation and must hold nothing but scratch memory. One thread at a time. */
+ * (guard.h), which reports memory.host; likewise when the thread's stack is. So code that allocates
+ * runs under guard_run, needs no check after an allocation and must hold nothing but scratch
+ * memory. One thread at a time. */
 #ifndef RG_BASE_SCRATCH_H
 #define RG_BASE_SCRATCH_H
 

@@ -88,8 +88,8 @@ static void check_store(Race *r, const EffectAccess *access) {
   const char *name = r->kernel->fields.items[place->field].name;
   ir_warn(r->kernel, inst->line, inst->column,
           "an element of '%s' is read and then written here, and another iteration may do the same "
-          "in between; only updates are atomic: x[e] = x[e] + v, with the same index on both sides, "
-          "or x:add(e, v)",
+          "in between; only updates are atomic: x[e] = x[e] + v, with the same index on both "
+          "sides, or x:add(e, v)",
           name && name[0] ? name : "a field");
 }
 

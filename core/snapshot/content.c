@@ -172,7 +172,8 @@ static bool check_count(const Moving *moving, const SNode *node, int64_t count) 
     if (__builtin_mul_overflow(most, (uint64_t)node->shape[k], &most)) most = UINT64_MAX;
   if (count < 0 || (uint64_t)count > most)
     return refuse(moving, "has more active cells than a shape has");
-  return (uint64_t)count <= budget || storage_budget_error(moving->tree, node->manager, moving->err);
+  return (uint64_t)count <= budget ||
+         storage_budget_error(moving->tree, node->manager, moving->err);
 }
 
 static bool load_nodes(Moving *moving, const SNode *node) {

@@ -321,7 +321,7 @@ return {
     { "block(size: integer): rg.Range", "Iterations per chunk of work." },
     { "scalar(): rg.Range", "Compiles one iteration at a time; vectors are left to LLVM." },
     { "global(): rg.Range",
-      "Says that indices are those of the whole simulation: draws the same on any number of ranks." },
+      "Says that indices are the whole simulation's: draws the same on any number of ranks." },
     { "vec(): rg.Range", "Yields all indices as one vector; the one of one axis is a number." },
   } },
 

@@ -1260,7 +1260,7 @@ function Range:block(size) end
 ---@return rg.Range
 function Range:scalar() end
 
---- Says that indices are those of the whole simulation: draws the same on any number of ranks.
+--- Says that indices are the whole simulation's: draws the same on any number of ranks.
 ---@return rg.Range
 function Range:global() end
 

@@ -43,7 +43,7 @@ end
 
 -- The table constant whose numbers of items begin at `at`, sorted, and what follows it.
 local function sort_table(dump, at)
-  local begin, array, hash, entries = at, nil, nil, {}
+  local begin, entries, array, hash = at, {}
   array, at = read_number(dump, at)
   hash, at = read_number(dump, at)
   for _ = 1, array do at = skip_item(dump, at) end
@@ -68,12 +68,11 @@ local function sort_prototype(bytes)
   at = at + 4 * instructions + 2 * upvalues
   local parts = { bytes:sub(1, at - 1) }
   for _ = 1, constants do
-    local begin, kind = at, nil
+    local begin, kind = at
     kind, at = read_number(bytes, at)
     if kind == 1 then
-      local head, body = bytes:sub(begin, at - 1), nil
-      body, at = sort_table(bytes, at)
-      parts[#parts + 1] = head .. body
+      parts[#parts + 1] = bytes:sub(begin, at - 1)
+      parts[#parts + 1], at = sort_table(bytes, at)
     else
       at = kind >= 5 and at + kind - 5 or skip_numbers(bytes, at, ({ [0] = 0, 0, 2, 2, 4 })[kind])
       parts[#parts + 1] = bytes:sub(begin, at - 1)

@@ -166,10 +166,10 @@ end
 --- `owner.pointer` becomes `pointer`, an object of the runtime's, which `release` gives back once
 --- nothing refers to it any more; lib.null from then on.
 function lib.hold(owner, pointer, number, release)
-  local holder = setmetatable({ owner }, { __mode = "v" })
+  local back = setmetatable({ owner }, { __mode = "v" })
   lib.count_handle(number)
   owner.pointer = ffi.gc(pointer, lib.finalizer(function(held)
-    if holder[1] and holder[1].pointer == held then holder[1].pointer = lib.null end
+    if back[1] and back[1].pointer == held then back[1].pointer = lib.null end
     release(held)
     lib.drop_handle(number)
   end))

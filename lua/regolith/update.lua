@@ -38,7 +38,9 @@ end
 local function read_arguments(name, rank, value_count, ...)
   local given, count, indices = { ... }, select("#", ...), {}
   local first, taken = given[1], rank
-  if count < value_count + math.min(rank, 1) then return fail_count(name, rank, value_count, count) end
+  if count < value_count + math.min(rank, 1) then
+    return fail_count(name, rank, value_count, count)
+  end
   if count == value_count + 1 and (element.is_list(first) or first == 0) then
     taken = 1
     for k = 1, index.fill(first) do indices[k] = tonumber(buffer[k - 1]) end

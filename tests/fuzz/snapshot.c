@@ -1,10 +1,11 @@
-/* snapshot.c - a snapshot of one tree, whose checksum is right and which says anything: it is loaded
- * or refused, what is refused leaves the tree as it was, and the tree can be used afterwards. Debug
- * builds, as this one, check the tree after every load. An input is
+/* snapshot.c - a snapshot of one tree, whose checksum is right and which says anything: it is
+ * loaded or refused, what is refused leaves the tree as it was, and the tree can be used afterwards.
+ * Debug builds, as this one, check the tree after every load. An input is
  *
  *     bytes of contents 4 | contents | bytes of the arrangement 4 | arrangement | directory
  *
- * and the words @c and @a of the directory stand for the places of the two (snapshot/snapshot.h). */
+ * and the words @c and @a of the directory stand for the places of the two
+ * (snapshot/snapshot.h). */
 #include <unistd.h>
 
 #include "fuzz.h"

@@ -924,7 +924,8 @@ describe("a number of the launch that is stored and used elsewhere", function()
   it("must fit wherever it goes, also with its sign changed and by another name", function()
     assert.equal("", run("n8[0] = a x[0] = a", -128))
     assert.equal(-128, n8[0])
-    assert.equal("value.fit: argument 'a', where it is stored here, cannot hold 128: its type is i8",
+    assert.equal(
+      "value.fit: argument 'a', where it is stored here, cannot hold 128: its type is i8",
       run("x[0] = a n8[0] = a", 128))
     assert.equal(-128, x[0])
     assert.matches("^value.fit: the negative of argument 'a'.* cannot hold %-1:",

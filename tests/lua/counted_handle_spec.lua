@@ -367,7 +367,8 @@ describe("rg.zeros and rg.list #compiled", function()
   end)
 
   it("refuse what they cannot make", function()
-    assert.matches("takes only the type of its elements", support.failure(rg.list, rg.f32, 3).message)
+    assert.matches("takes only the type of its elements",
+      support.failure(rg.list, rg.f32, 3).message)
     assert.matches("whole number", support.failure(rg.zeros, rg.f32, 1.5).message)
     assert.equal("memory.budget", support.failure(rg.zeros, rg.f64, 2 ^ 44).code)
   end)

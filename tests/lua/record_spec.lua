@@ -235,7 +235,8 @@ describe("a table of values says in one sentence", function()
       "'p' is a copy of the caller's table, which would not change with it" },
     { "local p = n > 1 and {x = n} return p.x", "table" },
     { "local m = {{1, n}, {3, 4}} m[n][2] = 7",
-      "'m[n][2]' cannot be assigned: an index that is known at run time reaches whole values only" },
+      "'m[n][2]' cannot be assigned: an index that is known at run time reaches whole values " ..
+        "only" },
     { "local function f(a) return a end local t = {n + 1, f} return t[n]",
       "'t' holds more than numbers" },
     { "local m = {{x = n}, {x = 2}} m[n].x = 7", "local v = m[n], change v, then m[n] = v" },

@@ -415,7 +415,8 @@ describe("a set of candidates", function()
       { { key = "a", candidates = { plain = f } }, "in which 'plain' has no place" },
       { { key = "a", candidates = { f, nil, f } },
         "candidate 2 of rg.tune must be a kernel or a function, got nil" },
-      { { key = "a", candidates = { f, 3 } }, "candidate 2 of rg.tune must be a kernel or a function, got 3" },
+      { { key = "a", candidates = { f, 3 } },
+        "candidate 2 of rg.tune must be a kernel or a function, got 3" },
       { { key = "a", candidates = { f, f }, names = { "x" } }, "a name for each of its 2" },
       { { key = "a", candidates = { f, f }, names = { "x", "x" } }, "two .* are called 'x'" },
       { { key = "a", candidates = { f }, budget = 2 }, "share of the time" },
@@ -604,9 +605,9 @@ describe("kernel:tune #compiled", function()
     end)
     rg.seed(3)
     local print_before, lines = print, 0
-    print = function() lines = lines + 1 end -- luacheck: globals print
+    rawset(_G, "print", function() lines = lines + 1 end)
     local ok, why = pcall(said.tune, said)
-    print = print_before
+    rawset(_G, "print", print_before)
     assert(ok, why)
     assert.equal(0, lines)
     said()

@@ -20,8 +20,8 @@ changed_files() {
 # The C rooms that one of the files belongs to, and those whose declaration names such a room.
 changed_rooms() { # FILE ..
   local room user
-  for room in $(printf '%s\n' "$@" | sed -nE \
-    's#^(tests/)?core/(\w+)/.*#\2#p; s#^(tests/)?(llvm_bc|cuda)/.*#\2#p; s#^tests/(pass|embed|fuzz)/.*#\1#p' |
+  for room in $(printf '%s\n' "$@" | sed -nE -e 's#^(tests/)?core/(\w+)/.*#\2#p' \
+    -e 's#^(tests/)?(llvm_bc|cuda)/.*#\2#p' -e 's#^tests/(pass|embed|fuzz)/.*#\1#p' |
     sort -u); do
     echo "$room"
     for user in $(cd "$root" && grep -lE "^rg_room\(.* $room( |\))" core/*/CMakeLists.txt); do
