@@ -9,7 +9,7 @@
 
 #include "base/bits.h"
 
-/* Linux 5.14; an older one refuses them */
+/* from Linux 5.14 on; older kernels refuse them */
 #if !defined(MADV_POPULATE_READ)
 #define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
@@ -17,7 +17,7 @@
 
 enum { ARENA_ALIGN = 65536, RESIDENT_STEP = 256 };
 
-/* `size_bytes` at a multiple of the alignment: reserves more and trims both ends. */
+/* Maps `size_bytes` at a multiple of the alignment: reserves more, and trims both ends. */
 static uint8_t *map_aligned(uint64_t size_bytes, int protection) {
   uint64_t align = size_bytes >= ARENA_LARGE_PAGE ? ARENA_LARGE_PAGE : ARENA_ALIGN;
   uint64_t total = size_bytes + align;
@@ -84,8 +84,8 @@ bool arena_open(uint8_t *from, uint64_t size_bytes) {
   return !mprotect(from, size_bytes, PROT_READ | PROT_WRITE);
 }
 
-/* What the system knew of the pages (madvise) ends, too. Where it has no memory for one more
- * mapping, they are left without contents, but open. */
+/* Also ends advice on the pages (madvise). If the system has no memory for one more mapping, the
+ * pages are emptied, but stay accessible. */
 void arena_close(uint8_t *from, uint64_t size_bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   if (mmap(from, size_bytes, PROT_NONE, flags, -1, 0) == MAP_FAILED)
@@ -97,7 +97,7 @@ void arena_discard(uint8_t *from, uint64_t size_bytes) {
   uint64_t begin = align_up((uint64_t)from, page),
            end = ((uint64_t)from + size_bytes) / page * page;
   if (begin >= end) return;
-  /* of memory that others share the file has to go, too */
+  /* for shared memory, the file's pages must be freed, too */
   if (madvise((void *)begin, end - begin, MADV_REMOVE))
     madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
@@ -108,7 +108,7 @@ void arena_enlarge(uint8_t *from, uint64_t size_bytes) {
   if (begin < end) madvise((void *)begin, end - begin, MADV_HUGEPAGE);
 }
 
-/* And the page after the last byte. */
+/* Populates the pages, and the page after the last byte. */
 static void populate(uint8_t *from, uint64_t size_bytes, int advice) {
   uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
   uint64_t begin = align_up((uint64_t)from, page),

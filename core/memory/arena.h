@@ -9,10 +9,10 @@
 typedef struct Arena {
   uint8_t *base;
   uint64_t reserved;
-  uint64_t guard; /* bytes on each side that nothing may touch: 0, or ARENA_GUARD */
+  uint64_t guard; /* inaccessible bytes on each side: 0, or ARENA_GUARD */
 } Arena;
 
-/* More than an i32 index that wrapped can be off, by elements of 8 bytes. */
+/* More than the distance by which a wrapped i32 index can miss, with elements of 8 bytes. */
 #define ARENA_GUARD ((uint64_t)1 << 36)
 
 /* Reserves up to `size_bytes`, at least `least_bytes`, readable and writable, zero until written;
@@ -21,25 +21,26 @@ typedef struct Arena {
 #define ARENA_LARGE_PAGE ((uint64_t)2 << 20)
 bool arena_reserve(Arena *arena, uint64_t size_bytes, uint64_t least_bytes, Error *err);
 void arena_release(Arena *arena);
-/* Addresses alone, aligned to ARENA_LARGE_PAGE: parts of them are opened, then readable, writable
- * and zero, and closed again, which ends what is in them; of whole pages. False: the system refuses
- * so many, or has no memory for the part. */
+/* Reserves addresses only, aligned to ARENA_LARGE_PAGE. arena_open makes whole pages readable,
+ * writable and zero; arena_close discards them. False if the system refuses so many addresses, or
+ * has no memory for the part. */
 bool arena_reserve_closed(Arena *arena, uint64_t size_bytes);
 bool arena_open(uint8_t *from, uint64_t size_bytes);
 void arena_close(uint8_t *from, uint64_t size_bytes);
-/* Mapped past a range, where a vector's last lanes may be off but absent pages are slow. */
+/* Bytes mapped past a range: masked-off lanes of a last vector may be there, and are slow on absent
+ * pages. */
 #define ARENA_TAIL ((uint64_t)65536)
 /* Decommits the pages in the range (whole pages only), which then read zero again. */
 void arena_discard(uint8_t *from, uint64_t size_bytes);
-/* Read-only zeros; arena->guard as above. */
+/* Reserves read-only zeros; arena->guard as above. */
 bool arena_reserve_zeros(Arena *arena, uint64_t size_bytes, Error *err);
-/* The range will be in use from its beginning on: pages in it that are touched from now on are as
- * large as the system has. */
+/* The range will be used from its beginning on: pages in it that are touched from now on are huge,
+ * if the system has such. */
 void arena_enlarge(uint8_t *from, uint64_t size_bytes);
-/* The range will be in use as a whole: its pages become large, too. A vector access takes a hundred
- * times as long where a page under lanes that are off is absent, so pages are made present where
- * that is cheap, the one after the last byte as well: of more than ARENA_PRESENT bytes at once, for
- * reading, up to ARENA_READABLE; of fewer by arena_make_present, before a kernel uses them. */
+/* The whole range will be used: its pages become huge, too. A vector access takes a hundred times
+ * as long if a page under masked-off lanes is absent, so pages are pre-faulted where that is cheap,
+ * including the one after the last byte: more than ARENA_PRESENT bytes immediately and for reading,
+ * up to ARENA_READABLE; fewer by arena_make_present, before a kernel uses them. */
 void arena_settle(uint8_t *from, uint64_t size_bytes);
 void arena_make_present(uint8_t *from, uint64_t size_bytes);
 #define ARENA_PRESENT ((uint64_t)64 << 20)

@@ -1,13 +1,14 @@
-/* cache_size.c - see cache_size.h. The kernel tells which part of a large cache one processor has;
- * the C library, which is asked where there is no such folder, tells the whole. A virtual machine
- * with few processors often sees all of a cache that it shares with many others. */
+/* cache_size.c - see cache_size.h. The Linux kernel reports how many processors share a cache;
+ * where it has no such folder, the C library reports only the whole size. A virtual machine with
+ * few processors often sees the whole of a cache that it shares with many other machines. */
 #include "memory/cache_size.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
 enum { MOST_CACHES = 8 };
-static const uint64_t most_each = 16 << 20; /* of a cache, for one processor: no machine has more */
+/* an upper limit for one processor's share of a cache */
+static const uint64_t most_each = 16 << 20;
 
 static FILE *open_file(int index, const char *name) {
   char path[96];
@@ -15,7 +16,7 @@ static FILE *open_file(int index, const char *name) {
   return fopen(path, "re");
 }
 
-/* How many processors share it: "0-3,8-11"; 0: nobody says. */
+/* How many processors share the cache, from a list as "0-3,8-11"; 0 if unknown. */
 static uint64_t sharers_of(int index) {
   FILE *file = open_file(index, "shared_cpu_list");
   uint64_t count = 0;
@@ -31,7 +32,7 @@ static uint64_t sharers_of(int index) {
   return count;
 }
 
-/* Of the processor's cache number `index`; 0: there is none. */
+/* The size of the processor's cache number `index`; 0 if there is none. */
 static uint64_t bytes_of(int index) {
   unsigned long long number = 0;
   char unit = 0;

@@ -1,11 +1,10 @@
-/* cache_size.h - how much the caches of this machine hold. */
+/* cache_size.h - the size of this machine's caches. */
 #ifndef RG_MEMORY_CACHE_SIZE_H
 #define RG_MEMORY_CACHE_SIZE_H
 
 #include <stdint.h>
 
-/* Bytes of the last cache, that of one processor, which it may share with some others; UINT64_MAX:
- * nobody says. */
+/* Bytes of one processor's share of the last-level cache; UINT64_MAX if unknown. */
 uint64_t cache_bytes(void);
 
 #endif

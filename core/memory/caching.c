@@ -1,9 +1,9 @@
-/* caching.c - the rules of PyTorch's caching allocator, for comparison. Requests are multiples of
- * 512 bytes. Small ones (up to 1 MiB) come from segments of 2 MiB, others from segments of 20 MiB,
- * or, from 10 MiB on, from segments of their own, in multiples of 2 MiB. Best fit; what is left of
- * a block becomes one of its own if it is at least 512 bytes, among large ones more than 1 MiB;
- * free neighbours of a segment become one. Free segments go back when memory is short.
- * A segment begins with the block that has its `chunk_size`. */
+/* caching.c - the rules of PyTorch's caching allocator, for comparison. Requests are rounded up to
+ * multiples of 512 bytes. Small ones (up to 1 MiB) come from segments of 2 MiB, others from
+ * segments of 20 MiB, or, from 10 MiB on, from separate segments, in multiples of 2 MiB. Allocation
+ * is best fit; the rest of a block is split off if it is at least 512 bytes, or, in large segments,
+ * more than 1 MiB; free neighbours in a segment are merged. Free segments are returned when memory
+ * is short. A segment begins with the block that has its `chunk_size`. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 
@@ -56,11 +56,11 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   else block = add_segment(pool, size);
   if (!block) return NULL;
   block = cut(pool, block, size);
-  block->dirty = block->size; /* perhaps */
+  block->dirty = block->size; /* any byte may have been used */
   return block;
 }
 
-/* The free block after this one, of the same segment. */
+/* Is the next block free, and in the same segment? */
 static bool joins_next(const MemoryBlock *block) {
   return block->next && block->next->is_free && !block->next->chunk_size;
 }

@@ -1,4 +1,4 @@
-/* config.c - a strategy as a user writes it: "simple(period = 128, ratio = 0.8)". */
+/* config.c - parses a strategy as users write it: "simple(period = 128, ratio = 0.8)". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ static const char *const strategy_words[MEMORY_STRATEGY_COUNT] = {
 
 static const char *skip_spaces(const char *text) { return text + strspn(text, " \t"); }
 
-/* *text begins with the word: then past it and what is blank. */
+/* If *text begins with the word, advances past it and following blanks. */
 static bool take_word(const char **text, const char *word) {
   size_t length = strlen(word);
   if (strncmp(*text, word, length) != 0) return false;
@@ -30,7 +30,7 @@ static bool take_number(const char **text, double *number) {
   return true;
 }
 
-/* "period = 128": one of simple's rules. */
+/* Parses one rule of `simple`, such as "period = 128". */
 static bool take_rule(const char **text, MemoryConfig *config) {
   double number;
   if (take_word(text, "period")) {

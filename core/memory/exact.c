@@ -1,6 +1,6 @@
-/* exact.c - one range of addresses in which each block has pages of its own: it gets them when it
- * is taken, and they go back with it. For what is large and stays: trees. What is free are
- * addresses alone. Blocks: span.c, of whole pages. */
+/* exact.c - one range of addresses in which each block has its own pages, which are committed when
+ * it is taken and freed with it; free blocks are addresses without memory. For large and long-lived
+ * blocks, those of trees. Blocks are whole pages, managed by span.c. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 

@@ -1,8 +1,8 @@
 /* expandable.c - one range of addresses that is used from its beginning on, block after block
- * (span.c). Pages get memory with the first block on them and count the blocks that are held there,
- * so that what none needs can go back (trim); a block that is given back leaves them as they are.
- * So a hole of whole pages costs addresses, not memory: when more is needed, their memory moves.
- * Sizes are multiples of MEMORY_ALIGN. */
+ * (span.c). A page is committed with the first block on it, and counts its held blocks, so that
+ * unused pages can be freed (trim); freeing a block leaves its pages committed. When memory is
+ * short, that of unused pages moves to where it is needed: so a hole of whole pages costs
+ * addresses, not memory. Sizes are multiples of MEMORY_ALIGN. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 
@@ -32,7 +32,7 @@ static bool have_pages(MemoryPool *pool, uint64_t count) {
   return true;
 }
 
-/* Bytes on pages without users. */
+/* Records the bytes on pages without users. */
 static void note_idle(MemoryPool *pool) {
   uint64_t idle = pool->usage.reserved - pool->used_pages * page_bytes(pool);
   if (idle < pool->idle_least) pool->idle_least = idle;
@@ -47,7 +47,7 @@ static void drop_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
 
 static bool is_idle(const MemoryPage *page) { return page->has_memory && !page->users; }
 
-/* Takes back the memory of idle pages, last ones first, until `bytes` less are reserved. */
+/* Decommits idle pages, last ones first, until `bytes` less are reserved. */
 static void reclaim(MemoryPool *pool, uint64_t bytes) {
   uint64_t least = pool->usage.reserved > bytes ? pool->usage.reserved - bytes : 0;
   if (pool->usage.reserved == pool->used_pages * page_bytes(pool)) return;
@@ -55,8 +55,8 @@ static void reclaim(MemoryPool *pool, uint64_t bytes) {
     if (is_idle(&pool->pages[k])) drop_memory(pool, k, k + 1);
 }
 
-/* Memory that is idle stays where it is: but before more is asked for than was in use at most and
- * this on top, it goes where it is needed. */
+/* Limit for reserved bytes. Idle memory stays where it is until more than the peak use plus this
+ * slack would be reserved; then it moves to where it is needed. */
 static uint64_t most_reserved(const MemoryPool *pool) {
   uint64_t most = pool->usage.peak_in_use;
   return most + max_i64((int64_t)most / SLACK_PART, SLACK);
@@ -73,7 +73,7 @@ static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
   return true;
 }
 
-/* The first page from `first` on whose memory is, or is not, there; or `past`. */
+/* The first page from `first` on that is, or is not, committed; else `past`. */
 static uint64_t skip_pages(const MemoryPool *pool, uint64_t first, uint64_t past,
                            bool has_memory) {
   while (first < past && pool->pages[first].has_memory != has_memory) first++;
@@ -90,7 +90,7 @@ static bool fill_pages(MemoryPool *pool, uint64_t first, uint64_t past) {
   return true;
 }
 
-/* The pages under the block have one more user, and memory; false: not all of them. */
+/* Adds a user to the pages under the block, and commits them; false if that failed for some. */
 static bool use_pages(MemoryPool *pool, const MemoryBlock *block) {
   uint64_t first = page_of(pool, block->at), past = page_of(pool, block->at + block->size - 1) + 1;
   MemoryPage *pages = pool->pages;
@@ -141,11 +141,11 @@ static void trim(MemoryPool *pool) {
     if (past > k) drop_memory(pool, k, past);
     else past++;
   }
-  span_trim(pool); /* what comes next begins there anew */
+  span_trim(pool); /* the next block begins there */
 }
 
-/* What nothing has used since the last time goes back, but for a little: a loop that takes and
- * gives the same each time uses all of it each time. */
+/* Frees memory that was unused since the last tick, except a little: a loop that allocates and
+ * frees the same each time uses all of its memory each time. */
 static void tick(MemoryPool *pool, int64_t now_ns) {
   if (now_ns - pool->idle_since_ns < IDLE_NS) return;
   if (pool->idle_least > SLACK) reclaim(pool, pool->idle_least - SLACK);

@@ -1,5 +1,5 @@
 /* free_index.c - see free_index.h. A node's priority, a hash of its address, is at least its
- * children's; left of it is what comes before it. */
+ * children's; its left subtree precedes it in order. */
 #include "memory/free_index.h"
 
 static uint32_t priority_of(const MemoryBlock *block) {
@@ -11,7 +11,7 @@ static inline bool is_before(const MemoryBlock *a, const MemoryBlock *b) {
   return a->size != b->size ? a->size < b->size : a->at < b->at;
 }
 
-/* Of a subtree: what comes before the block, and what comes after it. */
+/* Splits a subtree into the blocks before `block` and those after it. */
 static void split(MemoryBlock *node, const MemoryBlock *block, MemoryBlock **before,
                   MemoryBlock **after) {
   while (node) {

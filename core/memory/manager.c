@@ -21,7 +21,8 @@ MemoryBlock *memory_take(MemoryManager *memory, MemoryKind kind, uint64_t size_b
   return memory_pool_take(memory->pools[kind], size_bytes);
 }
 
-/* A cursor may be older than that of a block that came before: it waits as long as that one. */
+/* The cursor may be older than that of an earlier block in the queue: then it waits as long as that
+ * one. */
 static void wait(MemoryQueue *queue, MemoryBlock *block, uint64_t cursor) {
   block->pending = NULL;
   block->cursor = queue->last && queue->last->cursor > cursor ? queue->last->cursor : cursor;

@@ -1,5 +1,5 @@
-/* pool.c - what all strategies share: records of blocks, counts, and what happens when the device
- * has nothing left. */
+/* pool.c - what all strategies share: records of blocks, counts, and the retry when the device is
+ * out of memory. */
 #include "memory/pool.h"
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ static const StrategyRow *const strategies[MEMORY_STRATEGY_COUNT] = {
 
 /* -- records ----------------------------------------------------------------------------------- */
 
-enum { RECORDS = 64 }; /* taken from the heap at once */
+enum { RECORDS = 64 }; /* allocated from the heap at a time */
 
 typedef struct Records {
   void *next;

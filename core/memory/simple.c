@@ -1,11 +1,10 @@
-/* simple.c - the strategy of Burn's compute crate as it was described first (v0.11): chunks of
- * exactly the bytes that were asked for, and slices of free chunks.
+/* simple.c - the strategy of Burn's compute crate as first described (v0.11): chunks of exactly the
+ * requested size, and slices of free chunks.
  *
- * A request looks at the chunks that are free: one of exactly its size is taken whole; else the
- * smallest for which the slice rule admits the request gives a slice at its beginning, one slice a
- * chunk; else the device gives a new chunk. After that, `dealloc` may fire: then every free chunk
- * goes back.
- * A block is a chunk: `size` is what of it is held, `chunk_size` the whole. */
+ * A request takes a free chunk of exactly its size; else a slice at the beginning of the smallest
+ * free chunk for which the slice rule admits the request, one slice per chunk; else a new chunk
+ * from the device. After that, `dealloc` may trigger and free every free chunk.
+ * A block is a chunk: `size` is the part that is held, `chunk_size` the whole. */
 #include "memory/strategy.h"
 
 static bool admits(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
@@ -18,7 +17,7 @@ static bool admits(const MemoryConfig *config, uint64_t chunk, uint64_t size) {
   }
 }
 
-/* Of equal ones the newest. */
+/* Prefers the newest of equal chunks. */
 static MemoryBlock *find(const MemoryPool *pool, uint64_t size) {
   MemoryBlock *best = NULL;
   for (MemoryBlock *chunk = pool->first; chunk; chunk = chunk->next) {
@@ -88,7 +87,7 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   return chunk;
 }
 
-/* Nothing but its mark changes. */
+/* Nothing to do: the caller marks the chunk as free. */
 static void give(MemoryPool *pool, MemoryBlock *block) { (void)pool, (void)block; }
 
 static bool begin(MemoryPool *pool) {

@@ -1,24 +1,26 @@
-/* source.h - where a pool's memory comes from: what a device, or a test, gives. Addresses are
- * numbers here, as they may be those of a GPU: pools never look at what lies there. */
+/* source.h - where a pool's memory comes from: a device, or a test. Addresses are numbers here, as
+ * they may be a GPU's: pools never access the memory itself. */
 #ifndef RG_MEMORY_SOURCE_H
 #define RG_MEMORY_SOURCE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Pages of what is large and stays, as large as the system's large ones; and of other memory. */
+/* Page sizes: for large and long-lived blocks, as large as the system's huge pages; and for
+ * others. */
 enum { MEMORY_PAGE = 2 << 20, MEMORY_SMALL_PAGE = 256 << 10 };
 
 typedef struct MemorySource {
   void *data;
-  /* A range of addresses without memory, of whole pages (MEMORY_PAGE); bytes 0: there is none, and
-   * a pool that needs one takes plain pieces instead. */
+  /* A range of addresses without memory, in whole pages (MEMORY_PAGE). size_bytes 0: there is none,
+   * and a pool that needs one uses plain pieces instead. */
   uint64_t base, size_bytes;
-  uint64_t page_bytes; /* that `commit` can give: MEMORY_SMALL_PAGE if it is 0 */
-  /* Whole pages of the range: with memory, zero; without. False: the device has none left. */
+  uint64_t page_bytes; /* the page size of `commit`; 0: MEMORY_SMALL_PAGE */
+  /* Back whole pages of the range with zeroed memory, and free it. False if the device has none
+   * left. */
   bool (*commit)(void *data, uint64_t at, uint64_t size_bytes);
   void (*decommit)(void *data, uint64_t at, uint64_t size_bytes);
-  /* Plain pieces, aligned to 256 bytes; 0: the device has no memory left. */
+  /* Allocates plain pieces, aligned to 256 bytes; 0 if the device has no memory left. */
   uint64_t (*allocate)(void *data, uint64_t size_bytes);
   void (*free)(void *data, uint64_t at, uint64_t size_bytes);
   int64_t (*now_ns)(void *data); /* a monotonic clock */

@@ -1,12 +1,12 @@
-/* span.c - blocks that follow each other in the source's range, from its beginning on:
+/* span.c - contiguous blocks in the source's range, from its beginning on:
  *
  *     base |#####..####|...|####| end of the last block, which is held         the range goes on
  *           ^ held      ^ free: in an index, best fit, lowest address of equals
  *
- * A request takes the smallest free block that holds it, or goes past the last block. Small ones
- * have an index of their own, and groups, which are free blocks of the others: what is small and
- * stays would else cut a little off each large hole, which what was there before no longer fits. A
- * group's free run as large as a group is as any other. */
+ * A request takes the smallest free block that fits, or extends past the last block. Small requests
+ * have a separate index, and are served from groups, which are cut from the other free blocks.
+ * Without groups, small long-lived blocks would cut a little off each large hole, in which the
+ * former large block no longer fits. A free run as large as a group becomes an ordinary block. */
 #include "memory/strategy.h"
 
 enum { SMALL = 256 << 10, GROUP = 2 << 20 };
@@ -53,7 +53,7 @@ void span_give(MemoryPool *pool, MemoryBlock *block) {
     block = join(pool, block);
   }
   if (block->next || block->is_small) free_index_add(index_of(pool, block), block);
-  else drop_last(pool); /* what comes next begins there anew */
+  else drop_last(pool); /* the next block begins there */
 }
 
 void span_trim(MemoryPool *pool) {
@@ -75,7 +75,7 @@ static MemoryBlock *extend(MemoryPool *pool, uint64_t size) {
   return pool->last = block;
 }
 
-/* Without its end that the request does not need. */
+/* Splits off the end of the block that the request does not need. */
 static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   block->is_free = false;
   MemoryBlock *rest = block->size > size ? pool_split(pool, block, size) : NULL;
@@ -85,7 +85,7 @@ static MemoryBlock *cut(MemoryPool *pool, MemoryBlock *block, uint64_t size) {
   return block;
 }
 
-/* The smallest that holds it, whole. */
+/* Best fit, without splitting. */
 static MemoryBlock *take_from(FreeIndex *index, uint64_t size) {
   MemoryBlock *block = free_index_find(index, size);
   if (block) free_index_remove(index, block);
@@ -97,7 +97,7 @@ static MemoryBlock *take_large(MemoryPool *pool, uint64_t size) {
   return block ? cut(pool, block, size) : extend(pool, size);
 }
 
-/* One that is as large as a group, or else any, becomes a group. */
+/* Turns a free block of a group's size, or else any that fits, into a group. */
 static MemoryBlock *take_group(MemoryPool *pool, uint64_t size) {
   MemoryBlock *block = take_from(&pool->free, GROUP);
   if (block) block = cut(pool, block, GROUP);
@@ -119,7 +119,7 @@ MemoryBlock *span_take(MemoryPool *pool, uint64_t size) {
   return size <= SMALL ? take_small(pool, size) : take_large(pool, size);
 }
 
-/* -- what there is ----------------------------------------------------------------------------- */
+/* -- queries ----------------------------------------------------------------------------------- */
 
 uint64_t span_largest(const MemoryPool *pool) {
   const MemoryBlock *block = free_index_largest(&pool->free);

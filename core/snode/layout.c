@@ -6,10 +6,10 @@
  * A bitmasked container has its mask words after the runs; a dynamic node is laid out like a dense
  * container of `chunk` cells.
  *
- * Alignment of anything of `size` bytes: 64 from 64 bytes on, below that the least power of two
- * that holds it. So contents never need more than their container. A dense container is a whole
- * number of its alignment, so containers repeat at their size. Nodes are numbered depth first in
- * the order of components: trees of one layout_hash agree in the numbers of their nodes and
+ * The alignment of anything of `size` bytes is `size` rounded up to a power of two, at most 64. So
+ * contents never need more alignment than their container. The size of a dense container is a
+ * multiple of its alignment, so adjacent containers are `size` apart. Nodes are numbered depth
+ * first in the order of components: trees of one layout_hash have the same numbers of nodes and
  * managers, so one variant of a kernel serves them all. */
 #include "base/bits.h"
 #include "base/map.h"
@@ -17,7 +17,7 @@
 #include "snode/path.h"
 
 enum { WHOLE_LINE = 64 };
-/* where sizes saturate; snode_check_layout refuses far smaller ones */
+/* sizes saturate here; snode_check_layout refuses far smaller ones */
 #define UNREACHABLE_SIZE ((uint64_t)1 << 62)
 
 static uint64_t alignment_of(uint64_t size) {
@@ -40,7 +40,7 @@ static uint64_t element_size(const SNodeComponent *component) {
   return component->child ? component->child->container_size : (uint64_t)type_size(component->type);
 }
 
-/* A number of a struct that begins at *start, with its first number. */
+/* Lays out a number of a struct that begins at *start, where its first number is. */
 static uint64_t lay_number(SNodeComponent *component, uint64_t end, uint64_t *start) {
   if (component->part == 0) *start = align_up(end, component->whole_alignment);
   component->offset = *start + component->within;
@@ -92,9 +92,10 @@ static uint64_t lay_cells(SNode *node, uint64_t cells) {
   return node->aos ? lay_records(node, cells) : lay_runs(node, cells);
 }
 
-/* -- twins ------------------------------------------------------------------------------------- */
+/* -- interchangeable fields (twins)
+ * ------------------------------------------------------------- */
 
-/* Equal types, strides, and distances between the numbers of an element. */
+/* Are types, strides, and distances between the numbers of an element equal? */
 static bool are_twins(const SNode *node, int a, int b) {
   const SNodeComponent *x = &node->components[a], *y = &node->components[b];
   if (y->child || y->part || !type_equal(x->whole, y->whole)) return false;
@@ -104,7 +105,7 @@ static bool are_twins(const SNode *node, int a, int b) {
   return true;
 }
 
-/* An op on a list names its fields by their number. */
+/* Fields of lists have no twins, as list ops refer to fields by number. */
 static void find_twins(SNode *node) {
   SNodeComponent *components = node->components;
   for (int k = 0; k < node->component_count; k++) components[k].twin = -1;
@@ -115,13 +116,13 @@ static void find_twins(SNode *node) {
   }
 }
 
-/* Which list, then the numbers of an element, each in 4 bytes or 8. */
+/* Lays out a row: the list it belongs to, then the numbers of an element, each in 4 or 8 bytes. */
 static void lay_row(SNode *list) {
   uint64_t end = SNODE_ROW_NUMBERS, align = SNODE_ROW_NUMBERS;
   for (int k = 0; k < list->component_count; k++) {
     SNodeComponent *component = &list->components[k];
     uint64_t size = element_size(component) <= 4 ? 4 : 8;
-    if (component->child) continue; /* nobody appends to it */
+    if (component->child) continue; /* lists with children cannot be appended to */
     component->row = (uint32_t)align_up(end, size);
     end = component->row + size;
     if (size > align) align = size;

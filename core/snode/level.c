@@ -1,5 +1,5 @@
-/* level.c - queries about a level's position: what is above it, its axes. Valid before layout,
- * too. */
+/* level.c - queries about a level's position: the levels above it, and its axes. Also valid before
+ * layout. */
 #include "snode/snode.h"
 
 const SNode *snode_node_level(const SNode *node) {

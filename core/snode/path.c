@@ -1,5 +1,5 @@
-/* path.c - see path.h. Filled from the last step upward: then the cells below a step along each
- * axis are known. */
+/* path.c - see path.h. Steps are filled from the last one upward, so that the cells below a step
+ * along each axis are known. */
 #include "snode/path.h"
 
 static int8_t step_above(const SNode *node, int axis) {
@@ -17,7 +17,7 @@ static void add_digit(SNodeStep *step, const SNode *of, int axis, int64_t size, 
                                                    .weight = step->weight[position]};
 }
 
-/* A step of `node` whose container is where the step above ends; `weights`: see
+/* Begins a step of `node`, whose container is at the end of the step above; `weights`: see
  * SNodeStep.weight. */
 static void begin_step(SNodeStep *step, const SNode *node, const SNode *of,
                        const int64_t weights[SNODE_MAX_AXES]) {
@@ -28,7 +28,7 @@ static void begin_step(SNodeStep *step, const SNode *node, const SNode *of,
   }
 }
 
-/* To the element in a list's chunk. */
+/* Fills the step to the element in a list's chunk. */
 static void fill_chunk_step(SNodeStep *step, const SNode *list, int64_t weights[SNODE_MAX_AXES]) {
   begin_step(step, list, list, weights);
   step->cell_count = (uint64_t)list->chunk;
@@ -36,8 +36,8 @@ static void fill_chunk_step(SNodeStep *step, const SNode *list, int64_t weights[
   weights[snode_axis_position(list, list->axes[0])] = list->chunk;
 }
 
-/* A hash has no container: its cells are named by all coordinates of its level. A list has a slot
- * per chunk. */
+/* Adds the digits of a step. A hash has no container: all coordinates of its level identify a cell.
+ * A list has a slot per chunk. */
 static void add_digits(SNodeStep *step, const SNode *of) {
   const SNode *node = step->node;
   bool is_keyed = snode_has(node, SNODE_UNBOUNDED);
@@ -71,8 +71,8 @@ static void fill_step(SNodeStep *step, const SNode *node, const SNode *of,
   add_digits(step, of);
 }
 
-/* A step above `node` has all cells of `node`'s container in one of its own. Below a hash the
- * product may wrap: no index is as large. */
+/* Multiplies the weights for the step above `node`: one of its cells contains a whole container of
+ * `node`. Below a hash the product may wrap, as no index is that large. */
 static void weigh(const SNode *node, const SNode *of, int64_t weights[SNODE_MAX_AXES]) {
   for (int k = 0; k < node->axis_count; k++) {
     int64_t *weight = &weights[snode_axis_position(of, node->axes[k])];

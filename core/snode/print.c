@@ -1,4 +1,4 @@
-/* print.c - a tree as a drawing, for users, and as one line of text, for the IR. */
+/* print.c - prints a tree as a drawing, for users, and as one line of text, for the IR. */
 #include "snode/snode.h"
 
 static void draw_sizes(StrBuf *out, const SNode *node) {
@@ -37,7 +37,7 @@ static void draw_field(StrBuf *out, const SNodeComponent *component) {
   if (component->name[0]) strbuf_format(out, " %s", component->name);
 }
 
-/* `bars` has a bit per depth: set where a line goes on downward. */
+/* `bars` has a bit per depth, set if a vertical line continues there. */
 static void draw_below(StrBuf *out, const SNode *node, int depth, unsigned bars) {
   for (int k = 0; k < node->component_count; k++) {
     const SNodeComponent *component = &node->components[k];

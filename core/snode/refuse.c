@@ -1,4 +1,4 @@
-/* refuse.c - checks of a declaration, in the order a user meets them. */
+/* refuse.c - checks a declaration, in the order in which a user makes it. */
 #include "snode/refuse.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* snode.c - declaring: nodes and fields are added below the root until the tree is laid out. */
+/* snode.c - declarations: nodes and fields are added below the root until the tree is laid out. */
 #include "snode/snode.h"
 
 #include "base/bits.h"
@@ -44,7 +44,7 @@ static void node_free(Heap *heap, SNode *node) {
   heap_free(heap, node);
 }
 
-/* A node that is not yet in the tree. */
+/* Creates a node that is not in the tree yet. */
 static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
   SNode *node = heap_alloc(tree->heap, sizeof *node);
   if (!node) return NULL;
@@ -58,7 +58,7 @@ static SNode *node_create(SNodeTree *tree, SNodeKind kind, const char *name) {
   return NULL;
 }
 
-/* Room for one more item in an array of the heap. */
+/* Makes room for one more item in a heap array. */
 static bool make_room(Heap *heap, void **items, size_t item_bytes, int count, int *capacity) {
   if (count < *capacity) return true;
   int larger = *capacity ? *capacity * 2 : 4;

@@ -8,23 +8,21 @@
  *     which holds the components of that ONE cell:
  *       component of a node at   node + component.offset            (stride unused, 0)
  *   bitmasked: like dense, and after the runs a bit per cell: bit c % 64 of the 64-bit word c / 64
- *   at
- *     container + mask_offset. An inactive cell's memory is zero.
- *   dynamic: a list along its one axis: uint32_t length, uint32_t lock, then uint32_t slots[ceil(n
- *   / chunk)]. A node
- *     holds `chunk` cells in runs or records:
+ *     at container + mask_offset. An inactive cell's memory is zero.
+ *   dynamic: a list along its one axis: uint32_t length, uint32_t lock, then
+ *     uint32_t slots[ceil(n / chunk)]. A node holds `chunk` cells in runs or records:
  *       component of element k at   node of slot k / chunk + component.offset
  *                                   + k % chunk * component.stride
  *     Elements from `length` on are zero.
- *   hash: nothing; a table of its manager maps coordinates to a node, which is like a pointer's.
- *   Its axes have no
- *     extent: size and shape are 0 there.
+ *   hash: has no container; a table of its manager maps coordinates to a node, which is like a
+ *     pointer's. Its axes have no extent: size and shape are 0 there.
  * The SNodes whose cells are in nodes (pointer, dynamic, hash) have a manager number (dense in the
  * tree, 0, 1, ..) and a node_size. The root's container has one cell. Sizes are bytes; offsets are
  * aligned to the component's needs (a dense container and a run of 64 bytes or more are aligned to
  * 64, smaller ones to their size's power of two); node_size is a multiple of 64.
  *
- * Knows no runtime memory and no kernel. A tree is heap memory of the Heap it was created with. */
+ * Knows neither runtime memory nor kernels. A tree is allocated from the Heap it was created
+ * with. */
 #ifndef RG_SNODE_SNODE_H
 #define RG_SNODE_SNODE_H
 
@@ -41,7 +39,7 @@ enum {
   SNODE_MAX_AXES = 8,
   SNODE_MAX_DEPTH = 16,
   SNODE_DYNAMIC_SLOTS = 8, /* bytes before a list's slots */
-  SNODE_ROW_NUMBERS = 4    /* and before the numbers in a row of elements */
+  SNODE_ROW_NUMBERS = 4    /* bytes before the numbers in a row of elements */
 };
 
 typedef enum SNodeKind {
@@ -60,17 +58,17 @@ typedef struct SNodePath SNodePath; /* path.h */
 /* A component of a cell: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
   SNode *child;    /* NULL: a field */
-  Type type;       /* of the field's element, or of one number of it: */
-  Type whole;      /* the field's element is this, */
-  int part;        /* and the component its number `part`; 0 begins a field */
-  /* of a struct: where records have the number, and how they keep the whole, as C does */
+  Type type;       /* type of the field's element, or of one number of it */
+  Type whole;      /* type of the field's element */
+  int part;        /* which number of it this component is; 0 begins a field */
+  /* for a struct: offset of the number in a record, and the record's size and alignment, as in C */
   uint32_t within, whole_size, whole_alignment; /* bytes; 0, 0, 0: not of a struct */
-  char *name;      /* of the field; may be "" */
+  char *name;      /* name of the field; may be "" */
   uint64_t offset; /* bytes, after layout */
   uint64_t stride; /* bytes between cells, after layout */
-  uint32_t row;    /* of a list, after layout: where a row of elements has it (RtNumber) */
-  /* after layout: the first component whose field lies like this one's, of its type and `offset`
-   * apart; -1: no other does */
+  uint32_t row;    /* in a list, after layout: its offset in a row of elements (RtNumber) */
+  /* after layout: the first component of an interchangeable field (a twin), which has the same type
+   * and differs only in `offset`; -1: none */
   int twin;
 } SNodeComponent;
 
@@ -78,16 +76,16 @@ struct SNode {
   SNodeKind kind;
   SNodeTree *tree;
   SNode *parent;                       /* NULL for the root */
-  int id;                              /* number in tree->nodes, the root is 0 */
+  int id;                              /* index in tree->nodes; the root is 0 */
   int depth;                           /* the root is 0 */
   char *name;                          /* may be "" */
   bool aos;
   /* axes: letters i..p are 0..7. A node divides some of them. */
-  int axis_count;                      /* that this node divides, in the order of its letters */
+  int axis_count;                      /* number of axes that this node divides */
   uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
   int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k]; hash: 0 */
   int64_t chunk;                       /* dynamic: cells of one node; else 0 */
-  uint32_t row_bytes;                  /* dynamic, after layout: of a row of elements */
+  uint32_t row_bytes;                  /* dynamic, after layout: bytes of a row of elements */
   SNodeComponent *components;
   int component_count, component_capacity;
   uint32_t component_in_parent;        /* this node's row in parent->components */
@@ -95,11 +93,11 @@ struct SNode {
   /* product of sizes; the root 1; hash: 1, since its cells are not enumerated */
   uint64_t cell_count;
   uint64_t container_size;             /* bytes of one container */
-  uint64_t mask_offset;                /* bitmasked: of the words in the container; else 0 */
+  uint64_t mask_offset;                /* bitmasked: offset of the words in the container; else 0 */
   uint64_t node_size;                  /* managed: bytes of one node, a multiple of 64; else 0 */
   int manager;                         /* managed: its manager number; else -1 */
-  int mask;                            /* bitmasked: its number among those of the tree; else -1 */
-  /* axes in use from the root to here: the indices of a cell */
+  int mask;                            /* bitmasked: its mask number in the tree; else -1 */
+  /* the number of axes in use from the root to here: the indices of a cell */
   int rank;
   uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
   /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
@@ -122,15 +120,16 @@ struct SNodeTree {
   bool is_sparse;      /* has a managed node */
   /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; without names */
   uint64_t layout_hash;
-  /* its indices are those of the whole simulation on each rank: a grid's (rg_field_set_global) */
+  /* a grid's tree: on each rank its indices are those of the whole simulation
+   * (rg_field_set_global) */
   bool is_global;
-  bool is_partial;           /* of memory that may not all be here: IrKernel.is_bounded */
+  bool is_partial;           /* its memory may be only partly on this rank: IrKernel.is_bounded */
 };
 
 /* NULL with err on failure */
 SNodeTree *snode_tree_create(Heap *heap, const char *name, Error *err);
-/* Shared by a tree and what was compiled for it: each has one reference, create's is the first. The
- * last to release it frees it. One thread at a time. */
+/* A tree and the code compiled for it share the declaration: each has one reference, and create
+ * returns the first. The last release frees it. One thread at a time. */
 void snode_tree_retain(SNodeTree *tree);
 void snode_tree_release(SNodeTree *tree);
 static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; }
@@ -141,16 +140,17 @@ typedef struct SNodeOptions {
   int64_t chunk;    /* dynamic: cells of a chunk; 0: 32, or fewer if there are fewer */
 } SNodeOptions;
 
-/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one for all axes) or one each; a
- * hash has none. Errors, each with one sentence: a laid-out tree (naming fixed_at), unknown or
- * repeated letters, sizes below 1, products that no memory can hold, an axis of a dynamic or hash
- * node that is divided above, nodes below a dynamic one. NULL with err on failure. */
+/* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one size for all axes) or one per
+ * axis; a hash has no sizes. Errors, each with one sentence: a laid-out tree (naming fixed_at),
+ * unknown or repeated letters, sizes below 1, products that no memory can hold, an axis of a
+ * dynamic or hash node that is divided above, nodes below a dynamic one. NULL with err on
+ * failure. */
 SNode *snode_add(SNode *parent, SNodeKind kind, const char *axes, const int64_t *sizes,
                  int size_count, const SNodeOptions *options, Error *err);
-/* Places a field: returns its row in node->components, or -1 with err. */
+/* Places a field; returns its index in node->components, or -1 with err. */
 int snode_place(SNode *node, Type type, const char *name, Error *err);
-/* Number `part` of a field whose elements are vectors or structs (of `types`, else NULL); they are
- * placed one after the other. */
+/* Places number `part` of a field whose elements are vectors or structs (of `types`, else NULL);
+ * the numbers must be placed in order. */
 int snode_place_part(SNode *node, const TypeTable *types, Type whole, int part, const char *name,
                      Error *err);
 /* Computes every size and offset; `fixed_at` is the position in the user's program. Idempotent. */
@@ -158,7 +158,7 @@ bool snode_layout(SNodeTree *tree, const char *fixed_at, Error *err);
 
 const char *snode_kind_text(SNodeKind kind);
 bool snode_kind_parse(Str text, SNodeKind *kind);
-bool snode_has(const SNode *node, int facts); /* all of them */
+bool snode_has(const SNode *node, int facts); /* does it have all of these facts? */
 static inline bool snode_is_managed(const SNode *node) { return snode_has(node, SNODE_NODES); }
 static inline bool snode_has_slots(const SNode *node) { return snode_has(node, SNODE_SLOTS); }
 static inline bool snode_has_lists(const SNode *node) { return snode_has(node, SNODE_LISTS); }
@@ -173,24 +173,24 @@ static inline int64_t snode_extent(const SNode *node, int position) {
   return node->shape[position] ? node->shape[position] : INT64_MAX;
 }
 
-/* level.c: the nearest node level, the deepest SNode at or above `node` whose cells are in nodes,
- * or NULL. `active` loops go by its nodes. */
+/* level.c: the nearest node level: the deepest SNode at or above `node` whose cells are in nodes,
+ * or NULL. Loops over active cells visit its nodes. */
 const SNode *snode_node_level(const SNode *node);
-/* The nearest sparse level, the deepest SNode at or above `node` whose cells can be inactive, or
- * NULL: a cell of `node` is active if that of its sparse level is. */
+/* The nearest sparse level: the deepest SNode at or above `node` whose cells can be inactive, or
+ * NULL. A cell of `node` is active if its cell on the sparse level is. */
 const SNode *snode_sparse_level(const SNode *node);
 /* Is there a bitmasked SNode at or above `node`, below `above` (NULL: the root)? */
 bool snode_is_masked(const SNode *node, const SNode *above);
-/* Cells of the level along an axis, over the whole tree; along an unbounded axis, in one cell of
- * the hash. */
+/* Cells of the level along an axis, over the whole tree; along an unbounded axis, within one cell
+ * of the hash. */
 int64_t snode_cells_along(const SNode *node, int axis);
 /* Position of `axis` in node->level_axes, or -1. */
 int snode_axis_position(const SNode *node, int axis);
 /* Does the SNode itself divide the axis? */
 bool snode_divides(const SNode *node, int axis);
 /* After layout: how many cells of the level `below`, along one of its axes, are in one cell of
- * `node`, at or above it. An index of `below` divided by that is an index of `node`; along the axis
- * of a list, of a chunk. */
+ * `node`, at or above it; along the axis of a list, in one chunk. An index of `below` divided by
+ * that is an index of `node`. */
 int64_t snode_divisor(const SNode *node, const SNode *below, int axis);
 
 /* print.c: a drawing, one line per node, with sizes after layout: what `tostring(tree)` shows. */
