@@ -9,7 +9,7 @@ Exprs call_arguments(Sema *s, Expr *e) {
   return arguments;
 }
 
-/* The numbers that a vector or matrix is made of, out of their tables. */
+/* Collects the numbers of a vector or matrix from its, perhaps nested, tables. */
 static void add_items(Sema *s, const Exprs *list, Exprs *items) {
   for (int i = 0; i < list->count; i++) {
     if (list->items[i]->kind == AST_TABLE)

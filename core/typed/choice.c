@@ -9,7 +9,7 @@ bool choice_is(Sema *s, const Expr *e) {
   return e->kind == AST_TERNARY || (e->kind == AST_OR && !is_bool(s, e));
 }
 
-/* `is_last`: nothing follows, so e is a value and not a condition with one. */
+/* `is_last`: no arm follows, so e is a value instead of a condition with a value. */
 static void add_arms(Sema *s, Expr *e, bool is_last, Choices *arms) {
   Expr *inner = sema_strip(e);
   if (inner->kind == AST_OR && !is_bool(s, inner)) {
@@ -42,7 +42,7 @@ static bool is_cheap_call(Sema *s, const Expr *e) {
            builtin->form != FORM_ARRAY));
 }
 
-/* No effect, no element and no slow function: both sides of a choice may be computed. */
+/* Without an effect, an element or a slow function: so both sides of a choice may be computed. */
 bool choice_is_cheap(Sema *s, const Expr *e) {
   if (s->input->debug) return e->kind == AST_NUMBER; /* a check has an effect */
   bool is_part = e->entity.kind == ENTITY_PART;

@@ -1,5 +1,6 @@
-/* constant.c - integers that the text alone settles: what is outside of a type or of a vector there
- * is an error while the kernel is compiled. Sums and products only where an int64_t holds them. */
+/* constant.c - integers that are known from the text alone, so that one outside a type's range or a
+ * vector's bounds is an error at compile time. Sums and products are computed only if an int64_t
+ * holds them. */
 #include "typed/typed.h"
 
 static bool of_number(const Expr *e, SemaInteger *out) {

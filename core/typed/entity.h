@@ -8,7 +8,7 @@
 #include "typed/ty.h"
 
 typedef enum EntityKind {
-  ENTITY_NONE,     /* the kernel failed before */
+  ENTITY_NONE,     /* an earlier failure left it unknown */
   ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
   /* a launch argument: a captured number or a parameter that is never assigned */
   ENTITY_ARGUMENT,
@@ -17,8 +17,8 @@ typedef enum EntityKind {
   ENTITY_PART,     /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]`
                       `p.mass`; can be assigned where `left` can */
   ENTITY_ITEM,     /* a counted array's value with all its indices: a value that can be assigned */
-  ENTITY_ITEM_ROW, /* with some of several */
-  ENTITY_FIELD,    /* or an array: with fewer than all of its indices */
+  ENTITY_ITEM_ROW, /* the same with only some of its indices */
+  ENTITY_FIELD,    /* a field or an array with fewer than all of its indices */
   ENTITY_NODE,
   ENTITY_SHAPE,    /* x.shape, x.offset */
   ENTITY_TYPE,
@@ -43,12 +43,12 @@ typedef enum Algebra {
   ALGEBRA_TRACE,
   ALGEBRA_DETERMINANT,
   ALGEBRA_INVERSE,
-  ALGEBRA_SUM,       /* to ALL: one of all numbers of a value */
+  ALGEBRA_SUM,       /* to ALL: reductions of all numbers of a value */
   ALGEBRA_LEAST,
   ALGEBRA_MOST,
   ALGEBRA_ANY,
   ALGEBRA_ALL,
-  ALGEBRA_CLAMP,     /* from here on number by number */
+  ALGEBRA_CLAMP,     /* from here on elementwise */
   ALGEBRA_HADAMARD,
   ALGEBRA_MIX,
   ALGEBRA_STEP,
@@ -82,8 +82,8 @@ typedef enum BuiltinForm {
   FORM_SHAPER, /* rg.vec, rg.mat, rg.array_type: makes a type */
   FORM_ARRAY, /* counted arrays: arrays.c. Of a new one, Call.cast is its type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
-  FORM_RANDOM, /* what it draws is in Expr.random */
-  FORM_SAY, /* print, assert, error: a statement; what it says is in Expr.said */
+  FORM_RANDOM, /* Expr.random says what it draws */
+  FORM_SAY, /* print, assert, error: a statement; the message is in Expr.said */
   FORM_NATIVE, /* of an extension in C: Builtin.native */
   FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
@@ -91,10 +91,10 @@ enum { NATIVE_MOST = 6 }; /* RT_NATIVE_VALUES */
 
 typedef struct Native { /* a function of an extension in C */
   int number, id;        /* the runtime's; the host's own */
-  Type result;           /* a number, an array of such; NONE: it has none */
+  Type result;           /* a number or an array of numbers; NONE: no result */
   int count;
   Type parameters[NATIVE_MOST];
-  bool has_others;       /* or too many parameters: kernels cannot call it */
+  bool has_others;       /* it has other types or too many parameters: kernels cannot call it */
 } Native;
 
 typedef struct Builtin {
@@ -126,17 +126,17 @@ typedef struct ArrayUse {
   const char *name;
   Type type;             /* of an element */
   int extents;           /* the LaunchArg that is its shape */
-  int header;            /* 1 + that of it as a value; 0: it is not used so */
+  int header;            /* 1 + the LaunchArg of its header, if it is used as a value; else 0 */
   int number;            /* in kernel->arrays, once it is lowered */
 } ArrayUse;
 
-/* Which numbers of a value; count 0: all. */
+/* The selected numbers of a value; count 0: all. */
 typedef struct Parts {
   int count;
-  int first;             /* number k is first + at[k]; of a run, a struct's member, first + k */
+  int first;             /* number k is first + at[k]; in a run (a struct's member) first + k */
   bool is_run;
   uint8_t at[4];
-  Type type;             /* of a struct's member: as FieldRef.type; else NONE, that of the whole */
+  Type type;             /* of a struct's member: as FieldRef.type; else NONE, the whole's type */
 } Parts;
 
 static inline int parts_at(const Parts *parts, int k) {
@@ -144,20 +144,20 @@ static inline int parts_at(const Parts *parts, int k) {
   return parts->first + (parts->is_run ? k : parts->at[k]);
 }
 
-/* What has indices, as the kernel names it: a field, an SNode, an array, an element. Its home is a
- * level of a tree or an array. */
+/* Something with indices, as the kernel names it: a field, an SNode, an array, an element. It
+ * belongs to a level of a tree or to an array. */
 typedef struct FieldPeers FieldPeers;
 
 typedef struct FieldRef {
   const SNode *node;     /* NULL: in an array, */
   const ArrayUse *array; /* this one; else NULL */
-  /* ELEMENT, FIELD: the first of them, where an element has several numbers; 0 in an array */
+  /* ELEMENT, FIELD: the component of an element's first number; 0 in an array */
   int component;
   const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
-  bool is_watched;       /* what is not finite may not be written to it */
-  bool is_movable;       /* launches say where its elements are: SemaValue */
+  bool is_watched;       /* writing a number that is not finite is an error */
+  bool is_movable;       /* each launch passes the place of its elements: SemaValue */
   int indexed;           /* indices it already has */
-  const FieldPeers *peers; /* the first index chooses one of these, which are only read; NULL */
+  const FieldPeers *peers; /* the first index selects one of these, which are read-only; or NULL */
   SemaArg source;        /* the capture or parameter it comes from */
   Type type;             /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
 } FieldRef;
@@ -176,7 +176,7 @@ typedef struct ShapeRef {
   Parts axes;
 } ShapeRef;
 
-/* x.shape has so many numbers. */
+/* The number of indices of an element, which is the length of x.shape. */
 static inline int field_rank(const FieldRef *field) {
   return field->array ? field->array->of.axis_count : field->node->rank + (field->peers != NULL);
 }
@@ -186,14 +186,15 @@ typedef struct LaunchArgRef {
   Parts parts;           /* names after it: `dt.yx` of a captured vector */
 } LaunchArgRef;
 
-/* The number of functions that capture nothing and know the names of `rg` (library/). */
+/* The function number of library functions: they capture nothing and see the names of `rg`. */
 enum { FUNCTION_LIBRARY = -1 };
 typedef struct FunctionRef {
   SemaArg source;
   const AstFunction *text; /* NULL: not known */
   const Source *source_text;
   int number;              /* its free names are paths of this function */
-  /* made inside a function of the kernel, or (NULL) the kernel itself: it sees the locals there */
+  /* defined inside a function of the kernel, or (NULL) in the kernel itself, whose locals it
+   * sees */
   bool is_inner;
   struct Inline *within;
 } FunctionRef;
@@ -202,7 +203,7 @@ typedef struct List List;           /* resolve */
 typedef struct ListIndex ListIndex;
 typedef struct ListRef {
   const List *list;
-  ListIndex *index;  /* a row of it: the run-time indices so far, the last one; NULL: none */
+  ListIndex *index;  /* of a row: the last of the run-time indices so far; NULL: none */
 } ListRef;
 
 typedef struct Record Record;       /* nodes.h */
@@ -211,7 +212,7 @@ typedef struct OtherRef {
   SemaArg source;
   SemaValueKind value;
   const char *what;      /* "a string" */
-  bool is_missing;       /* nil: a parameter that the call does not give */
+  bool is_missing;       /* nil: a parameter without an argument */
 } OtherRef;
 
 /* One struct per kind that needs one. */
@@ -229,7 +230,7 @@ typedef struct Entity {
     Type type;           /* TYPE: type_base of it */
     const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not have */
     FunctionRef function;   /* FUNCTION */
-    SemaArg table;       /* TABLE: the capture or parameter it is */
+    SemaArg table;       /* TABLE: the capture or parameter that passes it */
     ListRef list;        /* LIST */
     const Record *record; /* RECORD */
     OtherRef other;      /* OTHER */
@@ -242,7 +243,7 @@ struct FieldPeers {
   Entity *of;            /* FIELD */
 };
 
-/* Of an AST_INDEX: is it `x.shape[0]`? */
+/* Is an AST_INDEX `x.shape[0]`? */
 static inline bool entity_is_extent(const Entity *entity) {
   return entity->kind == ENTITY_CONSTANT || entity->kind == ENTITY_ARGUMENT;
 }
@@ -254,7 +255,7 @@ static inline const FieldRef *field_of(const Entity *entity) {
   return &entity->field;
 }
 
-/* -- what a call is ---------------------------------------------------------------------------- */
+/* -- calls ------------------------------------------------------------------------------------- */
 
 typedef enum CallKind {
   CALL_NONE,       /* none of these: a user's function is `inlined` */
@@ -266,7 +267,7 @@ typedef enum CallKind {
 typedef struct MethodCall {
   const Method *method;
   Entity object;         /* a FIELD or a NODE */
-  int taken;             /* of a list: how many arguments name the list */
+  int taken;             /* of a list: the number of arguments that select the list */
   int component;         /* of a list: the first one returned */
   Type type;             /* of the result */
 } MethodCall;

@@ -1,5 +1,5 @@
-/* input.h - what a kernel is compiled from: its Ast, and the values of its free names and
- * parameters in this launch.
+/* input.h - the input of a compile: a kernel's Ast, and the values of its free names and parameters
+ * in this launch.
  *
  * Free names are *paths*: a name and the dots after it ("dt", "self.grid.dt", "rg.range",
  * "math.sin", "x.shape", "t.#1" for t[1] and "t.#" for the length of a list), one entry per
@@ -22,14 +22,14 @@ typedef struct SemaPath {
   bool is_static;       /* a number or bool there is part of the pattern */
   /* 0: the kernel's; n: captured by function n (SemaInput.functions) */
   int function;
-  /* 1 + the number of an earlier path that reads the same variable, as the host knows; 0: none */
+  /* 1 + the number of an earlier path for which the host reports the same variable; 0: none */
   int joined;
-  uint8_t whole;        /* SemaWhole, once a variant took its whole number for an integer */
+  uint8_t whole;        /* SemaWhole, once a variant has compiled its whole number as an integer */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 
 /* The value of a path or parameter in this launch. */
-/* Of a number, by all launches so far: what loops may count it as. */
+/* The values of a number in all launches so far: can loops treat it as an integer? */
 typedef enum SemaWhole { WHOLE_UNKNOWN, WHOLE_I32, WHOLE_I64, WHOLE_NOT } SemaWhole;
 typedef enum SemaValueKind {
   VALUE_NIL,
@@ -47,19 +47,19 @@ typedef enum SemaValueKind {
   VALUE_VECTOR,  /* or matrix, or struct: `name` is its type's */
   VALUE_FUNCTION,
   VALUE_TABLE,
-  VALUE_OTHER /* refused by name; `name` says what it is ("a function", "a thread") */
+  VALUE_OTHER /* refused; `name` describes it ("a function", "a thread") */
 } SemaValueKind;
-/* of a vector of floats; of integers */
+/* a number of a vector: of floats, or of integers */
 typedef union SemaPart { double f64; uint64_t bits; } SemaPart;
-/* An array, as far as kernels are compiled for it. */
+/* What kernels are specialised for about an array. */
 typedef struct SemaArray {
   int number;      /* which of the launch's: equal numbers are one array */
   int axis_count;
   bool is_wide;    /* it may have more elements than IR_NARROW */
   bool is_strided;
   bool is_pitched; /* only along axis 0: the others are row-major without gaps */
-  bool is_shared;  /* its elements may also be reached in another way: see IrArray */
-  bool is_constant; /* only read */
+  bool is_shared;  /* its elements may have an alias: see IrArray */
+  bool is_constant; /* read-only */
   bool is_empty;   /* an extent is 0 */
   int64_t shape[SNODE_MAX_AXES]; /* may be read where the value `is_static` */
 } SemaArray;
@@ -67,14 +67,15 @@ typedef struct SemaValue {
   SemaValueKind kind;
   int depth;            /* names of the path used; 0 for parameters */
   int joined;           /* 1 + the number of an earlier path that gave this number; 0: none */
-  /* BUILTIN "math.sin", TYPE "f32", OTHER; own name of a field, node, array for messages; STRING,
-   * where it is static: itself */
+  /* BUILTIN "math.sin", TYPE "f32", OTHER; field, node, array: its own name, for messages; STRING:
+   * the text, if it is static */
   const char *name;
   const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
   int component;        /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
-  bool is_watched;      /* FIELD: what is not finite may not be written to it */
-  bool is_movable;      /* FIELD: each launch says which of the twins it is (SNodeComponent) */
+  bool is_watched;      /* FIELD: writing a number that is not finite is an error */
+  bool is_movable;      /* FIELD: each launch selects it among interchangeable fields
+                         * (SNodeComponent) */
   Type type;            /* FIELD: of an element; its numbers are consecutive components; ARRAY */
   SemaArray array;
   int function;         /* FUNCTION: its number if its source is known; else 0 */
@@ -95,14 +96,14 @@ typedef enum SemaArgKind {
   ARG_HEADER,  /* of an array that is used as a value: the address of its counted header */
   ARG_PLACE    /* of a field: the offset of its elements in a cell's memory */
 } SemaArgKind;
-/* A capture or parameter, or what a launch passes of it. */
+/* A capture or parameter, or one number that a launch passes for it. */
 typedef struct SemaArg {
   bool is_parameter;
   int index;
   int part;
   SemaArgKind kind;
 } SemaArg;
-/* What was missing when the compile failed: the host may supply it and try again. */
+/* Input that was missing when the compile failed: the host may supply it and try again. */
 typedef struct SemaWants {
   SemaPaths paths;      /* more values: `self.dt` of a table passed to a function */
   VEC(SemaArg) statics; /* these values at compile time */

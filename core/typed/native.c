@@ -1,5 +1,5 @@
-/* native.c - functions of extensions in C, as a host captures them: BUILTIN by a text that has all
- * of them.
+/* native.c - functions of extensions in C as captured values: a BUILTIN whose name describes the
+ * function.
  *
  *     extension 3 7 f64(f64,i32) sample.stir       the runtime's number, the host's, types, name */
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int type_length(const char *text, const char *ends) {
   return (int)strcspn(text, ")") + (text[strcspn(text, ")")] == ')');
 }
 
-/* NONE with has_others: it is neither a number nor an array of numbers. */
+/* NONE, and sets has_others, if the type is neither a number nor an array of numbers. */
 static Type read_type(Native *native, TypeTable *types, const char **text, const char *ends) {
   int length = type_length(*text, ends), before = (int)strlen(array_prefix);
   Str name = {*text, length};

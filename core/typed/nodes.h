@@ -1,8 +1,9 @@
 /* nodes.h - the typed tree: resolve builds it from the Ast, later stages complete it.
  *
- * A node mirrors the Ast node it was made from (`ast`) and holds everything found out about it.
- * Calls of user functions hold their expansion, static loops are blocks of their iterations, so
- * each node means one thing. Later stages add facts but do not change the structure. */
+ * A node mirrors the Ast node it was made from (`ast`) and holds everything found out about it. A
+ * call of a user function holds its expansion, and a static loop is a block of its iterations, so
+ * each node has one meaning and one type. Later stages add facts but do not change the
+ * structure. */
 #ifndef RG_TYPED_NODES_H
 #define RG_TYPED_NODES_H
 
@@ -20,7 +21,7 @@ typedef VEC(Expr *) Exprs;
 typedef VEC(Stmt *) Block;
 typedef VEC(Local *) Locals;
 
-/* -- what print, assert and error say ---------------------------------------------------------- */
+/* -- messages of print, assert and error ------------------------------------------------------- */
 
 typedef struct SaidPiece {
   SemaPieceKind kind;
@@ -28,14 +29,14 @@ typedef struct SaidPiece {
   SemaArg string;      /* STRING */
   Expr *value;         /* VALUE */
   const char *format;  /* "%5.2f"; NULL: as tostring shows it */
-  bool is_joined;      /* by `..`, which takes strings and numbers alone */
+  bool is_joined;      /* by `..`, which takes only strings and numbers */
 } SaidPiece;
 
 typedef struct Said {
   ErrorCode code;      /* of the failure; NONE: print */
-  Expr *condition;     /* assert: it says something if this does not hold */
+  Expr *condition;     /* assert: it fails if this is false */
   VEC(SaidPiece) pieces;
-  bool calls;          /* its values call something: computed whatever the condition */
+  bool calls;          /* its values contain a call, so they are computed unconditionally */
   int message;         /* lower: its number in the output */
 } Said;
 
@@ -44,11 +45,12 @@ typedef struct Said {
 typedef enum RandomForm { RANDOM_UNIFORM, RANDOM_WITHIN, RANDOM_NORMAL } RandomForm;
 typedef struct RandomCall {
   RandomForm form;
-  Type type;           /* as written; NONE: what the bounds have, or a float that its use decides */
+  Type type;           /* as written; NONE: from the bounds, or a float type by its use */
   Expr *low, *high;    /* WITHIN */
 } RandomCall;
 
-/* Whether the iterations of a loop, or the host region, draw numbers; also in serial loops. */
+/* Do the iterations of a loop, or the host region, draw numbers? has_turns: also in serial
+ * loops. */
 typedef struct RandomUse { bool is_used, has_turns; } RandomUse;
 
 /* -- expressions ------------------------------------------------------------------------------- */
@@ -70,19 +72,19 @@ struct Expr {
   Entity entity;
   Call call;           /* CALL, METHOD */
   Inline *inlined;     /* a call of a user function */
-  bool is_truth;       /* AND: by its left side, and by a right side that is a boolean */
-  int result;          /* which of its results is the value: `f(x).pos` */
-  Invocation *invoked; /* of one that calls itself */
-  /* INDEX: of a captured list. What it leads to stands here, and its index is no field's */
+  bool is_truth;       /* AND: tests a value that may be nil: true unless nil or false */
+  int result;          /* the number of the result that is the value: `f(x).pos` */
+  Invocation *invoked; /* a call of a recursive function */
+  /* INDEX: of a captured list. The node holds the item itself; the index is not that of a field */
   bool is_item;
   Locals popped;       /* node:pop(i): a variable for each field */
   Said *said;          /* a call of print, assert, error */
   RandomCall random;   /* a call of FORM_RANDOM */
-  int64_t random_word; /* lower: the first word that it takes, + 1 */
+  int64_t random_word; /* lower: 1 + the first random word that it uses */
   /* infer: */
   PartialType ty;
-  bool is_rounded;     /* a call of FORM_ROUND whose whole number is needed as an integer */
-  Type at;             /* check: the type it is computed in */
+  bool is_rounded;     /* a call of FORM_ROUND whose result is needed as an integer */
+  Type at;             /* check: the type in which it is computed */
 };
 
 /* The builtin that is called; NULL: not a builtin. */
@@ -97,21 +99,21 @@ static inline const MethodCall *method_of(const Expr *e) {
 
 /* -- variables and launch arguments ------------------------------------------------------------ */
 
-/* Why a place needs an integer. */
+/* The reason why a number must be an integer. */
 typedef struct Why {
   /* "which indexes '%s'": of `name`, or without one; notes say "it indexes 'x' here" */
   const char *clause;
   const char *name;
   const Expr *at;
   const Source *source;
-  bool is_guess;         /* an integer would do, and it was a whole number so far */
+  bool is_guess;         /* not required, but its values were whole numbers so far */
 } Why;
 
 struct Local {
   Str name;
   Pos pos;
   int id;                /* unique in the kernel */
-  /* made for an expanded call or iteration: others may have the same name */
+  /* made for an expanded call or iteration, so other locals may have the same name */
   bool is_repeated;
   const AstExpr *annotation;
   bool is_const, is_loop_variable, is_parameter;
@@ -125,28 +127,28 @@ struct Local {
   bool is_annotated;     /* `type` comes from its annotation */
   bool is_alias;         /* refers to `alias`, which is not a value */
   Entity alias;
-  bool is_demanded;      /* reaches a place that needs an integer: */
+  bool is_demanded;      /* its value is used where an integer is required: */
   Why why;
-  const Expr *given;     /* what determined its type; in this source: */
+  const Expr *given;     /* the expression that determined its type; in this source: */
   const Source *given_source;
   bool is_seen;          /* its declaration was reached */
-  Stmt *declaration;     /* a local statement, to which what is found out later is added */
-  Local *presence;       /* whether it has a value; NULL: nothing asked. resolve/maybe.c */
+  Stmt *declaration;     /* its `local` statement, which later findings extend */
+  Local *presence;       /* a bool: has it a value? NULL if nothing asks. resolve/maybe.c */
   bool begins_nil;       /* declared without a value */
-  Block assignments;     /* before something asked */
+  Block assignments;     /* those resolved before the first question about its presence */
   /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
   int loop;              /* number of the parallel loop that declares it; 0: host region */
-  /* the last parallel loop that reduces it, and that reads it, as far as that is resolved */
+  /* the last parallel loop, among those resolved so far, that reduces it, and that reads it */
   int reduced_in, read_in;
   IrUpdate *reduced_by;  /* each of its numbers */
   const Expr *initial;   /* its value, if declared with one and never assigned again */
   const struct Static *known; /* its value, in a function that rg.static runs */
 };
 
-/* A table whose values are locals of their own; what is no value is an alias there: a table in it,
- * a field. The text of the kernel has no names for these locals, and passes see none of the
- * table. */
+/* A table whose values are locals of their own (scalar replacement). A member that is not a value,
+ * a table or a field, is an alias. The locals have no names in the kernel's text, and passes never
+ * see the table. */
 typedef struct RecordItem {
   Str name;              /* empty: the next number, from 1 */
   Local *local;
@@ -167,23 +169,23 @@ typedef struct LaunchArg {
   Why why;               /* of an integer */
   /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
   Type met;
-  int use_count;         /* after check; of these go straight into integers of type `stored`: */
+  int use_count;         /* after check; this many uses go straight into integers of `stored`: */
   Exprs stores;
   Type stored;
-  bool is_compared;      /* after check: with anything, which may guard a store */
+  bool is_compared;      /* after check: it is compared with anything, which may guard a store */
   int arg;               /* kernel->args, -1: not used */
 } LaunchArg;
 
-/* A launch argument goes into integers that hold less than its type. */
+/* A launch argument is stored into integers narrower than its type. */
 typedef struct Limit {
   int launch_arg;
   Type type;
-  bool is_negated;       /* its negative does */
+  bool is_negated;       /* its negative is stored */
   const Expr *at;
   const Source *source;  /* that `at` is in */
 } Limit;
 
-/* It gets values besides that of its declaration. */
+/* Is it assigned after its declaration? */
 static inline bool local_is_variable(const Local *local) {
   return local->is_assigned || local->is_part_assigned;
 }
@@ -209,8 +211,8 @@ typedef struct LoopHead {
   RandomUse random;       /* parallel */
   Type index;             /* after check */
 } LoopHead;
-/* Are its indices those of the whole simulation, on any number of ranks? So it draws the same
- * random numbers on all of them. */
+/* Does it run over the indices of the whole simulation, whatever the number of ranks? If so, its
+ * random numbers do not depend on that number. */
 static inline bool loop_is_global(const LoopHead *head) {
   return head->is_global || (head->node && head->node->tree->is_global);
 }
@@ -237,16 +239,17 @@ struct Stmt {
   int levels;
   LoopHead *head;        /* FOR_IN */
   Update *update;        /* an assignment that is one */
-  bool is_guess;         /* a numeric `for` over integers since its bounds were whole so far */
+  bool is_guess;         /* a numeric `for` over integers, as its bounds were whole so far */
   bool draws;            /* a serial loop in which random numbers are drawn */
-  bool is_broken;        /* it failed; */
-  bool is_head_broken;   /* its conditions or bounds did, while its bodies were resolved */
+  bool is_broken;        /* it failed */
+  bool is_head_broken;   /* its conditions or bounds failed; its bodies were resolved */
 };
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-/* The indices of a constant table, each an i64, for which a function returns the value there: zero
- * outside. It consists of `if index < number then .. else .. end` and returns. */
+/* A generated function that looks up a constant table: its parameters are the indices, each an i64,
+ * and it returns the value there, or zero out of bounds. Its body is a search tree of
+ * `if index < number then .. else .. end` and returns. */
 typedef struct Lookup {
   int levels;
   const int *lengths;           /* by level: that of the longest list, whose indices start at 1 */
@@ -254,13 +257,13 @@ typedef struct Lookup {
 
 /* A call of a user function, expanded in place for this call alone.
  *
- *     f(x + 1, y)      parameters given x + 1, y; the body; results as locals, read by what
- *                      stands around
+ *     f(x + 1, y)      parameters initialised with x + 1, y; the body; results as locals, which the
+ *                      surrounding expression reads
  *
- * So each call has the types of its own arguments, anything but a number (a field, a table, another
- * function) is passed by name, and parallel loops of a function called from the host region are the
- * kernel's. The function's captures are paths of its own, under its `number`.
- * One that calls itself is expanded too, but apart: its body is that of a function of the IR. */
+ * So each call has the types of its own arguments. Everything except numbers (a field, a table,
+ * another function) is passed by name, and parallel loops of a function called from the host region
+ * are loops of the kernel. The function's captures are paths of its own, under its `number`.
+ * The body of a recursive function is expanded once, as a function of the IR. */
 struct Inline {
   const Lookup *lookup;         /* its parameters are the indices of a constant table; or NULL */
   Inline *outer;                /* the function it is called in; NULL: the kernel */
@@ -270,7 +273,7 @@ struct Inline {
   Block body;
   const Source *source;
   int number;                   /* its free names are paths of this function */
-  int height;                   /* of its tree and those around it */
+  int height;                   /* of its tree plus the enclosing trees */
   const char *name;
   const Expr *call;
   Exprs arguments;              /* one per parameter */
@@ -278,7 +281,7 @@ struct Inline {
   Block returns;                /* with values */
   Locals presences;             /* the last results: whether one of the others has a value */
   Locals returned;              /* the same as the text returns them: a record is one */
-  bool keeps_first;             /* the call's value is another result: the first is read apart */
+  bool keeps_first;             /* the call's value is another result; the first is kept, too */
   bool is_pick;                 /* returns one of its parameters by the first: record_pick.c */
   const Stmt *first_return;
   int loop;                     /* parallel loop that calls it */
@@ -288,13 +291,13 @@ struct Inline {
   const Source *call_source;    /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
   bool is_called;
-  bool is_static;               /* nor called: rg.static runs it */
+  bool is_static;               /* neither expanded nor called: rg.static interprets it */
   int ordinal;                  /* its place in Sema.functions */
   int32_t line;                 /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;
-  RandomUse random;             /* it draws, or calls what does, on from where its caller is */
-  bool says;                    /* it tells the iteration, or calls what does */
-  /* how many indices of the iteration each call passes; 0 where they differ; -1: none is known */
+  RandomUse random;             /* it, or a callee, draws; it continues the stream of its caller */
+  bool says;                    /* it, or a callee, prints the indices of the iteration */
+  /* the number of iteration indices that each call passes; 0 if they differ; -1: no call known */
   int axis_count;
 };
 
@@ -302,7 +305,7 @@ struct Inline {
 struct Recursive {
   const AstFunction *function;
   int number;
-  const Expr *call;             /* the call that closes the circle, in this source: */
+  const Expr *call;             /* the call that closes the cycle, in this source: */
   const Source *source;
   const char *cycle;            /* "'f' calls itself (line 3)" */
 };
@@ -312,9 +315,9 @@ struct Invocation {
   Inline *of;
   Exprs arguments;
   Locals results;
-  Inline *caller;               /* one that calls itself, too; else NULL */
+  Inline *caller;               /* the calling function if that is recursive, too; else NULL */
   RandomUse *random;            /* of the loop or function that calls it */
-  int axis_count;               /* of the iteration that does */
+  int axis_count;               /* of the iteration that calls it */
 };
 
 /* One arm of `c and a or d and b or e`; the last has no condition. */

@@ -8,7 +8,7 @@
 /* A piece of a message. */
 typedef enum SemaPieceKind {
   PIECE_TEXT,
-  PIECE_STRING, /* captured, or a parameter: what it is at the launch */
+  PIECE_STRING, /* captured, or a parameter: its text at the launch */
   PIECE_VALUE   /* its numbers are operands of the PRINT or FAULT */
 } SemaPieceKind;
 typedef struct SemaPiece {
@@ -28,19 +28,19 @@ typedef struct SemaCallPlace {
   int32_t width;
 } SemaCallPlace;
 
-/* An access that the race detector hears of. */
+/* An access that is reported to the race detector. */
 typedef enum SemaTouchKind { TOUCH_NONE, TOUCH_READ, TOUCH_WRITE, TOUCH_UPDATE } SemaTouchKind;
 typedef struct SemaTouch {
   SemaTouchKind kind;
   int iteration_axes, element_axes; /* of the two, packed: lower/touch.c */
 } SemaTouch;
 
-/* What launches may say: PRINT and FAULT `k` of the IR name row k. Their operands: the numbers of
- * its values in order, then the indices of the iteration. */
+/* A message of launches: PRINT and FAULT `k` of the IR refer to row k. Their operands are the
+ * numbers of its values in order, then the indices of the iteration. */
 typedef struct SemaMessage {
   ErrorCode code;         /* of a FAULT; NONE: printed */
-  /* of a race, which the device faults with: site of the other access, both iterations, element;
-   * its only piece is what the text calls the field */
+  /* of a race. The device's fault has the site of the other access, both iterations, the element;
+   * the only piece is the field's name in the text */
   SemaTouch touch;
   VEC(SemaPiece) pieces;
   const char *hint;       /* or NULL */
@@ -50,18 +50,18 @@ typedef struct SemaMessage {
   int32_t width;
   VEC(SemaCallPlace) calls; /* innermost first */
 } SemaMessage;
-/* Why an argument is an integer; clause NULL: it is not, or it was one from the start. */
+/* Why an argument became an integer; clause NULL: it did not, or it was one from the start. */
 typedef struct SemaWhy {
   const char *clause;          /* "which indexes 'x'" */
   const Source *source;
   Pos pos;
   int32_t width;
 } SemaWhy;
-/* What a number argument must fit besides its own type. */
+/* A further type that a number argument must fit. */
 typedef struct SemaLimit {
   int arg;                     /* among kernel->args */
   Type type;
-  bool is_negated;             /* its negative must */
+  bool is_negated;             /* its negative must fit */
   const Source *source;
   Pos pos;
   int32_t width;
@@ -80,7 +80,7 @@ typedef struct SemaOutput {
   VEC(SemaArg) levels;         /* parallel to kernel->levels */
   VEC(SemaMessage) messages;
   VEC(SemaLimit) limits;
-  VEC(SemaArg) wholes;         /* numbers that are integers as they were whole so far */
+  VEC(SemaArg) wholes;         /* numbers compiled as integers, as they were whole so far */
 } SemaOutput;
 
 #endif

@@ -45,7 +45,7 @@ static Error place(const Source *source, Pos pos, int width, ErrorCode code, con
   return error;
 }
 
-/* Which calls lead to a called function's source; the outermost one places the error. */
+/* The calls that lead to a called function's source; errors are ordered by the outermost one. */
 static void add_calls(Sema *s, Diag *diag) {
   for (const Inline *in = s->frame; in; in = in->outer) {
     if (!in->call) continue;
@@ -121,7 +121,7 @@ static void poison_local(Local *local) {
   local->is_seen = local->is_poisoned = true;
 }
 
-/* A local that gets a value elsewhere too keeps what is known of it. */
+/* A local that is also assigned elsewhere keeps its known facts. */
 static void poison_target(Sema *s, const Expr *target) {
   while (target->kind == AST_PAREN || target->kind == AST_FIELD || target->kind == AST_INDEX)
     target = target->left;

@@ -1,4 +1,4 @@
-/* shape.c - how many numbers a value has, and what a part is a part of. */
+/* shape.c - the number of numbers of a value, and the whole that a part belongs to. */
 #include "typed/typed.h"
 
 /* "struct{pos:vec3,mass:f32}" as messages have it: a struct {pos: vec3, mass: f32}. */

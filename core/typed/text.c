@@ -51,7 +51,7 @@ static bool is_same_list(const Exprs *a, const Exprs *b) {
   return true;
 }
 
-/* A call may return something else each time, so nothing with a call in it equals anything. */
+/* A call may return a different value each time, so an expression with a call equals nothing. */
 bool sema_is_same(const Expr *a, const Expr *b) {
   if (a->kind != b->kind || a->op != b->op || a->local != b->local) return false;
   if (a->kind == AST_CALL || a->kind == AST_METHOD || a->kind == AST_FUNCTION ||

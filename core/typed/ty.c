@@ -60,7 +60,7 @@ Type ty_complete(Sema *s, PartialType ty, Type want) {
   return ty_default_type(s, ty);
 }
 
-/* A bit operator's operand: a number still open will become an integer, a float is refused
+/* A bit operator's operand: a number of unknown type will become an integer; a float is refused
  * later. */
 static PartialType as_integer(PartialType ty) { return ty_is_integer(ty) ? ty : ty_of(TYPE(I32)); }
 

@@ -24,7 +24,7 @@ typedef struct PartialType {
   bool is_negative; /* LITERAL */
 } PartialType;
 
-/* How many numbers a value has, its Shape, is kept apart from the type of one of them. Shapes
- * follow from the source alone, so resolve knows them all. */
+/* A value's Shape, the number and arrangement of its numbers, is separate from the type of one of
+ * them. Shapes follow from the source alone, so resolve knows them all. */
 
 #endif

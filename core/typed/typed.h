@@ -1,4 +1,4 @@
-/* typed.h - a kernel on its way from Ast to IR, and the questions every stage asks about its typed
+/* typed.h - a kernel on its way from Ast to IR, and the queries that the stages share on its typed
  * tree (nodes.h).
  *
  * Failures are sticky up to the end of a statement: the first is recorded (report.c) and sets
@@ -34,10 +34,10 @@ typedef struct Sema {
   Type default_float;
   Locals locals;        /* by id: in creation order */
   VEC(Recursive) recursive; /* functions that call themselves, as found so far */
-  VEC(Inline *) functions;  /* of these, by what they are passed besides numbers */
+  VEC(Inline *) functions;  /* their copies: one for each set of arguments that are not numbers */
   VEC(LaunchArg) launch_args;
   VEC(Limit) limits;
-  int conditions;       /* check: how many enclose the statement */
+  int conditions;       /* check: the number of conditions around the statement */
   bool may_skip;        /* check: a statement before it may have left its block */
   VEC(ArrayUse *) arrays; /* by first use */
   int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
@@ -58,10 +58,10 @@ bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *fo
 /* fails silently: caused by another failure */
 bool sema_poison(Sema *s);
 bool sema_recover(Sema *s, Stmt *stmt);           /* the end of stmt: did it fail? */
-/* the end of its conditions or bounds; its bodies are resolved regardless */
+/* the same after its conditions or bounds; its bodies are resolved even if they failed */
 bool sema_recover_head(Sema *s, Stmt *stmt);
 bool sema_recover_apart(Sema *s);                    /* outside any statement */
-/* everything to err, in order; true if there is nothing */
+/* moves all failures to err, in order; true if there are none */
 bool sema_report(Sema *s);
 
 /* text.c */
@@ -75,15 +75,16 @@ bool sema_is_same(const Expr *a, const Expr *b);
 Expr *sema_strip(Expr *e);                    /* without parentheses around it */
 bool sema_is_constant(const Expr *e, double *value); /* a number as written, perhaps with a minus */
 
-/* constant.c: an integer that literals and layouts settle; is_pattern: hexadecimal, so its bits are
- * meant. follows_locals: through locals that never change, too. */
+/* constant.c: an integer that follows from literals and layouts; is_pattern: written in
+ * hexadecimal, so its bits are meant. follows_locals: looks through locals that never change,
+ * too. */
 typedef struct SemaInteger { bool is_negative, is_pattern; uint64_t size; } SemaInteger;
 bool sema_integer(const Expr *e, bool follows_locals, SemaInteger *out);
 bool sema_integer_fits(const SemaInteger *value, Type type);
 
 /* builtin.c */
 const Builtin *builtin_find(const char *name);
-/* native.c: is this captured name that of an extension's function? Then what that is. */
+/* native.c: does this captured name denote a function of an extension? If so, which. */
 bool native_is(const char *text);
 const Builtin *native_read(Scratch *scratch, TypeTable *types, const char *text);
 const Method *method_find(Str name);
@@ -116,7 +117,7 @@ static inline Shape shape_of(const Expr *e) { return e->entity.shape; }
 bool shape_fail_condition(Sema *s, const Expr *e);
 /* The value of a constant index; -1 if computed. */
 int shape_constant_index(const Expr *e);
-Expr *shape_root(Expr *e); /* what the parts are ultimately parts of */
+Expr *shape_root(Expr *e); /* the whole value of which e is a part, or a part of a part .. */
 /* Of an ITEM or ITEM_ROW: the expression whose value is the array. */
 Expr *array_of_item(Expr *e);
 /* Of one number of a local, an element, or a part of one: type_base of it. */
@@ -146,13 +147,13 @@ const char *ty_text(Sema *s, PartialType ty); /* "an f32", "a bool": for message
 /* choice.c */
 bool choice_is(Sema *s, const Expr *e);  /* `c and a or b` of numbers */
 Choices choice_arms(Sema *s, Expr *e);
-/* `x or 3` of a parameter that is given and is no bool: it is x */
+/* `x or 3` where the parameter x has an argument that is not a bool: it is x */
 bool default_is(const Expr *e);
 bool choice_is_cheap(Sema *s, const Expr *e); /* cheap enough to compute unconditionally */
 
 /* quotient.c */
-/* Is e, computed in the float type `at`, `x ^ 3`: a power with a whole exponent from -16 to 16 that
- * is written? It is a product then, in the order of lower_factors. */
+/* Is e, computed in the float type `at`, a power with a whole literal exponent from -16 to 16, such
+ * as `x ^ 3`? It is then computed as a product, in the order of lower_factors. */
 bool typed_factors(const Expr *e, Type at, int *exponent);
 /* the integer quotient behind e, also through a local; or NULL */
 Expr *typed_quotient(Sema *s, Expr *e);
