@@ -10,7 +10,8 @@ static inline uint64_t align_up(uint64_t value, uint64_t align) {
 }
 static inline bool is_power_of_two(uint64_t value) { return value && !(value & (value - 1)); }
 static inline int log2_floor(uint64_t value) { return 63 - __builtin_clzll(value | 1); }
-/* Most divisors are powers of two; a 64-bit division costs as much as ten other operations. */
+/* Worth a check: most divisors are powers of two, and a 64-bit division is as slow as ten other
+ * operations. */
 static inline bool divides_by_shift(int64_t b) { return b > 0 && is_power_of_two((uint64_t)b); }
 static inline int64_t floor_div(int64_t a, int64_t b) {
   if (divides_by_shift(b)) return a >> __builtin_ctzll((uint64_t)b);

@@ -12,8 +12,8 @@ static inline int64_t clock_ns(void) {
 }
 static inline double clock_ms(void) { return (double)clock_ns() * 1e-6; }
 
-/* Of what the processor counts at a constant rate, which is for the caller to find out: a third of
- * the time that reading the clock takes. */
+/* The processor's time-stamp counter; reading it takes a third of the time of reading the clock.
+ * Its rate is constant, and the caller must measure it. */
 static inline uint64_t clock_ticks(void) {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

@@ -12,7 +12,7 @@ static bool reaches(uint64_t size, uint64_t from, uint64_t bytes) {
   return from <= size && bytes <= size - from;
 }
 
-/* The parts of the file that the loader maps. */
+/* Does the file have all the segments that the loader would map? */
 static bool has_segments(FILE *file, const Elf64_Ehdr *head, uint64_t size) {
   for (int k = 0; k < head->e_phnum; k++) {
     Elf64_Phdr segment;
@@ -25,7 +25,7 @@ static bool has_segments(FILE *file, const Elf64_Ehdr *head, uint64_t size) {
   return true;
 }
 
-/* What is no such file at all the loader refuses by itself. */
+/* False only for a truncated library; the loader itself refuses files of other kinds. */
 static bool is_whole(FILE *file) {
   Elf64_Ehdr head;
   if (fread(&head, sizeof head, 1, file) != 1 || memcmp(head.e_ident, ELFMAG, SELFMAG) ||

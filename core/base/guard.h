@@ -1,12 +1,13 @@
-/* guard.h - where a failure goes that has no way up: a failed ASSERT, and exhausted scratch memory.
+/* guard.h - handlers for failures that cannot be returned: a failed ASSERT, and exhausted scratch
+ * memory or stack.
  *
  *     guard_run(work) -> work -> .. -> guard_leave: back in guard_run, which returns false
  *
- * Each thread has its guards, and the innermost takes the failure. Frames between are left as they
- * are: what runs below a guard holds nothing but scratch memory, or leaves what it holds where
- * whoever opened the guard finds it. Every call of regolith.h is below a guard, every compile below
- * one of its own, and every worker's part of a loop. Where there is none (a test program that calls
- * a room without one) a failure is printed and ends the process. */
+ * Each thread has a stack of guards; the innermost takes the failure, by longjmp. The stack frames
+ * in between are dropped without cleanup, so code below a guard may hold only scratch memory, or
+ * must leave other resources where the opener of the guard finds them. Every call of regolith.h,
+ * every compile and every worker's part of a loop runs below a guard of its own. Without any guard
+ * (a test program that calls a room directly) a failure is printed and ends the process. */
 #ifndef RG_BASE_GUARD_H
 #define RG_BASE_GUARD_H
 
@@ -17,25 +18,26 @@
 typedef struct Guard {
   jmp_buf leave;
   struct Guard *outer;
-  Error failure; /* set when `leave` was taken, and only then */
+  Error failure; /* set only if guard_leave was called */
 } Guard;
 
-/* Calls `work(data, err)`; false with the failure in err when it ended by guard_leave. */
+/* Calls `work(data, err)`. If it ends by guard_leave, returns false with the failure in err. */
 bool guard_run(bool (*work)(void *data, Error *err), void *data, Error *err);
-/* Leaves with an error when the thread's stack is nearly used up, so that a recursion without end
- * fails instead of crashing. scratch_alloc asks; a recursive walk that allocates nothing asks
+/* Leaves with an error if the thread's stack is nearly used up, so that an endless recursion fails
+ * instead of crashing. scratch_alloc calls it; a recursive walk that allocates nothing must call it
  * itself. */
 void guard_check_stack(void);
-/* Ends what runs below the thread's innermost guard, which is closed by that. */
+/* Abandons the work below the thread's innermost guard, and closes that guard. */
 _Noreturn void guard_leave(const Error *failure);
 
-/* For those who cannot hand over a function: `guard_open(&guard); if (setjmp(guard.leave)) ..`,
- * which is closed when it was left, else by guard_close. */
+/* For callers that cannot pass a function: `guard_open(&guard); if (setjmp(guard.leave)) ..`. The
+ * guard is closed by guard_leave, else by guard_close. */
 void guard_open(Guard *guard);
 void guard_close(Guard *guard);
-/* Always false, like error_set: what the guard was left with, unless err is set already. */
+/* Copies the guard's failure to err, unless that is set already. Always false, like error_set. */
 bool guard_report(const Guard *guard, Error *err);
-/* For jumps over guards by others: what is innermost (NULL: none), and to make it that again. */
+/* For foreign code that may longjmp over guards: returns the innermost guard, or NULL; and makes
+ * that one the innermost again. */
 Guard *guard_innermost(void);
 void guard_restore(Guard *guard);
 

@@ -26,7 +26,7 @@ static void count(Heap *heap, int64_t bytes) {
   atomic_fetch_add_explicit(&heap->live_bytes, bytes, memory_order_relaxed);
 }
 
-/* Not zeroed. `block` NULL: a new one. */
+/* New bytes are not zeroed. `block` NULL: allocates. */
 static void *resize_block(const Heap *heap, void *block, size_t old_bytes, size_t new_bytes) {
   if (!heap->source.resize) return realloc(block, new_bytes);
   return heap->source.resize(heap->source.data, block, old_bytes, new_bytes);

@@ -1,7 +1,7 @@
-/* heap.h - every allocation that the core makes: from the C library, or from the host's allocator.
- * One Heap per runtime: it counts the bytes in use and can be told to fail its Nth allocation
- * (RG_STRESS=fail_alloc:N), so that tests reach every out-of-memory path.
- * Knows nothing of what is stored; arenas of trees come from core/memory instead.
+/* heap.h - the allocator of the core, which takes memory from the C library or the host's
+ * allocator. There is one Heap per runtime. It counts the bytes in use and can be told to fail its
+ * Nth allocation (RG_STRESS=fail_alloc:N), so that tests reach every out-of-memory path.
+ * Arenas of trees come from core/memory instead.
  * Threads: any thread may call; counters are atomic. */
 #ifndef RG_BASE_HEAP_H
 #define RG_BASE_HEAP_H
@@ -23,7 +23,7 @@ typedef struct Heap {
   HeapSource source;
 } Heap;
 
-/* Takes from the C library, unless `source` is changed before the first allocation. */
+/* Uses the C library, unless the caller changes `source` before the first allocation. */
 void heap_init(Heap *heap, int64_t fail_at);
 /* Zero-filled memory, or NULL. `size_bytes` 0 returns a unique pointer. Free with heap_free. */
 void *heap_alloc(Heap *heap, size_t size_bytes);

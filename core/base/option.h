@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-/* The text of an option, its default when unset. Borrowed from the environment. */
+/* The text of an option, or its default if unset. Borrowed from the environment. */
 const char *option_text(const char *name);
 /* Is `word` one of the comma-separated words of the option? */
 bool option_has_word(const char *name, const char *word);

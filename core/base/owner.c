@@ -1,6 +1,6 @@
 /* owner.c - reference-counted objects and their end; see owner.h.
- * Invariant: after its last release an object is on owner->retired, and the thread that is inside
- * drains that list before it leaves, if it was asked to; it leaves by one exchange, after which the
+ * Invariant: after its last release an object is on owner->retired. The thread that is inside
+ * drains that list before it leaves if it was asked to; it leaves by one exchange, after which the
  * owner may be gone. So nothing stays on the list while no thread is inside. Freeing one object may
  * retire others. */
 #include "base/owner.h"
@@ -25,7 +25,7 @@ void owner_retain(Owner *owner) { atomic_fetch_add(&owner->count, 1); }
 
 void owner_release(Owner *owner) {
   if (atomic_fetch_sub(&owner->count, 1) != 1) return;
-  Heap heap = {.source = owner->heap.source}; /* the owner's own is part of what is freed */
+  Heap heap = {.source = owner->heap.source}; /* a copy, as the owner's own is freed with it */
   heap_free(&heap, owner);
 }
 
@@ -38,7 +38,8 @@ static void drain(Owner *owner) {
   }
 }
 
-/* A thread's address tells it from others; its last bits are free for what others ask of it. */
+/* A thread is identified by an aligned thread-local address, whose low bits hold the requests of
+ * other threads. */
 enum { TO_DRAIN = 1, TO_END = 2, ASKED = TO_DRAIN | TO_END };
 static _Thread_local _Alignas(ASKED + 1) char mark;
 
@@ -47,7 +48,7 @@ static bool claim(Owner *owner) {
   return atomic_compare_exchange_strong(&owner->inside, &none, (uintptr_t)&mark);
 }
 
-/* False: nobody is inside. */
+/* Adds a request for the thread that is inside; false if none is. */
 static bool ask(Owner *owner, uintptr_t what) {
   uintptr_t inside = atomic_load(&owner->inside);
   while (inside && !atomic_compare_exchange_weak(&owner->inside, &inside, inside | what)) continue;
@@ -73,7 +74,7 @@ void owner_leave(Owner *owner) {
     drain(owner);
   }
   atomic_store(&owner->inside, 0);
-  owner->end(owner); /* nobody else does: who asked for it has gone */
+  owner->end(owner); /* the thread that asked for it does not wait */
 }
 
 bool owner_end_on_leave(Owner *owner) { return ask(owner, TO_END); }
@@ -109,7 +110,7 @@ static void push_retired(Owner *owner, Object *object) {
 void object_release(Object *object) {
   if (!object || atomic_fetch_sub(&object->count, 1) != 1) return;
   Owner *owner = object->owner;
-  owner_retain(owner); /* the owner stays while this thread looks at it */
+  owner_retain(owner); /* keeps the owner alive while this thread uses it */
   push_retired(owner, object);
   for (;;) {
     if (owner_enter(owner)) {

@@ -1,5 +1,5 @@
-/* sha256.h - the hash of FIPS 180-4: names and checks files that the product wrote earlier.
- * Debian's C library offers none, and a hash is no reason for a dependency. */
+/* sha256.h - the hash of FIPS 180-4, by which files that the product wrote are named and checked.
+ * Debian's C library has none, and a hash is not worth a dependency. */
 #ifndef RG_BASE_SHA256_H
 #define RG_BASE_SHA256_H
 

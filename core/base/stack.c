@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stddef.h>
 
-/* RESERVE: for the runtime, the frame of one function, and signal handlers. UNKNOWN: what a
- * coroutine of the host is assumed to have left. */
+/* Bytes. RESERVE: for the runtime, one function's stack frame, and signal handlers. UNKNOWN: the
+ * space that is assumed to be left on a stack of unknown size, such as a host's coroutine. */
 enum { RESERVE = 96 << 10, UNKNOWN = 32 << 10 };
 
 typedef struct Stack {

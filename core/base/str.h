@@ -36,13 +36,13 @@ void strbuf_float(StrBuf *buf, char style, int digits, double value);
 /* the text, "" when nothing was added; borrowed from scratch */
 const char *strbuf_end(StrBuf *buf);
 
-/* The candidate that `name` was probably meant to be, or NULL: "did you mean". That is one of its
- * synonyms, or else the nearest by spelling if it is near enough to be a slip. Dotted names compete
- * with those of the same table: "rg.rand" becomes "rg.random", never "math.random". */
+/* The candidate that the user probably meant by `name`, or NULL: for "did you mean". It is a
+ * synonym of the name, or else the nearest spelling if that is near enough to be a slip. Dotted
+ * names are compared within the same table: "rg.rand" becomes "rg.random", never "math.random". */
 const char *str_nearest(Str name, const char *const *candidates, int count);
 /* Row `number` (from 0) of the synonyms of `word`; NULL past the last one. */
 const char *str_synonym(Str word, int number);
-/* What follows the last dot. */
+/* The part after the last dot. */
 Str str_after_dot(Str name);
 
 #endif

@@ -29,7 +29,7 @@ bool type_join(Type a, Type b, Type *joined) {
 }
 
 bool type_holds_number(Type t, double value) {
-  if (!type_is_integer(t) || value != floor(value)) return false; /* a NaN equals nothing */
+  if (!type_is_integer(t) || value != floor(value)) return false; /* also false for a NaN */
   double beyond = ldexp(1, type_bits(t) - type_is_signed(t));     /* the first that is too large */
   return value < beyond && value >= (type_is_signed(t) ? -beyond : 0);
 }

@@ -1,5 +1,5 @@
-/* shaped.c - vectors and matrices: their names, both ways. A family is a prefix, its element type,
- * and whether it has short names from 2 to 4; every other shape is written in full:
+/* shaped.c - prints and parses names of vectors and matrices. A family is a prefix, an element
+ * type, and whether sizes 2 to 4 have short names; every other shape is written in full:
  * "vec(5,f64)". */
 #include <stdio.h>
 #include <string.h>

@@ -146,7 +146,7 @@ static bool keep_numbers(TypeTable *table, TypeRow *row, int count) {
   return numbers != NULL;
 }
 
-/* "struct{pos:vec3,mass:f32}" into `out`, or its length if that is NULL. */
+/* Writes "struct{pos:vec3,mass:f32}" to `out` unless that is NULL; returns the length. */
 static int write_name(const TypeTable *table, const TypeRow *row, char *out) {
   char buffer[TYPE_NAME_SIZE], tag[16] = "";
   int length = 0;
@@ -174,7 +174,7 @@ static bool keep_name(TypeTable *table, TypeRow *row) {
   return name != NULL;
 }
 
-/* What a struct's row borrows becomes the table's. */
+/* Copies the borrowed parts of a struct's row into the table. */
 static bool keep_struct(TypeTable *table, TypeRow *row) {
   const TypeMember *given = row->members, *last = &given[row->member_count - 1];
   int count = last->first + type_parts(last->type);
@@ -197,7 +197,7 @@ static bool keep_array(TypeTable *table, TypeRow *row) {
 
 enum { MOST_ROWS = 30000 };
 
-/* The number of `row`, which may be there already. */
+/* Finds the row, or adds it. */
 static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
   int k = 0;
   while (k < table->count && !same_row(&table->rows[k], &row)) k++;
@@ -212,7 +212,7 @@ static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
   return true;
 }
 
-/* -- what is declared -------------------------------------------------------------------------- */
+/* -- declarations ------------------------------------------------------------------------------ */
 
 static bool has_size(const TypeTable *table, Type t) {
   return type_row(table, t).size > 0;

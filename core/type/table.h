@@ -1,21 +1,21 @@
 /* table.h - the types that a program declares: structs, and counted arrays.
  *
- * Equal declarations get one row, so type_equal stays the question that it is for fixed types. A
- * row never changes, and goes with its table: a Type is good as long as the table that it comes
- * from. Fixed types are in every table, NULL too: their rows are written when somebody asks.
+ * Equal declarations share one row, so type_equal compares numbers, as for fixed types. A row never
+ * changes and lives as long as its table, so a Type is valid as long as the table that it comes
+ * from. Fixed types are in every table, even in NULL: their rows are computed on demand.
  *
  * A struct's value is its members' numbers, one after the other, each of its own scalar type:
  *
  *     struct{pos:vec3,child:struct{n:i32,on:bool}}     pos.x pos.y pos.z child.n child.on
  *
  * Its text, as above, is its name everywhere: in C, between Lua and C, in messages (there with
- * spaces). "struct#7{..}" is another type than "struct{..}": the host tells apart by the number
- * what it gives different methods to.
+ * spaces). "struct#7{..}" is a different type from "struct{..}": by the number the host
+ * distinguishes types with different methods.
  *
  * An array's text is "array(f32)", or "array(f32,2)" with its axes where there are several. Its
- * value is one number, an i64, whatever its elements are; so it is a struct's member as others are.
+ * value is one number, an i64, whatever its elements are, so it can be a member of a struct.
  *
- * Invariant: what a row is made of is a fixed type or an earlier row. One thread at a time. */
+ * Invariant: a row refers only to fixed types and earlier rows. One thread at a time. */
 #ifndef RG_TYPE_TABLE_H
 #define RG_TYPE_TABLE_H
 
@@ -71,27 +71,27 @@ bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count
 /* Refuses elements that have no size, axes outside 1 to TYPE_MAX_AXES, and arrays that are past the
  * first TYPE_ARRAY_WORDS words of an element. */
 bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Error *err);
-/* Which 8-byte words of a value are addresses of arrays: a bit each. */
+/* The 8-byte words of a value that are addresses of arrays, one bit each. */
 uint64_t type_array_words(const TypeTable *table, Type t);
 bool type_has_arrays(const TypeTable *table, Type t);
 bool type_number_is_array(const TypeTable *table, Type t, int part);
 
 /* The scalar type of number `part` of a value. */
 Type type_number(const TypeTable *table, Type t, int part);
-/* Where it is in a value's bytes, as C lays them. */
+/* Its offset in a value's bytes, laid out as in C. */
 int64_t type_offset(const TypeTable *table, Type t, int part);
-/* The struct's member of this name; NULL: it has none. */
+/* The struct's member of this name, or NULL. */
 const TypeMember *type_member(const TypeTable *table, Type t, Str name);
 
 /* Row k's type. */
 Type type_table_type(const TypeTable *table, int k);
 
-/* What number `part` is called within a value: ".x", ".pos.y", ".5"; "" for a scalar. */
+/* The name of number `part` within a value: ".x", ".pos.y", ".5"; "" for a scalar. */
 void type_number_name(const TypeTable *table, Type t, int part, char *out, int room);
 
-/* type_text.c: any type's name, a struct's too; in `buffer`, or borrowed from the table. */
+/* type_text.c: the name of any type, also of a struct; in `buffer`, or borrowed from the table. */
 const char *type_name_in(const TypeTable *table, Type t, char buffer[TYPE_NAME_SIZE]);
-/* The reverse; a struct that is new gets a row. type.unknown with one sentence. */
+/* The inverse; a new struct gets a row. Fails with type.unknown. */
 bool type_read(TypeTable *table, Str text, Type *type, Error *err);
 
 #endif

@@ -1,11 +1,11 @@
-/* type.c - what a type's number means: its name, its size, how many numbers it has.
+/* type.c - the encoding of types as numbers; names, sizes, and counts of numbers.
  *
- * Below TYPE_TABLE_FIRST a number is three digits, so that a vector's row need not be stored:
+ * Below TYPE_TABLE_FIRST the encoding is three bit fields, so that vectors need no table:
  *
  *     bits 0..3 the scalar    4..9 rows - 1    10..15 columns - 1
  *
- * From there on bits 16.. are the row of a table + 1, bits 0..14 how many numbers make a value, and
- * bit 15 tells an array.
+ * From there on, bits 16.. are the row of a table + 1, bits 0..14 the number of numbers of a value,
+ * and bit 15 marks an array.
  *
  * Facts about scalars come from the rows of type.def. No other file knows the digits. */
 #include "base/error.h"

@@ -1,10 +1,10 @@
 /* type.h - the types of values: scalars, vectors and matrices of them, and structs (table.h).
  *
  * A Type is a number: compare with type_equal, pass by value, print with type_name. Only this room
- * knows its meaning. Numbers of scalars, vectors and matrices are fixed, so they mean the
- * same in every program and need no table: digits of element, rows and columns (type.c). Those from
- * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays. They have, besides
- * the row, how many numbers make a value: so type_parts needs no table.
+ * knows its meaning. The numbers of scalars, vectors and matrices are fixed, so they mean the same
+ * in every program and need no table: they encode element, rows and columns (type.c). Those from
+ * TYPE_TABLE_FIRST on are rows of a TypeTable (table.h): structs and arrays. They also encode how
+ * many numbers make a value, so that type_parts needs no table.
  *
  * Invariant: a scalar's number is its ScalarKind; zero is TYPE(NONE).
  * Rows in type.def. Knows nothing of trees or kernels. */
@@ -48,7 +48,7 @@ static inline bool type_is_vector(Type t) { return type_kind(t) == TYPE_KIND_VEC
 static inline bool type_is_matrix(Type t) { return type_kind(t) == TYPE_KIND_MATRIX; }
 
 static inline bool type_is_struct(Type t) { return type_kind(t) == TYPE_KIND_STRUCT; }
-/* Of those, a counted array: its value is the address of its header, a number; 0: there is none. */
+/* Is it a counted array? Its value is the address of a header, as a number; 0: no array. */
 static inline bool type_is_array(Type t) {
   return t.number >= TYPE_TABLE_FIRST && (t.number >> TYPE_ARRAY_BIT & 1);
 }
@@ -67,19 +67,19 @@ const char *type_text(Type t); /* "f32", static storage for scalars */
 bool type_parse(Str text, Type *type);
 
 /* shaped.c: vectors and matrices, whose names are "vec3", "ivec2", "bvec4", "mat2", and in general
- * "vec(5,f64)" and "mat(3,2,f32)". No more than TYPE_MAX_PARTS numbers make one; they are counted
- * row by row. A scalar has one row and one column. A bool counts as a number. */
+ * "vec(5,f64)" and "mat(3,2,f32)". They have at most TYPE_MAX_PARTS numbers, which are counted row
+ * by row. A scalar has one row and one column. A bool counts as a number. */
 enum { TYPE_MAX_PARTS = 64, TYPE_NAME_SIZE = 24 };
 enum { TYPE_MAX_NUMBERS = 256 }; /* of any value: structs have more than vectors */
 int type_rows(Type t); /* of fixed types */
 int type_cols(Type t);
 static inline Type type_element(Type t) { return type_scalar(type_scalar_kind(t)); }
-/* How many numbers make a value: of a struct, those of its members. */
+/* The number of numbers of a value; of a struct, including all members. */
 int type_parts(Type t);
 /* A vector if cols is 1, a matrix if it is more; false if there is no such type. */
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type);
 const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]);
-/* Scalars too. */
+/* The same, and scalars. */
 bool type_parse_any(Str text, Type *type);
 
 /* A type whose numbers are of unknown type: its element is NONE.
@@ -88,16 +88,16 @@ typedef Type Shape;
 Shape type_shape(Type t);
 Shape type_make_shape(int rows, int cols);     /* of numbers that fit: both 1 to TYPE_MAX_PARTS */
 Type type_shaped(Type element, Shape shape);   /* numbers of this type, in this shape */
-/* The type of one number of a value; a struct stands for itself, as its numbers are of several:
- * type_shaped(type_base(t), type_shape(t)) is t. */
+/* The type of one number of a value; of a struct, whose numbers have several types, the struct
+ * itself. So type_shaped(type_base(t), type_shape(t)) is t. */
 static inline Type type_base(Type t) { return type_is_struct(t) ? t : type_element(t); }
 
 /* The contract's promotion: int op float is float (f16 f32 f64 by the wider float), int op int the
- * wider integer, at one width the unsigned; bool with bool is bool. False where two types do not
- * meet. */
+ * wider integer, of equal widths the unsigned; bool with bool is bool. False if the two types
+ * cannot be combined. */
 bool type_join(Type a, Type b, Type *joined);
 
-/* Does `value` (a Lua number) have an exact place in the integer type `t`? */
+/* Can the integer type `t` represent `value` (a Lua number) exactly? */
 bool type_holds_number(Type t, double value);
 
 #endif

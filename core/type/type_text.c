@@ -1,8 +1,8 @@
-/* type_text.c - names of types, structs among them, read and found:
+/* type_text.c - parses and prints the names of types, structs included:
  *
  *     type:    f32  vec3  mat(3,2,f64)  |  struct[#7]{name:type,..}  |  array(type[,axes])
  *
- * Without spaces as written here; reading skips them. */
+ * Names are printed without spaces; parsing skips them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static int read_tag(Reading *r) {
   return tag;
 }
 
-/* One member; its name is the caller's, in `names`. */
+/* Parses one member; its name is stored in the caller's `names`. */
 static bool read_member(Reading *r, TypeMember *member, char *name, int room) {
   Str word = read_word(r);
   if (!word.length) return fail(r, "a member's name");
