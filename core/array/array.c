@@ -1,4 +1,4 @@
-/* array.c - an array's handle: its shape, its memory, its end. */
+/* array.c - an array's handle: its shape, its memory, its destruction. */
 #include "array/array.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void let_go(Array *array) {
   array->held = NULL;
   if (!block) return;
   block->is_alive = NULL;
-  block->rt.still = 0; /* views end, even if others hold the memory */
+  block->rt.still = 0; /* views become invalid, even if others hold the memory */
   block_release(block);
 }
 
@@ -35,7 +35,7 @@ const char *array_label(const Array *array, char buffer[100]) {
   return buffer;
 }
 
-/* -- what is asked for ------------------------------------------------------------------------- */
+/* -- requested shapes -------------------------------------------------------------------------- */
 
 static bool read_type(Array *array, const char *type, Error *err) {
   array->type_name = store_read_type(array->store, type ? type : "", "arrays", &array->type, err);
@@ -108,7 +108,7 @@ static bool take_memory(Array *array, Error *err) {
   array->data = array->block->memory;
   array->first = array->data;
   array->past = array->data + bytes;
-  /* a GPU's tasks do not reach the header */
+  /* a GPU's tasks cannot access the header */
   array->has_extents = extents && !array->store->device->table->reach_array;
   if (array->has_extents)
     memcpy(array->data + (bytes + 7) / 8 * 8, array->shape, 8 * (size_t)array->rank);
@@ -134,9 +134,9 @@ Array *array_create_buffer(Store *store, const char *type, const int64_t *shape,
   return create(store, type, shape, rank, "", err);
 }
 
-/* -- memory of somebody else ------------------------------------------------------------------- */
+/* -- external memory --------------------------------------------------------------------------- */
 
-/* An axis with one index goes nowhere. */
+/* The stride of an axis with one index does not matter. */
 static bool takes_steps(const Array *array, int axis) { return array->shape[axis] > 1; }
 
 static bool is_pitched(const Array *array) {
@@ -167,7 +167,8 @@ static int by_stride(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Each axis must step over all that the axes with smaller steps reach. */
+/* May elements overlap? Not if each axis steps over everything that the axes with smaller strides
+ * span. */
 static bool is_folded(const Array *array) {
   int64_t steps[ARRAY_MAX_AXES][2], span = type_row(&array->store->types, array->type).size;
   int count = 0;
@@ -185,7 +186,7 @@ static bool is_folded(const Array *array) {
   return false;
 }
 
-/* Where its first byte is, and the first past its last one. */
+/* Finds the address of its first byte, and the one after its last byte. */
 static bool find_ends(Array *array, Error *err) {
   char label[100];
   int64_t low = 0, high = array->count ? type_row(&array->store->types, array->type).size : 0;
@@ -258,7 +259,7 @@ bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void 
   memcpy(to, array->first, bytes);
   let_go(array);
   array->has_extents = false;
-  array->before = array->block; /* views of where it was look whether it still is */
+  array->before = array->block; /* views of the old address check whether it is still valid */
   array->is_moved = true;
   array->data = to;
   array->first = to;
@@ -278,7 +279,7 @@ static bool fits(const Array *array, const RtCounted *counted, Error *err) {
                    (unsigned long long)counted->size_bytes);
 }
 
-/* Its elements, as they lie now. */
+/* Sets the array to the current place of its elements. */
 static bool place(Array *array, Error *err) {
   uint64_t size = (uint64_t)type_row(&array->store->types, array->type).size;
   if (array->is_whole) array->count = array->shape[0] = (int64_t)(array->held->size_bytes / size);
@@ -288,7 +289,7 @@ static bool place(Array *array, Error *err) {
   return true;
 }
 
-/* To where they have moved. Views have none of them that can. */
+/* Follows elements that have moved. Such arrays have no views. */
 static bool follow(Array *array, Error *err) {
   Device *device = array->store->device;
   Block *before = array->block;
@@ -412,7 +413,7 @@ bool array_destroy(Array *array, const char *where, Error *err) {
   return true;
 }
 
-/* -- what it shares ---------------------------------------------------------------------------- */
+/* -- shared memory ----------------------------------------------------------------------------- */
 
 bool array_is_within(const Array *array, const uint8_t *from, uint64_t size_bytes) {
   return array->first < from + size_bytes && from < array->past;
@@ -427,7 +428,7 @@ static int64_t divisor(int64_t a, int64_t b) {
   return a < 0 ? -a : a;
 }
 
-/* The elements of an array begin at its data plus multiples of this; 0: there is one element. */
+/* Elements of an array begin at its data plus multiples of this number; 0: there is one element. */
 static int64_t stride_of(const Array *array, int64_t with) {
   for (int axis = 0; axis < array->rank; axis++)
     if (array->shape[axis] > 1) with = divisor(with, array->strides[axis]);
@@ -441,8 +442,8 @@ static int64_t element_bytes(const Array *array) {
   return array->past - last;
 }
 
-/* Members of one struct, as x and y of `struct { float x, y; } points[n]`: all strides of both are
- * multiples of one number, and modulo it their elements lie side by side. */
+/* Are they members of one struct, as x and y of `struct { float x, y; } points[n]`? Then all
+ * strides of both are multiples of one number, and modulo it their elements do not overlap. */
 static bool is_interleaved(const Array *a, const Array *b) {
   int64_t stride = stride_of(b, stride_of(a, 0));
   if (!stride) return false;

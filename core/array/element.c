@@ -1,4 +1,4 @@
-/* element.c - elements from outside kernels: one, or all of them in row-major order. */
+/* element.c - access to elements from outside kernels: to one, or to all in row-major order. */
 #include <string.h>
 
 #include "array/array.h"
@@ -54,7 +54,7 @@ static void put(const Array *array, uint8_t *at, const uint64_t *bits) {
   }
 }
 
-/* An extent of 0 is none here; of a tree it has no end. */
+/* Checks an index. Here an extent of 0 means no elements; in trees it means unbounded. */
 static bool check_index(Array *array, const int64_t *index, int32_t index_count, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
@@ -65,7 +65,7 @@ static bool check_index(Array *array, const int64_t *index, int32_t index_count,
                      err);
 }
 
-/* `size_bytes` at `from`; NULL: any of its elements. */
+/* Reaches one element at `from`; NULL: all elements. */
 static bool reach(Array *array, const uint8_t *from, DeviceUse use, Error *err) {
   return device_reach(array->store->device, &array->block->rt, from, element_size(array), use, err);
 }
@@ -113,7 +113,7 @@ bool array_convert(const Array *array, const RgValue *from, RgValue *to, Error *
   return true;
 }
 
-/* Until it is destroyed its elements stay where they are, and what is queued is known. */
+/* Do its elements stay in place until it is destroyed, with all queued work known? */
 static bool stays(const Array *array) {
   const uint32_t grows = RT_COUNTED_OWN, flags = grows | RT_COUNTED_PINNED | RT_COUNTED_LENT;
   if (!array->held) return true;
@@ -123,7 +123,7 @@ static bool stays(const Array *array) {
 bool array_view(Array *array, RgView *view, Error *err) {
   if (!array_check(array, err)) return false;
   Block *block = array->block;
-  const bool *alive = &array->is_alive[array->is_moved]; /* of where it is now */
+  const bool *alive = &array->is_alive[array->is_moved]; /* for its current address */
   *view = (RgView){.rank = array->rank,
                    .alive = device_alive(array->store->device, &block->rt, alive),
                    .constant = array->is_constant};
@@ -138,7 +138,7 @@ bool array_view(Array *array, RgView *view, Error *err) {
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-/* Whoever copies their bytes would hold arrays without counting. */
+/* Copying the bytes of arrays of arrays would copy references without counting them. */
 bool array_check_plain(const Array *array, Error *err) {
   char label[100];
   if (!array_check(array, err)) return false;
@@ -149,7 +149,7 @@ bool array_check_plain(const Array *array, Error *err) {
   return error_hint(err, "a[i], a:to_table() and a:from_table(t) do; or pass one of them: a[0]");
 }
 
-typedef struct Walk { /* an odometer; `at` is the element at `index` */
+typedef struct Walk { /* an odometer; `at` is the address of the element at `index` */
   const Array *array;
   int64_t index[ARRAY_MAX_AXES];
   uint8_t *at;
@@ -167,7 +167,7 @@ static void walk_next(Walk *walk) {
   }
 }
 
-/* Rows: the elements along the last axis, or all of them where they are neighbours. */
+/* The length of a row: the elements along the last axis, or all of them if they are contiguous. */
 static int64_t row_length(const Array *array) {
   return array->is_strided ? array->shape[array->rank - 1] : array->count;
 }
@@ -175,7 +175,7 @@ static int64_t row_stride(const Array *array) {
   return array->is_strided ? array->strides[array->rank - 1] : (int64_t)element_size(array);
 }
 
-/* To the first element of the next row. */
+/* Advances to the first element of the next row. */
 static void walk_row(Walk *walk) {
   const Array *array = walk->array;
   if (!array->is_strided) return;
@@ -198,14 +198,14 @@ static void fill_rows(const Array *array, const uint64_t *bits) {
     }
 }
 
-/* What is queued is reported first, as always when the host changes elements. */
+/* Reports queued work first, as always when the host changes elements. */
 static bool settle_there(Array *array, bool *can, Error *err) {
   const Device *device = array->store->device;
   *can = device->table->set && array->block->rt.device && !array->is_strided && array->count;
   return !*can || reach(array, NULL, DEVICE_COUNTS, err);
 }
 
-/* On a device that has the newest contents. */
+/* Fills on the device, if it has the newest contents. */
 static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error *err) {
   Device *device = array->store->device;
   RtTree *tree = &array->block->rt;
@@ -279,7 +279,7 @@ static bool copy_all(Array *array, const Array *from, Error *err) {
   return true;
 }
 
-/* By way of a copy of the source, without gaps. */
+/* Copies through a contiguous copy of the source, as the two may overlap. */
 static bool copy_apart(Array *array, Array *from, Error *err) {
   Array packed = *from;
   packed.is_strided = false;
@@ -369,7 +369,7 @@ bool array_read_i64(Array *array, int64_t *values, int64_t count, Error *err) {
   return true;
 }
 
-/* The host's number as a value of the array's type. */
+/* Converts a number of the host to the array's type. */
 static RgValue value_of(Type type, const double *number, const int64_t *integer) {
   if (type_is_bool(type))
     return (RgValue){.kind = RG_VALUE_BOOL, .i64 = number ? *number != 0 : *integer != 0};

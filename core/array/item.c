@@ -9,7 +9,7 @@ typedef struct Item {
   Store *store;
   Type type;
   uint64_t size;       /* bytes of an element */
-  uint64_t words;      /* those of them that are arrays */
+  uint64_t words;      /* a bit per word of an element: it is an array */
 } Item;
 
 static bool begin(Item *item, Store *store, const char *type, Error *err) {
@@ -27,7 +27,7 @@ static bool check_own(const Item *item, const RtCounted *counted, Error *err) {
          error_set(err, RG_ERROR_RUNTIME_MIX, "an array belongs to another runtime");
 }
 
-/* What holds it may be given to a kernel. */
+/* Checks that kernels can access an array that is stored in another one. */
 static bool check_reached(const Item *item, const RtCounted *counted, Error *err) {
   if (counted_is_reached(&item->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,

@@ -2,7 +2,7 @@
  *
  *     | .. | origin 8 | memory, aligned to 64 ..
  *
- * `origin` is what to give back: the heap's block, or the manager's. Pieces of chunks have none. */
+ * `origin` is the block to free: the heap's, or the manager's. Pieces of chunks have none. */
 #include "counted/heap.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ static void *take_small(CountedHeap *heap, uint64_t size_bytes) {
   return block ? place((uintptr_t)block, (uintptr_t)block) : NULL;
 }
 
-/* -- memory that tasks of a GPU reach ---------------------------------------------------------- */
+/* -- memory that tasks of a GPU access --------------------------------------------------------- */
 
 static bool show_control(CountedHeap *heap, Device *device) {
   if (heap->control_is_shown) return true;
@@ -57,7 +57,7 @@ static bool have_place(CountedHeap *heap) {
   return true;
 }
 
-/* The caller has the lock; NULL: there is no memory. */
+/* Adds a chunk; NULL if out of memory. The caller holds the lock. */
 static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
   Device *device = heap->server ? server_device(heap->server) : NULL;
   Arena memory = {0};
@@ -73,7 +73,8 @@ static struct CountedChunk *new_chunk(CountedHeap *heap, uint64_t size_bytes) {
   return chunk;
 }
 
-/* Pieces are taken from it from now on; what is left of the one before stays unused. */
+/* Adds a chunk, from which pieces are taken from now on; the rest of the previous one stays
+ * unused. */
 static bool add_chunk(CountedHeap *heap, uint64_t least_bytes) {
   uint32_t doubled = heap->chunk_count < MOST_DOUBLED ? heap->chunk_count : MOST_DOUBLED;
   uint64_t size_bytes = (uint64_t)FIRST_CHUNK << doubled;
@@ -112,7 +113,7 @@ static void *take_shared(CountedHeap *heap, uint64_t size_bytes) {
   return memory;
 }
 
-/* A piece that is a chunk goes back to the system, unless the runtime has ended. */
+/* Returns a piece that is a whole chunk to the system, unless the runtime has ended. */
 static bool give_chunk(CountedHeap *heap, const void *memory) {
   struct CountedChunk *chunk = heap->chunks, *end = chunk + heap->chunk_count;
   while (chunk < end && chunk->memory.base != memory) chunk++;
@@ -139,7 +140,7 @@ static void free_chunks(CountedHeap *heap) {
   heap->chunk_capacity = 0;
 }
 
-/* A new chunk has twice as much, so that most of it is used before the next one. */
+/* A new chunk has twice the requested size, so that most of it is used before the next one. */
 static int have_room(RtAllocator *allocator, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
   const RtGpuHeap *shared = shared_of(heap);
@@ -163,7 +164,7 @@ static void add_up(RtAllocations *all, RtAllocations *more) {
   *more = (RtAllocations){0};
 }
 
-/* Each piece keeps the owner. */
+/* Adds what tasks allocated and freed to the host's counts; each piece keeps the owner alive. */
 static void take_up(RtAllocator *allocator) {
   CountedHeap *heap = heap_of(allocator);
   int64_t pieces = (int64_t)allocator->gpu_pieces;
@@ -188,7 +189,7 @@ static void begin_sharing(CountedHeap *heap, Device *device) {
   heap->rt->forget = forget;
 }
 
-/* Objects that are still held stay where they are. */
+/* Ends sharing with the GPU; objects that are still held stay in place. */
 static void end_sharing(CountedHeap *heap) {
   Device *device = server_device(heap->server);
   device->table->reach_arrays(device, true, NULL);
@@ -199,7 +200,7 @@ static void end_sharing(CountedHeap *heap) {
 
 /* -- any memory -------------------------------------------------------------------------------- */
 
-/* Is nothing left? */
+/* Subtracts freed bytes; returns whether nothing is left. */
 static bool give_back(CountedHeap *heap, uint64_t size_bytes) {
   __atomic_fetch_sub(&heap->budget->used, size_bytes, __ATOMIC_RELAXED);
   return __atomic_sub_fetch(&heap->live, size_bytes, __ATOMIC_ACQ_REL) == 0;
@@ -221,7 +222,7 @@ static void *take(RtAllocator *allocator, uint64_t size_bytes, int is_data) {
   return memory;
 }
 
-/* Large memory has gone with the runtime. */
+/* Frees memory; large memory was already freed when the runtime ended. */
 static void give_own(CountedHeap *heap, void *memory, bool is_large) {
   if (!is_large) heap_free(&heap->owner->heap, (void *)*origin_of(memory));
   else if (heap->server) server_drop(heap->server, (MemoryBlock *)*origin_of(memory));
@@ -233,10 +234,10 @@ static void give(RtAllocator *allocator, void *memory, uint64_t size_bytes, int 
   bool is_last = give_back(heap, size_bytes);
   if (heap->is_shared && is_last && !heap->server) free_chunks(heap);
   if (!heap->is_shared) give_own(heap, memory, is_large(size_bytes, is_data));
-  owner_release(heap->owner); /* perhaps the last one, and then the heap is gone */
+  owner_release(heap->owner); /* if this was the last reference, the heap is gone */
 }
 
-/* -- when it checks ---------------------------------------------------------------------------- */
+/* -- checking mode ----------------------------------------------------------------------------- */
 
 static void retire(RtAllocator *allocator, void *memory, uint64_t size_bytes) {
   CountedHeap *heap = heap_of(allocator);
@@ -263,7 +264,7 @@ static const char *find_place(RtAllocator *allocator) {
   return here ? here : heap_of(allocator)->place;
 }
 
-/* "at FILE:LINE", "by histogram", "somewhere" */
+/* Writes a place as "at FILE:LINE", "by histogram" or "somewhere". */
 static void say_place(char out[80], const char *place) {
   bool is_known = place && place[0], has_line = is_known && strchr(place, ':');
   snprintf(out, 80, "%s%s", !is_known ? "somewhere" : has_line ? "at " : "by ",
@@ -354,7 +355,7 @@ void counted_switch(CountedHeap *heap, bool counts) {
 }
 
 void counted_deinit(CountedHeap *heap) {
-  if (!heap->owner) return; /* never began */
+  if (!heap->owner) return; /* counted_init was not called */
   if (heap->is_shared) end_sharing(heap);
   heap->server = NULL;
   heap->rt->has_ended = 1;

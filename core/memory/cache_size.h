@@ -4,7 +4,8 @@
 
 #include <stdint.h>
 
-/* Bytes of one processor's share of the last-level cache; UINT64_MAX if unknown. */
+/* Bytes of the largest cache that one processor has, perhaps shared with others, of which a
+ * plausible share counts; UINT64_MAX if unknown. */
 uint64_t cache_bytes(void);
 
 #endif

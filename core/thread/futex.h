@@ -1,6 +1,6 @@
-/* futex.h - to sleep until a number changes, and a short pause while one looks. Who may sleep says
- * so before it looks a last time, and who changes the number changes it first: so nobody sleeps
- * through it. */
+/* futex.h - sleeping until a number changes, and a short pause for spin loops. A thread that is
+ * about to sleep announces that before it checks the number a last time, and a thread that changes
+ * the number does so before it looks for sleepers: so no change is missed. */
 #ifndef RG_THREAD_FUTEX_H
 #define RG_THREAD_FUTEX_H
 
@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* While *word is `value`; it may return before that changes. */
+/* Sleeps while *word is `value`; it may return early. */
 static inline void futex_wait(_Atomic uint32_t *word, uint32_t value) {
   syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
 }

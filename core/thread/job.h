@@ -1,4 +1,4 @@
-/* job.h - one piece of work on a thread of its own, beside the caller. */
+/* job.h - runs one piece of work on a separate thread. */
 #ifndef RG_THREAD_JOB_H
 #define RG_THREAD_JOB_H
 
@@ -8,11 +8,13 @@
 
 typedef struct Job Job;
 
-/* NULL: the system has no thread, or the host no memory. The thread blocks all signals. */
+/* NULL if the system has no thread, or the host no memory. The thread blocks all signals. */
 Job *job_start(Heap *heap, void (*work)(void *data), void *data);
-/* Has `work` returned? Never waits. In a forked child, which has no such thread, never. */
+/* Has `work` returned? Never waits. Always false in a forked child, which does not have the
+ * thread. */
 bool job_is_done(const Job *job);
-/* Waits for `work`, and frees the job. False in a forked child: what the work used is lost. */
+/* Waits for `work`, and frees the job. False in a forked child: the memory used by `work` is
+ * lost. */
 bool job_join(Job *job);
 
 #endif

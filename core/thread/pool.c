@@ -1,18 +1,18 @@
 /* pool.c - fork and join by one atomic word.
  *
  * A loop is announced by incrementing `round`; workers wait for it to change: they spin briefly,
- * then sleep on it (futex). Each worker has a span of the chunks and goes through it in order, so
- * that it meets in the next loop what it has in its caches; who is through with its own takes from
- * the ends of others', which balances uneven work. The caller takes part as worker 0. Others come
- * in through the gate:
+ * then sleep on it (futex). Each worker has a span of the chunks and processes it in order, so that
+ * the next loop finds its data in the worker's caches. A worker that has finished its own span
+ * takes chunks from the ends of others' spans, which balances uneven work. The caller takes part as
+ * worker 0. The others enter through the gate:
  *
  *     shut --caller: announces--> open, n workers inside --no chunk is left--> shut, n leave
  *
- * and the caller waits for those who came in, so a worker that the system does not run holds nobody
- * up: one that comes late finds the gate shut, or open for a later loop, and takes part in that.
+ * The caller waits only for workers that have entered, so a worker that the system does not
+ * schedule delays nobody: a late one finds the gate shut, or open for a later loop, and joins that.
  *
  * Invariant: `work`, `data`, `total`, `chunk`, `span_count` change only while the gate is 0: shut,
- * with nobody inside; spans then grow, else they shrink. */
+ * with no worker inside; only then do spans grow, else they shrink. */
 #include "thread/pool.h"
 
 #include <pthread.h>
@@ -28,7 +28,7 @@
 enum {
   MAX_WORKERS = 1024,
   GATE_OPEN = 1 << 30,
-  GATE_AWAITED = 1 << 29, /* the caller sleeps until nobody is inside */
+  GATE_AWAITED = 1 << 29, /* the caller sleeps until no worker is inside */
   SPIN_NS = 50000,
   SPIN_STEP = 64
 };
@@ -40,44 +40,45 @@ typedef struct Worker {
   pthread_t thread;
 } Worker;
 
-/* The chunks of one worker that nobody has taken. Alone on a cache line. */
+/* The remaining chunks of one worker. Alone on a cache line. */
 typedef struct Span {
-  _Atomic uint64_t left; /* begin, and end << 32 */
+  _Atomic uint64_t left; /* begin | end << 32 */
   char pad[64 - sizeof(uint64_t)];
 } Span;
 
 struct Pool {
   Heap *heap;
-  Worker *workers; /* [0] is the caller's and has no thread */
-  Span *spans;     /* of each worker */
+  Worker *workers; /* [0] is the caller and has no thread */
+  Span *spans;     /* one per worker */
   int32_t worker_count, span_count;
   bool started;
   _Atomic bool stopping;
-  pid_t process;   /* the threads belong to it: a forked child has none of them */
+  pid_t process;   /* the process that has the threads: a forked child has none */
   PoolHost *host; /* NULL: our own threads */
   void *host_data;
-  _Atomic int64_t done;          /* chunks of a loop run by the host */
-  _Atomic bool is_with_host;     /* the host has a loop */
+  _Atomic int64_t done;          /* finished chunks of a loop that the host runs */
+  _Atomic bool is_with_host;     /* the host is running a loop */
   _Atomic int32_t wrong_worker;  /* an invalid index that the host passed, + 1; 0: none */
-  bool left_out;                 /* the host returned too soon */
+  bool left_out;                 /* the host returned before all chunks were done */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;
-  /* chunk k is (start + k * step) mod chunk_count; step 1: in order */
+  /* the k-th chunk is (start + k * step) mod chunk_count; step 1: in order */
   uint64_t shuffle_step, shuffle_start;
-  /* a cache line between what different workers write */
+  /* a cache line between members that different workers write */
   char pad_round[64];
   _Atomic uint32_t round;
   _Atomic int32_t sleepers;
   char pad_gate[64];
-  _Atomic uint32_t gate; /* GATE_OPEN, and how many workers are inside */
-  _Atomic int32_t most;  /* who takes part has an index below it */
+  _Atomic uint32_t gate; /* GATE_OPEN, plus the number of workers inside */
+  _Atomic int32_t most;  /* only workers with an index below it take part */
   char pad_end[64];
   _Atomic bool has_failed;
   Error failure;
 };
 
-static _Thread_local Pool *pool_of_thread; /* whose worker it is; of a host's thread: NULL */
+/* the pool whose worker this thread is; NULL for a host's thread */
+static _Thread_local Pool *pool_of_thread;
 
 static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
   uint64_t place =
@@ -86,7 +87,7 @@ static void run_chunk(Pool *pool, int32_t worker, int64_t k) {
   pool->work(pool->data, worker, begin, begin + (left < pool->chunk ? left : pool->chunk));
 }
 
-/* -1: none is left. */
+/* Takes a chunk from a span; -1 if none is left. */
 static int64_t take(Span *span, bool is_own) {
   uint64_t left = atomic_load_explicit(&span->left, memory_order_relaxed), rest;
   uint32_t begin, end;
@@ -109,7 +110,7 @@ static void run_chunks(Pool *pool, int32_t worker) {
   }
 }
 
-/* Even ones, of the workers that may take part. */
+/* Divides the chunks evenly among the workers that may take part. */
 static void share_out(Pool *pool) {
   int32_t most = atomic_load_explicit(&pool->most, memory_order_relaxed);
   pool->span_count = most < pool->worker_count ? most : pool->worker_count;
@@ -122,7 +123,7 @@ static void share_out(Pool *pool) {
 
 /* -- failed assertions ------------------------------------------------------------------------- */
 
-/* The first of a loop; no further chunk of it begins. */
+/* Keeps the first failure of a loop; no further chunk begins. */
 static void keep_failure(Pool *pool, const Guard *guard) {
   if (atomic_exchange(&pool->has_failed, true)) return;
   pool->failure = guard->failure;
@@ -139,7 +140,7 @@ static void run_guarded(Pool *pool, int32_t worker) {
   guard_close(&guard);
 }
 
-/* Once no worker is inside the loop. */
+/* Passes a failure on to the caller's guard, once no worker is inside the loop. */
 static void pass_on_failure(Pool *pool) {
   if (!atomic_load(&pool->has_failed)) return;
   atomic_store(&pool->has_failed, false);
@@ -189,7 +190,7 @@ bool pool_check_host(Pool *pool, Error *err) {
 
 /* -- our own threads --------------------------------------------------------------------------- */
 
-/* The next round number; spins, then sleeps. */
+/* Waits for the next round number: spins, then sleeps. */
 static uint32_t await_round(Pool *pool, uint32_t seen) {
   int64_t until = clock_ns() + SPIN_NS;
   do {
@@ -207,7 +208,7 @@ static uint32_t await_round(Pool *pool, uint32_t seen) {
   return round;
 }
 
-/* False: the gate is shut. */
+/* Enters the loop; false if the gate is shut. */
 static bool enter(Pool *pool) {
   uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_relaxed);
   while (gate & GATE_OPEN)
@@ -222,8 +223,8 @@ static void leave(Pool *pool) {
   if (gate == GATE_AWAITED + 1) futex_wake_all(&pool->gate);
 }
 
-/* Shuts the gate; returns once nobody is inside. Who waits for long sleeps, so that a worker that
- * the system does not run finds this thread's core free. */
+/* Shuts the gate, and returns once no worker is inside. After a while the caller sleeps, so that a
+ * worker that the system does not schedule finds this thread's core free. */
 static void leave_last(Pool *pool) {
   atomic_fetch_and_explicit(&pool->gate, ~(uint32_t)GATE_OPEN, memory_order_acquire);
   int64_t until = 0;
@@ -251,7 +252,7 @@ static void *worker_main(void *argument) {
     if (pool->stopping) return NULL;
     if (worker->index >= atomic_load_explicit(&pool->most, memory_order_relaxed)) continue;
     if (!enter(pool)) continue;
-    /* what was asked before may have been of another loop */
+    /* span_count is read again, as this may be a later loop */
     if (worker->index < pool->span_count) run_guarded(pool, worker->index);
     leave(pool);
   }
@@ -262,7 +263,8 @@ static void announce(Pool *pool) {
   if (atomic_load(&pool->sleepers)) futex_wake_all(&pool->round);
 }
 
-/* Workers block all signals, which belong to the host. Fewer threads than requested are fine. */
+/* Starts the threads. They block all signals, which belong to the host. Fewer threads than
+ * requested are fine. */
 static void start(Pool *pool) {
   sigset_t all, old;
   sigfillset(&all);
@@ -280,7 +282,7 @@ static void start(Pool *pool) {
   pool->started = true;
 }
 
-/* A forked child has no workers to wake. */
+/* Starts the threads at the first loop; a forked child has no workers to wake. */
 static void start_if_needed(Pool *pool) {
   if (pool->started && pool->process == getpid()) return;
   atomic_store(&pool->sleepers, 0);
