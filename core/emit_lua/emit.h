@@ -1,4 +1,4 @@
-/* emit.h - shared by the files of emit_lua. Reports no errors: what gets here has passed every
+/* emit.h - shared by the files of emit_lua. It reports no errors, since its input has passed every
  * check. */
 #ifndef RG_EMIT_LUA_EMIT_H
 #define RG_EMIT_LUA_EMIT_H
@@ -18,18 +18,18 @@ typedef struct Emit {
   const Stmt *parallel;      /* the enclosing parallel loop; NULL: host region */
   Stmt *repeat;           /* the enclosing loop, if it is a `repeat` */
   int outer;                 /* number of the loop around that one */
-  bool is_left;              /* a `break` in the loop inside it leaves the enclosing loop, too */
-  bool outer_is_left;        /* the same of `outer` */
+  bool is_left;              /* a `break` of an inner loop leaves the enclosing loop, too */
+  bool outer_is_left;        /* the same for `outer` */
   Inline *frame;             /* the enclosing function; NULL: the kernel */
-  const Inline *called;      /* the enclosing function that calls itself; NULL: none */
-  int depth;                 /* how many functions are nested here */
+  const Inline *called;      /* the enclosing recursive function; NULL: none */
+  int depth;                 /* number of nested functions here */
   VEC(int) totals;           /* messages of the reductions that the loop's end checks */
-  StrBuf apart;              /* functions that stand apart, before the kernel */
+  StrBuf apart;              /* functions that are printed before the kernel */
   int apart_count;
 } Emit;
 
 /* emit_stmt.c */
-void emit_block(Emit *e, Block *block);         /* its names end with it */
+void emit_block(Emit *e, Block *block);         /* its names go out of scope at its end */
 void emit_line(Emit *e, Pos pos);                  /* advances to the user's line */
 void emit_given(Emit *e, Local *local, Expr *value); /* the initial value of a new local */
 const char *emit_declare(Emit *e, Local *local); /* visible from here */
@@ -58,7 +58,7 @@ void emit_for(Emit *e, Expr *expr, Type type, Shape shape); /* one number is rep
 void emit_operation(Emit *e, Shape shape, const char *name, Type type);
 /* "_rg.to_u8_f32(", or "(" */
 void emit_conversion(Emit *e, Shape shape, Type from, Type to);
-/* The same, checked where `lower` checks what is at `pos`. */
+/* The same; checked where compiled kernels check the operation at `pos`, too. */
 void emit_operation_at(Emit *e, Pos pos, Shape shape, const char *name, Type type);
 void emit_conversion_at(Emit *e, Pos pos, Shape shape, Type from, Type to);
 void emit_integer(Emit *e, Type type, int64_t value);
@@ -71,7 +71,7 @@ void emit_indices(Emit *e, Expr *expr, int most); /* ", i, j" */
 void emit_element_indices(Emit *e, Expr *root);   /* of an element, checked */
 /* and those after them */
 void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
-/* Of the launch's values: captures, then parameters. */
+/* Its number among the launch's values: captures, then parameters. */
 int emit_value_number(const Emit *e, SemaArg source);
 void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
@@ -79,10 +79,10 @@ void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_r
 /* emit_check.c */
 /* "_rg.add_i32", or its checked version */
 void emit_function_name(Emit *e, Pos pos, const char *name, Type type);
-/* ", _rg.inside(..", to be followed by ", i, j)"; false: nothing, it is not checked */
+/* ", _rg.inside(..", to be followed by ", i, j)"; false: emits nothing, as it is not checked */
 bool emit_inside(Emit *e, Pos pos, const Entity *element);
 bool emit_inside_part(Emit *e, const Expr *part); /* "_rg.inside_part(.., ", an index and ")" */
-/* Of a reduction: "_rg.add_i32", or a version that adds exactly beside it. */
+/* Of a reduction: "_rg.add_i32", or a version that also computes the exact sum. */
 void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type);
 void emit_totals(Emit *e);                        /* "; .." after the loop */
 void emit_note_set(Emit *e, const Local *local, bool is_set); /* "; .." */
@@ -100,7 +100,7 @@ bool emit_is_product(Emit *e, const Expr *expr);
 /* emit_array.c: counted arrays */
 void emit_array_call(Emit *e, Expr *call, const Builtin *builtin);
 void emit_item(Emit *e, Expr *expr);
-void emit_item_array(Emit *e, Expr *root);      /* what the item is of */
+void emit_item_array(Emit *e, Expr *root);      /* the array of the item */
 void emit_item_indices(Emit *e, Expr *root);    /* ", i, j" */
 
 /* emit_list.c */
@@ -109,10 +109,10 @@ void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, l
 void emit_items(Emit *e, const LoopHead *head, const Stmt *stmt);
 Type emit_item_type(Emit *e, const LoopHead *head, int variable);
 
-/* emit_random.c: a draw; what comes before the host region, a loop, the body of an iteration */
+/* emit_random.c: a draw; and the preparation before the host region, a loop, an iteration's body */
 void emit_random(Emit *e, Expr *call);
 void emit_random_host(Emit *e);
-void emit_random_resume(Emit *e, const Inline *in); /* what a function that draws is passed */
+void emit_random_resume(Emit *e, const Inline *in); /* the state passed to a function that draws */
 void emit_random_loop(Emit *e, const LoopHead *head);
 void emit_random_iteration(Emit *e, const Stmt *stmt);
 
@@ -122,7 +122,7 @@ void emit_where(Emit *e); /* {i, j}: the iteration */
 
 /* emit_function.c: a user function, as a Lua function called at once; a `return` in it */
 void emit_function_call(Emit *e, Expr *call, Inline *in);
-/* functions that call themselves, before the kernel's statements; a call of one */
+/* recursive functions, before the kernel's statements; a call of one */
 void emit_functions(Emit *e);
 void emit_invocation(Emit *e, Expr *expr, Invocation *call);
 void emit_function_return(Emit *e, Stmt *stmt);

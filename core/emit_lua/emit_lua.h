@@ -1,6 +1,6 @@
-/* emit_lua.h - a typed kernel -> Lua text: what arch = "lua" runs. Shares resolve, infer and check
- * with the other targets, and nothing below: no IR, no passes, no storage. lua/regolith/oracle.lua
- * executes it.
+/* emit_lua.h - a typed kernel -> Lua text, which arch = "lua" runs by lua/regolith/oracle.lua. It
+ * shares resolve, infer and check with the other targets, and no later stage: no IR, no passes, no
+ * storage.
  *
  * The text is a chunk whose statements are on the user's lines and use the user's names, so that a
  * debugger steps through the user's file. It begins with the types of the launch arguments and of
@@ -15,7 +15,7 @@
 
 #include "typed/output.h"
 
-/* From what sema left in `typed`; NULL with a diagnostic in the error passed to sema_lower.
+/* The Lua text of sema's result; NULL with a diagnostic in the error that was passed to sema_lower.
  * Allocated from scratch, like sema's own memory. */
 const char *emit_lua_kernel(Scratch *scratch, const SemaOutput *typed);
 

@@ -1,7 +1,7 @@
 /* ast.h - a kernel's text as a tree: all of Lua 5.1, LuaJIT's newer operators, and annotations.
- * Nodes live in the Scratch of the Source they come from and are never changed again: what is found
- * out about them stands in the typed tree, which resolve builds from this one. Knows no types and
- * no captures: names are text. */
+ * Nodes live in the Scratch of the Source they come from and never change: what later stages find
+ * out about them is in the typed tree, which resolve builds from this one. The Ast knows neither
+ * types nor captures: names are text. */
 #ifndef RG_FRONT_AST_H
 #define RG_FRONT_AST_H
 
@@ -56,7 +56,7 @@ typedef enum AstOp {
 const char *ast_op_text(AstOp op); /* "+", "not", ".." */
 
 typedef enum AstNumberKind {
-  AST_NUMBER_PLAIN,   /* no point, no exponent, below 2^64: takes the type it meets */
+  AST_NUMBER_PLAIN,   /* no point, no exponent, below 2^64: takes the other operand's type */
   AST_NUMBER_FLOAT,   /* with a point or exponent, or larger */
   AST_NUMBER_I64,     /* 1LL */
   AST_NUMBER_U64      /* 1ULL */

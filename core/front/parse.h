@@ -1,9 +1,9 @@
 /* parse.h - what the parser's files share; private to front.
- * The parser is sticky: a failure is kept and moves it to the END token, where every loop ends and
- * every expectation fails silently; parse functions always return a node, so they read as a plain
- * list of calls. The innermost block continues after the statement that failed (recover.c). A later
- * failure because brackets or `end`s do not match is probably a consequence of the first, so it
- * ends the parse without a message. */
+ * Failures are sticky: the parser keeps the first one and moves to the END token, where every loop
+ * ends and every expectation fails silently. Parse functions always return a node, so they read as
+ * a plain list of calls. The innermost block continues after the statement that failed (recover.c).
+ * If brackets or `end`s do not match later, that is probably a consequence of the first failure, so
+ * it ends the parse without a message. */
 #ifndef RG_FRONT_PARSE_H
 #define RG_FRONT_PARSE_H
 
@@ -12,7 +12,7 @@
 
 enum { PARSE_MAX_DEPTH = 200 };
 
-/* A `goto`, whose label has not been met. */
+/* A `goto` whose label has not been parsed yet. */
 typedef struct Goto {
   AstStmt *stmt;
   int local_count;  /* declared before it */
@@ -54,12 +54,12 @@ typedef struct Parser {
   Source *source;
   Scratch *scratch;
   Error *err;
-  bool failed;        /* at the END token, until the statement is over */
+  bool failed;        /* in the current statement: the parser is at the END token */
   bool is_broken;     /* something has failed: no Ast will be returned */
   bool is_lost;       /* and nothing after it can be parsed */
-  int failed_at;      /* the token that was current then */
-  Error *latest;      /* what was reported last */
-  Error *said;        /* where the last failed call was reported; NULL: it was not */
+  int failed_at;      /* the token that was current at the failure */
+  Error *latest;      /* the error reported last */
+  Error *said;        /* the error that the last failed call reported, or NULL */
   Tokens tokens;
   int at;             /* the current token */
   int depth;          /* nesting of expressions and blocks */
@@ -81,7 +81,7 @@ typedef struct Parser {
 
 /* parser.c */
 Parser *parser_create(Source *source, Tokens tokens, Error *err);
-/* NULL where something has failed. */
+/* NULL if anything has failed. */
 Ast *parser_finish(Parser *p, AstFunction *function, AstBlock helpers);
 const Token *parser_current(const Parser *p);
 const Token *parser_ahead(const Parser *p, int count);
@@ -91,7 +91,7 @@ void parser_next(Parser *p);
 bool parser_accept(Parser *p, TokenKind kind);
 bool parser_is_adjacent(const Parser *p); /* no space between the last token and the current */
 
-/* All return false, and only the first has an effect. */
+/* All return false; only the first failure has an effect. */
 bool parser_fail(Parser *p, Pos pos, int32_t width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -102,12 +102,12 @@ bool parser_hint(Parser *p, const char *hint); /* to the failure reported by the
 /* A note on it: "declared here". */
 bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Brackets and blocks do not match from here on: nothing after the failure is parsed. */
+/* Stops after the failure, since brackets or blocks do not match from there on. */
 void parser_lose(Parser *p);
 bool parser_expect(Parser *p, TokenKind kind);
-/* The end of what `open` started at `start`. */
+/* Expects the token that closes what `open` started at `start`. */
 bool parser_match(Parser *p, TokenKind close, const char *open, Pos start);
-Str parser_name(Parser *p); /* the current NAME, passed; "" on failure */
+Str parser_name(Parser *p); /* consumes a NAME; "" on failure */
 
 bool parser_enter(Parser *p); /* one level deeper; pairs with parser_leave, also when it fails */
 void parser_leave(Parser *p);
@@ -141,7 +141,7 @@ AstStmt *parse_local_function(Parser *p); /* at `local` or `const` before `funct
 AstStmt *parse_goto(Parser *p);
 AstStmt *parse_label(Parser *p);
 void loop_note_continue(Loop *loop, int local_count, int line);
-/* The labels that end its body: what goes to them is a `continue`. */
+/* Takes the labels that end its body: a `goto` to one of them is a `continue`. */
 void loop_take_labels(Parser *p, Loop *loop, AstBlock *body);
 
 #endif

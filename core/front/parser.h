@@ -12,13 +12,14 @@
  * `local even, odd function even(..) .. end function odd(..) .. end`. */
 Ast *parse_kernel_text(Source *source, Error *err);
 
-/* A plain Lua function inside a chunk, by its lines (the user's): as LuaJIT counts, a declaration
- * begins at its `function`, an expression at its parenthesis. Only it is parsed, so the rest of the
- * chunk may use what kernels do not know; its captures are AST_GLOBAL.
+/* A plain Lua function inside a chunk, found by its lines (the user's): as LuaJIT counts, a
+ * declaration begins at its `function`, an expression at its parenthesis. Only the function is
+ * parsed, so the rest of the chunk may use syntax that kernels do not support; its captures are
+ * AST_GLOBAL.
  * Several functions may have those lines. `which` has a character for each of them, in the order of
- * their ends: '1' if the wanted function could be this one (NULL: each could). What could be wanted
- * is source.missing with the advice to use separate lines, unless all have one text; so is a number
- * of functions that `which` does not expect, and none. */
+ * their ends: '1' if it may be the wanted function (NULL: each may). If several candidates with
+ * different texts remain, the error is source.missing with the advice to use separate lines;
+ * likewise if no function is found, or not as many as `which` expects. */
 Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, const char *which,
                        Error *err);
 

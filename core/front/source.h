@@ -1,4 +1,4 @@
-/* source.h - the text a kernel comes from, and positions in it. */
+/* source.h - the text that a kernel comes from, and positions in it. */
 #ifndef RG_FRONT_SOURCE_H
 #define RG_FRONT_SOURCE_H
 

@@ -1,10 +1,10 @@
-/* stand_in.h - Lua text in place of functions that only kernels can run.
+/* stand_in.h - stubs: Lua text that replaces functions which only kernels can run.
  * The host's Lua may be older than the kernel language. It can still load a chunk whose kernels it
  * cannot read, since it never runs them: a *stand-in* has the function's parameters and lines, and
- * its captured names as upvalues; run by Lua, it raises an error. It also holds a hash of the text
- * that it replaces, so that a file which changed is noticed.
- * Functions that only kernels can run are those given to `kernel(..)`, and, by name, those that
- * such a function uses; which of them the host cannot read is the host's to say. */
+ * its captured names as upvalues, and raises an error if Lua runs it. It also holds a hash of the
+ * text that it replaces, so that a change of the file is detected.
+ * Functions that only kernels can run are those passed to `kernel(..)`, and, by name, those that
+ * such a function uses. The host decides which of them it cannot read. */
 #ifndef RG_FRONT_STAND_IN_H
 #define RG_FRONT_STAND_IN_H
 

@@ -11,9 +11,9 @@ void check_kernel(Sema *s);
 /* What the files of this room share, until the types are known. */
 typedef struct Infer {
   Sema *s;
-  bool is_demanding; /* places that need an integer demand one */
-  bool is_closing;   /* what is still open is a float */
-  bool is_guessing;  /* places that may count what is whole so far as one demand so */
+  bool is_demanding; /* uses that require an integer demand one */
+  bool is_closing;   /* numbers of unknown type become floats */
+  bool is_guessing;  /* loops over numbers that were whole so far demand integers */
   bool has_changed;  /* in this round */
 } Infer;
 
@@ -22,11 +22,11 @@ void infer_block(Infer *f, Block *block);
 /* a variable is assigned a value of this type */
 void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value);
 PartialType infer_update(Sema *s, IrUpdate op, PartialType target, PartialType term);
-/* demand.c: e is where an integer is needed */
+/* demand.c: e must be an integer, because of `why` */
 void demand_integer(Infer *f, Expr *e, Why why);
-/* The integer that it makes of the argument; NONE: none, it was not always whole. */
+/* The integer type that the demand gives the argument; NONE if it was not always whole. */
 Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why);
-/* Has e, as far as launches decide, been a whole number so far? */
+/* Have the launch arguments in e been whole numbers so far? */
 bool demand_is_whole(const Infer *f, const Expr *e);
 /* if is_demanding */
 void infer_demand(Infer *f, Expr *e, const char *clause, const char *name);
@@ -50,7 +50,7 @@ bool check_condition(Sema *s, Expr *e);
 bool check_indices(Sema *s, const Exprs *list, int count);
 bool check_object(Sema *s, Expr *e);  /* the indices of an INDEX, through all its levels */
 bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
-/* Does a value that the text settles fit the type it goes into? */
+/* Does a value that is known from the text fit the type it is stored in? */
 bool check_fits(Sema *s, const Expr *value, Type target);
 bool check_number(Sema *s, Expr *e, const char *who);
 bool check_integer(Sema *s, Expr *e, const char *who);

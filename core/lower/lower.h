@@ -9,29 +9,29 @@ void lower_kernel(Sema *s);
 
 /* -- what the files of this room share --------------------------------------------------------- */
 
-/* What holds a variable. */
+/* The IR values of a local. */
 typedef struct Held {
   IrInst **values;              /* its numbers, or their VARs */
   IrInst **indices;             /* of a view: those it was declared with */
-  IrInst **is_set;              /* VARs: which of its numbers have a value; NULL: all do */
-  IrInst **dividend, **divisor; /* its value is the quotient of these integers */
-  IrInst **guards;              /* of those numbers that are arrays; NULL: it has none */
+  IrInst **is_set;              /* VARs: have its numbers a value yet? NULL: all have */
+  IrInst **dividend, **divisor; /* the integers whose quotient it is; or NULL */
+  IrInst **guards;              /* of its numbers that are arrays; NULL: none are */
 } Held;
 
-/* A reference that the function has: see counted.c. */
+/* A reference that the function owns: see counted.c. */
 typedef struct Owned {
   IrInst *guard, *array;
-  bool is_local;      /* a variable's; else until the statement ends */
+  bool is_local;      /* a variable's; else a temporary, which ends with the statement */
 } Owned;
 
-/* Where random numbers come from: see random.c. */
+/* The current source of random numbers: see random.c. */
 typedef struct Random {
   IrInst *key, *index;
   IrInst *turn;       /* a VAR; NULL: no serial loop draws */
-  int64_t words;      /* taken so far */
+  int64_t words;      /* used so far */
 } Random;
 
-/* A reduction whose result is checked: its VARs, and where it is first updated. */
+/* A reduction that is checked for overflow: its VARs, and the position of its first update. */
 typedef struct Exact { const Local *local; IrInst *var, *exact; Pos at; } Exact;
 
 typedef struct Lower {
@@ -49,7 +49,7 @@ typedef struct Lower {
   VEC(Exact) exact;   /* what it updates */
   IrInst **indices;   /* of its iteration */
   int index_count;
-  IrInst *iteration;  /* the same as one number, if races are looked for */
+  IrInst *iteration;  /* the same packed in one number, if races are detected */
   bool is_independent;
   Random random;      /* of the iteration, or of the host region */
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
@@ -57,53 +57,53 @@ typedef struct Lower {
   int outer_loops;    /* those around the function being lowered */
   IrRegion *top;      /* of the host region, the parallel loop's body, or the function */
   VEC(Owned) owned;
-  int statement;      /* the first of `owned` that is of the current statement */
-  int inline_mark;    /* the first that is inside the expanded function */
-  VEC(int) marks;     /* by loop around the current statement: the first that is inside of it */
+  int statement;      /* the first of `owned` that belongs to the current statement */
+  int inline_mark;    /* the first that belongs to the expanded function */
+  VEC(int) marks;     /* by loop around the current statement: the first inside that loop */
 } Lower;
 
 static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
 void lower_block(Lower *l, Block *block);
-void lower_statements(Lower *l, Block *block); /* its variables go on */
-bool lower_is_closed(const Lower *l);          /* an exit ends the region: nothing may follow */
+void lower_statements(Lower *l, Block *block); /* its variables stay alive afterwards */
+bool lower_is_closed(const Lower *l);          /* has the region ended with an exit? */
 IrRegion *lower_enter(Lower *l, IrRegion *region); /* returns the region to go back to */
 void lower_leave(Lower *l, IrRegion *back);
 void lower_at(Lower *l, Pos pos);
-/* The launch ends here: `sentence`, then the number `value` (an f64), at `at`. */
+/* Emits a FAULT, which ends the launch: `sentence`, then the number `value` (an f64), at `at`. */
 void lower_fault(Lower *l, const Expr *at, IrInst *value, ErrorCode code, const char *hint,
                  const char *sentence);
 /* random.c */
 IrInst **lower_random(Lower *l, Expr *e);
-/* Before a loop runs that draws (else NULL): the key of its stream. */
+/* Emitted before a loop: the key of its stream; NULL if it does not draw. */
 IrInst *random_stream(Lower *l, const RandomUse *use, bool is_global);
-/* At the beginning of each of its iterations, and of the host region, whose indices are none. */
+/* Emitted at the beginning of each of its iterations, and of the host region, without indices. */
 void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *indices, int count);
-void random_turn(Lower *l); /* a serial loop that draws begins an iteration */
-/* A function that calls itself goes on with its caller's key, index and turn, in a turn of its own;
- * NULL: it draws nothing. The turn in which its caller goes on. */
+void random_turn(Lower *l); /* counts an iteration of a serial loop that draws */
+/* random_resume: a recursive function continues with its caller's key, index and turn, counting a
+ * turn of its own; NULL if it does not draw. Then, the turn with which its caller continues. */
 void random_resume(Lower *l, IrInst *const *given);
 IrInst *random_resumed(Lower *l);
 /* say.c */
 typedef VEC(IrInst *) Operands;
 void lower_say(Lower *l, Expr *e);
-/* A value of `shape` ends the message so far; and its PRINT or FAULT, at `at`, is emitted. */
+/* Appends a value of `shape` to a message; then emits its PRINT or FAULT, at `at`. */
 void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrInst **values,
                        Shape shape, const char *format);
-/* Without them: its number. */
+/* Only adds the message; returns its number. */
 int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
 void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
 /* counted.c */
-IrInst *counted_guard(Lower *l);                    /* a new one */
-void counted_take(Lower *l, IrInst *array);         /* a fresh one: until the statement ends */
-void counted_share(Lower *l, IrInst *array);        /* likewise, one more reference */
-IrInst *counted_own(Lower *l, IrInst *array);       /* a guard of the caller's, which has it */
+IrInst *counted_guard(Lower *l);                    /* makes a guard */
+void counted_take(Lower *l, IrInst *array);         /* a temporary owns the fresh array */
+void counted_share(Lower *l, IrInst *array);        /* a temporary owns one more reference */
+IrInst *counted_own(Lower *l, IrInst *array);       /* returns an owning guard to the caller */
 void counted_keep(Lower *l, IrInst *guard, IrInst *array, bool is_local);
 void counted_move(Lower *l, IrInst *to, IrInst *from);
 void counted_release(Lower *l, IrInst *guard);
-void counted_give_away(Lower *l, IrInst *array);    /* memory, or a caller, has a reference */
-void counted_leave(Lower *l, int mark);             /* releases those from `mark` on */
+void counted_give_away(Lower *l, IrInst *array);    /* memory, or the caller, takes a reference */
+void counted_leave(Lower *l, int mark);             /* releases the references from `mark` on */
 void counted_end_statement(Lower *l, int mark);
 void counted_end_block(Lower *l, int mark);
 bool counted_is(const Lower *l, Type base, int part); /* is the number an array? */
@@ -113,7 +113,7 @@ IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin);
 void lower_item(Lower *l, Expr *e, Item *item);
 void lower_check_item(Lower *l, const Expr *at, const Item *item);
 IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count);
-/* What follows happens where the element exists, at `place`. */
+/* Enters a region that runs only if the element exists; `place` is its address. */
 IrRegion *lower_item_enter(Lower *l, const Expr *at, const Item *item, IrInst **place);
 IrInst *lower_item_number(Lower *l, const Item *item, IrInst *place, int part);
 void lower_item_store(Lower *l, const Item *item, IrInst *place, int part, IrInst *value);
@@ -150,8 +150,8 @@ IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **i
 /* of the element's number `part` */
 IrInst *lower_place_at(Lower *l, const Entity *element, int part, IrInst **indices);
 int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source);
-/* peers.c: the numbers `parts` of an element that e reads, and what asks for a cell, where the
- * first index is a rank. */
+/* peers.c: if the first index is a rank: reads the numbers `parts` of the element e; and queries
+ * a cell. */
 IrInst **lower_peer_parts(Lower *l, Expr *e, const int *parts, int count, IrInst **indices);
 IrInst *lower_peer_question(Lower *l, const MethodCall *m, int count, IrInst **indices);
 /* call.c */
@@ -171,7 +171,7 @@ void lower_continue(Lower *l);
 /* update.c */
 void lower_assign(Lower *l, Stmt *stmt);
 void lower_compound(Lower *l, Stmt *stmt);
-/* Updates the element and checks what it becomes; its old value. */
+/* Updates the element, checks its new value, and returns the old one. */
 IrInst *lower_rmw(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
                   IrUpdate op, IrInst *place, IrInst *value);
 /* lists.c */
@@ -179,50 +179,52 @@ IrInst **lower_list_call(Lower *l, Expr *e, IrInst **indices, int count);
 IrInst *lower_items_length(Lower *l, const LoopHead *head, IrInst **indices);
 void lower_bind_items(Lower *l, const LoopHead *head, const Stmt *stmt, IrInst *slot,
                       IrInst *const *indices);
-/* debug.c, debug_number.c: what is looked for ends the launch where it does not hold */
+/* debug.c, debug_number.c: checks that end the launch if they fail */
 bool lower_looks_for(const Lower *l, SemaDebug what);
 /* texts[0] numbers[0] texts[1] .. up to a NULL text; at l->at */
 void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *const *texts,
                        IrInst *const *numbers, const char *hint);
-/* `count` indices of an element or cell, as the user counts: those of its list have one less */
+/* `count` indices of an element or cell, as the user counts them: those of its list are one fewer */
 void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
                        IrInst **indices);
 /* into a vector of `count` numbers, or a matrix of rows */
 void lower_check_part(Lower *l, const Expr *at, IrInst *index, int count);
-/* Within operands of bits, of unsigned sums and of conversions that are written out, integers may
- * wrap; returns what l->may_wrap was. */
+/* Integers may wrap inside operands of bit operators, unsigned sums and explicit conversions.
+ * Returns the old l->may_wrap. */
 bool lower_enter_wrap(Lower *l, bool may_wrap);
 bool lower_operator_wraps(AstOp op, Type type);
-/* NULL: they are inside for sure */
+/* are the indices in bounds? NULL: they certainly are */
 IrInst *lower_is_inside(Lower *l, const Entity *element, int count, IrInst *const *indices);
-/* that it found a slot */
+/* checks that the append found a slot */
 void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
                         IrInst *const *indices, IrInst *slot);
-/* of numbers written to a watched field */
+/* checks that numbers written to a watched field are finite */
 void lower_check_finite(Lower *l, const Expr *at, const Entity *element, IrInst *const *indices,
                         IrInst *value);
-/* touch.c: races. At the start of an iteration; at an access, if `condition` is NULL or holds. */
+/* touch.c: the race detector's calls at the start of an iteration, and at an access, if `condition`
+ * is NULL or holds. */
 void lower_name_iteration(Lower *l);
 void lower_touch(Lower *l, const Expr *at, const Entity *element, SemaTouchKind kind,
                  const IrInst *place, IrInst *const *indices, IrInst *condition);
-/* of arithmetic on integers, at l->at */
+/* checks arithmetic on integers, at l->at */
 void lower_check_convert(Lower *l, IrInst *value, IrInst *converted);
 void lower_check_negative(Lower *l, IrInst *value);
-/* In the loop: what else to update, by the same operator; NULL: nothing. After it: the error. */
+/* In the loop: a second VAR to update by the same operator, or NULL. After the loop: the check. */
 IrInst *lower_exact_of(Lower *l, const Local *local, IrUpdate op, IrInst *var);
 void lower_check_exact(Lower *l);
 void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result);
-/* A local declared without a value; numbers that get one; numbers that are read. */
+/* Tracks a local declared without a value; notes numbers that get one; checks numbers that are
+ * read. */
 void lower_keep_unset(Lower *l, const Local *local);
 void lower_note_set(Lower *l, const Local *local, int part, IrInst *condition);
 void lower_check_set(Lower *l, const Local *local, const int *parts, int count);
 /* inline.c */
 IrInst **lower_inline(Lower *l, Expr *e, Inline *in); /* NULL if it has no result */
 void lower_inline_return(Lower *l, Stmt *stmt);
-/* lookup.c: the results of a call for a constant table, after its parameters are bound; NULL: it is
- * lowered as any other */
+/* lookup.c: the results of a call that looks up a constant table, after its parameters are bound;
+ * NULL if it is lowered like any other call */
 IrInst **lower_lookup(Lower *l, Inline *in);
-IrInst *lower_narrow(IrInst *index); /* without the conversion that made an i64 of it */
+IrInst *lower_narrow(IrInst *index); /* the operand of its conversion to i64, if it has one */
 IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call); /* likewise */
 void lower_declare_functions(Lower *l);
 void lower_functions(Lower *l); /* after the kernel */

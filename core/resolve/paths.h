@@ -1,4 +1,4 @@
-/* paths.h - which free names a kernel uses, as far as their dots reach (typed/input.h). */
+/* paths.h - lists the free names that a kernel uses, with the dots after them (typed/input.h). */
 #ifndef RG_RESOLVE_PATHS_H
 #define RG_RESOLVE_PATHS_H
 

@@ -1,15 +1,15 @@
-/* resolve.h - what each name, index and call denotes. Every error that does not depend on types is
- * reported in this room: names, constructs, counts of indices and arguments, loops and exits,
- * reductions. User functions, static loops and lists in tables are expanded here, so later stages
- * see only plain statements. */
+/* resolve.h - determines what each name, index and call denotes. This room reports every error that
+ * does not depend on types: names, constructs, counts of indices and arguments, loops and exits,
+ * reductions. It expands user functions, static loops and lists in tables, so later stages see only
+ * plain statements. */
 #ifndef RG_RESOLVE_RESOLVE_H
 #define RG_RESOLVE_RESOLVE_H
 
 #include "resolve/paths.h"
 #include "typed/typed.h"
 
-/* A value known at compile time. WIDE: an integer of 64 bits; OTHER: a
- * field, a table, a function .. */
+/* A value known at compile time. WIDE: an integer of 64 bits; OTHER: a field, a table, a function
+ * .. */
 typedef enum StaticKind {
   STATIC_NIL,
   STATIC_BOOL,
@@ -30,7 +30,7 @@ typedef struct Static {
   const char *text;      /* OTHER: of a string; else NULL */
 } Static;
 
-/* An item of a table: a table, or a value, or (OTHER) what the entity says. */
+/* An item of a table: a table, a value, or (OTHER) something else, which the entity describes. */
 typedef struct ListItem {
   const List *list;
   Static value;
@@ -40,7 +40,7 @@ struct List {
   int count;
   ListItem *items; /* from 1 on */
 };
-/* What arguments denote. */
+/* The entities of arguments. */
 typedef VEC(Entity) Entities;
 /* The bodies of an `if`, while resolving it. */
 typedef VEC(const AstBlock *) Arms;
@@ -49,7 +49,7 @@ void resolve_kernel(Sema *s);
 
 /* -- what the files of this room share --------------------------------------------------------- */
 
-/* The serial loops around a statement, up to the parallel loop or the kernel, innermost first. */
+/* The serial loops around a statement, innermost first, up to the parallel loop or the kernel. */
 typedef struct Drawing Drawing;
 struct Drawing {
   Stmt *stmt;
@@ -71,33 +71,33 @@ typedef struct Resolve {
   RandomUse *random;     /* of the enclosing parallel loop, or of the kernel */
   Drawing *drawing;
   bool breaks_parallel;  /* the innermost loop is parallel */
-  int break_levels;      /* loops a break leaves besides the innermost */
-  bool is_turn;          /* it is an iteration of an unrolled loop */
+  int break_levels;      /* loops that a break leaves besides the innermost */
+  bool is_turn;          /* the innermost loop is an iteration of an unrolled loop */
   const Stmt *first_return; /* of the kernel */
   Inline *called;        /* the function being resolved, if it calls itself */
   int axis_count;        /* of the enclosing parallel loop; 0: host region */
   VEC(Invocation *) invocations;
-  bool makes_pick;       /* the next call is of one: record_pick.c */
-  int static_steps;      /* of functions that the current rg.static runs */
+  bool makes_pick;       /* the next call is of a generated selection: record_pick.c */
+  int static_steps;      /* taken by functions that the current rg.static interprets */
 } Resolve;
 
-/* new_node.c: nodes of the typed tree, from the Ast's. Names are those of the frame, or of the
- * kernel. */
+/* new_node.c: makes nodes of the typed tree from those of the Ast. Names are resolved in the frame,
+ * or in the kernel. */
 Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
-/* the same for a generated node: it is kept */
+/* the same for a generated Ast node, which the result refers to */
 Expr *build_written(Resolve *r, const AstExpr *ast);
-Expr *build_read(Resolve *r, Local *local, const Expr *at); /* its value, at a position */
+Expr *build_read(Resolve *r, Local *local, const Expr *at); /* reads it; at: for its position */
 /* with new locals; without its bodies or the condition of a `repeat` */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast);
-/* a new one, which the name refers to from here on */
+/* a new local, to which the name refers from here on */
 Local *build_local(Resolve *r, const AstLocal *ast);
-Local *build_hidden(Resolve *r, Str name, Pos pos);    /* one no name in the source refers to */
-/* which the name refers to here; NULL: none yet, or a helper */
+Local *build_hidden(Resolve *r, Str name, Pos pos);    /* a local without a name in the source */
+/* the local to which the name refers here; NULL: none yet, or a helper */
 Local *build_find(Resolve *r, const AstLocal *ast);
-bool build_is_around(Resolve *r, const AstLocal *ast); /* a local around the inner function */
-/* one that is out of reach, since the function calls itself */
+bool build_is_around(Resolve *r, const AstLocal *ast); /* declared outside the inner function? */
+/* the same, but out of reach because the function is recursive? */
 bool build_is_lost(Resolve *r, const AstLocal *ast);
-/* it refers to this one from here on */
+/* makes the name refer to this local from here on */
 void build_name(Resolve *r, const AstLocal *ast, Local *local);
 
 /* expr.c */
@@ -105,8 +105,8 @@ Entity resolve_expr(Resolve *r, Expr *e);   /* and stores it */
 bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
 bool resolve_is_value(Resolve *r, Expr *e); /* the same after resolve_expr */
 bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
-bool resolve_condition(Resolve *r, Expr *e); /* one bool, so far as its shape tells */
-/* the same after resolve_expr: resolving twice at each level would take exponential time */
+bool resolve_condition(Resolve *r, Expr *e); /* one bool, as far as shapes can tell */
+/* resolve_scalar after resolve_expr: resolving twice at each level would take exponential time */
 bool resolve_check_scalar(Resolve *r, Expr *e);
 /* `{i, j}` counts two, as does an ivec2 */
 bool resolve_indices(Resolve *r, Exprs *list, int *count);
@@ -116,7 +116,7 @@ const char *resolve_nearest(Resolve *r, Str name); /* a hint "did you mean 'x'?"
 Entity resolve_capture(Resolve *r, Expr *e);
 Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name); /* object.name */
 void resolve_parameter(Resolve *r, int number);
-bool resolve_is_nil(Resolve *r, Expr *e); /* a declared name without a value */
+bool resolve_is_nil(Resolve *r, Expr *e); /* is it a declared name without a value? */
 Entity resolve_path_value(Resolve *r, Expr *e, int number);
 /* "':peer' takes 1 argument ..": call.c. */
 Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int most);
@@ -126,7 +126,7 @@ Entity resolve_method(Resolve *r, Expr *e);
 Entity resolve_type_call(Resolve *r, Expr *e, Str name); /* `vec(5, f64)`: a TYPE */
 Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin);
 Entity resolve_fail_indices(Resolve *r, Expr *e, const MethodCall *m, int needed, int given);
-/* e is a call of this type (type_base of it) */
+/* e, a call of a type, has the result type `type`, a type_base */
 Entity resolve_converted(Expr *e, Type type, Shape shape);
 /* The arguments of a vector or matrix, `name` in messages. */
 bool resolve_construction(Resolve *r, Expr *e, const char *name, Shape shape);
@@ -135,13 +135,13 @@ void resolve_head(Resolve *r, Stmt *stmt);
 /* a loop that names fewer axes than e has */
 bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count);
 /* stmt.c */
-/* of an element, or what holds it; a wrapped string is refused */
+/* may the element, or the object that contains it, be written? A wrapped string may not */
 bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object);
 void resolve_block(Resolve *r, const AstBlock *from, Block *to);
 void resolve_declaration(Resolve *r, Stmt *stmt);
 void resolve_assignment(Resolve *r, Stmt *stmt);
 void resolve_declare(Resolve *r, Local *local);
-/* the first value determines it, others must match */
+/* the first value determines the shape; others must match */
 bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
 
 /* paths.c */
@@ -166,7 +166,7 @@ const char *suggest_modifier(Resolve *r, Str name); /* of a loop's head */
  * differ. */
 bool shape_join(Resolve *r, const Expr *at, Shape a, Shape b, const char *who, Shape *joined);
 bool shape_binary(Resolve *r, const Expr *e, Shape *shape);
-/* A value of shape `from` is assigned to something of shape `to`. */
+/* Checks the assignment of `value` to something of shape `to`. */
 bool shape_check_given(Resolve *r, const Expr *value, Shape to, const char *what);
 /* The parts of `v.xy`: how many, 0 if the name is not one. */
 int shape_swizzle(Str name, Shape of, uint8_t parts[4]);
@@ -181,18 +181,19 @@ Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
 Expr *struct_part(Resolve *r, Expr *e, Str name); /* e.name */
 Entity struct_construct(Resolve *r, Expr *e, Type type);  /* e is a call of the type */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
-/* What is given to something of this type, where a table stands for a construction of it; `what` in
- * messages. NULL: an error. */
+/* The value for something of this type, where a table constructor is read as a construction of the
+ * type; `what` is for messages. NULL on error. */
 Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what);
-/* `local` from the values in a table of the host; NULL: they are not known yet, or an error */
+/* initialises `local` from the values in a table of the host; NULL on error, or if they are not
+ * known yet */
 Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type);
 
 /* arrays.c: counted arrays */
-/* Is it an array of the launch, rg.array's, without an index? It stands for itself. */
+/* Is it an array of the launch (rg.array), used without an index? */
 bool array_is_whole(const Entity *entity);
-/* Is that what is declared array(T)? */
+/* Does it match the declaration array(T)? */
 bool array_is_declared(Resolve *r, const Expr *at, const Entity *entity, Shape declared);
-/* `e` is one, and becomes a value as what rg.zeros makes; false: it cannot. */
+/* Turns `e`, such an array, into a value like that of rg.zeros; false if it cannot be one. */
 bool array_to_value(Resolve *r, Expr *e);
 Entity array_new(Resolve *r, Expr *e, const Builtin *builtin);
 Entity array_type_call(Resolve *r, Expr *e);                         /* a TYPE */
@@ -218,46 +219,47 @@ bool resolve_items(Resolve *r, Expr *e, LoopHead *head);
 /* the shapes of its variables */
 void resolve_item_variables(Resolve *r, const LoopHead *head, const Stmt *stmt);
 
-/* same_place.c: have both the same value, wherever in the statement they are computed? */
+/* same_place.c: do both have the same value, wherever in the statement they are computed? */
 bool place_is_same(Resolve *r, const Expr *a, const Expr *b);
 /* update.c */
 Update *update_match(Resolve *r, Stmt *stmt); /* NULL: a plain assignment */
 
 /* defaults.c */
-/* A parameter of a function with this body; a default of it is no assignment. */
+/* Declares a parameter of a function with this body; `x = x or 3` does not count as assignment. */
 Local *default_parameter(Resolve *r, const AstLocal *ast, const AstBlock *body);
 void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlock *body,
                            Block *to);
 bool nil_is(const Entity *entity);
-/* a parameter without a default is assigned; by: "call", "launch" */
+/* fails: a missing parameter without a default is assigned; by: "call", "launch" */
 void nil_fail_assigned(Resolve *r, const Local *parameter, const char *by);
-Entity nil_missing(const char *name);      /* a parameter that a call does not give */
-bool nil_denoted(Resolve *r, Expr *e);     /* by a name, or written as such */
-/* A condition that only asks what is nil, and what a field or a table, which is true: 0 or 1; -1:
- * it is none. */
+Entity nil_missing(const char *name);      /* a parameter without an argument */
+bool nil_denoted(Resolve *r, Expr *e);     /* is e nil, by a name or literally? */
+/* The result, 0 or 1, of a condition that only tests whether things are nil; a field or a table
+ * counts as true. -1 if it is another condition. */
 int nil_test(Resolve *r, Expr *e);
-/* `x or 3`, `x == nil and 3 or x` of a known nil, or not nil: e becomes what is chosen. */
+/* Replaces e by the chosen operand in `x or 3`, `x == nil and 3 or x` if it is known whether x is
+ * nil. */
 bool nil_choose(Resolve *r, Expr *e, Entity *entity);
 
 /* inline.c: a call of a user function; `self` is the object of a method call, or NULL */
 Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self);
-/* The host shall supply its source; false, with an error. */
+/* Requests its source from the host; always false, with an error. */
 bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee);
-/* The entity of a function that captures what the kernel captures, or nothing. */
+/* The entity of a function that has the kernel's captures, or none. */
 Entity resolve_function(const char *name, const AstFunction *text, const Source *source);
-/* one that is made here */
+/* the entity of a function that is defined here */
 Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *text);
 void resolve_inline_return(Resolve *r, Stmt *stmt);
-/* the other results of a call that ends the list */
+/* expands a call that ends the list to its further results */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
-bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* where only one value is taken */
+bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* fails if a call has several results */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
 bool resolve_has_room(const Resolve *r); /* for more copies */
 void resolve_take_literal(const Expr *argument, Entity *entity); /* 3 is a CONSTANT */
-Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new one */
+Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new local */
 
-bool resolve_is_same(const Entity *a, const Entity *b); /* recursion.c: aliases of one thing */
-/* recursion.c: true if the call is one of a function that calls itself; e is then invoked, or
+bool resolve_is_same(const Entity *a, const Entity *b); /* recursion.c: aliases of one object? */
+/* recursion.c: true if the call is one of a recursive function; e then has an Invocation, or has
  * failed */
 bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *arguments,
                     const Entities *entities, Entity *result);
@@ -267,27 +269,27 @@ void recursion_resolve_bodies(Resolve *r); /* after the kernel's */
 /* A function's body with most early returns as plain branches; the original if nothing changes. */
 AstBlock returns_shaped(Resolve *r, const AstBlock *body);
 bool returns_early(const AstBlock *body);
-/* one return, as its last statement: its values are the call's */
+/* does the body have a single return, as its last statement? Its values are then the call's */
 bool returns_straight(const AstBlock *body);
 
 /* static.c */
 Entity static_call(Resolve *r, Expr *e);   /* rg.static(..) becomes a literal */
-/* drops those known not to be taken */
+/* drops the arms that are known not to be taken */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
-/* known from the source and the layouts alone */
+/* is it known from the source and the layouts alone? */
 bool static_is_written(Resolve *r, Expr *e);
 bool static_value(Resolve *r, Expr *e, Static *out);     /* false with an error */
-bool static_fail(Resolve *r, Expr *e, const char *hint); /* it is not known at the compile */
+bool static_fail(Resolve *r, Expr *e, const char *hint); /* reports: not known at compile time */
 Static static_number_in(const Static *vector, int k);
-/* static_function.c: of math, bit, or a type; a call of one */
+/* static_function.c: is it a function of math or bit, or a type? Evaluates a call of one */
 bool static_is_function(const Entity *callee);
 bool static_function(Resolve *r, Expr *e, const Entity *callee, Static *out);
-/* false: not with this operator */
+/* false if the operator does not apply to vectors */
 bool static_combine_vectors(Resolve *r, AstOp op, const Static *a, const Static *b, Static *out);
 Entity static_write_vector(Resolve *r, Expr *e, const Static *value); /* e becomes it */
 bool static_integer(Resolve *r, Expr *e, int64_t *out);
 bool static_is_true(const Static *value);
-/* static_run.c: e, a call of a user's function of known values */
+/* static_run.c: evaluates e, a call of a user's function with known values */
 bool static_run(Resolve *r, Expr *e, const Entity *callee, Static *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
 /* `v`, `v.y`, `v.yx`: the numbers that an ARGUMENT refers to */
@@ -311,11 +313,11 @@ int *table_find_all(Resolve *r, Expr *e, const Entity *table, int64_t length);
 
 /* peers.c: win:peer(r). */
 Entity resolve_peer(Resolve *r, Expr *e, const Entity *window);
-bool peer_is(const Expr *e); /* an index that was such a call, of fields, is resolved already */
-/* Is it of this rank alone? False: it fails. */
+bool peer_is(const Expr *e); /* is e an INDEX that was made, resolved, from such a call? */
+/* Fails if the object belongs to another rank, which may only be read. */
 bool resolve_check_own(Resolve *r, Expr *e, const Entity *object);
-/* Requests all that the tables among its items hold, at any depth: each answer to what one lacks is
- * another attempt at the kernel. Tables of more than `most` items are left out. */
+/* Requests the contents of all tables among the items, at any depth and at once, since each request
+ * costs another attempt to compile the kernel. Skips tables of more than `most` items. */
 void table_want_rows(Resolve *r, Expr *e, const int *numbers, int64_t length, int64_t most);
 bool table_fail(Resolve *r, Expr *e);
 
@@ -331,64 +333,64 @@ Entity rescale_call(Resolve *r, Expr *e);
 Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m);
 /* unpack.c */
 Entity unpack_call(Resolve *r, Expr *e);
-/* `e`, whose list has the arguments, becomes a call of this function. */
+/* Turns `e`, whose list has the arguments, into a call of the function in `text`. */
 Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *text);
 /* library_call.c */
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
-/* a function of algebra that is expanded for small matrices, and called so for this one */
+/* is the matrix so large that a function of algebra calls the library instead of being expanded? */
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);
-bool library_is_inside(const Resolve *r);     /* its text is being resolved */
-Entity library_name(Resolve *r, Expr *e);     /* what a free name denotes there */
+bool library_is_inside(const Resolve *r);     /* is text of the library being resolved? */
+Entity library_name(Resolve *r, Expr *e);     /* resolves a free name of that text */
 
 /* record.c: tables of values */
 bool record_is(const Entity *entity);
-bool record_is_live(Resolve *r, Expr *table);         /* it is no constant table */
-/* RECORD: of a table that is written here */
+bool record_is_live(Resolve *r, Expr *table);         /* is it not a constant table? */
+/* the RECORD of a table constructor */
 Entity record_written(Resolve *r, Expr *table);
-Entity record_value(Resolve *r, Expr *e); /* the same; of anything else what it denotes */
+Entity record_value(Resolve *r, Expr *e); /* the same, or resolve_expr of anything else */
 void record_reach(Resolve *r, Expr *e);               /* `p.pos` becomes a local */
 Entity record_member(Resolve *r, Expr *e, const Entity *object, Str name);
 Entity record_indexed(Resolve *r, Expr *e, const Entity *object);
-int record_length(const Record *record);              /* of what has no names */
+int record_length(const Record *record);              /* the number of items without names */
 Local *record_at(const Record *record, int position); /* from 1; NULL: none */
 Local *record_find(const Record *record, Str name);
 int record_find_member(const Record *record, Str name);  /* its number, or -1 */
 void record_leaves(Resolve *r, const Record *record, Locals *leaves);
 const char *record_text(Resolve *r, const Record *record); /* "a table {pos, r}" */
-/* New locals; `like`: what is known of the table's own. */
+/* A copy with new locals; `like`: the local of the table, whose facts they take over. */
 const Record *record_copy(Resolve *r, const Record *from, const char *name, const Local *like);
 void record_name(Resolve *r, Local *local, const Record *from); /* local is a copy */
 /* The values of e, a RECORD, one for each leaf of `to`; `what` in messages. */
 bool record_flatten(Resolve *r, Expr *e, const Record *to, const char *what, Exprs *out);
-/* Item k of e; the first value that is taken of a call calls it, and others are read. */
+/* Item k of e. If e is a call, the first item taken makes the call, and later ones read results. */
 Expr *record_take(Resolve *r, Expr *e, int k, const Inline **called);
-/* Locals that are records, and what is given to them, become their leaves. */
+/* Replaces locals that are records, and the values for them, by their leaves. */
 void record_spread(Resolve *r, Locals *locals, Exprs *values);
 
 /* maybe.c: values that may be nil; NULL: e always has one */
 Local *maybe_of(Expr *e);
-Expr *maybe_read(Resolve *r, Expr *e);  /* a boolean; it calls a call */
-Expr *maybe_after(Resolve *r, Expr *e); /* the same, once e was computed */
+Expr *maybe_read(Resolve *r, Expr *e);  /* a boolean; if e is a call, this makes the call */
+Expr *maybe_after(Resolve *r, Expr *e); /* the same after e was computed */
 Local *maybe_new(Resolve *r, const Local *of);
 bool maybe_asks(Resolve *r, Expr *e);   /* may it be nil? */
 void maybe_declare(Resolve *r, Locals *locals, Exprs *values);
 void maybe_begin(Resolve *r, Stmt *stmt);
 bool maybe_assign(Resolve *r, Stmt *stmt);
-void maybe_condition(Resolve *r, Expr *e); /* in e, what may be nil is true where it is not */
-bool maybe_operator(Resolve *r, Expr *e, Entity *entity); /* true: e is that question */
+void maybe_condition(Resolve *r, Expr *e); /* makes operands that may be nil tests for a value */
+bool maybe_operator(Resolve *r, Expr *e, Entity *entity); /* true: e tests for nil */
 bool returns_always(const AstBlock *block);   /* returns.c: no path falls off its end */
 
 /* record_assign.c */
-/* An assignment to records, or into one, becomes one to locals; false: it is done, or failed. */
+/* Turns an assignment to records, or into one, into one to locals; false: it is done, or failed. */
 bool record_assign(Resolve *r, Stmt *stmt);
-/* A local without a value becomes what it is assigned further down. */
+/* Gives a local without a value the form of the record that is assigned to it further down. */
 void record_foresee(Resolve *r, Local *local, const AstLocal *name);
-Local *record_reduced(Resolve *r, const AstExpr *target); /* what a target is in; NULL: no record */
+Local *record_reduced(Resolve *r, const AstExpr *target); /* its leaf if in a record, or NULL */
 
 /* record_pick.c */
 Entity record_pick(Resolve *r, Expr *e, const Entity *object); /* e is object[k], at run time */
-bool record_check_list(Resolve *r, Expr *e, const Entity *object); /* it has such an index */
-/* `c and {..} or {..}`, of which this arm is a table */
+bool record_check_list(Resolve *r, Expr *e, const Entity *object); /* can it be indexed so? */
+/* `c and {..} or {..}`, where `arm` is a table */
 Entity record_choice(Resolve *r, Expr *e, const Entity *arm);
 
 /* A run-time index of a row; once the row has a name, the local that holds it. */
@@ -399,10 +401,10 @@ struct ListIndex {
 };
 /* table_row.c: rows of constant tables that are picked at run time */
 bool row_is(const Entity *entity);
-/* Where a local is named after a row, its indices become locals in its place. */
+/* If a local is an alias of a row, declares locals for the row's indices instead. */
 void row_hold_all(Resolve *r, Locals *locals, Exprs *values);
 Exprs row_indices(Resolve *r, const Expr *at, const ListIndex *index);
-int row_length(const Entity *row); /* of all of them; -1: they differ */
+int row_length(const Entity *row); /* the common length of all rows; -1 if they differ */
 
 /* constant_table.c: tables known when the kernel is compiled */
 Entity list_entity(const List *list, const char *name);
