@@ -27,7 +27,7 @@ static bool check_round(Sema *s, Expr *argument, Type at) {
   return check_expr(s, argument, stays ? at : TYPE(NONE));
 }
 
-/* A float that takes the type it meets is shown as Lua would: as an f64. */
+/* A flexible float is shown as Lua would show it: as an f64. */
 static bool check_said_value(Sema *s, const SaidPiece *piece) {
   Expr *value = piece->value;
   char shows = piece->format ? piece->format[strlen(piece->format) - 1] : 's';
@@ -68,8 +68,8 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   return true;
 }
 
-/* What has no type of its own takes the one whose bits are worth a cast: a float's for an integer,
- * an integer's for a float. */
+/* An operand without a type of its own takes the one for which a bit cast makes sense: a float type
+ * if the result is an integer, an integer type if it is a float. */
 static Type cast_from(Type to) {
   switch (type_size(to)) {
   case 2: return type_is_float(to) ? TYPE(U16) : TYPE(F16);

@@ -87,7 +87,7 @@ bool check_object(Sema *s, Expr *e) {
   return true;
 }
 
-/* What is wrong in `a > 0 and b`: the one operand that is no condition, else all of it. */
+/* The part of `a > 0 and b` to report: the one operand that is not a condition, else all of it. */
 static Expr *find_wrong_operand(Sema *s, Expr *e) {
   Expr *at = sema_strip(e);
   if (at->kind != AST_AND && at->kind != AST_OR) return e;
@@ -108,7 +108,7 @@ bool check_condition(Sema *s, Expr *e) {
                    "a condition is true or false, but this is %s", ty_text(s, ty));
 }
 
-/* A finite number becomes an infinity from here on. */
+/* The smallest magnitude that the type rounds to infinity. */
 static double float_end(Type type) {
   return type_is(type, TYPE_F16) ? 65520 : type_is(type, TYPE_F32) ? 0x1.ffffffp127 : INFINITY;
 }
@@ -121,8 +121,8 @@ static bool check_float_fits(Sema *s, const Expr *value, Type target) {
                    sema_source(s, value), ty_text(s, ty_of(target)));
 }
 
-/* What the text settles must fit the integer it is assigned to, as 0xFFFFFFFF fits an i32: a bit
- * pattern. */
+/* A value that is known from the text must fit the integer type it is assigned to; 0xFFFFFFFF fits
+ * an i32, as a bit pattern. */
 bool check_fits(Sema *s, const Expr *value, Type target) {
   PartialType ty = ty_at(s, value);
   SemaInteger integer;
@@ -147,8 +147,8 @@ static bool fail_float(Sema *s, Expr *value, Type target, const char *what) {
   return note_given(s, value);
 }
 
-/* A captured number that goes into integers of one type, and nowhere else, has that type: the
- * launch says what does not fit (complete_arguments). */
+/* A captured number that is only stored in integers of one type has that type itself, so that the
+ * launch reports a value that does not fit (complete_arguments). */
 static void note_store(Sema *s, Expr *value, Type target) {
   if (value->entity.kind != ENTITY_ARGUMENT || !type_is_integer(target)) return;
   LaunchArg *launch_arg = &s->launch_args.items[value->entity.launch_arg.number];
@@ -158,7 +158,8 @@ static void note_store(Sema *s, Expr *value, Type target) {
   vec_push(s->scratch, &launch_arg->stores, value);
 }
 
-/* What the expression is, or the negative of; NULL: neither. */
+/* The expression without parentheses or a minus sign; of a local that is never assigned, its
+ * initial value; or NULL. */
 static const Expr *given_by(const Expr *e) {
   const Local *local = e->kind == AST_LOCAL ? e->local : NULL;
   bool is_kept = local && local->initial && !local->annotation && !local_is_variable(local);
@@ -166,9 +167,9 @@ static const Expr *given_by(const Expr *e) {
   return is_kept ? local->initial : NULL;
 }
 
-/* A captured number that goes elsewhere, too: the launch says where it does not fit. Through locals
- * that keep what they were declared with, and with its sign changed. Not where something decides
- * whether the store is reached. */
+/* A captured number that is also used elsewhere gets a limit, so that the launch reports a value
+ * that does not fit. This looks through locals that are never assigned again, and through a change
+ * of sign. There is no limit if a condition decides whether the store is reached. */
 static void note_limit(Sema *s, const Expr *value, Type target) {
   Limit limit = {.type = target, .at = value, .source = sema_text_source(s)};
   const Expr *e = value;
@@ -296,7 +297,7 @@ static bool check_unary(Sema *s, Expr *e, Type at) {
 
 /* -- choices ----------------------------------------------------------------------------------- */
 
-/* Of a choice: vectors of booleans choose nothing. */
+/* The condition of a choice cannot be a vector of booleans. */
 static bool check_chooser(Sema *s, Expr *e) {
   if (!type_is_scalar(shape_of(e))) return shape_fail_condition(s, e);
   return check_condition(s, e);
@@ -330,7 +331,7 @@ static bool check_choice(Sema *s, Expr *e, Type at) {
   return true;
 }
 
-/* `c and a` alone is false if c is: a number needs an `or`. */
+/* `c and a` is false if c is, so a number `a` needs an `or` after it. */
 static bool check_and(Sema *s, Expr *e) {
   bool is_logic = ty_at(s, e->right).kind == TY_BOOL;
   if (e->is_truth && !is_logic) { /* all numbers are true */

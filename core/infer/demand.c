@@ -1,7 +1,7 @@
-/* demand.c - from a place that needs an integer, back to the launch arguments that reach it. Only
- * through expressions that are still open (TY_NUMBER): a float on the way means that the argument
- * itself need not be an integer, as in x[math.floor(p[i] * scale)]. A local on the way is marked,
- * and infer follows its values. */
+/* demand.c - walks back from a use that needs an integer to the launch arguments that reach it. The
+ * walk passes only through expressions of unknown type (TY_NUMBER): a float on the way means that
+ * the argument itself need not be an integer, as in x[math.floor(p[i] * scale)]. A local on the way
+ * is marked, and infer follows its values. */
 #include "infer/infer.h"
 
 Type demand_type(const Infer *f, const LaunchArg *launch_arg, Why why) {
@@ -26,7 +26,7 @@ static void demand_launch_arg(Infer *f, int number, const Expr *use, Why why) {
   f->has_changed = true;
 }
 
-/* All that a variable is given; a guess gives way to what is sure. */
+/* Demands that all values of a variable be integers; a certain reason replaces a guess. */
 static void demand_values(Infer *f, Local *local, Why why) {
   if (local->is_demanded && (why.is_guess || !local->why.is_guess)) return;
   local->is_demanded = true;
@@ -50,15 +50,15 @@ static void demand_result(Infer *f, const Inline *in, int result, Why why) {
   if (local) demand_values(f, local, why);
 }
 
-/* The argument of math.floor or its like; NULL: e is no such call. */
+/* The argument of math.floor or a similar call; NULL if e is none. */
 static Expr *rounded(const Expr *e) {
   const Builtin *builtin = builtin_of(e);
   if (!builtin || builtin->form != FORM_ROUND) return NULL;
   return e->kind == AST_METHOD ? e->left : e->list.items[0];
 }
 
-/* math.floor ceil abs min max of numbers that are open; or what rounds a float, which need not be
- * an integer itself. */
+/* math.floor ceil abs min max pass the demand on to arguments of unknown type. But a call that
+ * rounds a float fulfils it itself. */
 static void demand_call(Infer *f, Expr *e, Why why) {
   Expr *argument = rounded(e);
   bool is_of_float = argument && (ty_is_float(argument->ty) ||

@@ -43,7 +43,7 @@ static PartialType infer_number(const Expr *number, bool is_negative) {
       .kind = TY_LITERAL, .type = type, .bits = (uint8_t)bits, .is_negative = is_negative};
 }
 
-/* Halves are for storage: what is read of an element or a member is an f32. */
+/* f16 is a storage type only: an element or a member of it reads as f32. */
 static PartialType stored(Type type) { return ty_of(type_is(type, TYPE_F16) ? TYPE(F32) : type); }
 
 static PartialType infer_named(Infer *f, Expr *e) {
@@ -99,8 +99,8 @@ static void infer_object(Infer *f, Expr *e) {
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* math.floor, math.ceil, rg.round: of a float an integer where one is needed, else a float. Open
- * until it is known whether one is. */
+/* math.floor, math.ceil, rg.round of a float give an integer if the use needs one, else a float.
+ * The type stays unknown until that is decided. */
 static PartialType infer_round(Infer *f, const Expr *e, Expr *argument, IrOp op) {
   Expr *quotient = op == IR_ROUND ? NULL : typed_quotient(f->s, argument);
   PartialType ty = argument->ty;
@@ -141,7 +141,7 @@ static PartialType infer_random(Infer *f, const RandomCall *call, const Builtin 
   return both.kind == TY_LITERAL ? ty_of(both.type) : both;
 }
 
-/* An open number is a float where an integer comes out, and the reverse. */
+/* An operand of unknown type is a float if the result is an integer, and vice versa. */
 static PartialType infer_bitcast(Infer *f, Expr *e) {
   infer_expr(f, e->list.items[1]);
   if (type_is_float(e->call.cast))
@@ -158,7 +158,7 @@ static PartialType infer_native(Infer *f, Expr *e, const Builtin *builtin) {
   return type_is_none(native->result) ? (PartialType){0} : ty_of(native->result);
 }
 
-/* All numbers that it takes are integers, but for what is appended. */
+/* All number arguments are integers, except a value that is appended. */
 static PartialType infer_array(Infer *f, Expr *e, const Builtin *builtin) {
   bool is_new = builtin->algebra == ARRAY_ZEROS || builtin->algebra == ARRAY_LIST;
   if (!is_new) infer_expr(f, e->left);
@@ -212,7 +212,7 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   return (PartialType){0};
 }
 
-/* What becomes an integer member is an integer. */
+/* A value for an integer member must be an integer. */
 static void infer_members(Infer *f, Expr *e) {
   TypeRow row = type_row(f->s->input->types, e->call.type);
   for (int k = 0; k < row.member_count; k++)
@@ -247,7 +247,7 @@ static PartialType infer_method(Infer *f, Expr *e) {
 
 static bool takes_integers(AstOp op) { return op >= AST_BAND && op <= AST_SAR; }
 
-/* `//` and `%` of an open number and an integer. */
+/* `//` and `%` of a number of unknown type and an integer. */
 static void demand_both(Infer *f, Expr *a, Expr *b, AstOp op) {
   if (ty_is_integer(a->ty))
     infer_demand(f, b, "which is used with '%s' and an integer", ast_op_text(op));
@@ -276,7 +276,7 @@ static PartialType infer_unary(Infer *f, Expr *e) {
   return e->left->kind == AST_NUMBER ? infer_number(e->left, true) : ty;
 }
 
-/* For `c and a` the second: its value if c holds. For bools, a bool. */
+/* The type of `c and a` is that of `a`, its value if c holds; of bools, a bool. */
 static PartialType infer_logic(Infer *f, Expr *e) {
   PartialType a = infer_expr(f, e->left), b = infer_expr(f, e->right);
   if (e->is_truth) return ty_of(TYPE(BOOL));

@@ -1,12 +1,12 @@
 /* infer.c - types of locals, parameters and captured numbers, to a fixpoint.
  *
  * A local's PartialType is the join of its values; a literal assigned to it is an i32 or a default
- * float there. Launch arguments start open (TY_NUMBER). Rounds:
+ * float there. Launch arguments start with an unknown type (TY_NUMBER). Rounds:
  *   1. join over all statements until nothing changes, with the launch arguments as known so far;
  *   2. from every place that needs an integer, walk back (demand.c): launch arguments that reach it
  *      become i32;
- *   3. if one did, start over from 1. Otherwise from numeric `for`s between launch arguments that
- *      were whole so far, walk back likewise (the guess: another value compiles once more);
+ *   3. if one did, start over from 1. Otherwise walk back likewise from numeric `for`s between
+ *      launch arguments that were whole so far (a guess: another value compiles once more);
  *   4. if one became an integer, start over from 1. Otherwise the remaining launch arguments are
  *      floats, and 1 runs a last time.
  * Joins only grow within a round, and each round determines a launch argument, so this
@@ -60,7 +60,7 @@ void infer_give(Infer *f, Local *ast, PartialType ty, Expr *value) { give(f, ast
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-/* A struct's member has its type already: nothing that is assigned to it changes it. */
+/* The declared type of a struct's member, which assignments do not change. */
 static Type member_type(Expr *target) {
   for (Expr *e = sema_strip(target); e->entity.kind == ENTITY_PART; e = sema_strip(e->left))
     if (!type_is_none(e->entity.parts.type)) return e->entity.parts.type;
@@ -171,7 +171,8 @@ static void infer_declaration(Infer *f, Stmt *stmt) {
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
-/* Between numbers of the launch: a loop over integers where begin and step were whole so far. */
+/* A numeric `for` between launch arguments runs over integers if begin and step were whole so
+ * far. */
 static void guess_bounds(Infer *f, Stmt *stmt) {
   Expr *const *values = stmt->values.items;
   bool has_step = stmt->values.count == 3;
@@ -291,7 +292,7 @@ void infer_block(Infer *f, Block *block) {
 
 /* -- rounds ------------------------------------------------------------------------------------ */
 
-/* Of parameter number i; NULL: it has none. */
+/* The LaunchArg of parameter number i, or NULL. */
 static LaunchArg *launch_arg_of(Infer *f, int i) {
   int number = f->s->parameter_launch_arg[i];
   return number ? &f->s->launch_args.items[number - 1] : NULL;
@@ -304,7 +305,7 @@ static void give_parameters(Infer *f) {
   }
 }
 
-/* An assigned parameter that must be an integer passes this on to the launch argument. */
+/* If an assigned parameter must be an integer, so must its launch argument. */
 static void demand_parameters(Infer *f) {
   for (int i = 0; i < f->s->parameters.count; i++) {
     Local *parameter = f->s->parameters.items[i];

@@ -15,7 +15,7 @@ PartialType infer_inline(Infer *f, Inline *in, int result) {
   return in->results.count ? in->results.items[result]->ty : (PartialType){0};
 }
 
-/* Stated types: they hold from the start. */
+/* Annotated types hold from the start. */
 static void give_stated(Locals *locals) {
   for (int i = 0; i < locals->count; i++) locals->items[i]->ty = ty_of(locals->items[i]->type);
 }

@@ -1,6 +1,6 @@
 /* access.c - elements and cells: from x[i][j] to `place`, through the kernel's tables. Indices are
- * i32 or i64: narrower ones widen; a u64 of 2^63 or more turns negative, and is
- * compared as that. */
+ * i32 or i64: narrower ones widen; a u64 of 2^63 or more becomes negative, and so is out of
+ * bounds. */
 #include "lower/lower.h"
 
 static IrInst *widen_index(Lower *l, IrInst *index) {
@@ -8,7 +8,7 @@ static IrInst *widen_index(Lower *l, IrInst *index) {
   return lower_convert(l, index, is_wide ? TYPE(I64) : TYPE(I32));
 }
 
-/* One, or as many as an integer vector has. */
+/* Lowers one index, or all those of an integer vector. */
 static int lower_index(Lower *l, Expr *e, IrInst **indices, int so_far) {
   int count = type_parts(shape_of(e));
   bool before = l->may_wrap;
@@ -54,8 +54,8 @@ int lower_level(Lower *l, const SNode *node, const char *name, SemaArg source) {
   return level;
 }
 
-/* The index has its value by now. 64-bit unless index minus offset, modulo 2^32, is inside the
- * extent only for indices that are. */
+/* Subtracts the offset from an index. In 64 bits, unless the difference modulo 2^32 is in bounds
+ * only for indices that are. */
 static IrInst *from_start(Lower *l, IrInst *index, int64_t offset, int64_t extent) {
   bool is_wide = offset < -INT32_MAX || offset + extent > INT32_MAX || extent > INT32_MAX;
   if (is_wide) index = lower_convert(l, index, TYPE(I64));
@@ -72,7 +72,7 @@ IrInst **lower_from_start(Lower *l, const FieldRef *field, int count, IrInst **i
   return moved;
 }
 
-/* The argument that says where the elements of a movable field are, for all numbers of one. */
+/* The launch argument with the place of a movable field's elements, the same for all numbers. */
 static int32_t place_argument(Lower *l, const FieldRef *field, const char *name) {
   IrKernel *kernel = l->output->kernel;
   for (int i = 0; i < kernel->fields.count; i++) {
@@ -90,7 +90,7 @@ static int32_t place_argument(Lower *l, const FieldRef *field, const char *name)
   return ir_add_arg(kernel, TYPE(I64), name, 0, 0) + 1;
 }
 
-/* Its fields come from the source that its arguments come from. */
+/* The place of an array's element. The field that it adds to the kernel has the array's source. */
 static IrInst *place_in_array(Lower *l, const ArrayUse *array, int part, IrInst **indices) {
   const TypeTable *types = l->s->input->types;
   int number = ir_add_array_field(l->output->kernel, array->number,

@@ -35,7 +35,7 @@ IrInst **lower_product(Lower *l, Shape a_shape, IrInst **a, Shape b_shape, IrIns
 
 /* -- determinants ------------------------------------------------------------------------------ */
 
-/* Of the rows from `row` on and the columns not in `without`: expanded along its first row. */
+/* The determinant of the remaining rows and columns, expanded along its first row. */
 static IrInst *determinant(Lower *l, IrInst **m, int size, int row, int skipped_row,
                            unsigned without) {
   if (row == skipped_row) row++;
@@ -78,7 +78,7 @@ static IrInst **normalize(Lower *l, IrInst **v, int count) {
   return result;
 }
 
-/* For vectors of 2, just the third number. */
+/* For vectors of 2, only the third number of the product. */
 static IrInst **cross(Lower *l, IrInst **a, IrInst **b, int count) {
   if (count == 2) return one_value(l, sub(l, mul(l, a[0], b[1]), mul(l, a[1], b[0])));
   IrInst **result = array(l, 3);
@@ -110,7 +110,7 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
   return sum;
 }
 
-/* From the first number to the last. */
+/* Combines all numbers, from the first to the last. */
 static IrInst *fold_all(Lower *l, Algebra which, IrInst **v, int count) {
   static const IrOp ops[] = {[ALGEBRA_LEAST] = IR_MIN, [ALGEBRA_MOST] = IR_MAX,
                              [ALGEBRA_ANY] = IR_BOR, [ALGEBRA_ALL] = IR_BAND};

@@ -1,7 +1,7 @@
-/* arrays.c - counted arrays: new ones, their elements, their methods. Bytes of an element lie as C
- * has them; which array and which element is decided before anything is read or written.
+/* arrays.c - counted arrays: construction, elements, methods. An element is laid out as in C. Array
+ * and index are evaluated before anything is read or written.
  *
- *     %p = call rt_array_read %a %i     reads go to zeros where there is no such element
+ *     %p = call rt_array_read %a %i     reads zeros if there is no such element
  *     if rt_array_has %a %i { %p = rt_array_at; mem.store } else { rt_array_outside }
  *
  * An element that is an array is acquired when it is read, and exchanged when it is written: the
@@ -81,7 +81,7 @@ IrInst **lower_item_parts(Lower *l, Expr *e, const int *parts, int count) {
   return values;
 }
 
-/* Debugging: an index that is outside ends the launch. */
+/* With debug = true, an index out of bounds ends the launch. */
 void lower_check_item(Lower *l, const Expr *at, const Item *item) {
   if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
   lower_at(l, at->pos);
@@ -174,7 +174,7 @@ static IrInst *lower_append(Lower *l, Expr *e, Type element) {
   return ir_convert(&l->b, item.index, TYPE(I32));
 }
 
-/* What was the array's reference to an array is this function's. */
+/* An element that is an array is moved: this function takes over the array's reference. */
 static IrInst **lower_pop(Lower *l, Expr *e, IrInst *array, Type element) {
   int count = type_parts(element);
   Item item = {.element = element};

@@ -14,7 +14,7 @@ static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, Ir
 
 /* -- rounding ---------------------------------------------------------------------------------- */
 
-/* The integers whose quotient e is. */
+/* The dividend and divisor of e, a quotient of integers. */
 void lower_quotient(Lower *l, Expr *e, IrInst ***dividend, IrInst ***divisor) {
   Expr *inner = sema_strip(e);
   if (inner->kind == AST_LOCAL) {
@@ -126,8 +126,8 @@ static int64_t nan_bits(Type type) {
                                 : 0x7ff8000000000000;
 }
 
-/* What a NaN carries does not pass, in neither direction: it depends on the machine, and the Lua
- * that may read the number keeps pointers there. */
+/* Replaces any NaN by the default one, in both directions: the payload depends on the machine, and
+ * LuaJIT, which may read the number, stores tagged values in NaNs. */
 static IrInst *cast_number(Lower *l, IrInst *x, Type to) {
   IrInst *bits = ir_emit(&l->b, IR_BITCAST, to, 1, &x);
   if (type_is_float(x->type) == type_is_float(to)) return bits;
@@ -284,7 +284,7 @@ IrInst **lower_method(Lower *l, Expr *e) {
   int count = lower_indices(l, e->left, indices);
   count = lower_index_list(l, &e->list, method_index_count(e), indices, count);
   lower_at(l, e->pos);
-  if (m->method->form != METHOD_IS_ACTIVE) /* a question: false outside */
+  if (m->method->form != METHOD_IS_ACTIVE) /* which may be out of bounds: it is then false */
     lower_check_index(l, e, &m->object, false, count, indices);
   if (m->method->form == METHOD_LIST) return lower_list_call(l, e, indices, count);
   if (m->method->values) return lower_element_call(l, e, m, indices);

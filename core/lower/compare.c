@@ -86,8 +86,8 @@ static IrInst *compare_equal(Lower *l, IrInst *i, IrInst *f, double low, double 
   return both(l, inside, both(l, whole, same));
 }
 
-/* For `<` and `<=`, f beyond `high` decides at once, for `>` and `>=` f beyond `low`; the other
- * bound keeps f, rounded to an integer, in range. */
+/* For `<` and `<=`, an f beyond `high` decides at once, for `>` and `>=` one beyond `low`; the
+ * other bound ensures that f, rounded to an integer, is in range. */
 static const struct OrderRow {
   AstOp op;
   bool is_below;

@@ -1,19 +1,20 @@
-/* counted.c - who has a reference to an array, and when it is given back.
+/* counted.c - ownership of references to counted arrays, and when they are released.
  *
  *     local a = rg.zeros(T, n)     %g = var owns    own %g %a     ..     release %g
  *     b = a                        acquire %t %a    release %h    move %h %t
  *     x[k] = a                     acquire %t %a    disown %t     (the memory has it)
  *
- * A guard (ir/op.def: OWN) stands for one reference that this function has. Values in expressions
- * are borrowed: valid until the statement ends, since whatever has a reference to them keeps it
- * until then. What is fresh (a new array, a call's result, what was read of an array of arrays) has
- * a guard of the statement, a temporary; a variable takes that over, or acquires its own.
- * Parameters that are never assigned are borrowed from the caller.
+ * A guard (ir/op.def: OWN) holds one reference that this function owns. Values in expressions are
+ * borrowed: they are valid until the statement ends, since their owners keep them until then. A
+ * fresh value (a new array, a call's result, an element read from an array of arrays) is owned by a
+ * temporary, a guard of the statement; a variable takes it over, or acquires a reference of its
+ * own. Parameters that are never assigned are borrowed from the caller.
  *
- * `owned` lists the guards in use, innermost last: a statement ends its temporaries, a block its
- * variables, an exit all those of what it leaves. A return needs nothing: the function's end
- * releases what guards have, as it does when the launch fails (codegen/module.c).
- * Guards are made at the function's beginning, so that they may be released anywhere in it. */
+ * `owned` lists the guards in use, innermost last. The end of a statement releases its temporaries,
+ * the end of a block its variables, and an exit everything of the blocks that it leaves. A return
+ * needs no code: the function's end releases all guards, as it does when the launch fails
+ * (codegen/module.c). Guards are made at the function's beginning, so that they may be released
+ * anywhere in it. */
 #include "lower/lower.h"
 
 IrInst *counted_guard(Lower *l) {
@@ -45,14 +46,14 @@ void counted_share(Lower *l, IrInst *array) {
   counted_keep(l, guard, array, false);
 }
 
-/* The temporary of this statement that has it; NULL: none. */
+/* The temporary of this statement that owns the array, or NULL. */
 static Owned *find_temporary(Lower *l, const IrInst *array) {
   for (int k = l->owned.count - 1; k >= l->statement; k--)
     if (!l->owned.items[k].is_local && l->owned.items[k].array == array) return &l->owned.items[k];
   return NULL;
 }
 
-/* Its guard, which is the caller's from here on. */
+/* Moves a temporary's guard to the caller. */
 static IrInst *steal(Lower *l, const IrInst *array) {
   Owned *owned = find_temporary(l, array), *past = l->owned.items + l->owned.count;
   if (!owned) return NULL;
@@ -72,7 +73,8 @@ IrInst *counted_own(Lower *l, IrInst *array) {
 
 void counted_move(Lower *l, IrInst *to, IrInst *from) { emit(l, IR_MOVE, to, from); }
 void counted_release(Lower *l, IrInst *guard) { emit(l, IR_RELEASE, guard, NULL); }
-/* Perhaps in an arm: elsewhere the temporary still has it, and ends with the statement. */
+/* This may be in one arm of a branch: on other paths the temporary still owns the array, and
+ * releases it at the end of the statement. */
 void counted_give_away(Lower *l, IrInst *array) {
   Owned *owned = find_temporary(l, array);
   IrInst *guard = owned ? owned->guard : counted_guard(l);

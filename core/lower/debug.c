@@ -1,10 +1,10 @@
-/* debug.c - what debug = true adds to a kernel: an `if` around a FAULT wherever the language would
- * go on with a value that nobody meant.
+/* debug.c - the checks that debug = true adds to a kernel: an `if` around a FAULT wherever the
+ * language would silently continue with a meaningless value.
  *
  *     x[i + 1]      if 0 <= i + 1 < 8 {} else { fault 3 .. }
  *
- * Later stages see ordinary IR; a kernel without checks is what it was. What is known to hold when
- * the kernel is compiled is not checked. */
+ * Later stages see ordinary IR; without debug = true nothing changes. A condition that is known to
+ * hold at compile time is not checked. */
 #include <float.h>
 
 #include "lower/lower.h"
@@ -14,7 +14,7 @@ typedef struct Failure {
   Operands operands;
 } Failure;
 
-/* Functions of `rg` that are written in the kernel language (core/library) know what they do. */
+/* Functions of `rg` that are written in the kernel language (core/library) are not checked. */
 bool lower_looks_for(const Lower *l, SemaDebug what) {
   bool is_library = l->s->frame && l->s->frame->number == FUNCTION_LIBRARY;
   return (l->s->input->debug & (int)what) && !is_library;
@@ -29,7 +29,7 @@ static void say_number(Lower *l, Failure *failure, IrInst *number) {
   message_add_value(l, &failure->message, &failure->operands, &number, (Shape){0}, NULL);
 }
 
-/* The launch goes on if `holds`; NULL: nothing is in doubt. */
+/* Enters the region that runs if `holds` is false. */
 static IrRegion *enter_failure(Lower *l, IrInst *holds) {
   return lower_enter(l, ir_if(&l->b, holds)->regions[1]);
 }
@@ -52,7 +52,8 @@ void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *cons
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* NULL: it is inside for sure. As unsigned numbers, what lies before the first is past the last. */
+/* NULL if it is certainly in bounds. One unsigned comparison suffices: a negative difference is
+ * larger than any extent. */
 static IrInst *is_inside(Lower *l, IrInst *index, int64_t first, IrInst *extent) {
   int64_t known, most;
   if (ir_is_const(index, &known) && ir_is_const(extent, &most) && known >= first &&
@@ -64,14 +65,14 @@ static IrInst *is_inside(Lower *l, IrInst *index, int64_t first, IrInst *extent)
                    lower_convert(l, extent, TYPE(U64)));
 }
 
-/* The axes that indices are given for; extent NULL: it has no bounds. */
+/* The bounds of the indexed axes; extent NULL: the axis is unbounded. */
 typedef struct Bounds {
   int count;
   IrInst *extent[SNODE_MAX_AXES];
   int64_t first[SNODE_MAX_AXES];
 } Bounds;
 
-/* A list's own axis has no index where its cell is named. */
+/* The axis of a list's elements is left out where the index selects the list's cell. */
 static Bounds bounds_of(Lower *l, const FieldRef *field, int count) {
   Bounds bounds = {.count = count};
   const SNode *node = field->node;
@@ -137,7 +138,7 @@ void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_
   lower_leave(l, back);
 }
 
-/* The runtime's own error says what is full; where, the kernel does. */
+/* The runtime's error says that a list is full; this one says where. */
 void lower_check_append(Lower *l, const Expr *at, const Entity *list, int count,
                         IrInst *const *indices, IrInst *slot) {
   const SNode *node = field_of(list)->node;

@@ -24,7 +24,7 @@ static IrInst *fits(Lower *l, IrInst *value, IrInst *converted) {
   return holds;
 }
 
-/* Its whole part is one of `to`; a NaN is not. */
+/* Does `to` hold the value's whole part? False for a NaN. */
 static IrInst *has_whole(Lower *l, IrInst *value, Type to) {
   int bits = type_bits(to) - type_is_signed(to);
   double beyond = 2.0 * (double)((uint64_t)1 << (bits - 1));
@@ -63,14 +63,15 @@ void lower_check_convert(Lower *l, IrInst *value, IrInst *converted) {
                                                  "rg.u8(..)");
 }
 
-/* a op b = result, of one type below 64 bits: is it the same in an i64? */
+/* For types below 64 bits: is a op b in an i64 equal to `result`? */
 static IrInst *is_exact_narrow(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result) {
   Type wide = TYPE(I64);
   IrInst *exact = ir_binary(&l->b, op, ir_convert(&l->b, a, wide), ir_convert(&l->b, b, wide));
   return ir_binary(&l->b, IR_EQ, exact, ir_convert(&l->b, result, wide));
 }
 
-/* a + b: wraps if both have the sign that the sum has not; a - b = r is a = r + b. */
+/* a + b wraps if both operands have the sign that the sum does not have. For a - b = r, check
+ * a = r + b. */
 static IrInst *is_exact_sum(Lower *l, IrInst *a, IrInst *b, IrInst *sum) {
   IrInst *turned = ir_binary(&l->b, IR_BAND, ir_binary(&l->b, IR_BXOR, a, sum),
                              ir_binary(&l->b, IR_BXOR, b, sum));
@@ -151,8 +152,8 @@ void lower_check_result(Lower *l, IrOp op, IrInst *a, IrInst *b, IrInst *result)
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-/* Workers' partials may wrap on the way to a result that does not, and which do is left to the
- * threads: so a sum is computed once more, as an f64, and compared when the loop has ended.
+/* Workers' partial sums may wrap although the result does not, depending on the schedule. So a sum
+ * is also computed as an f64, and compared when the loop has ended.
  *
  *     local s = .. ; for i in ..  s += x      %exact = var f64; set %exact, s
  *                                             loop { reduce add s, x; reduce add %exact, x }

@@ -29,7 +29,7 @@ IrInst *lower_convert(Lower *l, IrInst *value, Type type) {
   return converted;
 }
 
-/* A literal made just for this is removed when it is converted. */
+/* A literal that was made only for this is removed after its conversion. */
 IrInst *lower_as(Lower *l, Expr *e, Type type) {
   int first_id = l->b.kernel->next_id;
   IrInst *value = lower_expr(l, e);
@@ -49,7 +49,8 @@ static IrInst *lower_literal(Lower *l, const Expr *number, Type type, bool is_ne
 
 /* -- names ------------------------------------------------------------------------------------- */
 
-/* Number `part`. A vector of which some part is static is part of the pattern: so constants. */
+/* Number `part`. If any part of a vector is static, the whole vector belongs to the variant's
+ * pattern, so its numbers are constants. */
 IrInst *lower_argument(Lower *l, const LaunchArg *launch_arg, int part) {
   const SemaInput *input = l->s->input;
   SemaArg source = launch_arg->source;
@@ -164,7 +165,7 @@ static void lower_into(Lower *l, IrRegion *region, IrInst *var, Expr *value) {
   lower_leave(l, back);
 }
 
-/* Of bools. A cheap right side is always computed, any other only if it decides. */
+/* `and`, `or` of bools. A cheap right side is always computed, any other only if it decides. */
 static IrInst *lower_logic(Lower *l, Expr *e) {
   bool is_and = e->kind == AST_AND;
   IrInst *left = lower_expr(l, e->left);

@@ -2,7 +2,7 @@
  * results. */
 #include "lower/lower.h"
 
-/* `mark`: where the variables of the function begin. */
+/* `mark`: the first entry of `owned` that belongs to the function. */
 static void bind_parameters(Lower *l, Inline *in, int *mark) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, in->arguments.count + 1);
   for (int i = 0; i < in->arguments.count; i++) {
@@ -18,7 +18,7 @@ static void bind_parameters(Lower *l, Inline *in, int *mark) {
     if (!in->parameters.items[i]->is_alias) lower_bind(l, in->parameters.items[i], values[i]);
 }
 
-/* Results that are arrays are the caller's, until its statement ends. */
+/* Results that are arrays are temporaries of the caller's statement. */
 static void make_guards(Lower *l, Inline *in) {
   for (int i = 0; i < in->results.count; i++) {
     Local *local = in->results.items[i];
@@ -45,7 +45,7 @@ static void keep_results(Lower *l, Inline *in) {
   }
 }
 
-/* Zero if a function falls off its end. */
+/* Results start as zero, for a function that falls off its end. */
 static void make_results(Lower *l, Inline *in) {
   make_guards(l, in);
   if (in->is_straight) return;
@@ -61,7 +61,8 @@ static void make_results(Lower *l, Inline *in) {
   }
 }
 
-/* A return with something after it leaves a loop that runs once. */
+/* If a return is not the last statement, the body becomes a loop that runs once, which it
+ * leaves. */
 static void lower_body(Lower *l, Inline *in) {
   int outer = l->inline_mark;
   l->inline_mark = l->owned.count;
@@ -77,8 +78,8 @@ static void lower_body(Lower *l, Inline *in) {
   l->inline_mark = outer;
 }
 
-/* One of the rows of a table (resolve/record_pick.c): rows of parameters after the index, each with
- * as many as there are results. Zero outside. */
+/* Selects one row of a table (resolve/record_pick.c): after the index, the parameters are rows of
+ * as many values as there are results. Zero if out of bounds. */
 static void lower_pick(Lower *l, Inline *in) {
   int width = in->results.count, rows = (in->parameters.count - 1) / width;
   IrInst *index = held_by(l, in->parameters.items[0])->values[0];
@@ -133,9 +134,9 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   return values;
 }
 
-/* -- functions that call themselves ------------------------------------------------------------ */
+/* -- recursive functions ----------------------------------------------------------------------- */
 
-/* What its runaway calls end the launch with; rt_nest gives the depth. */
+/* The message of the fault when calls are nested too deeply; rt_nest passes the depth. */
 static int add_fault(Lower *l, const Inline *in) {
   const Recursive *recursive = in->recursive;
   SemaMessage message = {.code = RG_ERROR_DEPTH,
@@ -156,9 +157,9 @@ static int add_fault(Lower *l, const Inline *in) {
   return l->output->messages.count - 1;
 }
 
-enum { DRAWN = 3 }; /* what a function that draws is passed: Random's key, index and turn */
+enum { DRAWN = 3 }; /* arguments of a function that draws: Random's key, index and turn */
 
-/* How many indices a row that is passed has. */
+/* The number of indices of a row that is passed. */
 static int row_indices(const Local *parameter) {
   bool is_field = parameter->is_alias && parameter->alias.kind == ENTITY_FIELD;
   return is_field ? parameter->alias.field.indexed : 0;
@@ -191,7 +192,7 @@ void lower_declare_functions(Lower *l) {
   }
 }
 
-/* Zeros if it falls off its end. */
+/* Returns zeros if the function falls off its end. */
 static void lower_end(Lower *l, const Inline *in, const IrFunction *function) {
   if (lower_is_closed(l)) return;
   IrInst **zeros = scratch_array(l->scratch, IrInst *, function->results.count);
@@ -234,7 +235,8 @@ void lower_functions(Lower *l) {
     lower_function(l, l->s->functions.items[i], l->output->kernel->functions.items[i]);
 }
 
-/* Arrays that it returns are the caller's before it looks whether the launch goes on. */
+/* The caller owns returned arrays before it checks whether the launch continues, so that none
+ * leaks. */
 static void guard_results(Lower *l, const Inline *of, IrInst **vars) {
   for (int i = 0; i < of->results.count; i++) {
     const Local *local = of->results.items[i];

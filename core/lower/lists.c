@@ -17,7 +17,7 @@ static void join_slot(const SNode *node, IrInst *const *indices, IrInst *slot, I
   for (int k = 0, given = 0; k < node->rank; k++) all[k] = k == own ? slot : indices[given++];
 }
 
-/* Of a watched field: its numbers among those that are appended. */
+/* Checks the appended numbers of watched fields. */
 static void check_appended(Lower *l, Expr *e, const MethodCall *m, IrInst *const *indices,
                            IrInst *slot, IrInst *const *numbers) {
   const FieldRef *field = field_of(&m->object);
@@ -48,7 +48,7 @@ static IrInst **lower_append(Lower *l, Expr *e, const MethodCall *m, IrInst **in
   return slot;
 }
 
-/* Every component has a variable, whether wanted or not. */
+/* Every component gets a variable, used or not. */
 static IrInst **lower_pop(Lower *l, Expr *e, const MethodCall *m, IrInst **indices, int count) {
   const SNode *node = field_of(&m->object)->node;
   IrInst **operands = scratch_array(l->scratch, IrInst *, count + node->component_count);

@@ -4,9 +4,9 @@
  *     t[i]       item 0 i                    number 0 is zero, as lists start at 1
  *     t[i][j]    item 0 (min i (n + 1)) * (m + 2) + min j (m + 1)
  *
- * where n is the length of t and m that of its longest row: what is outside meets a zero around
- * the rows. The numbers are what the search, a function of nested comparisons, returns: its typed
- * tree has the type of each. */
+ * where n is the length of t and m that of its longest row: an index out of bounds reads one of the
+ * zeros around the rows. The numbers are taken from the search function, of nested comparisons,
+ * since its typed tree has the type of each. */
 #include "base/bits.h"
 #include "lower/lower.h"
 
@@ -72,7 +72,7 @@ static void take_block(Cells *c, const Block *block, Box box) {
   take_block(c, &stmt->bodies.items[1], upper);
 }
 
-/* Constants are made on the way, in a region that is thrown away. */
+/* Evaluates all values; this makes constants, in a region that is discarded. */
 static bool take_all(Cells *c) {
   IrRegion *back = lower_enter(c->l, ir_region_create(c->l->b.kernel, NULL));
   Box box = {.low = {0}};
@@ -104,14 +104,14 @@ static bool make_cells(Cells *c) {
 
 /* -- the index --------------------------------------------------------------------------------- */
 
-/* It was an integer of fewer bits before the parameter made an i64 of it. */
+/* Undoes the widening of an index to the parameter's i64. */
 IrInst *lower_narrow(IrInst *index) {
   bool is_widened = index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
                     type_bits(index->operands[0]->type) <= type_bits(index->type);
   return is_widened ? index->operands[0] : index;
 }
 
-/* Of one of several levels: 0 .. extent - 1, the last where it is outside. */
+/* Clamps one of several indices to 0 .. extent - 1; out of bounds becomes the last. */
 static IrInst *clamped(Lower *l, IrInst *index, int64_t extent) {
   index = lower_narrow(index);
   if (type_bits(index->type) < 32) index = ir_convert(&l->b, index, TYPE(I32));

@@ -7,7 +7,7 @@
  * and the pass `tasks` turns them into FORs. */
 #include "lower/lower.h"
 
-/* For explain(). */
+/* Records the reason for kernel:explain(). */
 static void note_serial(Lower *l, const char *why) {
   ir_note(l->output->kernel, l->b.line, "serial%s: %s",
           l->loop ? " in each iteration" : ", on the launching side", why);
@@ -15,8 +15,8 @@ static void note_serial(Lower *l, const char *why) {
 
 /* -- bodies ------------------------------------------------------------------------------------ */
 
-/* Leaves the enclosing LOOP if the condition holds (or does not). What was owned since `mark` is
- * released when the condition is known. */
+/* Leaves the enclosing LOOP if the condition equals `holds`. Releases the references owned since
+ * `mark` once the condition is computed. */
 static void break_if(Lower *l, Expr *condition, bool holds, int mark) {
   IrInst *value = lower_expr(l, condition);
   counted_leave(l, mark);
@@ -27,7 +27,7 @@ static void break_if(Lower *l, Expr *condition, bool holds, int mark) {
   lower_leave(l, back);
 }
 
-/* The condition of a `repeat` sees what its body declares. */
+/* The condition of a `repeat` is in the scope of its body. */
 static void lower_block_until(Lower *l, const Stmt *stmt) {
   int mark = l->owned.count;
   if (stmt->kind != AST_STMT_REPEAT) {
@@ -39,7 +39,7 @@ static void lower_block_until(Lower *l, const Stmt *stmt) {
   l->owned.count = mark;
 }
 
-/* A variable that holds all indices as a vector takes those from its own position on. */
+/* A variable that holds all indices as a vector takes the indices from its position on. */
 static void lower_body(Lower *l, IrRegion *region, Stmt *stmt, IrInst **indices) {
   const Stmt *outer = l->repeat;
   IrRegion *back = lower_enter(l, region);
@@ -73,7 +73,8 @@ void lower_repeat(Lower *l, Stmt *stmt) {
   lower_body(l, loop->regions[0], stmt, NULL);
 }
 
-/* In a `repeat` the condition comes first; front ensured that all it reads is declared by now. */
+/* In a `repeat`, `continue` evaluates the condition; the parser ensured that all locals it reads
+ * are declared here. */
 void lower_continue(Lower *l) {
   Pos pos = {.line = l->b.line, .column = l->b.column};
   int mark = vec_last(&l->marks);
@@ -100,7 +101,7 @@ static IrInst *last_integer(Lower *l, IrInst *stop, IrInst *step, Type type) {
   return ir_convert(&l->b, floor ? floor : ceil, type);
 }
 
-/* Where a loop over i64 ends at the latest: a u64 past them all is the last of them. */
+/* The bound of a loop over i64: a larger u64 becomes the largest i64. */
 static IrInst *stop_of(Lower *l, IrInst *stop, Type type) {
   if (!type_is(stop->type, TYPE_U64) || !type_is(type, TYPE_I64))
     return lower_convert(l, stop, type);
@@ -118,7 +119,7 @@ void lower_numeric_for(Lower *l, Stmt *stmt) {
       stmt->values.count == 3 ? lower_as(l, stmt->values.items[2], type) : lower_number(l, type, 1);
   IrRegion *back = NULL;
   if (type_is_float(stop->type) && type_is_integer(type)) {
-    IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* nothing counts up to NaN */
+    IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* a bound of NaN: no iterations */
     stop = last_integer(l, stop, step, type);
     back = lower_enter(l, ir_if(&l->b, is_number)->regions[0]);
   }
@@ -157,7 +158,8 @@ static IrInst *lower_bound(Lower *l, Expr *bound, Type type) {
   return is_float ? lower_float_bound(l, bound, type) : lower_as(l, bound, type);
 }
 
-/* Begins that lie after their ends are probably a step of -1 that nobody takes. */
+/* Warns of a begin after the end: the user probably expects to count down, which needs a step of
+ * -1. */
 static void warn_empty(Lower *l, IrInst *begin, IrInst *end) {
   int64_t first, last;
   if (ir_is_const(begin, &first) && ir_is_const(end, &last) && first > last)

@@ -5,7 +5,7 @@
 
 enum { DEEPEST = 150 }; /* regions; the IR's limit is 200, and passes add some */
 
-/* For a function in another file, the place of its call. */
+/* Sets the position; in a function from another file, the position of its call. */
 void lower_at(Lower *l, Pos pos) {
   l->at = pos;
   if (l->s->frame && l->s->frame->source != l->s->input->ast->source) return;
@@ -44,7 +44,7 @@ void lower_leave(Lower *l, IrRegion *back) {
   l->b.region = back;
 }
 
-/* A parameter that is not assigned borrows what its caller has. */
+/* A parameter that is never assigned borrows the caller's reference. */
 static void hold_array(Lower *l, const Local *local, int number, IrInst *value) {
   Held *held = held_by(l, local);
   if (!counted_is(l, local->type, number)) return;
@@ -98,7 +98,7 @@ static void add_arguments(Lower *l) {
   }
 }
 
-/* Those that the argument's own type does not already imply. */
+/* Adds the limits that the argument's own type does not imply. */
 static void add_limits(Lower *l) {
   for (int i = 0; i < l->s->limits.count; i++) {
     const Limit *limit = &l->s->limits.items[i];
@@ -126,7 +126,7 @@ static int add_array_arg(Lower *l, const ArrayUse *array, SemaArgKind kind, int 
                     0);
 }
 
-/* After the numbers, among which the extents are. */
+/* Arrays come after the numbers, which include their extents. */
 static void add_arrays(Lower *l) {
   for (int i = 0; i < l->s->arrays.count; i++) {
     ArrayUse *array = l->s->arrays.items[i];

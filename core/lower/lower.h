@@ -184,7 +184,7 @@ bool lower_looks_for(const Lower *l, SemaDebug what);
 /* texts[0] numbers[0] texts[1] .. up to a NULL text; at l->at */
 void lower_fail_unless(Lower *l, IrInst *holds, ErrorCode code, const char *const *texts,
                        IrInst *const *numbers, const char *hint);
-/* `count` indices of an element or cell, as the user counts them: those of its list are one fewer */
+/* `count` indices of an element or cell, as the user counts: a list has one fewer than its items */
 void lower_check_index(Lower *l, const Expr *at, const Entity *element, bool is_read, int count,
                        IrInst **indices);
 /* into a vector of `count` numbers, or a matrix of rows */

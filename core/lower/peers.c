@@ -1,6 +1,6 @@
-/* peers.c - elements and cells of one of several ranks' trees, by a number that a kernel computes:
- * the index before the others. Each is read in a branch of its own, so everything after here
- * knows which tree an access is of; past the last rank all is zero. */
+/* peers.c - elements and cells of several ranks' trees, where the kernel computes the rank: the
+ * index before the others. Each rank's element is read in a branch of its own, so later stages know
+ * the tree of every access. A rank that does not exist reads as zero. */
 #include "lower/lower.h"
 
 static IrRegion *enter_rank(Lower *l, IrInst *rank, int number) {

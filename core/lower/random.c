@@ -1,16 +1,16 @@
 /* random.c - random numbers. Each iteration of a parallel loop, and the host region, has its own
  * sequence, a function of
  *
- *   key     of the run of its loop: the runtime's seed, its rank and a count (RANDOM_STREAM); not
- *           the rank, where the loop's indices are those of the whole simulation
+ *   key     one per execution of its loop: the runtime's seed, its rank and a count
+ *           (RANDOM_STREAM); without the rank if the loop runs over indices of the whole simulation
  *   index   of the iteration: its indices, combined
- *   turn    how often the serial loops around the call have begun an iteration, 0 without; each
- *           call of a function that calls itself begins one, and one more when it returns
- *   word    of the call: resolve and static loops have made each its own
+ *   turn    the number of iterations that the serial loops around the call have begun, 0 without
+ *           such loops; each call of a recursive function counts one, and its return another
+ *   word    of the call: each call in the expanded text has words of its own
  *
  * and of nothing else: not of threads, tasks, devices, the order of a list or of evaluation. RANDOM
- * gives two words of 32 bits at once; calls take as many as they need, aligned so that few blocks
- * of four serve them. */
+ * yields two words of 32 bits at once; calls take as many as they need, aligned so that they use
+ * few blocks of four. */
 #include "lower/lower.h"
 
 /* Indices of several axes become one number in a lattice without short vectors (a multiplier for
@@ -65,7 +65,7 @@ IrInst *random_resumed(Lower *l) {
 
 /* -- words ------------------------------------------------------------------------------------- */
 
-/* `count` words for the call e: the first of them. */
+/* Reserves `count` words for the call e; returns the first. */
 static int64_t take_words(Lower *l, Expr *e, int64_t count) {
   int64_t align = count > PAIR ? 2 * PAIR : count;
   if (e->random_word) return e->random_word - 1; /* lowered again */
@@ -112,7 +112,7 @@ static IrInst *scaled(Lower *l, IrInst *whole, Type type, int bits, double plus)
   return ir_binary(&l->b, IR_MUL, value, ir_const_float(&l->b, type, unit));
 }
 
-/* In [0, 1), as many bits as the type has digits. */
+/* In [0, 1), with as many bits as the type's significand. */
 static IrInst *uniform(Lower *l, Type type, int64_t word) {
   int bits = type_is(type, TYPE_F64) ? 53 : type_is(type, TYPE_F32) ? 24 : 11;
   if (bits < 53) return scaled(l, word_of(l, word, bits), type, bits, 0);

@@ -2,10 +2,10 @@
  *
  *     assert(c, ("%g"):format(x))      if c {} else { fault 3 %x, %i }
  *
- * What an assert shows is computed only where it fails, unless that calls something. */
+ * The values of an assert are computed only if it fails, unless they contain a call. */
 #include "lower/lower.h"
 
-/* The calls that lead here, innermost first. */
+/* Adds the calls that lead here, innermost first. */
 static void add_calls(Lower *l, SemaMessage *message) {
   for (const Inline *in = l->s->frame; in; in = in->outer) {
     if (!in->call) continue;

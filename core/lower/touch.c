@@ -1,13 +1,13 @@
-/* touch.c - the race detector's half of a kernel: before each access of an element in a parallel
- * loop, a call that names site, field, iteration and element.
+/* touch.c - instrumentation for the race detector: before each access of an element in a parallel
+ * loop, a call that passes site, field, iteration and element.
  *
  *     x[i] = x[i - 1]      call rt_touch 3, 0, 0, %i, %i - 1     (a read; site 3 is a message)
  *                          call rt_touch 4, 0, 1, %i, %i         (a write)
  *
- * Iteration and element are their indices in one i64: one index as it is, of n each has 64 / n
- * bits, and all but the first count from the least (kernel/message.c takes them apart again). So
- * with three or more, indices that need more bits are not told apart. What is outside is no
- * access. */
+ * The indices of iteration and element are packed in one i64. A single index is stored as it is; of
+ * n indices each has 64 / n bits, and all but the first count from the smallest (kernel/message.c
+ * unpacks them). So with three or more, indices that need more bits collide. Accesses out of bounds
+ * are not reported. */
 #include "lower/lower.h"
 
 static bool finds_races(const Lower *l) { return l->s->input->debug & SEMA_DEBUG_RACES; }
@@ -31,7 +31,7 @@ void lower_name_iteration(Lower *l) {
   if (finds_races(l)) l->iteration = pack(l, l->indices, l->index_count);
 }
 
-/* The parts of a vector share one. */
+/* The parts of a vector share one site. */
 static int site_of(Lower *l, const Expr *at, const Entity *element, SemaTouch touch) {
   SemaMessage message = {.code = RG_ERROR_RACE,
                          .touch = touch,

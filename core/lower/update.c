@@ -1,6 +1,7 @@
 /* update.c - assignments: updates and reductions in parallel bodies, plain reads and writes
- * elsewhere. What is assigned is a list of numbers, one for a scalar. If an index into a vector is
- * computed, every number it may select is listed, with the condition that selects it. */
+ * elsewhere. The target is a list of numbers, a single one for a scalar. If an index into a vector
+ * is computed, the list has every number that it may select, each with the condition that selects
+ * it. */
 #include "lower/lower.h"
 
 /* -- targets ----------------------------------------------------------------------------------- */
@@ -31,7 +32,7 @@ static void add_slot(Target *target, const Slot *from, int given, IrInst *condit
   target->slots[target->count++].condition = condition;
 }
 
-/* For each number, the condition that its row is selected. */
+/* Adds to each number the condition that the index selects its row. */
 static void choose_computed(Lower *l, Expr *e, const Target *whole, Target *target) {
   int cols = type_cols(shape_of(e->left));
   IrInst *index = lower_expr(l, e->list.items[0]), *is_row = NULL;
@@ -61,7 +62,7 @@ static void choose_constant(Lower *l, Expr *e, const Target *whole, Target *targ
   }
 }
 
-/* Which numbers, but not yet where. */
+/* Finds the numbers of the target, but not yet their places. */
 static void find_slots(Lower *l, Expr *e, Target *target) {
   e = sema_strip(e);
   target->count = 0;
@@ -109,7 +110,7 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
   }
 }
 
-/* The condition that a computed index selects this element. */
+/* Enters a region that runs only if the computed index selects this number. */
 static IrRegion *enter_condition(Lower *l, const Slot *slot) {
   return slot->condition ? lower_enter(l, ir_if(&l->b, slot->condition)->regions[0]) : NULL;
 }
@@ -118,7 +119,8 @@ static void leave_condition(Lower *l, IrRegion *back) {
   if (back) lower_leave(l, back);
 }
 
-/* To where the element exists, in which `place` it is; NULL: it is none of a counted array. */
+/* Enters a region that runs only if the element of a counted array exists, at `place`; NULL for
+ * other targets. */
 static IrRegion *enter_item(Lower *l, const Target *target, IrInst **place) {
   return target->is_item ? lower_item_enter(l, target->root, &target->item, place) : NULL;
 }
@@ -152,8 +154,8 @@ static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, 
 
 typedef struct Change { IrUpdate op; IrInst **values; } Change;
 
-/* One for all terms; where it is looked whether integers wrap, one for each, since a sum of terms
- * may wrap where what is written does not. */
+/* Lowers all terms to one value. If integer overflow is checked, to one value for each term, since
+ * a sum of terms may wrap although the updated element does not. */
 static int lower_terms(Lower *l, const Update *update, Type type, int count, Change *changes) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, update->terms.count);
   bool is_bits = update->op == IR_UPDATE_BAND || update->op == IR_UPDATE_BOR ||
@@ -183,9 +185,9 @@ static const IrOp op_of[IR_UPDATE_COUNT] = {
     [IR_UPDATE_FLOORDIV] = IR_FLOORDIV, [IR_UPDATE_MOD] = IR_MOD, [IR_UPDATE_POW] = IR_POW,
     [IR_UPDATE_SHL] = IR_SHL,           [IR_UPDATE_SHR] = IR_SHR, [IR_UPDATE_SAR] = IR_SAR};
 
-/* What is checked of an update, its old and its new value decide. */
+/* Is this update checked, by its old and its new value? */
 static bool checks_update(const Lower *l, const Entity *element, IrUpdate op, Type type) {
-  if (op_of[op] == IR_CONST) return false; /* bits, and what an exchange puts there */
+  if (op_of[op] == IR_CONST) return false; /* bit operators and exchange */
   if (type_is_float(type)) return field_of(element)->is_watched;
   bool may_fail = op != IR_UPDATE_MIN && op != IR_UPDATE_MAX;
   return may_fail && type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC);
@@ -276,7 +278,7 @@ static void assign_number(Lower *l, const Target *target, const Slot *slot, IrIn
   leave_condition(l, back);
 }
 
-/* A variable's array: the reference that it had ends, when the new one is owned. */
+/* Assigns an array to a variable, whose old reference is released after the new one is owned. */
 static void hold_array(Lower *l, const Slot *slot, IrInst *owner) {
   IrInst *guard = held_by(l, slot->local)->guards[slot->number];
   counted_release(l, guard);
@@ -295,7 +297,8 @@ static void assign_target(Lower *l, Target *target, IrInst **values, IrInst **ow
   if (back) lower_leave(l, back);
 }
 
-/* Of arrays that go to variables; of all before the first variable gives up what it has. */
+/* Takes ownership of all arrays that are assigned to variables, before the first variable releases
+ * its old one. */
 static IrInst **own_values(Lower *l, Expr *target, IrInst **values) {
   Type base = shape_base(target);
   int count = type_parts(shape_of(target));

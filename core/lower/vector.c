@@ -37,7 +37,7 @@ IrInst **lower_select(Lower *l, IrInst *condition, IrInst **yes, IrInst **no, in
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* Which numbers of e->left, of a matrix a row; false if an index is computed. */
+/* The numbers of e->left that e selects, for a matrix a row; false if an index is computed. */
 static bool own_numbers(const Expr *e, int numbers[TYPE_MAX_NUMBERS]) {
   const Parts *parts = &e->entity.parts;
   int index = parts->count ? 0 : shape_constant_index(e), count = type_parts(shape_of(e));
@@ -52,7 +52,7 @@ static IrInst **pick(Lower *l, IrInst **values, const int *parts, int count) {
   return picked;
 }
 
-/* A computed index: picks one of the rows; zero outside. */
+/* A computed index selects one of the rows; zero if out of bounds. */
 static IrInst **lower_computed(Lower *l, Expr *e) {
   Shape of = shape_of(e->left);
   int rows = type_rows(of), cols = type_cols(of);
@@ -138,7 +138,7 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-/* All numbers are equal, or some are not. */
+/* `==` and `~=` of whole vectors: are all numbers equal? */
 static IrInst **lower_equality(Lower *l, Expr *e) {
   int count = count_at(l, e->left);
   IrInst **a = lower_values(l, e->left), **b = lower_values(l, e->right), **result = array(l, 1);

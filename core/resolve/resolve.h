@@ -385,7 +385,7 @@ bool returns_always(const AstBlock *block);   /* returns.c: no path falls off it
 bool record_assign(Resolve *r, Stmt *stmt);
 /* Gives a local without a value the form of the record that is assigned to it further down. */
 void record_foresee(Resolve *r, Local *local, const AstLocal *name);
-Local *record_reduced(Resolve *r, const AstExpr *target); /* its leaf if in a record, or NULL */
+Local *record_reduced(Resolve *r, const AstExpr *target); /* its local, also in a record; or NULL */
 
 /* record_pick.c */
 Entity record_pick(Resolve *r, Expr *e, const Entity *object); /* e is object[k], at run time */
