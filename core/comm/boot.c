@@ -1,4 +1,4 @@
-/* boot.c - which way a process finds its ranks; and a process alone. */
+/* boot.c - chooses how a process finds its ranks; and the boot of a single process. */
 #include "comm/boot.h"
 
 #include <stdatomic.h>
@@ -30,7 +30,7 @@ Boot *boot_alone(Heap *heap, Error *err) {
   return boot;
 }
 
-/* A whole number of the environment; -1: it is none. */
+/* Reads an integer from the environment; -1 if it is not one. */
 static int32_t number_of(const char *name) {
   const char *text = getenv(name);
   if (!text || !*text) return -1;
@@ -39,7 +39,7 @@ static int32_t number_of(const char *name) {
   return *end || number < 0 || number > INT32_MAX ? -1 : (int32_t)number;
 }
 
-static atomic_bool is_taken; /* the process's one place among ranks */
+static atomic_bool is_taken; /* the process already is a rank */
 
 int64_t boot_patience_ms(void) {
   double seconds = atof(option_text("RG_PATIENCE"));

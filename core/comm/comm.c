@@ -1,4 +1,4 @@
-/* comm.c - begin and end, and calls together through the boot. */
+/* comm.c - begins and ends communication; collective calls through the boot. */
 #include "comm/comm.h"
 
 #include <stdatomic.h>
@@ -15,15 +15,15 @@
 #include "comm/window.h"
 
 #define STRIDE_ROUND ((uint64_t)4 << 30)
-/* A window of a sparse tree takes as many addresses as the budget has bytes: there is to be room
- * for many. Sanitizers leave few addresses to a process. */
+/* A window of a sparse tree takes as many addresses as the budget has bytes, and many should fit.
+ * Sanitizers leave few addresses to a process. */
 #if defined(RG_DEBUG)
 #define STRIDE_MOST ((uint64_t)256 << 30)
 #else
 #define STRIDE_MOST ((uint64_t)4 << 40)
 #endif
 #define STRIDE_LEAST ((uint64_t)256 << 30)
-#define STRIDES ((uint64_t)32 << 40) /* of all ranks, a quarter of a process's addresses */
+#define STRIDES ((uint64_t)32 << 40) /* for all ranks: a quarter of a process's addresses */
 
 static uint64_t usual_stride(int32_t ranks) {
   uint64_t stride = STRIDES / (uint64_t)ranks;
@@ -41,10 +41,10 @@ const char *const call_words[CALL_COUNT] = {
 
 enum { DROPS = 8 };
 
-typedef struct Record {       /* what each rank brings to a call */
-  uint64_t call;              /* number * CALL_COUNT + which */
+typedef struct Record {       /* what each rank contributes to a call */
+  uint64_t call;              /* number * CALL_COUNT + which call */
   uint64_t size_bytes, declared;
-  uint64_t dropped[DROPS];    /* windows, by number; 0: none */
+  uint64_t dropped[DROPS];    /* numbers of dropped windows; 0: none */
   int32_t failed_code;
   char failed[188];
   uint8_t mine[CALL_BYTES];
@@ -99,7 +99,7 @@ static void fill(Comm *comm, const CallOptions *options, Record *record) {
 
 static const char *word_of(uint64_t call) { return call_words[call % CALL_COUNT]; }
 
-/* Compared with rank 0's, so that all ranks find the same. */
+/* Compares records with rank 0's, so that all ranks find the same difference. */
 static bool agree(Comm *comm, const Record *records, Error *err) {
   const Record *first = &records[0];
   for (int32_t k = 1; k < comm->size; k++) {
@@ -136,8 +136,8 @@ static void note_drops(Comm *comm, const Record *records) {
       if (records[k].dropped[j]) window_dropped(comm, records[k].dropped[j]);
 }
 
-/* Do all ranks bring the same, and nothing else is to be told? Then a few words say so, which cost
- * as little on many ranks: the greatest of each, and of its complement, which is the least. */
+/* Do all ranks agree, with nothing else to exchange? The maximum of each word, and of its
+ * complement (which gives the minimum), tells that at a low cost even for many ranks. */
 static bool is_all_said(Comm *comm, const Record *mine, bool wants_all, bool *is_said, Error *err) {
   enum { WORDS = 4 };
   uint64_t more = (uint64_t)(wants_all || mine->failed_code || mine->dropped[0]);
@@ -181,7 +181,8 @@ bool comm_gather(Comm *comm, const void *mine, uint64_t size_bytes, void *all, E
   if (!comm_call(comm, &call, NULL, err)) return false;
   Error why = {0};
   if (comm->boot->table->gather(comm->boot, mine, size_bytes, all, &why)) return true;
-  if (why.code != RG_ERROR_ARGUMENT) return comm_lose(comm, &why, err); /* too many bytes */
+  /* ARGUMENT: too many bytes */
+  if (why.code != RG_ERROR_ARGUMENT) return comm_lose(comm, &why, err);
   if (err) error_add(err, &why);
   return false;
 }
@@ -222,7 +223,7 @@ static bool find_team(Comm *comm, Error *err) {
 
 /* -- begin and end ----------------------------------------------------------------------------- */
 
-/* The header is the first window: all others come after it. */
+/* The header is in the first window, which precedes all others. */
 static bool share_header(Comm *comm, Error *err) {
   uint64_t size = align_up(sizeof(Header), ARENA_LARGE_PAGE);
   comm->range.base = NULL;
@@ -235,8 +236,8 @@ static bool share_header(Comm *comm, Error *err) {
   return ok;
 }
 
-/* The ranks of this process while it is one of them: a process that ends tells the others that they
- * need not wait. Those that cannot, since they are killed, the boot finds. */
+/* This process's Comm while it is a rank: at its exit, the process tells the others not to wait. If
+ * it is killed and cannot, the boot detects that. */
 static struct { _Atomic(Comm *) comm; pid_t process; } among;
 
 static void leave(void) {

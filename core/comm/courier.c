@@ -1,4 +1,5 @@
-/* courier.c - see courier.h. A queue of datagrams is short: who cannot send receives meanwhile. */
+/* courier.c - see courier.h. Datagram queues are short: a rank that cannot send receives
+ * meanwhile. */
 #include "comm/courier.h"
 
 #include <errno.h>
@@ -39,7 +40,7 @@ bool courier_sender(Comm *comm, int file, Sender *sender, Error *err) {
   if (getsockname(comm->courier, (struct sockaddr *)&name, &length) ||
       length != offsetof(struct sockaddr_un, sun_path) + NAME)
     return error_set(err, RG_ERROR_RANK, "the system cannot give a socket an address");
-  memcpy(sender->address, name.sun_path, NAME); /* a zero, and five digits */
+  memcpy(sender->address, name.sun_path, NAME); /* a zero, and five hex digits */
   return true;
 }
 
@@ -51,7 +52,8 @@ static Sender sender_of(const uint8_t *senders, int32_t rank) {
 
 /* -- one file ---------------------------------------------------------------------------------- */
 
-typedef struct Letter { uint64_t number; int32_t rank; } Letter; /* of the call; who sends */
+/* number of the call; rank of the sender */
+typedef struct Letter { uint64_t number; int32_t rank; } Letter;
 
 typedef union Control {
   struct cmsghdr align;
@@ -79,7 +81,7 @@ static Sent send_file(Comm *comm, int file, const Sender *to) {
                                                                                          : FAILED;
 }
 
-/* A file that came, and who sent it, by the system's word; -1: none. */
+/* Receives a file and its sender, as the system reports it; -1 if there is none. */
 static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
   struct iovec part = {letter, sizeof *letter};
   Control control;
@@ -102,9 +104,10 @@ static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
   return file;
 }
 
-/* -- all --------------------------------------------------------------------------------------- */
+/* -- all files --------------------------------------------------------------------------------- */
 
-/* True: a file of this call came. Others (a stranger's, or of a call that failed) are closed. */
+/* Takes a file of this call, if one came. Other files (from a stranger, or for a failed call) are
+ * closed. */
 static bool take(Comm *comm, const uint8_t *senders, int *files) {
   Letter letter = {0};
   int32_t process;
@@ -122,7 +125,7 @@ static bool has_file(const uint8_t *senders, int32_t rank) {
   return sender_of(senders, rank).origin.file >= 0;
 }
 
-/* The last one, if all came: that does not take ours. */
+/* The first rank whose file is missing; if all came, the last rank, which has not taken ours. */
 static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int *files) {
   int32_t k = 0;
   while (k + 1 < comm->team_size && (k == comm->rank - comm->team_first || files[k] >= 0 ||
@@ -131,7 +134,7 @@ static int32_t first_missing(const Comm *comm, const uint8_t *senders, const int
   return comm->team_first + k;
 }
 
-/* False: the others will not come. */
+/* Waits a little; false if the others will not come. */
 static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, const int *files,
                           Error *err) {
   struct pollfd wait = {.fd = comm->courier, .events = POLLIN};

@@ -1,5 +1,5 @@
-/* far.c - see far.h. A rank has one file for what it sends, written before a call of all, and read
- * before the next: so nobody writes to it again, or ends, while others read.
+/* far.c - see far.h. A rank has one file for what it sends, which is written before one collective
+ * call and read before the next: so no rank rewrites its file, or ends, while others read it.
  *
  *     count | rank, place, size of each parcel | parcels */
 #include "comm/far.h"
@@ -36,7 +36,7 @@ bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t 
   return ok;
 }
 
-/* -- what goes out ----------------------------------------------------------------------------- */
+/* -- sending ----------------------------------------------------------------------------------- */
 
 static int open_outbox(Comm *comm, Error *err) {
   if (comm->outbox < 0) comm->outbox = share_create_growing(err);
@@ -56,7 +56,7 @@ static bool write_parcels(int file, const Parcel *out, int32_t count, Error *err
   return ok || error_set(err, RG_ERROR_MEMORY, "the system has no shared memory left for parcels");
 }
 
-/* -- what comes in ----------------------------------------------------------------------------- */
+/* -- receiving --------------------------------------------------------------------------------- */
 
 static bool differs(Comm *comm, const Parcel *parcel, uint64_t size_bytes, Error *err) {
   char text[200];
@@ -64,7 +64,7 @@ static bool differs(Comm *comm, const Parcel *parcel, uint64_t size_bytes, Error
   return error_set(err, RG_ERROR_RANK, "%s", text);
 }
 
-/* Of the parcels that `in[k].rank` sends here, this one's is number `skip`. */
+/* Reads `in`, which is number `skip` of the parcels that its rank sends here. */
 static bool read_parcel(Comm *comm, int file, int32_t skip, const Parcel *in, Error *err) {
   uint64_t count = 0;
   Entry entry;

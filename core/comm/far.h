@@ -1,17 +1,17 @@
-/* far.h - ranks of this host whose memory is not mapped here, because they are of another team: it
- * is reached through its files. For the room alone. */
+/* far.h - communication with ranks of this host that belong to another team, whose memory is not
+ * mapped here: it goes through files. Private to this room. */
 #ifndef RG_COMM_FAR_H
 #define RG_COMM_FAR_H
 
 #include "comm/comm.h"
 
-/* Of a rank: its process, and a file of memory there. */
+/* A rank's process, and its number of a file of memory. */
 typedef struct Origin { int32_t process, file; } Origin;
 
-/* One of `to` and `from` is NULL: which way the bytes go. */
+/* Copies to `to`, or from `from`; the other one is NULL. */
 bool far_reach(Origin origin, uint64_t at, void *to, const void *from, uint64_t size_bytes,
                Error *err);
-/* comm_trade by what each rank wrote to a file of its own before all met. */
+/* comm_trade through files: each rank writes to its own file before all meet. */
 bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
                int32_t in_count, Error *err);
 

@@ -1,4 +1,4 @@
-/* frame.h - what a rank and the hub send each other over a stream socket: a kind, a size, bytes. */
+/* frame.h - messages between a rank and the hub over a stream socket: a kind, a size, bytes. */
 #ifndef RG_COMM_FRAME_H
 #define RG_COMM_FRAME_H
 
@@ -7,8 +7,8 @@
 
 typedef enum FrameKind {
   FRAME_GATHER = 1, /* to the hub: a rank's part; from it: all parts */
-  FRAME_LOST,       /* both: a sentence; why nothing goes on */
-  FRAME_FAREWELL    /* to the hub: the rank leaves, and all is well */
+  FRAME_LOST,       /* both ways: a sentence that tells why all ranks fail */
+  FRAME_FAREWELL    /* to the hub: the rank leaves normally */
 } FrameKind;
 
 typedef struct Frame {
@@ -18,7 +18,7 @@ typedef struct Frame {
 
 enum { FRAME_MOST = 1 << 26, FRAME_SENTENCE = 400 };
 
-/* False: the other end is gone. They wait, and neither raises SIGPIPE. */
+/* Both wait, and return false if the other end is gone. Neither raises SIGPIPE. */
 bool frame_send(int socket, FrameKind kind, const void *bytes, uint32_t size_bytes);
 bool frame_receive_bytes(int socket, void *bytes, uint64_t size_bytes);
 

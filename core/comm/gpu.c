@@ -1,4 +1,4 @@
-/* gpu.c - see gpu.h: begin and end of what window.c works on. */
+/* gpu.c - see gpu.h: creates and frees the addresses that window.c uses. */
 #include "comm/gpu.h"
 
 #include <string.h>
@@ -7,10 +7,10 @@
 #include "comm/header.h"
 
 enum {
-  ON_GPU = 0x67,              /* declared, where others may open a window of the host's memory */
-  FEWEST = 8                  /* a rank of a large team has a FEWESTth of what it asked for */
+  ON_GPU = 0x67, /* declared in the call, as other ranks may wrongly open a window of host memory */
+  FEWEST = 8 /* in a large team, a rank gets at least a FEWESTth of what it requested */
 };
-#define STRIDES ((uint64_t)8 << 40) /* of all ranks, if that is enough */
+#define STRIDES ((uint64_t)8 << 40) /* for all ranks, if that is enough */
 #define STRIDE_ROUND ((uint64_t)4 << 30)
 
 static CommonsAbout about_of(const uint8_t *abouts, int32_t rank) {
@@ -19,7 +19,8 @@ static CommonsAbout about_of(const uint8_t *abouts, int32_t rank) {
   return about;
 }
 
-/* All ranks find the same; a team's devices reach each other. */
+/* Computes the same stride on all ranks, and checks that the team's devices can access each
+ * other. */
 static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error *err) {
   gpu->stride = 0;
   for (int32_t k = 0; k < comm->size; k++)

@@ -1,5 +1,5 @@
-/* grow.c - see grow.h. Windows may go while ranks meet (those that all have dropped), so they are
- * found anew in each round, by their numbers. */
+/* grow.c - see grow.h. Windows that all ranks have dropped may be freed while ranks meet, so each
+ * round looks them up by number. */
 #include "comm/grow.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "comm/gpu.h"
 #include "comm/header.h"
 
-/* What a rank says of the piece that it passes on; size_bytes 0: it has none left. */
+/* What a rank announces about the piece that it passes on; size_bytes 0: none left. */
 typedef struct Passed {
   Sender sender;
   uint64_t window, size_bytes;
@@ -27,7 +27,7 @@ bool windows_can_grow(const Comm *comm) {
   return false;
 }
 
-/* One that was freed under its window has none. */
+/* The number of pieces; 0 if the memory was freed under its window. */
 static int32_t pieces_of(const Comm *comm, const Shared *shared) {
   if (!shared->here || !comm->gpu->base) return 0;
   return comm->gpu->table->pieces(comm->gpu->data, (uint64_t)(uintptr_t)shared->here,
@@ -50,7 +50,8 @@ static Shared *find_number(const Comm *comm, uint64_t number) {
   return shared;
 }
 
-/* The first that is left; `before` is under way, and not known yet to be everywhere. */
+/* Chooses the first piece that is left; `before` was just passed on, but other ranks may not have
+ * it yet. */
 static int choose(const Comm *comm, const Passed *before, Passed *next, Error *err) {
   *next = (Passed){0};
   for (const Shared *shared = comm->shared; shared; shared = shared->next) {
@@ -82,7 +83,7 @@ static bool is_any(const Comm *comm, const uint8_t *all) {
   return false;
 }
 
-/* Some pieces are here from a round that failed elsewhere. */
+/* Maps a piece, unless it was already mapped in a round that failed on another rank. */
 static bool take(Comm *comm, int32_t rank, const Passed *passed, int file, Error *err) {
   Shared *shared = find_number(comm, passed->window);
   int32_t *held = shared ? &shared->growth->held[rank - comm->team_first] : NULL;
@@ -111,7 +112,8 @@ static void note_passed(const Comm *comm, const Passed *passed) {
   if (shared) shared->growth->passed = passed->number + 1;
 }
 
-/* One more round; what failed in the one before is told. all, files: room for what others pass. */
+/* Runs one round, which also reports the previous round's failure. `all` and `files` are buffers
+ * for what others pass. */
 static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int *files,
                       bool *is_done, Error *err) {
   Passed next = {0};

@@ -1,5 +1,6 @@
-/* header.h - the first page of what each rank shares: what it calls now, where the others say that
- * they have come to a barrier, and a buffer for what they pass on. For the room alone. */
+/* header.h - the beginning of each rank's shared memory: its current call, slots in which the
+ * others announce that they have arrived at a barrier, and a buffer for messages. Private to this
+ * room. */
 #ifndef RG_COMM_HEADER_H
 #define RG_COMM_HEADER_H
 
@@ -8,7 +9,7 @@
 #include "comm/comm.h"
 #include "comm/hub.h"
 
-/* What ranks can call together. */
+/* The collective calls. */
 #define CALLS(CALL)                                                                          \
   CALL(GATHER, "gather") CALL(BARRIER, "barrier") CALL(BROADCAST, "broadcast")                 \
   CALL(REDUCE, "all_reduce") CALL(TRADE, "trade") CALL(WINDOW, "window")                          \
@@ -22,43 +23,45 @@ typedef enum CommCall {
 } CommCall;
 extern const char *const call_words[CALL_COUNT];
 
-/* A rank has come: its epoch, by 2^32, and what it calls. */
+/* A rank's arrival: epoch * 2^32 + its call. */
 typedef struct Slot { _Atomic uint64_t came; char pad[56]; } Slot;
 
 enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
 
 struct Header {
-  _Atomic uint64_t call;             /* the number of the call it is in, by CALL_COUNT, and which */
-  _Atomic uint64_t has_left;         /* it will not come to another one */
+  _Atomic uint64_t call;             /* number of its current call * CALL_COUNT + which call */
+  _Atomic uint64_t has_left;         /* it will not take part in another call */
   char pad[48];
-  Slot slots[COMM_TEAM_MOST];        /* written by each rank of the team, by its place there */
-  uint64_t about[2];                 /* by turns: what must be the same on all ranks */
-  uint64_t left[2];                  /* by barriers: windows_left */
-  uint8_t buffer[2][HEADER_BUFFER];  /* by turns: one barrier apart */
+  Slot slots[COMM_TEAM_MOST];        /* slot k is written by the team's rank k */
+  uint64_t about[2];                 /* alternating: a number that must be the same on all ranks */
+  uint64_t left[2];                  /* by barrier: windows_left */
+  /* alternating: a buffer is reused only after the barrier that follows its last read */
+  uint8_t buffer[2][HEADER_BUFFER];
 };
 
-/* A call together begins: every rank says which, and what must be equal on all (`declared`), with
- * up to CALL_BYTES of its own in `mine`; `all` gets those of each, CALL_BYTES apart. Whoever comes
- * with `failed` makes it fail on all ranks, with that message. */
+/* Begins a collective call: every rank announces the call and a number that must be equal on all
+ * (`declared`), with up to CALL_BYTES of its own in `mine`; `all` receives those of each rank,
+ * CALL_BYTES apart. If a rank comes with `failed`, the call fails on all ranks with that
+ * message. */
 enum { CALL_BYTES = 64 };
 typedef struct CallOptions {
   CommCall call;
-  uint64_t size_bytes;               /* what it is about; equal on all ranks */
+  uint64_t size_bytes;               /* size of the call's data; must be equal on all ranks */
   uint64_t declared;                 /* likewise */
   const void *mine;
   uint64_t mine_bytes;
-  const Error *failed;               /* NULL: nothing did */
+  const Error *failed;               /* NULL: no failure */
 } CallOptions;
 bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err);
 
 static inline Header *comm_header(const Comm *comm, int32_t rank) {
   return (Header *)(comm->range.base + (uint64_t)(rank - comm->team_first) * comm->stride);
 }
-/* Does the team hold all ranks? */
+/* Does the team contain all ranks? */
 static inline bool comm_is_one_team(const Comm *comm) { return comm->team_size == comm->size; }
-/* All team members have come here; `call` is what they call. For calls of one team alone. */
+/* A barrier of the team; `call` is the call they must all make. For calls of one team only. */
 bool comm_meet(Comm *comm, CommCall call, Error *err);
-/* For what is passed on through buffers, while one team holds all ranks:
+/* For messages through buffers, if one team contains all ranks:
  *     comm_pass_begin, write comm_buffer(own rank), comm_pass, read comm_buffer(any rank)
  * `about` must be the same on all ranks. */
 bool comm_pass_begin(Comm *comm, CommCall call, Error *err);
@@ -66,18 +69,18 @@ bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err);
 static inline uint8_t *comm_buffer(const Comm *comm, int32_t rank) {
   return comm_header(comm, rank)->buffer[comm->turns & 1];
 }
-static inline uint64_t comm_part(uint64_t size_bytes) { /* what goes at once */
+static inline uint64_t comm_part(uint64_t size_bytes) { /* how much is sent at a time */
   return size_bytes < HEADER_BUFFER ? size_bytes : HEADER_BUFFER;
 }
-/* Past one team: the bytes of all ranks, in memory that the caller frees; `call` is agreed on
- * first. */
+/* For several teams: gathers the bytes of all ranks, after all agree on `call`, in memory that the
+ * caller frees. */
 bool comm_gather_part(Comm *comm, const CallOptions *call, const void *bytes, uint64_t size_bytes,
                       uint8_t **all, Error *err);
-/* What all wait for failed in the boot's hands: nothing goes on. */
+/* A call failed in the boot: marks all ranks as lost. */
 bool comm_lose(Comm *comm, const Error *why, Error *err);
 void comm_parcel_differs(char *text, size_t text_bytes, int32_t rank, const Parcel *expected,
                          uint64_t size_bytes);
-/* Moves to the next call: what the header says for those that wait. */
+/* Moves to the next call, and shows it in the header to the ranks that wait. */
 void comm_begin(Comm *comm, CommCall call);
 
 #endif

@@ -57,7 +57,7 @@ void hub_lose(Hub *hub, const char *why) {
 static bool is_missing(const HubMember *member) { return !member->part; }
 static bool is_gone(const HubMember *member) { return member->has_left && !member->part; }
 
-/* "rank 1", "ranks 1, 3 and 5" of those that are so. */
+/* Writes "rank 1" or "ranks 1, 3 and 5" for the members with the property. */
 static void name_ranks(const Hub *hub, bool (*is_so)(const HubMember *), char text[160]) {
   int32_t ranks[HUB_RANKS_MOST], count = 0;
   for (int32_t k = 0; k < hub->count; k++)
@@ -89,7 +89,7 @@ static void give_all(Hub *hub) {
   heap_free(hub->heap, all);
 }
 
-/* Ends the round, if it is time. */
+/* Ends the round when it is complete or late. */
 static void look(Hub *hub) {
   if (!hub->began_ms || hub->is_lost) return;
   bool is_complete = true, has_gone = false;
@@ -137,7 +137,7 @@ static void take_part(Hub *hub, int32_t rank, uint32_t size_bytes) {
     heap_free(hub->heap, part);
     ended(hub, rank);
   } else if (hub->is_lost || member->part) {
-    heap_free(hub->heap, part); /* it will read why */
+    heap_free(hub->heap, part); /* the rank will read why */
   } else {
     member->part = part;
     member->size_bytes = size_bytes;

@@ -1,4 +1,4 @@
-/* launch.c - ranks as processes: started, watched, ended together. */
+/* launch.c - starts ranks as processes, watches them, and ends them together. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -20,17 +20,17 @@ enum { GRACE_MS = 5000, STEP_MS = 500 };
 typedef struct Launched {
   Hub hub;
   pid_t processes[HUB_RANKS_MOST];
-  int watches[HUB_RANKS_MOST]; /* pidfds; -1: it has ended */
+  int watches[HUB_RANKS_MOST]; /* pidfds; -1: the process has ended */
   int32_t running;
   int32_t exit_code;
-  int64_t failed_ms, grace_ms; /* when the first failed; 0: none did */
-  int asked;                   /* the signal that they were sent last */
+  int64_t failed_ms, grace_ms; /* when the first rank failed; 0: none did */
+  int asked;                   /* the last signal sent to them */
   int signals;                 /* a signalfd */
 } Launched;
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
-/* This process's variables and three more; freed by the caller. */
+/* This process's environment and three more variables; the caller frees it. */
 static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int socket) {
   enum { OURS = 3, BYTES = 40 };
   size_t count = 0;
@@ -42,11 +42,12 @@ static char **make_environment(Heap *heap, int32_t rank, int32_t ranks, int sock
   snprintf(text + BYTES, BYTES, HUB_RANKS "=%d", ranks);
   snprintf(text + (size_t)2 * BYTES, BYTES, HUB_SOCKET "=%d", socket);
   for (size_t k = 0; k < OURS; k++) all[k] = text + k * BYTES;
-  memcpy(all + OURS, environ, count * sizeof *all); /* of two with one name the first counts */
+  /* the first of two variables with one name is used */
+  memcpy(all + OURS, environ, count * sizeof *all);
   return all;
 }
 
-/* Whoever kills the process in the middle, which can then end nobody, ends the ranks with it. */
+/* If the launcher is killed, and cannot end the ranks itself, the system ends them. */
 static void become_rank(int32_t rank, int socket, const sigset_t *mask, char *const *argv,
                         char *const *environment, pid_t starter) {
   fcntl(socket, F_SETFD, 0);
@@ -118,14 +119,14 @@ static void note_end(Launched *all, int32_t rank) {
   else hub_left(&all->hub, rank);
 }
 
-/* A terminal sends its signals to all processes itself. */
+/* Passes a signal on, unless it is from the terminal, which signals all processes itself. */
 static void pass_signal_on(Launched *all) {
   struct signalfd_siginfo info;
   if (read(all->signals, &info, sizeof info) != sizeof info) return;
   if (info.ssi_code != SI_KERNEL) signal_all(all, (int)info.ssi_signo);
 }
 
-/* Those that do not end by themselves after another failed. */
+/* Ends ranks that do not end by themselves after another one failed. */
 static void press(Launched *all) {
   if (!all->failed_ms) return;
   int64_t since = clock_ns() / 1000000 - all->failed_ms;

@@ -1,5 +1,5 @@
-/* local.c - a rank that `regolith run` started: a socket to the hub (hub.h), which is the process
- * that started it. */
+/* local.c - the boot of a rank that `regolith run` started: it has a socket to the hub (hub.h), the
+ * process that started it. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool lose(Local *local, const char *why, Error *err) {
 
 static const char hub_gone[] = "the process that started the ranks is gone";
 
-/* The next frame from the hub, whose bytes go to `bytes` if it is the one that is wanted. */
+/* Receives the next frame from the hub; `bytes` gets its contents if it is of the wanted kind. */
 static bool receive(Local *local, FrameKind wanted, void *bytes, uint64_t size_bytes, Error *err) {
   Frame frame;
   if (!frame_receive_bytes(local->socket, &frame, sizeof frame)) return lose(local, hub_gone, err);
@@ -52,7 +52,8 @@ static bool gather(Boot *boot, const void *mine, uint64_t size_bytes, void *all,
     return error_set(err, RG_ERROR_ARGUMENT, "%llu bytes are too many for one call of all ranks",
                      (unsigned long long)size_bytes);
   if (!frame_send(local->socket, FRAME_GATHER, mine, (uint32_t)size_bytes))
-    return receive(local, FRAME_GATHER, all, UINT64_MAX, err); /* why, if the hub still said it */
+    /* reports the reason, if the hub sent it */
+    return receive(local, FRAME_GATHER, all, UINT64_MAX, err);
   return receive(local, FRAME_GATHER, all, size_bytes * (uint64_t)boot->size, err);
 }
 

@@ -1,8 +1,8 @@
-/* meet.c - barriers, and what is passed on through the headers' buffers.
+/* meet.c - barriers, and messages through the headers' buffers.
  *
- * A barrier is NCCL's: each rank writes the epoch into its slot of every peer, and waits until all
- * of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers are used by turns:
- * who writes one again has been through the barrier after which all had read it. */
+ * Barriers work as in NCCL: each rank writes the epoch into its slot at every peer, and waits until
+ * all of its own slots have it. Epochs wrap; a slot is at most one ahead. Buffers alternate: a
+ * buffer is reused only after the barrier that follows its last read. */
 #include <stdio.h>
 #include <string.h>
 
@@ -39,14 +39,14 @@ static bool call_is_other(Comm *comm, CommCall call, int32_t rank, CommCall thei
   return !give_up(comm, &why, err);
 }
 
-/* One that came to another call. Who is a barrier ahead has found that ours was the same. */
+/* Has the rank arrived for this call? A rank that is one barrier ahead has already checked that. */
 static bool came_for_this(Comm *comm, CommCall call, int32_t rank, Error *err) {
   uint64_t came = came_of(comm, rank);
   return (uint32_t)(came >> 32) != comm->epoch || (uint32_t)came == (uint32_t)call ||
          call_is_other(comm, call, rank, (CommCall)(uint32_t)came, err);
 }
 
-/* Does everybody that has begun this call, and has not come, mean the same? */
+/* Are all ranks that have begun this call, but not arrived, making the same one? */
 static bool is_same_call(Comm *comm, CommCall call, Error *err) {
   for (int32_t k = comm->team_first; k < comm->team_first + comm->team_size; k++) {
     uint64_t theirs = atomic_load_explicit(&comm_header(comm, k)->call, memory_order_relaxed);
@@ -56,7 +56,7 @@ static bool is_same_call(Comm *comm, CommCall call, Error *err) {
   return true;
 }
 
-/* What it left with has been read before. */
+/* Has the rank left, without arriving first? */
 static bool has_left(const Comm *comm, int32_t rank) {
   return atomic_load_explicit(&comm_header(comm, rank)->has_left, memory_order_acquire) &&
          !has_come(comm, rank);
@@ -119,8 +119,8 @@ static bool meet_all(Comm *comm, Error *err) {
   return begin(comm, CALL_BARRIER, err) && comm_meet(comm, CALL_BARRIER, err);
 }
 
-/* Has any rank pieces left to pass on? Who shows another number in the same place has been through
- * the barrier after which all had read this one. */
+/* A barrier that finds whether any rank has pieces left to pass on. A rank overwrites its number
+ * only after the barrier that follows the last read. */
 static bool meet_team(Comm *comm, bool *is_any, Error *err) {
   int turn = (int)(comm->shows++ & 1);
   comm->own->left[turn] = windows_left(comm);
@@ -159,7 +159,7 @@ bool comm_barrier(Comm *comm, Error *err) {
   return grows ? meet_growing(comm, err) : meet_all(comm, err);
 }
 
-/* -- passing on -------------------------------------------------------------------------------- */
+/* -- messages ---------------------------------------------------------------------------------- */
 
 bool comm_pass(Comm *comm, CommCall call, uint64_t about, Error *err) {
   comm->own->about[comm->turns & 1] = about;
@@ -222,7 +222,7 @@ bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, 
     return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", root,
                      comm->size - 1);
   uint64_t at = 0;
-  do { /* an empty one, too, is a call */
+  do { /* an empty broadcast is a call, too */
     uint64_t part = comm_part(size_bytes - at);
     uint8_t *from = (uint8_t *)bytes + at;
     bool is_near = comm_is_one_team(comm);

@@ -1,11 +1,11 @@
-/* mpi.c - a rank that MPI started: the boot's table by what libregolith-mpi.so does (mpi_plugin.h).
- * Calls wait by turns of test, look, yield. A look hears what ranks tell each other in notes, and
- * sees processes of this host that end; so a wait ends when one is lost.
+/* mpi.c - a rank that MPI started: implements the boot's table with libregolith-mpi.so
+ * (mpi_plugin.h). Calls wait in a loop of test, look and yield. A look receives notes from other
+ * ranks, and detects processes of this host that end; so a wait ends when a rank is lost.
  *
- * Who leaves tells rank 0, which tells all when somebody waits for it; who has waited for a second
- * tells all in which call it is, and those that wait, or are at their end, answer: so other calls
- * are found, and in the end those are named that never answered. All of it costs nothing where all
- * goes well. */
+ * A rank that leaves tells rank 0, which tells all when a rank waits for it. A rank that has waited
+ * for a second tells all in which call it is, and ranks that wait, or are about to end, answer: so
+ * mismatched calls are found, and finally the ranks that never answered are named. None of this
+ * costs anything in the normal case. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void tell_all(Mpi *mpi, MpiNote *note) {
     if (k != mpi->boot.rank) mpi->plugin->tell(k, note, why);
 }
 
-/* Nothing goes on, here and, if they are told, elsewhere. */
+/* Marks all ranks as lost: here and, if `is_told`, on the others. */
 static bool lose(Mpi *mpi, const char *sentence, bool is_told, Error *err) {
   if (!mpi->is_lost) {
     MpiNote note = {.kind = MPI_NOTE_LOST};
@@ -61,7 +61,7 @@ static void ask(Mpi *mpi) {
   tell_all(mpi, &note);
 }
 
-/* Another rank waits in a call; so may this one, in the same or in another. */
+/* Compares the call in which another rank waits with this rank's, if this one waits, too. */
 static bool compare(Mpi *mpi, int32_t rank, uint64_t theirs) {
   uint64_t mine = mpi->boot.doing;
   mpi->peers[rank].doing = theirs;
@@ -103,7 +103,7 @@ static bool hear_all(Mpi *mpi) {
   }
 }
 
-/* One that left before the call in which this rank waits. */
+/* Has a rank left before the call in which this rank waits? */
 static bool is_anyone_gone(Mpi *mpi) {
   uint64_t call = mpi->boot.doing / CALL_COUNT;
   for (int32_t k = 0; mpi->began_ms && k < mpi->boot.size; k++)
@@ -126,7 +126,7 @@ static bool look(Mpi *mpi) {
 
 /* -- waiting ----------------------------------------------------------------------------------- */
 
-/* "rank 1", "ranks 1 and 3": those that do not wait in this call, by what they told. */
+/* Writes "rank 1" or "ranks 1 and 3": the ranks that, by their notes, do not wait in this call. */
 static void name_late(const Mpi *mpi, char text[160]) {
   int32_t late = 0, done = 0;
   for (int32_t k = 0; k < mpi->boot.size; k++)
@@ -225,7 +225,7 @@ static const BootTable table = {
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
-/* Processes of this host, whose ends are seen from here. */
+/* A rank's host and process; this rank can watch processes of its own host. */
 typedef struct Home { uint64_t host; int64_t process; } Home;
 static bool watch_all(Mpi *mpi, Error *err) {
   Home mine = {share_host(), getpid()};
@@ -247,8 +247,8 @@ static const MpiPlugin *refuse(const char *problem, Error *err) {
   return NULL;
 }
 
-/* Never closed: MPI ends with the process. Its symbols are global, since parts of Open MPI that it
- * opens later look for them. */
+/* The library is never closed, as MPI ends with the process. Its symbols are global, since parts of
+ * Open MPI that are loaded later need them. */
 static const MpiPlugin *open_plugin(Error *err) {
   char path[1024];
   Dl_info info;
@@ -268,7 +268,7 @@ static const MpiPlugin *open_plugin(Error *err) {
   return entry();
 }
 
-/* Open MPI's mpirun; MPICH's, Intel's and Slurm's; Slurm's with PMIx. */
+/* Variables of Open MPI's mpirun; of MPICH, Intel MPI and Slurm; and of Slurm with PMIx. */
 bool boot_is_mpi(void) {
   static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
   int last = getenv("PMIX_RANK") ? 3 : 2;
@@ -277,8 +277,8 @@ bool boot_is_mpi(void) {
   return false;
 }
 
-/* MPI begins on a thread of its own, which waits for ever where some rank never begins: such a
- * thread stays, with what it uses. */
+/* MPI is initialised in a separate thread, which waits forever if some rank never starts: such a
+ * thread is abandoned, with the data it uses. */
 static struct Begin {
   const MpiPlugin *plugin;
   Heap heap;
@@ -298,7 +298,7 @@ static bool begin_mpi(const MpiPlugin *plugin, Error *err) {
   Job *job = job_start(&begun.heap, begin_job, NULL);
   if (!job) return error_set(err, RG_ERROR_MEMORY, "the system has no thread left for MPI");
   int64_t began_ms = clock_ns() / 1000000, patience_ms = boot_patience_ms();
-  if (patience_ms < BEGIN_MS) patience_ms = BEGIN_MS; /* it starts programs of its own */
+  if (patience_ms < BEGIN_MS) patience_ms = BEGIN_MS; /* MPI starts programs of its own */
   while (!job_is_done(job)) {
     if (clock_ns() / 1000000 - began_ms > patience_ms)
       return error_set(err, RG_ERROR_RANK, "not all ranks started MPI within %.3g s",
@@ -314,7 +314,7 @@ Boot *boot_mpi(Heap *heap, Error *err) {
   const MpiPlugin *plugin = open_plugin(err);
   Mpi *mpi = plugin ? heap_alloc(heap, sizeof *mpi) : NULL;
   if (!mpi) {
-    error_set(err, RG_ERROR_MEMORY, "the host has no memory left"); /* unless it is set */
+    error_set(err, RG_ERROR_MEMORY, "the host has no memory left"); /* unless err is set */
     return NULL;
   }
   *mpi = (Mpi){.boot = {.table = &table, .heap = heap, .patience_ms = boot_patience_ms()},

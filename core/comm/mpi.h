@@ -1,4 +1,4 @@
-/* mpi.h - a rank that MPI started, as mpi.c and mpi_far.c see it. For these two alone. */
+/* mpi.h - a rank that MPI started, shared by mpi.c and mpi_far.c only. */
 #ifndef RG_COMM_MPI_H
 #define RG_COMM_MPI_H
 
@@ -6,30 +6,30 @@
 #include "comm/mpi_plugin.h"
 
 typedef struct Peer {
-  int watch;              /* a pidfd; -1: on another host, or this process itself */
+  int watch;              /* a pidfd; -1: on another host, or this process */
   bool has_left;
-  uint64_t doing;         /* the call in which it waits, or which was its last, as it told */
+  uint64_t doing;         /* the call in which it waits, or its last call, as it reported */
 } Peer;
 
 typedef struct Mpi {
   Boot boot;
   const MpiPlugin *plugin;
   Peer *peers;
-  int64_t began_ms;       /* this wait */
-  bool has_asked;         /* in it */
+  int64_t began_ms;       /* when the current wait began */
+  bool has_asked;         /* has asked the others in the current wait */
   bool is_lost, has_left;
   char why[MPI_SENTENCE];
-  struct Link *links;     /* mpi_far.c: of trades before, the newest first */
+  struct Link *links;     /* mpi_far.c: links of earlier trades, newest first */
 } Mpi;
 
-/* False: ranks are lost, and why. */
+/* Handles notes; false with err if ranks are lost. */
 bool mpi_look(Mpi *mpi, Error *err);
-/* Waits for work that was begun; NULL: it was not, because of `why`. */
+/* Waits for work; NULL: it could not be started, because of `why`. */
 bool mpi_finish(Mpi *mpi, MpiWork *work, const char *why, Error *err);
-/* Nothing goes on: all ranks are told. */
+/* Marks all ranks as lost, and tells them. */
 bool mpi_lose(Mpi *mpi, const char *sentence, Error *err);
 
-/* mpi_far.c: the table's calls for ranks that are not of one team. */
+/* mpi_far.c: the table's functions for ranks of different teams. */
 bool mpi_spread(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err);
 bool mpi_broadcast(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
 bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in,

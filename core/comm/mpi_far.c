@@ -1,8 +1,8 @@
-/* mpi_far.c - what ranks of MPI do with those whose memory they do not reach: parcels by persistent
- * requests, which the next trade of the same ranks and sizes uses again; memory by MPI's windows.
+/* mpi_far.c - communication with MPI ranks whose memory is not accessible: parcels use persistent
+ * requests, which the next trade with the same ranks and sizes reuses; memory uses MPI's windows.
  *
- * A parcel begins with the call that it belongs to and its size: one that was meant for another
- * call, or of another size, is found when it comes. */
+ * A parcel begins with a stamp, the number of its call and its size, so that the receiver detects a
+ * parcel for another call, or of another size. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ typedef struct Link {
   MpiWork *work;
   uint8_t *stage;
   int32_t out_count, in_count;
-  MpiParcel parcels[];    /* those that go out, then those that come in; each with its stamp */
+  MpiParcel parcels[];    /* the outgoing, then the incoming parcels; each with its stamp */
 } Link;
 
 /* -- links ------------------------------------------------------------------------------------- */
@@ -31,7 +31,8 @@ static void drop_link(Mpi *mpi, Link **at) {
   heap_free(mpi->boot.heap, link);
 }
 
-/* A trade under way when ranks were lost keeps its requests: MPI may still write there. */
+/* Frees all links, except of a trade that was running when ranks were lost: MPI may still write
+ * there. */
 void mpi_forget_links(Mpi *mpi) {
   while (mpi->links && !mpi->is_lost) drop_link(mpi, &mpi->links);
 }
@@ -43,7 +44,7 @@ static bool is_of(const MpiParcel *have, const Parcel *want, int32_t count) {
   return true;
 }
 
-/* Moves it to the front. */
+/* Finds a link, and moves it to the front. */
 static Link *find_link(Mpi *mpi, const Parcel *out, int32_t out_count, const Parcel *in,
                        int32_t in_count) {
   int count = 0;
@@ -134,7 +135,8 @@ bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *i
   return mpi_finish(mpi, link->work, NULL, err) && unpack(mpi, in, in_count, came, err);
 }
 
-/* -- the others -------------------------------------------------------------------------------- */
+/* -- the other functions
+ * ------------------------------------------------------------------------ */
 
 bool mpi_spread(Boot *boot, const void *parts, uint64_t size_bytes, void *all, Error *err) {
   Mpi *mpi = (Mpi *)boot;

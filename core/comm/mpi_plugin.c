@@ -1,4 +1,5 @@
-/* mpi_plugin.c - see mpi_plugin.h: the one file that knows MPI, and nothing else of Regolith. */
+/* mpi_plugin.c - see mpi_plugin.h: the only file that knows MPI; it knows nothing else of
+ * Regolith. */
 #include "comm/mpi_plugin.h"
 
 #include <limits.h>
@@ -8,18 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#if !defined(__clang__) /* MPICH says "no statuses" by an address, declared as an array */
+#if !defined(__clang__) /* MPICH's "no statuses" is an address that is declared as an array */
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
 #endif
 
 enum { TAG_NOTE = 1, TAG_PARCEL = 2, GRACE_MS = 2000, PART = 1 << 30 };
 
 static struct {
-  MPI_Comm calls, notes; /* of their own, so that nothing of the host program's meets ours */
+  /* separate communicators, so that messages of the host program do not mix with ours */
+  MPI_Comm calls, notes;
   int rank, size;
   pid_t process;
-  bool is_begun, is_ours; /* we initialised MPI */
-  MpiNote farewell;       /* as it was told; number 0: it was not */
+  bool is_begun, is_ours; /* is_ours: we initialised MPI */
+  MpiNote farewell;       /* the last farewell sent; number 0: none */
   struct Told *told;
 } mpi;
 
@@ -45,7 +47,7 @@ typedef struct Told {
   MpiNote note;
 } Told;
 
-/* Notes that have left need no memory any more. */
+/* Frees notes whose sends have completed. */
 static void forget_told(void) {
   for (Told **link = &mpi.told; *link;) {
     Told *told = *link;
@@ -97,7 +99,7 @@ static void tell_all_of_end(int code) {
     if (k != mpi.rank) tell(k, &note, why);
 }
 
-/* Those that wait for this rank, as they say after a while, learn that it is about to end. */
+/* Tells the ranks that report to be waiting that this one is about to end. */
 static void answer(void) {
   int32_t rank;
   MpiNote note;
@@ -106,7 +108,7 @@ static void answer(void) {
     if (note.kind == MPI_NOTE_DOING) tell(rank, &mpi.farewell, why);
 }
 
-/* Have all ranks come to their end? */
+/* Waits for all ranks to reach their end; false if they do not. */
 static bool meet(bool has_failed) {
   MPI_Request request;
   int have_come = 0;
@@ -133,7 +135,7 @@ static bool begin_mpi(char *why) {
   int is_there = 0, given;
   if (!check(MPI_Initialized(&is_there), "MPI_Initialized", why)) return false;
   if (is_there) return true;
-  /* Open MPI 4.1 may choose a part for windows that refuses them; said so, it passes it over. */
+  /* Open MPI 4.1 may choose a component for windows that does not support ours; exclude it. */
   setenv("OMPI_MCA_osc", "^sm", 0);
   if (!check(MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &given), "MPI_Init_thread", why))
     return false;
@@ -169,7 +171,7 @@ struct MpiWork {
   MPI_Status *statuses;
   int count;
   bool is_link;
-  uint8_t *stage, *from;   /* what came, in it */
+  uint8_t *stage, *from;   /* received data, within `stage` */
   void *to;
   uint64_t to_bytes;
 };
@@ -200,7 +202,7 @@ static bool is_small(uint64_t size_bytes, char *why) {
   return false;
 }
 
-/* Work on a copy of `mine`; `all_bytes` come in after it, for `to`. */
+/* Work with a copy of `mine`; `all_bytes` are received after it, and then copied to `to`. */
 static MpiWork *new_call(const void *mine, uint64_t mine_bytes, void *to, uint64_t all_bytes,
                          char *why) {
   MpiWork *work = new_work(1, mine_bytes + all_bytes, why);
@@ -256,7 +258,7 @@ static MpiWork *greatest(uint64_t *words, int32_t count, char *why) {
   return begun(work, code, "MPI_Iallreduce", why);
 }
 
-/* Of several that ended together the first that failed. */
+/* Tests all requests; of several that ended at once, reports the first failure. */
 static bool test_all(MpiWork *work, int *done, char *why) {
   int code = MPI_Testall(work->count, work->requests, done, work->statuses);
   for (int k = 0; code == MPI_ERR_IN_STATUS && k < work->count; k++) {
@@ -307,7 +309,7 @@ static int receive_init(uint8_t *at, int size, int rank, int tag, MPI_Request *r
   return MPI_Recv_init(at, size, MPI_BYTE, rank, tag, mpi.calls, request);
 }
 
-/* Of parcels with one rank each has its own tag: MPI may start them in any order. */
+/* Each parcel with the same rank has its own tag, as MPI may start them in any order. */
 static int tag_of(const MpiParcel *parcels, int32_t k) {
   int tag = TAG_PARCEL;
   for (int32_t j = 0; j < k; j++) tag += parcels[j].rank == parcels[k].rank;
@@ -343,13 +345,13 @@ static bool start(MpiWork *link, char *why) {
   return !link->count || check(MPI_Startall(link->count, link->requests), "MPI_Startall", why);
 }
 
-/* -- memory that others reach ------------------------------------------------------------------ */
+/* -- exposed memory ---------------------------------------------------------------------------- */
 
 struct MpiExposed { MPI_Win window; };
 
 static MpiExposed *expose(void *memory, uint64_t size_bytes, char *why) {
   MpiExposed *exposed = malloc(sizeof *exposed);
-  if (!exposed) { /* the others wait for this one */
+  if (!exposed) { /* the others wait for this rank */
     no_memory(why);
     return NULL;
   }

@@ -13,16 +13,16 @@
 #include "comm/header.h"
 
 typedef struct NcclId { char bytes[128]; } NcclId;
-/* ncclConfig_t of 2.14; later ones have more behind it, and know its size. */
+/* ncclConfig_t of 2.14; later versions append members, and check `size`. */
 typedef struct NcclConfig { size_t size; unsigned magic, version; int blocking; } NcclConfig;
 
 enum {
-  OLDEST = 21400,             /* the first that can be asked not to wait */
-  SHARES_GPUS = 23000,        /* the first that takes two ranks of one GPU, if it is told to */
+  OLDEST = 21400,             /* the first version with a non-blocking mode */
+  SHARES_GPUS = 23000,        /* the first version that, on request, accepts two ranks on one GPU */
   MAGIC = 0xcafebeef,
   IN_PROGRESS = 7,            /* ncclResult_t */
   UINT8 = 1,                  /* ncclDataType_t */
-  CLOSE_MS = 2000             /* for ranks that close, too */
+  CLOSE_MS = 2000             /* for other ranks that close at the same time */
 };
 
 typedef struct CommNccl {
@@ -30,16 +30,16 @@ typedef struct CommNccl {
 #define NCCL(NAME, PARAMETERS) int (*NAME) PARAMETERS;
 #include "comm/nccl.def"
 #undef NCCL
-  void *handle;               /* of all ranks; NULL: it is not used, */
-  char why[160];              /* and why not */
-  bool is_left;               /* it has threads, or its device has ended before it */
+  void *handle;               /* communicator of all ranks; NULL: not used */
+  char why[160];              /* why it is not used */
+  bool is_left;               /* it is abandoned: it has threads, or its device ended first */
   char version[24];
 } CommNccl;
 
-/* What each rank says of itself. */
+/* What each rank announces about itself. */
 typedef struct About {
-  int32_t version;            /* 0: it has none, or none that can be used */
-  int32_t shares;             /* NCCL is told to take two ranks of one GPU */
+  int32_t version;            /* 0: no usable NCCL */
+  int32_t shares;             /* NCCL is configured to accept two ranks on one GPU */
   uint8_t device[16];
 } About;
 _Static_assert(sizeof(About) <= CALL_BYTES, "a record carries it");
@@ -62,7 +62,7 @@ static bool find_entries(CommNccl *nccl) {
   return true;
 }
 
-/* Its number; 0: it is not to be used, and why. */
+/* Opens the library; returns its version, or 0, with nccl->why, if it is not to be used. */
 static int open_library(CommNccl *nccl) {
   const char *path = option_text("RG_NCCL_LIBRARY");
   int version = 0;
@@ -94,7 +94,7 @@ static bool have_one_gpu(const About *a, const About *b) {
   return !memcmp(a->device, b->device, sizeof a->device);
 }
 
-/* The same on all ranks. */
+/* Can NCCL be used? The answer is the same on all ranks. */
 static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
   for (int32_t k = 0; k < comm->size; k++) {
     About one = about_of(abouts, k);
@@ -118,14 +118,14 @@ static bool can_begin(const Comm *comm, CommNccl *nccl, const uint8_t *abouts) {
   return true;
 }
 
-/* Nobody waits for a rank that is gone. */
+/* Stops waiting when a rank is gone. */
 static bool goes_on(void *waits_for, Error *err) {
   const Comm *comm = waits_for;
   sched_yield();
   return comm->boot->table->check(comm->boot, err);
 }
 
-/* Half as patient as those who wait for this rank to say whether it went well. */
+/* Gives up after half of the time for which other ranks wait to hear of this one's outcome. */
 static bool is_hopeless(Comm *comm, int64_t began, Error *err) {
   if (!goes_on(comm, err)) return true;
   return clock_ns() - began > comm->patience_ns / 2 &&
@@ -165,7 +165,7 @@ static bool begin_on(void *context, void *stream, Error *err) {
   return false;
 }
 
-/* Of an id that rank 0 makes; it begins on all ranks, or on none. */
+/* Starts NCCL with an id that rank 0 makes; it starts on all ranks, or on none. */
 static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all,
                   Error *err) {
   Beginning b = {.comm = comm, .nccl = nccl};
@@ -223,7 +223,7 @@ static bool have_nccl(Comm *comm, const CommMemory *memory, Error *err) {
   return ok;
 }
 
-/* Others may still read what this rank has sent: NCCL waits for them, but not for ever. */
+/* Others may still read what this rank has sent: lets NCCL wait for them, but not forever. */
 static bool finalize(CommNccl *nccl) {
   int64_t began = clock_ns();
   int state = nccl->ncclCommFinalize(nccl->handle);
@@ -261,7 +261,7 @@ typedef struct Use {
   Comm *comm;
   void *at;
   uint64_t count;
-  int type, op;               /* op -1: a broadcast, of */
+  int type, op;               /* op -1: a broadcast */
   int32_t root;
 } Use;
 
@@ -275,7 +275,7 @@ static bool use_on(void *context, void *stream, Error *err) {
   return await(use->comm, nccl, nccl->handle, result, err);
 }
 
-/* What has failed on one rank has no result on any: the others get it at their next call. */
+/* If it fails on one rank, no rank has a result: the others get the error at their next call. */
 static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_done, Error *err) {
   Comm *comm = use->comm;
   Error why = {0};
@@ -290,7 +290,8 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   return false;
 }
 
-/* Integers wrap, in any order. */
+/* Is NCCL to be used for the type? By default for integers, which wrap, so that order does not
+ * matter. */
 static bool is_for(CommType type) {
   return option_has_word("RG_NCCL", "all") || type == COMM_I32 || type == COMM_I64;
 }

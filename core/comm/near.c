@@ -1,6 +1,6 @@
-/* near.c - see near.h. Each rank's buffer has a list of its parcels, and then the bytes of those
- * that go out, one after the other; what does not fit follows in more rounds, of which all know
- * the number. All compare all lists, so all find the same fault.
+/* near.c - see near.h. Each rank's buffer has a list of its parcels, followed by the bytes of the
+ * outgoing ones; what does not fit follows in more rounds, whose number all ranks know. All ranks
+ * compare all lists, so they all find the same mismatch.
  *
  *     round 0   | counts | to, size .. | from, size .. | bytes ..       |
  *     round 1   | bytes ..                                              |    and so on */
@@ -11,12 +11,14 @@
 #include "comm/header.h"
 
 typedef struct Entry { int64_t rank; uint64_t size_bytes; } Entry;
-typedef struct List { uint64_t out_count, in_count; Entry entries[]; } List; /* out, then in */
+/* outgoing, then incoming */
+typedef struct List { uint64_t out_count, in_count; Entry entries[]; } List;
 
-enum { LIST_MOST = HEADER_BUFFER / 8 }; /* each is looked for in a list */
+enum { LIST_MOST = HEADER_BUFFER / 8 }; /* a limit, as each entry is searched for in a list */
 #define TOO_MANY UINT64_MAX
 
-typedef struct Stream { uint64_t first_bytes, total_bytes; } Stream; /* in round 0; of all */
+/* bytes in round 0; in all rounds */
+typedef struct Stream { uint64_t first_bytes, total_bytes; } Stream;
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t greatest(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -25,7 +27,7 @@ typedef struct Trade {
   Comm *comm;
   const Parcel *out, *in;
   int32_t out_count, in_count;
-  uint64_t *starts;           /* of each parcel that comes in, in its sender's stream */
+  uint64_t *starts;           /* per incoming parcel: its offset in the sender's stream */
   Stream *streams;            /* by rank */
 } Trade;
 
@@ -56,7 +58,7 @@ static bool are_lists(const Comm *comm) {
   return true;
 }
 
-/* Of what `from` sends to `to` the parcel number `skip`, and where it begins; NULL: no such. */
+/* Finds parcel number `skip` that `from` sends to `to`, and its offset; NULL if there is none. */
 static const Entry *find_sent(const Comm *comm, int32_t from, int32_t to, uint64_t skip,
                               uint64_t *start) {
   const List *list = list_of(comm, from);
@@ -69,7 +71,7 @@ static const Entry *find_sent(const Comm *comm, int32_t from, int32_t to, uint64
   return NULL;
 }
 
-/* What a rank awaits is what it is sent. Of this rank's, where it begins. */
+/* Checks that a rank is sent what it expects. For this rank, also records offsets. */
 static bool compare(const Trade *t, int32_t rank, Error *err) {
   const List *list = list_of(t->comm, rank);
   const Entry *awaited = list->entries + list->out_count;
@@ -102,7 +104,7 @@ static bool plan(const Trade *t, Error *err) {
   return true;
 }
 
-/* Bytes from..past of a stream are in the buffer in this round, from `at` on. */
+/* In this round, bytes from..past of a stream are in the buffer, at offset `at`. */
 typedef struct Part { uint64_t from, past, at; } Part;
 static Part part_of(const Stream *stream, uint64_t round) {
   Part part = {.past = stream->first_bytes, .at = HEADER_BUFFER - stream->first_bytes};
@@ -115,7 +117,7 @@ static Part part_of(const Stream *stream, uint64_t round) {
   return part;
 }
 
-/* What a parcel that begins at `start` has in the part, to or from the buffer. */
+/* Copies the bytes of a parcel at offset `start` that are in the part, to or from the buffer. */
 static void copy(uint8_t *buffer, Part part, const Parcel *parcel, uint64_t start, bool is_out) {
   uint64_t from = greatest(part.from, start), past = least(part.past, start + parcel->size_bytes);
   if (from >= past) return;

@@ -1,5 +1,6 @@
-/* reduce.c - numbers of all ranks, combined in the order of ranks. Few at a time each rank combines
- * by itself (one-shot); of many, each combines a part, and reads the others' (two-shot). */
+/* reduce.c - combines numbers of all ranks, in the order of ranks. For few numbers, each rank
+ * combines all by itself (one-shot); for many, each combines a slice, and reads the others'
+ * (two-shot). */
 #include <string.h>
 
 #include "base/bits.h"
@@ -14,7 +15,7 @@ enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
 
-/* `as`: what it is computed in, so that integers wrap. */
+/* AS is the type of the computation, so that integers wrap. */
 #define COMBINE(NAME, OP, TYPE, AS)                                                            \
   static void NAME(void *to, const void *from, uint64_t count) {                                \
     TYPE *a = to;                                                                               \
@@ -54,7 +55,7 @@ typedef struct Reduction {
   uint64_t about;
 } Reduction;
 
-/* Numbers first .. first + count of all ranks' buffers. */
+/* Combines numbers first .. first + count of all ranks' buffers. */
 static void combine_all(const Reduction *r, uint8_t *to, uint64_t first, uint64_t count) {
   uint64_t at = first * r->number_bytes;
   memcpy(to, comm_buffer(r->comm, 0) + at, count * r->number_bytes);
@@ -66,7 +67,7 @@ static uint64_t slice_at(const Comm *comm, uint64_t count, int32_t rank) {
   return count * (uint64_t)rank / (uint64_t)comm->size;
 }
 
-/* The second shot: my slice goes out, the others' come in. */
+/* The second shot: publishes this rank's slice, and reads the others'. */
 static bool share_slices(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
   Comm *comm = r->comm;
   uint64_t first = slice_at(comm, count, comm->rank), past = slice_at(comm, count, comm->rank + 1);
@@ -92,7 +93,7 @@ static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Er
   return true;
 }
 
-/* -- past it ----------------------------------------------------------------------------------- */
+/* -- between teams ----------------------------------------------------------------------------- */
 
 static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *numbers,
                        uint64_t count, Error *err) {
@@ -106,7 +107,7 @@ static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *num
   return true;
 }
 
-/* Each rank gets a slice of all ranks' numbers, combines it, and gives it to all. */
+/* Each rank receives a slice of all ranks' numbers, combines it, and sends it to all. */
 static bool spread_slices(const Reduction *r, uint8_t *parts, uint64_t each, Error *err) {
   Boot *boot = r->comm->boot;
   uint64_t size = each * r->number_bytes;
@@ -121,7 +122,7 @@ static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *nu
   Comm *comm = r->comm;
   uint64_t each = (count + (uint64_t)comm->size - 1) / (uint64_t)comm->size;
   uint64_t size = count * r->number_bytes, total = each * (uint64_t)comm->size * r->number_bytes;
-  uint8_t *parts = heap_alloc(comm->heap, 2 * total); /* zero past the last number */
+  uint8_t *parts = heap_alloc(comm->heap, 2 * total); /* zero-filled past the last number */
   if (!parts) comm_abort(comm, "the host has no memory left");
   Error why = {0};
   bool ok = comm_call(comm, call, NULL, err);
@@ -139,7 +140,7 @@ static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Err
   return (is_much ? reduce_many : reduce_few)(r, &call, numbers, count, err);
 }
 
-/* How many numbers go at once. */
+/* How many numbers are combined at a time. */
 static uint64_t part_of(const Reduction *r, uint64_t count) {
   bool is_divided = !comm_is_one_team(r->comm) && r->comm->boot->table->spread;
   uint64_t most = is_divided ? FAR_PART : HEADER_BUFFER;

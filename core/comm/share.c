@@ -12,7 +12,7 @@
 
 #include "base/bits.h"
 
-/* -- which host -------------------------------------------------------------------------------- */
+/* -- identifying the host ---------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size_bytes) { /* FNV-1a */
   for (size_t k = 0; k < size_bytes; k++)
@@ -80,7 +80,7 @@ typedef struct Mapping {
   bool is_readable, is_shared;
 } Mapping;
 
-/* The next line of /proc/self/maps; false: there is none. */
+/* Reads the next line of /proc/self/maps; false at the end. */
 static bool next_mapping(FILE *maps, Mapping *mapping) {
   char line[512], rights[8];
   unsigned long long from, past, inode;
@@ -88,7 +88,7 @@ static bool next_mapping(FILE *maps, Mapping *mapping) {
   while (fgets(line, sizeof line, maps)) {
     if (sscanf(line, "%llx-%llx %7s %*s %x:%x %llu", &from, &past, rights, &major_number,
                &minor_number, &inode) != 6)
-      continue; /* the rest of a long path */
+      continue; /* skip the rest of a long path */
     *mapping = (Mapping){from, past, inode, makedev(major_number, minor_number), rights[0] == 'r',
                          rights[3] == 's'};
     return true;
@@ -114,7 +114,7 @@ static Answer is_mapped(const uint8_t *at, int file) {
 
 bool share_is_mapped(const uint8_t *at, int file) { return is_mapped(at, file) != NO; }
 
-/* Where the system refuses even that, peers' memory stays readable there until the range goes. */
+/* If the system refuses, peers' memory stays readable there until the range is released. */
 void share_unmap(uint8_t *at, uint64_t size_bytes) {
   (void)!mmap(at, size_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
               -1, 0);
@@ -153,11 +153,11 @@ int share_fetch(int32_t process, int32_t file, Error *err) {
 
 /* -- pages into a file ------------------------------------------------------------------------- */
 
-/* Which pages hold something? Of private memory /proc/self/pagemap knows: what is neither in memory
- * nor swapped out was never written. Of a mapped file it does not: pages that nobody touched since
- * it was mapped look the same, and so do those that only another process wrote. There every page is
- * read. A page of zeros is not copied, since a hole of the file reads the same. */
-enum { STEP = 512 };                  /* pages looked at together */
+/* Which pages have contents? For private memory, /proc/self/pagemap tells: a page that is neither
+ * in memory nor swapped out was never written. For a mapped file it does not tell: pages not
+ * touched since they were mapped look the same, as do those that only another process wrote. There,
+ * every page is read. A page of zeros is not copied, since a hole in the file reads the same. */
+enum { STEP = 512 };                  /* pages examined at a time */
 #define PAGE_HELD ((uint64_t)3 << 62) /* in memory, or swapped out */
 
 static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
@@ -178,7 +178,7 @@ static bool is_zero(const uint8_t *bytes, uint64_t size_bytes) {
   return !bytes[0] && !memcmp(bytes, bytes + 1, size_bytes - 1);
 }
 
-/* Reading a hole of a mapped file fills it: such pages go back at once. */
+/* Reading a hole of a mapped file allocates pages: such pages are freed at once. */
 static bool copy_mapped(uint8_t *base, uint8_t *from, const uint8_t *past, int file) {
   uint64_t page = page_bytes();
   for (; from < past; from += page) {
@@ -206,7 +206,8 @@ static bool copy_private(const uint8_t *base, const uint8_t *from, const uint8_t
   return true;
 }
 
-/* Memory that may not be read is addresses alone. Without a list of mappings, all is read. */
+/* Skips inaccessible memory, which has addresses only. Without a list of mappings, reads
+ * everything. */
 static bool copy_pages(uint8_t *base, uint64_t size_bytes, int file) {
   FILE *maps = fopen("/proc/self/maps", "re");
   if (!maps) return copy_mapped(base, base, base + size_bytes, file);
@@ -235,7 +236,7 @@ bool share_move(uint8_t *from, uint64_t size_bytes, int file, Error *err) {
                          (unsigned long long)size_bytes, strerror(errno));
 }
 
-/* -- and out of it ----------------------------------------------------------------------------- */
+/* -- pages out of a file ----------------------------------------------------------------------- */
 
 enum { BOUNCE = 1 << 20 };
 
@@ -256,7 +257,7 @@ static bool read_all(int file, uint8_t *to, uint64_t size_bytes, uint64_t at) {
   return true;
 }
 
-/* The file gives up each part once it is here, so that nothing is held twice. */
+/* Frees each part in the file once it is copied, so that memory is not used twice. */
 static bool take_part(uint8_t *base, uint64_t at, uint64_t size_bytes, int file, uint8_t *bounce) {
   if (!read_all(file, bounce, size_bytes, at) || !map_private(base + at, size_bytes)) return false;
   memcpy(base + at, bounce, size_bytes);

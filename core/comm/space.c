@@ -14,7 +14,7 @@ void space_deinit(Space *space) {
   *space = (Space){0};
 }
 
-/* Room for two more cuts, which is the most that one change adds. */
+/* Makes room for two more cuts, the most that one change adds. */
 static bool have_room(Space *space) {
   if (space->count + 2 <= space->capacity) return true;
   int capacity = space->capacity ? 2 * space->capacity : 16;
@@ -25,12 +25,12 @@ static bool have_room(Space *space) {
   return true;
 }
 
-/* Turns [from, to), which lies in segment k as a whole, into the other kind: two cuts, of which
- * each vanishes where there is one already. */
+/* Turns [from, to), which lies within segment k, into the other kind: adds two cuts, each of which
+ * cancels with an existing cut at the same place. */
 static void turn(Space *space, int k, uint64_t from, uint64_t to) {
   uint64_t *cuts = space->cuts;
   bool at_low = k > 0 && cuts[k - 1] == from, at_high = k < space->count && cuts[k] == to;
-  int first = at_low ? k - 1 : k, past = at_high ? k + 1 : k; /* the cuts that go */
+  int first = at_low ? k - 1 : k, past = at_high ? k + 1 : k; /* the cuts to remove */
   uint64_t more[2];
   int added = 0;
   if (!at_low) more[added++] = from;

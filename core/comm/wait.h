@@ -1,5 +1,6 @@
-/* wait.h - Turns of a loop that waits for other ranks. On a busy machine one yield may take as long
- * as others' turns do: so time, not turns, says when to look whether they may still come. */
+/* wait.h - the iterations of a loop that waits for other ranks. On a busy machine a single yield
+ * may take as long as other processes' time slices, so the clock, not the number of iterations,
+ * decides when to check whether the ranks are still alive. */
 #ifndef RG_COMM_WAIT_H
 #define RG_COMM_WAIT_H
 
@@ -13,10 +14,10 @@ enum { WAIT_SPINS = 50, WAIT_TIME_EVERY = 16, WAIT_LOOK_NS = 5000000 };
 
 typedef struct Wait {
   uint64_t turns;
-  int64_t began_ns, looked_ns; /* 0: the clock has not been asked yet */
+  int64_t began_ns, looked_ns; /* 0: the clock was not read yet */
 } Wait;
 
-/* After a turn in which what is waited for had not come. Is it time to look? */
+/* Call this after an iteration without success. Is it time to check the other ranks? */
 static inline bool wait_turn(Wait *wait) {
   if (++wait->turns > WAIT_SPINS) sched_yield();
   if (wait->turns % WAIT_TIME_EVERY) return false;

@@ -1,5 +1,5 @@
-/* window.c - see window.h. Everything that decides which offset a window gets happens in calls
- * together, in the same order on all ranks; so the ranks' spaces stay the same. */
+/* window.c - see window.h. Offsets of windows are chosen only in collective calls, in the same
+ * order on all ranks; so the ranks' spaces stay the same. */
 #include "comm/window.h"
 
 #include <string.h>
@@ -13,9 +13,9 @@
 #include "comm/header.h"
 #include "comm/share.h"
 
-/* -- memories ---------------------------------------------------------------------------------- */
+/* -- shared memories --------------------------------------------------------------------------- */
 
-/* The GPU's addresses are nothing that the host can touch. */
+/* The host cannot access GPU addresses. */
 uint8_t *shared_place(const Comm *comm, const Shared *shared, int32_t rank) {
   const CommGpu *gpu = shared->serial ? comm->gpu : NULL;
   uint8_t *base = gpu ? (uint8_t *)(uintptr_t)gpu->base : comm->range.base;
@@ -85,13 +85,13 @@ static bool is_mapped(const Comm *comm, const Shared *shared) {
                                     shared->serial);
 }
 
-/* Memory that was freed under its windows is nobody's: others may have its addresses by now. */
+/* Forgets memory that was freed under its windows, as other memory may have its addresses now. */
 static void forget_freed(const Comm *comm, uint64_t from, uint64_t past) {
   for (Shared *shared = comm->shared; shared; shared = shared->next)
     if (overlaps(shared, from, past) && !is_mapped(comm, shared)) shared->here = NULL;
 }
 
-/* What grows is mapped by and by: grow.h. */
+/* Maps the peers' memory; growing memory is mapped later: grow.h. */
 static bool map_peers(Comm *comm, const Shared *shared, const uint8_t *senders, Error *err) {
   if (shared->growth) return true;
   int *files = heap_alloc(comm->heap, (size_t)comm->team_size * sizeof *files);
@@ -132,7 +132,7 @@ static bool make_shared(Shared *shared, Error *err) {
          (!shared->here || share_move(shared->here, shared->size_bytes, shared->file, err));
 }
 
-/* Together: finds out what failed on any rank, and gives everybody the files. */
+/* Together: finds out whether any rank failed, and passes the files to all. */
 static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
   uint8_t *senders = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!senders) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
@@ -144,13 +144,13 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
   Error why = {0};
   if (ok && map_peers(comm, shared, senders, &why)) keep_origins(comm, shared, senders, &why);
   CallOptions done = {.call = CALL_WINDOW, .failed = &why};
-  ok = ok && comm_call(comm, &done, NULL, err); /* now all have what they need of the files */
+  ok = ok && comm_call(comm, &done, NULL, err); /* now all ranks have mapped the files */
   heap_free(comm->heap, senders);
   return ok && expose(comm, shared, err);
 }
 
-/* Together: what `what` says, at the next offset: what is `here`, or if that is NULL zeros. NULL:
- * an error, on all ranks. */
+/* Together: shares memory as `what` describes, at the next offset: that at `here`, or zeros if it
+ * is NULL. NULL with err, on all ranks. */
 static Shared *add_shared(Comm *comm, Shared what, Error *err) {
   Error why = {0};
   Shared *shared = heap_alloc(comm->heap, sizeof *shared);
@@ -190,7 +190,8 @@ bool window_open_header(Comm *comm, uint64_t size_bytes, Error *err) {
 
 static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
-/* Together: is this memory shared already on all ranks, or on none? The number of Shared; 0. */
+/* Together: is this memory already shared, on all ranks or on none? `shared` is the number of the
+ * Shared, or 0. */
 typedef struct Plan { uint64_t shared, within; } Plan;
 static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t declared,
                  const Error *failed, Error *err) {
@@ -240,13 +241,13 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
   if (!shared && overlaps_shared(comm, from, past))
     error_set(&why, RG_ERROR_ARGUMENT, "memory of which a part is a window cannot become one");
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
-  shared = find_shared(comm, here, size_bytes); /* all may have dropped it until now */
+  shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (!shared) {
     Shared what = {.here = (uint8_t *)from, .size_bytes = past - from, .file = -1,
                    .is_for_team = is_for_team};
     shared = add_shared(comm, what, err);
     if (!shared) return NULL;
-    shared->number = comm->number; /* of a call that was together */
+    shared->number = comm->number; /* the number of a collective call */
   }
   return add_window(comm, shared, here, size_bytes, err);
 }
@@ -260,7 +261,7 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
   return open_window(comm, here, size_bytes, declared, true, err);
 }
 
-/* A part has one place, at which all its windows begin. */
+/* A part has one address, at which all its windows begin. */
 Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes, uint64_t declared,
                         const Error *failed, Error *err) {
   uint8_t *here = (uint8_t *)(uintptr_t)part->at;
@@ -268,7 +269,7 @@ Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes
   Shared *shared = find_shared(comm, here, size_bytes);
   Plan mine = {shared ? shared->number : 0, part->size_bytes};
   bool ok = plan(comm, &mine, size_bytes, declared, failed, err);
-  shared = find_shared(comm, here, size_bytes); /* all may have dropped it until now */
+  shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (ok && !shared) {
     Shared what = {.here = here, .size_bytes = part->size_bytes, .file = part->file,
                    .serial = part->serial, .grows = part->grows, .is_for_team = true};
@@ -342,7 +343,7 @@ void windows_close(Comm *comm) {
   while (comm->shared) forget_shared(comm, comm->shared);
 }
 
-/* -- rests ------------------------------------------------------------------------------------- */
+/* -- rests: what ranks do in barriers ---------------------------------------------------------- */
 
 bool windows_have_rests(const Comm *comm) {
   for (const Window *window = comm->windows; window; window = window->next)
@@ -357,7 +358,7 @@ void windows_rest(Comm *comm) {
       comm_abort(comm, why.message);
 }
 
-/* -- looking ----------------------------------------------------------------------------------- */
+/* -- queries ----------------------------------------------------------------------------------- */
 
 void *window_peer(const Window *window, int32_t rank) {
   const Comm *comm = window->comm;
@@ -381,7 +382,7 @@ bool window_is_peers(const Comm *comm, const uint8_t *at) {
 Window *window_find(const Comm *comm, const void *address) {
   const uint8_t *at = address;
   Window *found = NULL;
-  for (Window *window = comm->windows; window; window = window->next) /* the newest first */
+  for (Window *window = comm->windows; window; window = window->next) /* newest first */
     if (!window->is_dropped && at >= window->here && at < window->here + window->size_bytes &&
         (!found || window->size_bytes < found->size_bytes))
       found = window;
