@@ -384,7 +384,7 @@ bool array_counted(Array *array, RtCounted **counted, Error *err) {
   return true;
 }
 
-/* -- its end ----------------------------------------------------------------------------------- */
+/* -- destruction ------------------------------------------------------------------------------- */
 
 bool array_check(const Array *array, Error *err) {
   char label[100];

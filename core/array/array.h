@@ -42,7 +42,7 @@ struct Array {
   RtCounted *held;            /* counted memory with the elements: one reference; NULL: none */
   bool has_extents;           /* extents follow the elements in memory, as in counted arrays */
   bool is_whole;              /* its only axis is as long as `held` */
-  bool holds_arrays; /* its elements hold arrays: only array_get and array_set may access them */
+  bool holds_arrays;          /* in its elements: only array_get and array_set may access them */
   Block *before;              /* after array_move: the previous block, without memory; else NULL */
   bool is_moved;              /* array_move was called; at most once */
   /* by is_moved: the elements are still at the address before or after the move, and the array and

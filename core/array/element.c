@@ -136,7 +136,7 @@ bool array_view(Array *array, RgView *view, Error *err) {
   return true;
 }
 
-/* -- all of them ------------------------------------------------------------------------------- */
+/* -- all elements ------------------------------------------------------------------------------ */
 
 /* Copying the bytes of arrays of arrays would copy references without counting them. */
 bool array_check_plain(const Array *array, Error *err) {
@@ -426,7 +426,7 @@ bool array_write_i64(Array *array, const int64_t *values, int64_t count, Error *
   return write_all(array, NULL, values, count, err);
 }
 
-/* -- their bytes ------------------------------------------------------------------------------- */
+/* -- raw bytes --------------------------------------------------------------------------------- */
 
 bool array_check_block(Array *array, int64_t size_bytes, Error *err) {
   char label[100];

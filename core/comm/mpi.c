@@ -53,7 +53,7 @@ static bool lose_rank(Mpi *mpi, int32_t rank, const char *what) {
   return lose(mpi, text, true, NULL);
 }
 
-/* -- looking ----------------------------------------------------------------------------------- */
+/* -- detecting lost ranks ---------------------------------------------------------------------- */
 
 static void ask(Mpi *mpi) {
   MpiNote note = {.kind = MPI_NOTE_DOING, .number = mpi->boot.doing};

@@ -297,7 +297,7 @@ uint64_t counted_faults(CountedHeap *heap, char text[COUNTED_FAULT]) {
   return faults;
 }
 
-/* -- its life ---------------------------------------------------------------------------------- */
+/* -- creation and end -------------------------------------------------------------------------- */
 
 void counted_init(CountedHeap *heap, Owner *owner, Server *server, RtBudget *budget,
                   CountedMode mode) {

@@ -11,7 +11,7 @@
 #include "device/host_memory.h"
 #include "device/processor.h"
 
-/* -- a context that is lost -------------------------------------------------------------------- */
+/* -- lost contexts ----------------------------------------------------------------------------- */
 
 /* A fault ends the context, which all runtimes of the process share. `faults` counts that, and
  * `renewals` how many of these contexts a new runtime has reset. We free nothing of an old context,
@@ -34,7 +34,7 @@ static void renew_context(CudaDevice *cuda) {
     cuda->driver.cuDevicePrimaryCtxReset_v2(cuda->about.number);
 }
 
-/* -- the driver's calls ------------------------------------------------------------------------ */
+/* -- driver calls ------------------------------------------------------------------------------ */
 
 bool cuda_check(CudaDevice *cuda, int result, const char *what, Error *err) {
   if (driver_is_lost(result)) lose(cuda);
@@ -62,7 +62,7 @@ bool cuda_settle(CudaDevice *cuda, Error *err) {
   return !device->settle || device->settle(device->settle_data, err);
 }
 
-/* -- memory, as the host sees it: that of the mirror ------------------------------------------- */
+/* -- host memory: the mirror ------------------------------------------------------------------- */
 
 /* Hints are ignored, so that a mirror takes no memory where the host never reads it. */
 static void leave_as_it_is(Device *device, uint8_t *from, uint64_t size_bytes) {}

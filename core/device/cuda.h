@@ -37,7 +37,7 @@ typedef enum CudaPage {
 } CudaPage;
 
 typedef struct CudaList {     /* a manager's data that only the GPU has */
-  CudaRange memory; /* its list, with room for every node that fits in the tree's memory */
+  CudaRange memory;           /* its list, large enough for all nodes that fit in the tree */
   bool is_current;            /* the list is up to date */
   uint32_t orders_are_current; /* one bit for each of the first orders */
   RtOrder **orders;           /* GPU address, as of the last pull */

@@ -184,7 +184,7 @@ bool cuda_start_copy(CudaDevice *cuda, Error *err) {
   return have_service(cuda, err) && start_all(cuda, cuda->service_copy, service, err);
 }
 
-/* -- what the host asks for -------------------------------------------------------------------- */
+/* -- launches on behalf of the host ------------------------------------------------------------ */
 
 static bool push_tree(CudaDevice *cuda, DeviceLaunch *launch, const void *code, Error *err) {
   RtTree *tree = launch->trees[0];
@@ -260,7 +260,7 @@ bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clea
   return true;
 }
 
-/* -- rests ------------------------------------------------------------------------------------- */
+/* -- rests (cuda_rest) ------------------------------------------------------------------------- */
 
 /* Refreshes the tree as after a task that has changed it. */
 static bool run_tidy(void *data, Error *err) {

@@ -200,7 +200,7 @@ static bool load_ptx(CudaDevice *cuda, CudaCode *code, const RgCodegenObject *pt
   return ok;
 }
 
-/* -- the stack of functions that call themselves ----------------------------------------------- */
+/* -- stacks of recursive functions ------------------------------------------------------------- */
 
 /* Adds what a call saves outside its frame: at most all registers, and the return address. */
 static void add_registers(CudaDevice *cuda, CudaCode *code, int32_t task_count) {

@@ -50,7 +50,7 @@ static CudaCopy *find(CudaDevice *cuda, const RtCounted *counted) {
   return copy;
 }
 
-/* -- its beginning and end --------------------------------------------------------------------- */
+/* -- creating and dropping copies -------------------------------------------------------------- */
 
 static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
   CudaCopy *copy = heap_alloc(cuda->device.heap, sizeof *copy);
@@ -109,7 +109,7 @@ static bool drop_ended(CudaDevice *cuda, bool waits) {
   return any;
 }
 
-/* -- where the newest elements are ------------------------------------------------------------- */
+/* -- bringing the newest elements to the host -------------------------------------------------- */
 
 /* Brings elements to the host in the middle of a launch. */
 static bool bring(CudaDevice *cuda, CudaCopy *copy, const uint8_t *from, uint64_t size_bytes,
@@ -215,7 +215,7 @@ bool cuda_copies_relieve(CudaDevice *cuda) {
   return any;
 }
 
-/* -- the host region --------------------------------------------------------------------------- */
+/* -- requests of the host region --------------------------------------------------------------- */
 
 static bool may_copy(const CudaDevice *cuda, const RtCounted *root) {
   uint32_t flags = rt_counted_flags(root);

@@ -58,7 +58,7 @@ CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
   return NULL;
 }
 
-/* -- who overlaps whom ------------------------------------------------------------------------- */
+/* -- merging overlapping wraps ----------------------------------------------------------------- */
 
 static bool overlap(const CudaForeign *a, const CudaForeign *b) {
   return a->first < b->first + b->size_bytes && b->first < a->first + a->size_bytes;

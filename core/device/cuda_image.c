@@ -75,7 +75,7 @@ static void move_chunk(RtChunk *chunk, uint64_t by) {
   move(&chunk->states, by);
 }
 
-/* -- the host's tables, as the GPU has them ---------------------------------------------------- */
+/* -- building the GPU's tables ----------------------------------------------------------------- */
 
 static void fill_managers(const CudaTree *cuda_tree, const Parts *parts, uint8_t *image) {
   const RtTree *tree = cuda_tree->tree;
@@ -150,7 +150,7 @@ static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts 
   fill_masks(cuda_tree, parts, image);
 }
 
-/* -- to the GPU -------------------------------------------------------------------------------- */
+/* -- copying to the GPU ------------------------------------------------------------------------ */
 
 /* As many nodes as fit in the tree's memory. */
 static uint64_t most_nodes(const CudaTree *cuda_tree, int32_t m) {
@@ -259,7 +259,7 @@ bool cuda_grow_image(CudaDevice *cuda, CudaTree *cuda_tree, Error *err) {
   return ok;
 }
 
-/* -- to the host ------------------------------------------------------------------------------- */
+/* -- copying to the host ----------------------------------------------------------------------- */
 
 static void take_manager(RtManager *host, const RtManager *manager, const RtLocal *local) {
   RtManager was = *host;

@@ -96,7 +96,7 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
          (cuda->block_now = block_at(cuda, cuda->place));
 }
 
-/* -- tickets: a launch's number on its stream, and its place ----------------------------------- */
+/* -- tickets: combine a launch's number on its stream and its place ---------------------------- */
 
 static uint64_t ticket_of(uint64_t number, int32_t place) {
   return number * CUDA_MOST_QUEUED + (uint64_t)place;
@@ -239,7 +239,7 @@ bool cuda_push_block(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
   return push_frame(cuda, launch, &places, err);
 }
 
-/* -- what a task left -------------------------------------------------------------------------- */
+/* -- results of tasks and launches ------------------------------------------------------------- */
 
 static bool pull_messages(CudaDevice *cuda, Said *to, DeviceLaunch *launch, RtMessages said,
                           Error *err) {
@@ -603,7 +603,7 @@ static void enqueue(CudaDevice *cuda, DeviceLaunch *launch) {
   cuda->device.queued++;
 }
 
-/* -- what it shares with launches on other streams --------------------------------------------- */
+/* -- synchronising with other streams ---------------------------------------------------------- */
 
 static CudaUse *use_of(CudaDevice *cuda, const RtTree *tree) {
   CudaTree *own = tree->foreign ? cuda_owner(cuda, tree) : tree->device;

@@ -45,7 +45,7 @@ static bool are_same(const CudaStep *a, const CudaStep *b) {
   return !memcmp(a, b, sizeof *a);
 }
 
-/* -- one by one -------------------------------------------------------------------------------- */
+/* -- queueing one by one ----------------------------------------------------------------------- */
 
 static bool queue_kernel(CudaDevice *cuda, const CudaStep *step, Error *err) {
   uint64_t words[CUDA_STEP_WORDS];
@@ -125,7 +125,7 @@ static bool make_graph(CudaDevice *cuda, CudaRepeat *repeat) {
   return false;
 }
 
-/* -- finding one ------------------------------------------------------------------------------- */
+/* -- finding a graph --------------------------------------------------------------------------- */
 
 /* Have the last `period` steps recurred, for at least max(period, pays_after) steps? */
 static bool has_period(const CudaRepeat *repeat, int32_t period, int32_t pays_after) {

@@ -68,12 +68,12 @@ static uint64_t need_of(const RtTree *tree, uint64_t positions) {
   return times(cost, positions);
 }
 
-/* -- where other processes map it, too ----------------------------------------------------------
+/* -- memory that other processes also map -------------------------------------------------------
  *
  *     used by nodes | as long as the largest node |
  *     0             usable                        mapped, here and there
  *
- * so a handle below `usable` is that of a node of which all is there. */
+ * so the whole node is mapped if its handle is below `usable`. */
 
 static uint64_t slack_of(const CudaTree *own) {
   const RtTree *tree = own->tree;
@@ -91,7 +91,7 @@ uint64_t cuda_usable_bytes(const CudaTree *own, uint64_t mapped) {
 
 uint64_t cuda_mapped_for(const CudaTree *own, uint64_t usable) { return usable + slack_of(own); }
 
-/* -- pressure ---------------------------------------------------------------------------------- */
+/* -- when memory is short ---------------------------------------------------------------------- */
 
 static bool trim(CudaDevice *cuda, CudaTree *tree) {
   if (tree->is_used || tree->is_window || !tree->tree->manager_count) return false;

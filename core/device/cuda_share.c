@@ -21,7 +21,7 @@
  * times the device's memory. */
 enum { STRIDE_MEMORIES = 16 };
 
-/* -- who can ----------------------------------------------------------------------------------- */
+/* -- capabilities ------------------------------------------------------------------------------ */
 
 static bool describe(void *data, CommonsAbout *about, Error *err) {
   CudaDevice *cuda = data;

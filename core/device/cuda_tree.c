@@ -64,7 +64,7 @@ static bool push_pages(CudaDevice *cuda, CudaTree *tree, Error *err) {
   return ok;
 }
 
-/* -- a tree's beginning and end ---------------------------------------------------------------- */
+/* -- creating and freeing ---------------------------------------------------------------------- */
 
 /* If memory cannot be mapped later, reserves up to `plain` bytes, and fewer if memory is short. */
 static bool reserve_some(CudaDevice *cuda, CudaTree *own, uint64_t plain, Error *err) {
@@ -249,7 +249,7 @@ void cuda_note_tables(CudaTree *tree) {
   tree->counts_are_read = tree->chunks_are_read = false;
 }
 
-/* -- before the host looks --------------------------------------------------------------------- */
+/* -- before accesses by the host --------------------------------------------------------------- */
 
 static bool pull_counts(CudaDevice *cuda, CudaTree *tree, Error *err) {
   if (tree->image_state != CUDA_GPU_IS_NEWER) return true;

@@ -127,7 +127,7 @@ Kernel *kernel_create(Engine *engine, Str text, const RgKernelOptions *options, 
   return NULL;
 }
 
-/* -- functions that it calls ------------------------------------------------------------------- */
+/* -- called functions -------------------------------------------------------------------------- */
 
 static bool keep_function(Parsing *parsing, Ast *ast) {
   Kernel *kernel = parsing->kernel;

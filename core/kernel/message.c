@@ -1,5 +1,5 @@
 /* message.c - see message.h. Numbers are shown as Lua shows them, whatever the host's locale; a NaN
- * has no sign, since compiled code gives it either.
+ * has no sign, since compiled code may give it either one.
  *
  * If several iterations of a launch fail, the first in index order becomes the error: records are
  * sorted (device/messages.c). */
@@ -10,7 +10,7 @@
 
 #include "kernel/lines.h"
 
-/* -- kept by a variant ------------------------------------------------------------------------- */
+/* -- copies in a variant ----------------------------------------------------------------------- */
 
 typedef struct Keeping {
   Variant *variant;
@@ -58,7 +58,8 @@ static bool keep(void *data, Error *err) {
   return true;
 }
 
-/* Is it shown during the launch: a printed line, or a text that the caller holds? */
+/* Must it be read before the launch returns? Yes for a printed line, and for a text that the caller
+ * keeps only while the launch is running. */
 static bool is_said_at_once(const SemaMessage *message) {
   bool is = message->code == RG_ERROR_NONE;
   for (int k = 0; k < message->pieces.count; k++)

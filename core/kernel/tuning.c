@@ -94,7 +94,7 @@ static bool is_always(const Kernel *kernel) {
   return kernel->engine->options.tunes == TUNE_ALWAYS;
 }
 
-/* -- what can be tried ------------------------------------------------------------------------- */
+/* -- candidates -------------------------------------------------------------------------------- */
 
 static bool is_possible(const Kernel *kernel, const Variant *variant, const Candidate *candidate) {
   const Engine *engine = kernel->engine;
@@ -163,7 +163,7 @@ static uint64_t extents_of(const Kernel *kernel, const Variant *variant, uint64_
   return hash;
 }
 
-/* -- what is on disk --------------------------------------------------------------------------- */
+/* -- records on disk --------------------------------------------------------------------------- */
 
 static TuneFile *file_of(Engine *engine) {
   char path[1300] = "", name[CACHE_NAME_BYTES];

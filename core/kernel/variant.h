@@ -76,7 +76,7 @@ struct Variant {
   bool shares_arrays, host_has_arrays, grows_arrays;
   bool host_changes_arrays; /* the host region changes the launch's arrays, or their elements */
   bool takes_arrays;        /* has counted arrays as arguments */
-  bool returns_arrays; /* returns counted arrays; the frame holds references until they are read */
+  bool returns_arrays;      /* counted ones, to which the frame holds references until read */
   uint64_t handed_over[4];  /* a bit per result: the host has taken its references */
   VariantArg *args;
   int32_t arg_count;

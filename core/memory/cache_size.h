@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* Bytes of the largest cache that one processor has, perhaps shared with others, of which a
- * plausible share counts; UINT64_MAX if unknown. */
+/* Size of a processor's largest cache, at most 16 MiB per processor that shares it; UINT64_MAX if
+ * unknown. */
 uint64_t cache_bytes(void);
 
 #endif

@@ -132,7 +132,7 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
   return block;
 }
 
-/* -- the rest ---------------------------------------------------------------------------------- */
+/* -- trimming and checks ----------------------------------------------------------------------- */
 
 static void trim(MemoryPool *pool) {
   uint64_t count = pool->page_capacity, past;

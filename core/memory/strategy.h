@@ -35,7 +35,7 @@ struct MemoryPool {
   const StrategyRow *strategy;
   MemoryUsage usage;
   MemoryBlock *spare;         /* unused records, linked by `next` */
-  void *records; /* all records: heap blocks, each beginning with a pointer to the next */
+  void *records;              /* all of them, in heap blocks that begin with the next's address */
   /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`;
    * simple: chunks, newest first; caching: segment after segment, each without gaps */
   MemoryBlock *first, *last;

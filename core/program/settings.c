@@ -1,4 +1,4 @@
-/* settings.c - unset options of a runtime: from the environment, then from the machine. */
+/* settings.c - fills unset options of a runtime from the environment, then from the machine. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* -- its end ----------------------------------------------------------------------------------- */
+/* -- freeing ----------------------------------------------------------------------------------- */
 
 static void free_memory(Block *block) {
   Store *store = block->store;
@@ -47,7 +47,7 @@ static void header_end(void *data, uint64_t size_bytes, void *block) {
   object_release(&((Block *)block)->ender);
 }
 
-/* -- its beginning ----------------------------------------------------------------------------- */
+/* -- creating ---------------------------------------------------------------------------------- */
 
 static Block *begin(Store *store, uint64_t size_bytes, Error *err) {
   Block *block = object_create(store->owner, object_free, sizeof *block, err);

@@ -106,7 +106,7 @@ static void bitmasked_clear(RtContext *context, const SNode *level) {
   rt_mask_clear_all(context, 0, level->mask);
 }
 
-/* -- dynamic: the step to the chunk; the element in it is a dense one -------------------------- */
+/* -- dynamic: this step finds the chunk; a dense step then finds the element ------------------- */
 
 static bool dynamic_take(RtContext *context, const SNodeStep *step, const int64_t *index,
                          CellWay way, CellReach *reach) {

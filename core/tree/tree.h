@@ -17,7 +17,7 @@ typedef struct NodeOrder NodeOrder;   /* index_order.c */
 struct Node {
   Tree *tree;
   SNode *snode;
-  NodeOrder *order; /* active nodes in index order; a walk builds it, and it is kept while valid */
+  NodeOrder *order;           /* active nodes in index order; a walk builds it, kept while valid */
 };
 
 struct Tree {
