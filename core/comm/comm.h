@@ -29,9 +29,9 @@ typedef struct CommNccl CommNccl;
 typedef struct Comm {
   Heap *heap;
   Boot *boot;
-  int32_t rank, size;           /* among all ranks */
+  int32_t rank, size;           /* this rank's number, and the number of ranks */
   int32_t team_first, team_size; /* the ranks whose memory this one can access */
-  uint64_t number;              /* number of collective calls so far */
+  uint64_t number;              /* collective calls so far */
   bool is_lost;                 /* ranks are no longer at the same call, or one is gone */
   Error lost;
   /* -- shared by a team */
@@ -53,9 +53,8 @@ typedef struct Comm {
   int64_t patience_ns;          /* how long a barrier waits */
 } Comm;
 
-/* Together. `stride` is the size of the addresses for what each rank shares; 0: up to 4 TiB. NULL
- * with err. */
-/* takes boot, even if it fails */
+/* Together. Takes boot, even if it fails. `stride` is the size of the addresses for what each rank
+ * shares; 0: up to 4 TiB. NULL with err. */
 Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err);
 /* Not together: the other ranks continue, and fail only if they wait for this one. */
 void comm_close(Comm *comm);

@@ -59,7 +59,8 @@ Window *window_open(Comm *comm, void *here, uint64_t size_bytes, uint64_t declar
  * network, so ranks of other hosts cannot access it. */
 Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64_t declared,
                              Error *err);
-/* After opening, the caller may set window->rest, on all ranks. */
+/* After opening a window, the caller may set window->rest, on all ranks. */
+
 /* Together: creates a window of new zeroed memory at window->here. The memory stays when the window
  * is freed: window_unmap frees it. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);

@@ -74,7 +74,7 @@ typedef struct CudaTree {     /* RtTree.device */
   uint64_t wish;              /* memory it should have, computed when they were last read */
   uint64_t most_positions;    /* largest number of positions of those tasks */
   uint64_t visits;            /* host visits since a task last used it: cuda_between.c */
-  const void *known[CUDA_KNOWN]; /* code of tasks that have grown it */
+  const void *known[CUDA_KNOWN]; /* code of tasks that may grow it */
   uint32_t next_known;
   bool is_shown;              /* other code may change it on the GPU at any time */
   int32_t wraps;              /* number of wraps (external arrays) of its memory */
@@ -219,7 +219,7 @@ typedef struct CudaDevice {
   CudaCopy *copies;           /* copies of such arrays: cuda_copies.c */
   _Atomic uint32_t copies_lock; /* guards the list, and CudaTree.has_ended of its entries */
   bool is_in_launch;          /* the host region is running */
-  bool has_no_copies;         /* no copies exist, and none are made */
+  bool has_no_copies;         /* no copies are made any more */
   bool copies_are_of_before;  /* the shown copies were for a task that has run */
   bool arrays_are_used;       /* tasks of the running launch use arrays in host memory */
   int32_t unseen;             /* its tasks since the host last checked for a stop */
@@ -250,7 +250,7 @@ typedef struct CudaDevice {
   void *service_clear, *service_clear_end, *service_clear_cells;
   void *service_visit, *service_set, *service_copy;
   void *service_order, *service_order_look, *service_order_copy, *service_order_merge;
-  Said said;                  /* by the running or last launch, */
+  Said said;                  /* messages of the running or latest launch */
   uint8_t *reports;           /* blocks of the launches that are being finished */
   Said reported;              /* messages of an earlier launch, while that is reported */
   DeviceLaunch *launch;       /* the running launch */

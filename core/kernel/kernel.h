@@ -22,7 +22,7 @@ struct Kernel {
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
   bool *static_parameters;    /* by parameter: is its value part of the pattern? */
   uint8_t *whole_parameters;  /* by parameter: as SemaPath.whole */
-  VEC(Ast *) functions; /* functions that it calls, in kernel->scratch; number n is items[n - 1] */
+  VEC(Ast *) functions;       /* called ones, in kernel->scratch; number n is items[n - 1] */
   KernelWant want;            /* what the last failed launch needs */
   int32_t wanted_value;
   double parse_ms;            /* parsing time, until a report includes it */

@@ -9,8 +9,8 @@
  * text; for a field or node its tree's layout hash, its position in the tree, and which of the
  * launch's trees it belongs to (the first is 0, the next different one 1, ..). So swapping two
  * fields of one layout finds the same variant.
- * Fields with the same type and position in the cells of one SNode are interchangeable ("twins"):
- * the pattern tells only which of them are equal; where their elements are is an argument of each
+ * Fields of one SNode that differ only in the offset of their elements are interchangeable
+ * ("twins"): the pattern tells only which of them are equal; the offset is an argument of each
  * launch. So swapping twins finds the same variant, too.
  * A variant's pattern does not include captures that the kernel got after it was compiled. */
 #ifndef RG_KERNEL_VARIANT_H
@@ -46,7 +46,7 @@ typedef struct VariantArg { /* a number argument and its frame slot */
   char *name;
 } VariantArg;
 
-typedef SemaLimit VariantLimit; /* a limit for the argument with that number */
+typedef SemaLimit VariantLimit; /* its `arg` is the argument's number */
 
 /* Bits for what a launch may do besides writing to its fields and arrays. */
 enum {
