@@ -1,16 +1,16 @@
-/* apart.c - serial loops whose iterations are apart: what one of them writes no other one reads or
- * writes, so that they may run side by side.
+/* apart.c - finds serial loops whose iterations are independent (have no loop-carried dependence),
+ * so that they can be vectorised.
  *
  *   for %a, %b, %one (%k) {              =>    for independent ..
- *     %p = place f0 %i, %k                     (f0 is written at %k, and touched nowhere else)
+ *     %p = place f0 %i, %k                     (f0 is accessed at %k only)
  *     store %p, ..  }
  *
- * An element tells iterations apart if in one axis its index is the loop's own plus what stays the
- * same in the loop, alike in all accesses to the field. Nothing else may connect iterations: a
- * variable from outside that is set, an exit, an op on cells or lists, a message. Updates that are
- * atomic, all of one place, meet in any order as they do between the task's iterations.
- * Where all that connects them are variables whose sums may be made in any order (sums.c looks
- * whether they are sums), FOR.sums is set. Sets FOR.independent, in tasks. */
+ * Accesses to a field are independent if along one axis their index is the loop's own plus the same
+ * loop-invariant value in all of them. Nothing else may connect iterations: an assignment to an
+ * outside variable, an exit, an op on cells or lists, a message. Atomic updates of a single place
+ * may run in any order, as they do between the task's iterations.
+ * If only outside variables connect iterations, and these may be summed in any order, FOR.sums is
+ * set (sums.c checks whether they are sums). Sets FOR.independent, in tasks. */
 #include "ir/facts.h"
 #include "pass/effects.h"
 #include "pass/rewrite.h"
@@ -28,7 +28,7 @@ typedef struct Apart {
 
 static const IrRegion *body_of(const Apart *a) { return a->loop->regions[0]; }
 
-/* Loops around it, inside this one. */
+/* The number of loops around the inst, inside this one. */
 static int64_t depth_of(const Apart *a, const IrInst *inst) {
   int64_t depth = 0;
   for (const IrInst *at = inst->region->owner; at != a->loop; at = at->region->owner)
@@ -36,8 +36,8 @@ static int64_t depth_of(const Apart *a, const IrInst *inst) {
   return depth;
 }
 
-/* In this axis no access meets the first one's element but in the same iteration, so none meets
- * another one's. */
+/* Along this axis, does no access meet the first one's element in another iteration? Then no two
+ * accesses do. */
 static bool tells_apart(const Apart *a, const Effects *effects, int field, int axis) {
   int at = effects->fields[field].first;
   const IrInst *first = effects->accesses.items[at].place->inst->operands[axis];
@@ -55,7 +55,8 @@ static bool are_places(const Effects *effects, int field) {
   return true;
 }
 
-/* One atomic update: lanes do it in the order of iterations, unless a loop repeats it. */
+/* Is the only access one atomic update? Lanes run it in the order of iterations, unless a loop
+ * repeats it. */
 static bool is_one_update(const Apart *a, const Effects *effects, int field) {
   const EffectField *of = &effects->fields[field];
   const IrInst *inst = effects->accesses.items[of->first].inst;
@@ -77,7 +78,7 @@ static bool is_apart(const Apart *a, const Effects *effects, int field) {
 
 /* -- the rest of the body ---------------------------------------------------------------------- */
 
-/* Sums of integers are exact; those of floats have an order unless `fast_math` is on. */
+/* Sums of integers are exact; sums of floats must keep their order unless `fast_math` is on. */
 static bool has_no_order(const Apart *a, Type type) {
   return type_is_integer(type) || (type_is_float(type) && a->kernel->fast_math);
 }

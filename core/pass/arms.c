@@ -1,18 +1,18 @@
-/* arms.c - neighbouring `if`s over one condition become one.
+/* arms.c - branch merging: joins neighbouring `if`s with the same condition.
  *
  *   if %c { set %x, %a }              if %c { set %x, %a
  *   if %c { set %y, %b }      =>              set %y, %b }
  *
- * Each number of a vector that may be outside its shape is checked by itself, and each check is one
- * of these. Between the two there may be only values: those that the second needs go before the
- * first, if they do not come from it. So lanes have one mask for a vector, read its numbers
- * together, and store them together. Of ranges alone. */
+ * `places` emits a bounds check for each number of a vector, and each of these is such an `if`.
+ * Only pure insts may be between the two; those that the second `if` needs move before the first,
+ * unless they depend on it. Lanes then have one mask for a whole vector, and load or store its
+ * numbers together. Applies to ranges only. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
 typedef struct Arms {
-  int *stamps;      /* by id: the `if` after which the inst comes, with only values between */
-  int *read;        /* by id of a VAR: likewise, of a GET */
+  int *stamps;      /* by id: the preceding `if`, if only pure insts are between */
+  int *read;        /* by id of a VAR: likewise, for its last GET */
   IrInst *open;     /* that `if`; NULL: none */
 } Arms;
 
@@ -20,7 +20,7 @@ static bool comes_after(const Arms *arms, const IrInst *inst) {
   return arms->stamps[inst->id] == arms->open->id + 1;
 }
 
-/* Could it be before the open `if`? */
+/* Can the inst move before the open `if`? */
 static bool can_rise(const Arms *arms, const IrInst *inst) {
   if (!comes_after(arms, inst)) return true;
   if (inst->op != IR_VAR && !(ir_effects(inst) & IR_PURE)) return false;

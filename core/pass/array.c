@@ -4,8 +4,8 @@
  *                     address + i * stride 0 + (j - 1) * stride 1       with strides, in bytes
  *                     address + i * stride 0 + row-major from axis 1 on pitched
  *
- * In a task an argument is its slot of the frame. Sums are i64: an array has fewer than 2^62
- * bytes. */
+ * In a task, an argument is read from its slot of the frame. Sums are i64, since an array has fewer
+ * than 2^62 bytes. */
 #include "pass/address.h"
 #include "pass/ranges.h"
 
@@ -32,7 +32,8 @@ static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int
   return ir_convert(b, address_extent(b, in_task, array, axis), TYPE(I64));
 }
 
-/* An index of at most 32 bits plus a constant is that sum, if it is inside a narrow array. */
+/* Splits an index into base + constant. In a narrow array, an index of at most 32 bits that is
+ * inside cannot have wrapped. */
 static AddressIndex index_of(IrBuilder *b, const IrArray *array, IrInst *index) {
   return address_take_apart(b, index, address_most(array));
 }
@@ -41,14 +42,14 @@ static IrInst *sum(IrBuilder *b, IrInst *a, IrInst *c) {
   return a ? ir_binary(b, IR_ADD, a, c) : c;
 }
 
-/* As one inst; NULL: 0. */
+/* The index as one inst; NULL stands for 0. */
 static IrInst *value_of(IrBuilder *b, AddressIndex index) {
   if (!index.constant) return index.value;
   return sum(b, index.value, ir_const_int(b, TYPE(I64), index.constant));
 }
 
-/* From axis `first` on. Only the constant along the last axis stays apart: neighbours share one
- * sum. */
+/* The row-major part of the address, from axis `first` on. Only the constant along the last axis is
+ * added separately, so that neighbours share one sum. */
 static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, int first,
                               IrInst *address, const AddressIndex *index, int64_t bytes) {
   IrInst *number = NULL;

@@ -1,16 +1,17 @@
-/* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`), and a
- * call that returns the old value orders nothing (`relaxed`) where no iteration could tell.
+/* atomics.c - an update that only one iteration can reach becomes load, op, store (`plain`); an
+ * atomic op that returns the old value becomes `relaxed` if no iteration can observe the
+ * difference.
  *
- * Where the writes of a field are apart (effects_are_apart), no two iterations reach the same
- * element. In the host region, serial loops included, one thread runs: every update there is
- * plain. The same holds if the user promised `:independent()`. Those of functions stay atomic.
- * Calls that change lists of a dynamic SNode are plain where no two iterations change the same list
+ * If the writes of a field are apart (effects_are_apart), no two iterations reach the same
+ * element. The host region, with its serial loops, runs in one thread, so every update there is
+ * plain. The same holds if the user promised `:independent()`. Updates in functions stay atomic.
+ * Calls that change lists of a dynamic SNode are plain if no two iterations change the same list
  * (effects_own_lists). Leaves notes for explain().
  *
- * Iterations may hand elements to each other by a counter: x:add(..), exchange and the like release
- * what was written before and acquire what the iterations before them released. That costs a GPU
- * fences, and forbids `claims`; most loops, which count or number something, cannot tell. They can
- * where they read a memory that they write, other than one counter:
+ * Iterations may pass elements to each other through a counter: x:add(..), exchange and the like
+ * release earlier writes, and acquire those released by other iterations. That costs fences on a
+ * GPU, and rules out `claims`; most loops, which count or number something, cannot observe it. They
+ * can if they read memory that they write, other than one counter:
  *
  *     out[n:add(0, 1)] = x[i]                                        relaxed
  *     v[i] = x[i]; if n:add(0, 1) == last then s[0] = v[0] end       ordered: v is read, too */
@@ -19,7 +20,7 @@
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
-/* Why it stays atomic: would this place alone distinguish iterations? */
+/* Notes why the update stays atomic; is_alone: its own place would distinguish all iterations. */
 static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess *update) {
   bool is_alone = effects_params(update->place) == (1u << task->body->params.count) - 1;
   const IrField *field = &kernel->fields.items[update->field];
@@ -68,7 +69,7 @@ static void mark_lists(const Effects *effects) {
 
 /* -- order ------------------------------------------------------------------------------------- */
 
-typedef struct OtherMemory { /* that is no field's own: of counted, of shared arrays, of lists */
+typedef struct OtherMemory { /* memory outside fields: counted arrays, shared arrays, lists */
   bool is_read, is_written;
 } OtherMemory;
 
@@ -87,8 +88,8 @@ static bool is_repeated(const IrInst *inst) {
   return false;
 }
 
-/* Do all exchanges of the field have one element, or each iteration's have one? Then they are in
- * one order for everybody by themselves. */
+/* Do all exchanges of the field access one element, or does each iteration access only one? Then
+ * even relaxed ones have one order that all iterations agree on. */
 static bool is_counter(const Effects *effects, const EffectField *field) {
   const EffectAccess *first = &effects->accesses.items[field->first];
   const IrInst *place = first->place->inst;
@@ -101,7 +102,7 @@ static bool is_counter(const Effects *effects, const EffectField *field) {
   return place->op == IR_PLACE;
 }
 
-/* Could an iteration tell whether its calls order what others write? */
+/* Could an iteration observe whether its atomic ops order the writes of others? */
 static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effects *effects) {
   OtherMemory other = {0};
   int counters = 0;

@@ -1,26 +1,27 @@
-/* claims.c - iterations that count one element up, and take what it was, count first.
+/* claims.c - aggregated atomics (count, then fetch-and-add): iterations that increment one element
+ * and use its old value first count their increments.
  *
  *     if %hit {                              counts: if %hit { reduce add .., 1 }
  *       %at = mem.rmw add %counter, 1   =>   claim:  %first = mem.rmw add %counter, %total
  *       mem.store .. %at ..                  body:   if %hit { %at = mem.rmw add plain cursor, 1
  *     }                                                        mem.store .. %at .. }
  *
- * A chunk of a range runs what decides how often it counts, claims that many at once, and then runs
- * the body, whose updates are those of a variable: one atomic update serves thousands. What a user
- * sees is one of the orders that iterations may have, with every number taken once.
- * Only where no order shows (`relaxed`): an iteration that has the last number would run before
- * others have written.
- * Counting reads only elements that the task does not write, so it comes to what the body does;
- * and it must be cheap beside the body. A counter is an integer at one place of the launch, which
- * the task reaches in no other way. Runs on addresses, after all that rewrites bodies.
- * Where all that an iteration does comes after a count, it is `idle` without one: code generation
- * passes over those of which counting in lanes says so. */
+ * A chunk of a range first executes only the code that determines its number of increments, claims
+ * that many numbers at once, and then runs the body, which updates a local variable instead: one
+ * atomic update serves thousands of iterations. The result is that of one of the legal orders of
+ * iterations, and every number is taken once.
+ * The update must be `relaxed`: an iteration may get the last number before others have written.
+ * Counting reads only elements that the task does not write, so the body repeats it exactly; and it
+ * must be cheap compared with the body. A counter is an integer at a launch-invariant place that
+ * the task accesses in no other way. Runs on addresses, after all passes that rewrite bodies.
+ * If all effects of an iteration come after a count, the task is `idle`: vectorised counting finds
+ * the iterations that count, and code generation skips the others. */
 #include "ir/facts.h"
 #include "pass/fold.h"
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-enum { CHEAP = 40, MOST_SHARE = 60 /* percent of the body's insts that counting may have */ };
+enum { CHEAP = 40, MOST_SHARE = 60 /* largest size of the counting code, in percent of the body's */ };
 
 typedef struct Claims {
   PassContext *ctx;
@@ -29,7 +30,7 @@ typedef struct Claims {
   IrInst *counter;  /* the first update; NULL: none */
   bool *written;    /* by alias */
   bool is_good;
-  int slot;         /* of the frame, which names the sum */
+  int slot;         /* the frame slot that identifies the sum */
   VEC(IrInst *) updates;
 } Claims;
 
@@ -75,8 +76,9 @@ static void walk_task(Claims *c, IrVisit *visit) {
 
 /* -- counting ---------------------------------------------------------------------------------- */
 
-/* What it has no part in goes, reductions of the loop's own too, and each update becomes a part of
- * the sum. Whoever uses its result must go too: until then it is a cursor. */
+/* Reduces a copy of the body to counting: removes all other effects, including the loop's own
+ * reductions, and turns each update into a REDUCE. Uses of an update's result must be removed, too;
+ * until then a CURSOR stands for it. */
 static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
   bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
@@ -123,7 +125,7 @@ static bool close_loop(void *data, IrInst *loop) {
 
 static bool is_cheap(IrOp op) { return !(ir_op_info[op].flags & IR_SLOW) && op != IR_RANDOM; }
 
-/* Is it there for counting alone, does it come to the same again, and is it cheap? */
+/* Can the inst be executed twice: without side effects, with the same result, and at low cost? */
 static bool is_countable(void *data, IrInst *inst) {
   const Claims *c = data;
   switch (inst->op) {
@@ -148,7 +150,7 @@ static IrRegion *counting(Claims *c, const IrRegion *body) {
   return counts;
 }
 
-/* Does all that the region does happen after a count of more than nothing? */
+/* Do all effects of the region come after a nonzero count? */
 static bool is_idle(const IrRegion *region, bool counted) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
     int64_t value;

@@ -1,26 +1,27 @@
-/* counts.c - removes counts of references that nobody needs: an ACQUIRE, and the RELEASEs that end
- * it, where the array is held by something else all the while.
+/* counts.c - removes redundant reference counting: an ACQUIRE, and the RELEASEs that end it, where
+ * something else holds the array throughout.
  *
- *     acquire %g %a         H       one rule for all shapes: D, the blocks whose first release is
- *     if c { .. release %g  D       that of %g, are met on every way from H before anything else is
- *     } else { .. release %g } D    released; and every way to S, the blocks between, and D is by H
+ *     acquire %g %a         H       one rule for all shapes: on every path from H, a block of D,
+ *     if c { .. release %g  D       whose first release is that of %g, comes before any other
+ *     } else { .. release %g } D    release; and H dominates D and S, the blocks between
  *
- * S is what is reachable from H without entering D. Removed if H is in neither; in S, in H after
- * the acquire, and in D before its release nothing is released (a RELEASE, or a call that
- * overwrites what arrays hold) and nothing else is done with %g; and no block of S and D has a
- * predecessor outside of S and H. A function's end releases what guards have, so ways that end
- * there, or by a failure, need no release of their own: the guard is empty then.
- * Once that has been tried, releases move to the end of their block, as far as their guards allow:
- * so those of a block are apart from what is used in it; and it is tried again.
+ * S is the set of blocks reachable from H without entering D. The pair is removed if H is in
+ * neither set; if in S, in H after the acquire, and in D before its release nothing is released (by
+ * a RELEASE, or a call that overwrites arrays held by arrays) and nothing else uses %g; and if no
+ * block of S and D has a predecessor outside of S and H. The end of a function releases its guards,
+ * so paths that end there, or by a failure, need no release of their own: the guard is empty then.
+ * After a first attempt, releases move to the end of their block, as far as their guards allow, so
+ * that a block's releases follow all uses in it; then the pass tries again.
  *
- * Who else holds it: the caller (an argument), or a guard of this function, which is not released
- * meanwhile. What was read of an array's memory is held by that: in the host region, and in tasks
- * that overwrite no such elements, where nobody else changes it; elsewhere if the array is private:
- * known to nobody but this function. Functions it calls do not change a private array, so they do
- * not end what it holds.
- * What the caller has, it has until the function ends: a guard that holds nothing else is needless,
- * whatever is released meanwhile.
- * A diamond is one D in another block; several are a fanout; with ways that fail or end, it raises.
+ * Other holders are the caller (of an argument), or a guard of this function that is not released
+ * meanwhile. An array that was read from another array's memory is held by that array: in the host
+ * region, and in tasks that overwrite no such elements, where nothing else changes it; elsewhere if
+ * the other array is private, that is, visible to this function only. Functions that it calls do
+ * not change a private array, so they do not end the references that it holds.
+ * The caller keeps its references until the function ends, so a guard that only ever holds such
+ * arrays is redundant, whatever is released meanwhile.
+ * Shapes in the note: a diamond has one D in another block, a fanout several; a raise has paths
+ * that fail or end.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
@@ -33,11 +34,11 @@ typedef VEC(Block *) Blocks;
 struct Block {
   Blocks next, before;
   VEC(IrInst *) events;      /* ops that count, and calls that release; in order */
-  IrInst *end;               /* before which releases may stand; NULL: at the end of `region` */
+  IrInst *end;               /* releases may be inserted before it; NULL: at the end of `region` */
   IrRegion *region;
   bool is_exit;              /* the function ends here */
   bool fails;                /* a FAULT */
-  int seen, in_d;            /* of the acquire with this number */
+  int seen, in_d;            /* number of the last acquire that visited it, or had it in D */
 };
 
 typedef struct Loop { Block *again, *leave; } Loop;
@@ -47,24 +48,24 @@ typedef struct Counts {
   Scratch *scratch;
   Blocks blocks;
   VEC(Loop) loops;
-  bool is_quiet;             /* no other thread changes what arrays hold */
+  bool is_quiet;             /* no other thread changes the arrays that arrays hold */
   bool is_task;
   bool *keeps;               /* by function: calls of it release nothing that the caller holds */
   bool *is_parallel;         /* by function: tasks call it */
-  bool from_private;         /* the acquire at hand is of an element of a private array */
-  int number;                /* of it */
-  int before, removed[6];    /* of the kernel; by shape: block, diamond, fanout, raise,
-                                caller's, handed over */
+  bool from_private;         /* the current acquire is of an element of a private array */
+  int number;                /* of the current acquire */
+  int before, removed[6];    /* acquires of the kernel; removed ones by shape: block, diamond,
+                                fanout, raise, held by the caller, handed over */
 } Counts;
 
-/* -- what an inst does ------------------------------------------------------------------------- */
+/* -- effects of an inst ------------------------------------------------------------------------ */
 
 static bool is_mutator(const IrInst *inst) {
   return ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_POP) ||
          ir_is_call(inst, RT_ARRAY_CLEAR);
 }
 
-/* May it end the last reference of the array at hand, which somebody else holds? */
+/* May the inst end the other holder's reference to the current array? */
 static bool releases(const Counts *c, const IrInst *inst) {
   switch (inst->op) {
   case IR_RELEASE: case IR_DISOWN: case IR_RUN: return true;
@@ -78,7 +79,7 @@ static bool touches(const IrInst *inst, const IrInst *guard) {
          (inst->op == IR_MOVE && inst->operands[1] == guard) || inst->op == IR_INVOKE;
 }
 
-/* An INVOKE puts its results into guards of its own. */
+/* An INVOKE stores its results into the guards among its operands. */
 bool counts_uses_guard(const IrInst *inst, const IrInst *guard) {
   if (inst->op != IR_INVOKE) return touches(inst, guard);
   for (int i = 0; i < inst->operand_count; i++)
@@ -91,7 +92,8 @@ static bool overwrites_none(void *data, IrInst *inst) {
   return !is_mutator(inst) && (inst->op != IR_INVOKE || c->keeps[inst->imm]);
 }
 
-/* A function ends what it has itself; what its caller holds, only by changing what arrays hold. */
+/* A function releases its own references; it can end its caller's only by overwriting or removing
+ * elements of arrays. */
 static void find_keepers(Counts *c) {
   int count = c->kernel->functions.count;
   bool changes = true;
@@ -155,7 +157,7 @@ static Block *add_if(Counts *c, Block *at, IrInst *inst) {
   return after;
 }
 
-/* Of any op with a region that may run any number of times. */
+/* Adds any op with a region that may run any number of times. */
 static Block *add_loop(Counts *c, Block *at, IrInst *inst) {
   Block *again = begin(c, at, inst->regions[0]), *after = new_block(c, inst->region);
   bool is_endless = inst->op == IR_LOOP;
@@ -171,7 +173,7 @@ static bool is_event(const Counts *c, const IrInst *inst) {
   return ir_is_count(inst->op) || inst->op == IR_INVOKE || releases(c, inst);
 }
 
-/* NULL: nothing follows. */
+/* Returns NULL: no block follows. */
 static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
   int levels = c->loops.count - 1 - (int)inst->imm;
   at->end = inst;
@@ -231,11 +233,11 @@ static void order(Counts *c, Block *block) {
   for (int k = 0; k < last.count; k++) vec_push(c->scratch, &block->events, last.items[k]);
 }
 
-/* -- who else holds it ------------------------------------------------------------------------- */
+/* -- other holders ----------------------------------------------------------------------------- */
 
 typedef struct Use { const IrInst *array; } Use;
 
-/* Its address stays in this function, and so do those of its elements. */
+/* Does the use keep the array's address, and those of its elements, inside this function? */
 static bool is_kept(void *data, IrInst *inst) {
   const IrInst *array = ((Use *)data)->array;
   for (int i = 0; i < inst->operand_count; i++) {
@@ -285,7 +287,7 @@ static bool is_of_private(const IrInst *array) {
 static bool is_held(const Counts *c, const IrInst *array) {
   switch (array->op) {
   case IR_ARG: case IR_PARAM: case IR_FRAME_GET: case IR_GET: return true;
-  case IR_CALL: return true; /* what makes one, for a guard of this function */
+  case IR_CALL: return true; /* a call that makes an array, for a guard of this function */
   case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
   case IR_MEM_LOAD: return c->is_quiet || is_of_private(array);
   default: return false;
@@ -299,14 +301,14 @@ static void drop_event(Block *block, int k) {
   block->events.count--;
 }
 
-/* -- what the caller has ----------------------------------------------------------------------- */
+/* -- references of the caller ------------------------------------------------------------------ */
 
 static bool is_callers(const Counts *c, const IrInst *array) {
   return array->op == IR_ARG || array->op == IR_PARAM ||
          (array->op == IR_FRAME_GET && c->is_task);
 }
 
-/* May guards be without `inst`? Those that hold anything else may not. */
+/* Is `inst` redundant for a guard that only holds arrays of the caller? */
 static bool is_needless(const Counts *c, const IrInst *inst, const IrInst *guard) {
   if (!counts_uses_guard(inst, guard)) return true;
   return inst->op == IR_RELEASE || (inst->op == IR_ACQUIRE && is_callers(c, inst->operands[1]));
@@ -348,8 +350,8 @@ static bool prune_callers(Counts *c) {
 
 /* -- the rule ---------------------------------------------------------------------------------- */
 
-/* The event of the block, from `first` on, that releases anything, or does something with the
- * guard; count: none. */
+/* The first event of the block, from `first` on, that releases anything or uses the guard; the
+ * number of events if there is none. */
 static int next_matter(const Counts *c, const Block *block, int first, const IrInst *guard) {
   int k = first;
   while (k < block->events.count && !releases(c, block->events.items[k]) &&
@@ -363,7 +365,7 @@ static bool is_release_of(const Block *block, int k, const IrInst *guard) {
          block->events.items[k]->operands[0] == guard;
 }
 
-/* Releases at the end are in any order: the guard's own may be the first of them. */
+/* Releases at the end of a block may be reordered, so the guard's own may count as the first. */
 static int find_in_block(const Counts *c, const Block *block, int first, const IrInst *guard) {
   int k = next_matter(c, block, first, guard);
   while (k < block->events.count && block->events.items[k]->op == IR_RELEASE) {

@@ -1,5 +1,5 @@
-/* counts_hand.c - a reference that is counted for memory, while a guard has one that is not used
- * any more: the memory takes that one over.
+/* counts_hand.c - transfers a guard's reference to memory, instead of counting a new one for the
+ * memory and releasing the guard's unused one later.
  *
  *     own %g %a                           own %g %a
  *     acquire %t %a                       ..
@@ -7,16 +7,16 @@
  *     rt_array_exchange %place, %a        rt_array_exchange %place, %a
  *     release %g                          release %g         finds nothing
  *
- * May be where %a fills %g and nothing else does, nothing has emptied %g on the way to here, and
- * nothing uses %a from here on: what follows is what stands further down, as each loop around this
- * place is around %a, too. No variable has %a, so all of its uses are seen. */
+ * This requires that %a is the only array that %g ever holds, that nothing empties %g before this
+ * place, and that nothing uses %a after it. "After" is the order of the text, since each loop
+ * around this place is also around %a. No variable holds %a, so all of its uses are visible. */
 #include "pass/pass.h"
 
 #include "pass/counts.h"
 
 typedef struct Hand {
   const IrInst *array, *guard, *disown;
-  int *order;                /* by id: where an inst stands in the text */
+  int *order;                /* by id: position of the inst in the text */
   int next;
   bool is_filled;
 } Hand;
@@ -36,7 +36,7 @@ static bool is_past(const Hand *h, const IrInst *inst) {
   return h->order[inst->id] > h->order[h->disown->id];
 }
 
-/* Before the place: on a way that leaves. */
+/* May the guard be released by `inst`? Before the place only on a path that leaves the function. */
 static bool may_release(const Hand *h, const IrInst *inst) {
   if (is_past(h, inst)) return true;
   return ir_effects(inst->region->last) & IR_EXIT && !is_within(h->disown->region, inst->region);
@@ -50,7 +50,7 @@ static bool fits_guard(Hand *h, const IrInst *inst) {
          !was_filled && !is_past(h, inst);
 }
 
-/* What is done through the address of an element is done with the array. */
+/* The array of an operand; the address of an element counts as a use of its array. */
 static const IrInst *array_of(const IrInst *operand) {
   operand = ir_before_offsets(operand);
   bool is_place = ir_is_call(operand, RT_ARRAY_AT) || ir_is_call(operand, RT_ARRAY_READ) ||

@@ -1,6 +1,6 @@
-/* effects_print.c - effects as text.
+/* effects_print.c - prints effects as text.
  *
- *     load f0 (p0 - 1, p1) near           p0, p1: the loop's indices; ?: anything
+ *     load f0 (p0 - 1, p1) near           p0, p1: the loop's indices; ?: any index
  *     update add f1 (?)
  *     deactivate l1
  *     f1: updates by add                  `apart`: no two iterations write one element

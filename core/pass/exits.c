@@ -1,28 +1,29 @@
-/* exits.c - exits that only skip what follows become the other arm of their `if`.
+/* exits.c - early-exit structurisation: an exit that only skips the following insts becomes an arm
+ * of an `if`.
  *
  *   loop { if %c { set %r, %a; break 0 }         if %c { set %r, %a }
  *          set %r, %b; break 0 }            =>   else { set %r, %b }
  *
  *   for .. { if %c { continue 0 } B }       =>   for .. { if %c {} else { B } }
  *
- * An early `return` of a helper is such a loop, and so is an unrolled loop with a `break`. What is
- * left has no exit that a row or a lane would need a mask of its own for. What follows an exit
- * moves into the one arm that does not end in it; where both arms may go on, or the exit is in an
- * inner loop, everything stays. */
+ * An early `return` of a helper is such a loop, and so is an unrolled loop with a `break`. Rows and
+ * lanes would need an extra mask for each such exit. The code after an exit moves into the one arm
+ * that does not end in the exit; if both arms may go on, or the exit is in an inner loop, nothing
+ * changes. */
 #include "pass/exits.h"
 
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-enum { MOST_EXITS = 40 }; /* of one block: each nests what follows it one level deeper */
+enum { MOST_EXITS = 40 }; /* of one block: each nests the code after it one level deeper */
 
-typedef struct Block { /* a body, of which `op` 0 skips the rest */
+typedef struct Block { /* a body whose rest `op` 0 skips */
   IrOp op;             /* BREAK: of a loop that runs once; CONTINUE: of any loop */
 } Block;
 
 static bool is_loop(IrOp op) { return op == IR_LOOP || op == IR_FOR || op == IR_BITS; }
 
-/* How many exits of the block are in the region, `depth` loops inside it. */
+/* The number of exits from the block in the region, which is `depth` loops inside the block. */
 static int count_exits(const Block *block, const IrRegion *region, int depth) {
   int count = 0;
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -40,7 +41,7 @@ static int exits_inside(const Block *block, const IrInst *inst) {
   return count;
 }
 
-/* Does control never come to the region's end? */
+/* Does control never reach the region's end? */
 static bool ends(const IrRegion *region) {
   const IrInst *last = region->last;
   if (!last) return false;
@@ -52,7 +53,7 @@ static bool skips(const Block *block, const IrInst *inst) {
   return inst->op == block->op && inst->imm == 0;
 }
 
-/* Is everything from `inst` on of a form that sink() takes apart? */
+/* Can sink() handle everything from `inst` on? */
 static bool can_sink(const Block *block, const IrInst *inst) {
   for (; inst; inst = inst->next) {
     if (!exits_inside(block, inst)) continue;
@@ -77,12 +78,12 @@ static void move_rest(IrInst *from, IrRegion *to) {
   }
 }
 
-/* What follows is unreachable. */
+/* Removes the insts after an exit, which are unreachable. */
 static void remove_rest(IrInst *inst) {
   while (inst->next) ir_delete(inst->region->last);
 }
 
-/* Ends without an exit of the block: its end is the block's end. */
+/* Rewrites the region without exits from the block; its end must be the block's end. */
 static void sink(const Block *block, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if (skips(block, inst)) {

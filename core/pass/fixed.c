@@ -1,24 +1,26 @@
-/* fixed.c - counted arrays that stay as they are while a parallel loop runs: elements are places,
- * as those of `rg.array` are, so that all other passes know them.
+/* fixed.c - loop-invariant array descriptors (pass `fixed`): if a parallel loop does not resize a
+ * counted array, its address and extents are read once, before the loop. Its elements then become
+ * places, like those of `rg.array`, which all other passes can optimise.
  *
- *   frame.set 7 (rt_array_read %a, 0)              where its elements begin,
- *   frame.set 8 (rt_array_length %a)               and how many there are
- *   run 0                                      =>  if they fit, and nothing else is there { run 0 }
- *                                                  else { run 1 }: the loop as it was
+ *   frame.set 7 (rt_array_read %a, 0)              the address of its elements,
+ *   frame.set 8 (rt_array_length %a)               and their number
+ *   run 0                                      =>  if extents fit, and no arrays overlap { run 0 }
+ *                                                  else { run 1 }: the original loop
  *
  *   %p = rt_array_read %a, %i                  =>  %v = load place f0 %i
  *   %v = mem.load %p
  *   if rt_array_has %a, %i {                   =>  store place f0 %i, %v
  *     %p = rt_array_at %a, %i; mem.store %p, %v } else { rt_array_outside }
  *
- * Arrays are known by the slot of the frame that has them: the launch's, and those of the host
- * region. In the loop nothing may append to, pop from or clear an array that could be one of them,
- * nor exchange what it holds, nor write to it in another way: of another array that is not known,
- * the size of its elements says that it is none of them, as in the pass `locks`. Two such arrays
- * may be one, or a slice of the other, if one of them is written: that is asked before the loop,
- * and so is whether indices fit into 32 bits. What else the loop reads makes an array `shared`.
- * Tasks of a GPU may have copies of such arrays: so the host region asks for the address by
- * rt_array_to_tasks, and says by rt_array_to_host what it is about to do with elements itself.
+ * An array is identified by the frame slot that holds it: a launch argument, or a value of the host
+ * region. The loop must not append to, pop from or clear an array that could be one of them, nor
+ * exchange arrays in its elements, nor write to it in any way that is not recognised. An unknown
+ * array is a different one if its elements have another size, as in the pass `locks`. If one of two
+ * arrays is written, they might be the same, or a slice of each other: a test before the loop
+ * excludes that, and also checks that indices fit into 32 bits. If the loop reads unknown arrays
+ * with elements of the same size, a written array is `shared`.
+ * On a GPU, tasks may have copies of such arrays: so the host region obtains the address by
+ * rt_array_to_tasks, and announces its own accesses by rt_array_to_host.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
@@ -31,20 +33,20 @@
 #include "pass/tasks.h"
 
 enum {
-  MOST_FIXED = 16,        /* arrays of a loop: those that are written are compared in pairs */
-  LARGEST_COPY = 2000     /* insts of a body, which is compiled twice */
+  MOST_FIXED = 16,        /* arrays of a loop; pairs with a written one are compared */
+  LARGEST_COPY = 2000     /* insts of a body, since it is compiled twice */
 };
 
 typedef struct Known {    /* a counted array in a slot of the frame */
   int64_t slot;
-  int32_t size;           /* bytes of an element; 0: not asked yet */
+  int32_t size;           /* bytes of an element; 0: not known yet */
   int axes;               /* indices of an element */
-  bool is_reached, is_written, is_odd;
-  int array;              /* kernel->arrays, where it has become one; -1 */
-  IrInst *use;            /* for a GPU: what is said of it, an RtArrayUse */
+  bool is_reached, is_written, is_odd; /* is_odd: used in a way that is not supported */
+  int array;              /* kernel->arrays, once it has an entry; else -1 */
+  IrInst *use;            /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
 } Known;
 
-/* Loops of one kernel share what an array has become. */
+/* An array that already has an entry, which other loops of the kernel reuse. */
 typedef struct Taken { const IrInst *value; int64_t slot; int array; } Taken;
 typedef VEC(Taken) AllTaken;
 
@@ -71,7 +73,7 @@ static bool is_element(const IrInst *inst) {
   return ir_is_call(inst, RT_ARRAY_READ) || ir_is_call(inst, RT_ARRAY_AT);
 }
 
-/* The call that has found the element with this number; NULL: it is another address. */
+/* The call that found the element, and the number's offset in it; NULL for any other address. */
 static IrInst *element_of(const IrInst *address, int64_t *bytes) {
   int64_t number;
   *bytes = 0;
@@ -103,7 +105,7 @@ static int axes_of(const IrInst *index) {
   return ir_is_call(index, RT_ARRAY_INDEX) ? index->operand_count - 2 : 1;
 }
 
-/* An element that is read, or written to: through what is known, or through anything else. */
+/* Records a read or write of an element, of a known array or of any other. */
 static void note_element(Fixed *f, const IrInst *inst, bool is_write) {
   const IrInst *array = inst->operands[0], *index = inst->operands[1], *size = inst->operands[2];
   Known *known = find_sized(f, array, size);
@@ -134,7 +136,7 @@ static void note_call(Fixed *f, IrInst *inst) {
   case RT_ARRAY_LENGTH: find_sized(f, inst->operands[0], inst->operands[1]); break;
   case RT_ARRAY_READ: note_element(f, inst, false); break;
   case RT_ARRAY_AT: note_element(f, inst, true); break;
-  case RT_NATIVE: f->gives_up = true; break; /* an extension does what it likes */
+  case RT_NATIVE: f->gives_up = true; break; /* an extension may do anything */
   default: break;
   }
 }
@@ -143,7 +145,7 @@ static bool is_access(const IrInst *inst) {
   return inst->op == IR_MEM_LOAD || inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;
 }
 
-/* What uses an element's address otherwise may do anything to its array. */
+/* Any use of an element's address other than a plain access may change its array. */
 static void note_use(Fixed *f, IrInst *inst, int operand) {
   int64_t bytes;
   IrInst *element = element_of(inst->operands[operand], &bytes);
@@ -173,7 +175,7 @@ static bool note_inst(void *data, IrInst *inst) {
   return !f->gives_up;
 }
 
-/* -- which arrays stay as they are ------------------------------------------------------------- */
+/* -- which arrays are invariant ---------------------------------------------------------------- */
 
 static bool has(const int32_t *sizes, int count, int32_t size) {
   for (int i = 0; i < count; i++)
@@ -186,7 +188,8 @@ static bool is_fit(const Fixed *f, const Known *known) {
          !has(f->changed.items, f->changed.count, known->size);
 }
 
-/* One that does not changes its elements as any other array does. */
+/* Chooses the invariant arrays. One that is not chosen counts as an unknown array, which may
+ * exclude others; so this iterates to a fixed point. False if none is left. */
 static bool choose(Fixed *f) {
   bool changes = true;
   int count = 0;
@@ -235,14 +238,15 @@ static bool note_setting(void *data, IrInst *inst) {
   return true;
 }
 
-/* What sets the slot, if only one inst does. */
+/* The FRAME_SET of the slot, if there is only one. */
 static IrInst *setting_of(const Fixed *f, int64_t slot) {
   Setting setting = {.slot = slot};
   ir_walk(f->kernel->body, note_setting, &setting);
   return setting.count == 1 ? setting.inst : NULL;
 }
 
-/* Slots of other loops that have the same array serve this one. */
+/* Adds the array to the kernel, or reuses the entry and slots of another loop for the same
+ * array. */
 static int add_array(Fixed *f, const Known *known, IrArray *out) {
   IrInst *set = setting_of(f, known->slot);
   Taken own = {.value = set ? set->operands[0] : NULL, .slot = known->slot};
@@ -268,14 +272,15 @@ static void set_slot(IrBuilder *b, int64_t slot, IrInst *value) {
   ir_emit(b, IR_FRAME_SET, TYPE(NONE), 1, &value)->imm = slot;
 }
 
-/* A GPU's tasks have elements elsewhere: the host region asks where, and says what for. */
+/* The address of the elements. On a GPU it may be that of a copy, so the host region obtains it for
+ * the intended use. */
 static IrInst *begin_of(Fixed *f, IrBuilder *b, Known *known, IrInst *array, IrInst *size) {
   if (!f->for_cuda) return call(b, RT_ARRAY_READ, 3, (IrInst *[]){array, wide(b, 0), size});
   known->use = number(b, known->is_written ? RT_ARRAY_TASKS_WRITE : RT_ARRAY_TASKS_READ);
   return call(b, RT_ARRAY_TO_TASKS, 2, (IrInst *[]){array, known->use});
 }
 
-/* Its address and extents, as slots of the frame; returns whether the extents fit. */
+/* Sets slots of the frame to the array's address and extents; returns whether the extents fit. */
 static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
   IrInst *array = handle(b, known);
   IrInst *size = number(b, known->size);
@@ -298,7 +303,7 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
   return fit;
 }
 
-/* The arrays of the launch, which are not counted, that the loop touches. */
+/* The arrays of the launch, which are not counted, that the loop accesses. */
 typedef struct Blocks { const IrKernel *kernel; bool *has, *is_written; bool has_strides; } Blocks;
 
 static bool note_block(void *data, IrInst *inst) {
@@ -335,7 +340,7 @@ static IrInst *is_beside(Fixed *f, IrBuilder *b, const Known *known, int number)
   return call(b, RT_ARRAY_BESIDE, 3, (IrInst *[]){handle(b, known), address, bytes});
 }
 
-/* What makes the loop right. */
+/* The condition under which the optimised loop is correct. */
 static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
   IrInst *fit = NULL;
   int arrays = f->kernel->arrays.count;
@@ -356,8 +361,8 @@ static IrInst *take_all(Fixed *f, IrBuilder *b, const Blocks *blocks) {
   return fit;
 }
 
-/* The loop as it is, beside: it seldom runs, so it is told of as little, and compiled as fast, as
- * can be. */
+/* Keeps the original loop as a fallback. It rarely runs, so it is compiled cheaply and without
+ * notes. */
 static int keep_general(Fixed *f) {
   IrTask *copy = scratch_new(f->kernel->scratch, IrTask);
   IrInst **map = scratch_array(f->scratch, IrInst *, f->kernel->next_id);
@@ -382,7 +387,7 @@ static Known *fixed_one(Fixed *f, const IrInst *array) {
   return NULL;
 }
 
-/* Does `inst` find or access the element that the condition asks for? */
+/* Does `inst` find or access the element that the condition tests? */
 static bool is_of(const IrInst *inst, const IrInst *condition) {
   int64_t bytes;
   if (is_access(inst)) inst = element_of(inst->operands[0], &bytes);
@@ -390,7 +395,7 @@ static bool is_of(const IrInst *inst, const IrInst *condition) {
          inst->operands[1] == condition->operands[1];
 }
 
-/* `if` it has the element, whose arm does nothing but write it: each place is looked at anyway. */
+/* Is the IF a bounds check around a mere write of that element? A place is checked anyway. */
 static bool is_plain_write(const IrInst *branch) {
   for (const IrInst *inst = branch->regions[0]->first; inst; inst = inst->next)
     if (!is_of(inst, branch->operands[0]) && !(ir_effects(inst) & IR_PURE)) return false;
@@ -399,7 +404,7 @@ static bool is_plain_write(const IrInst *branch) {
   return true;
 }
 
-/* The line of what is written outside is that of the write. */
+/* The line of the write, for writes outside the shape. */
 static int32_t outside_line(const IrInst *branch) {
   for (const IrInst *inst = branch->regions[1]->first; inst; inst = inst->next)
     if (inst->op == IR_CALL) return (int32_t)inst->operands[0]->imm;
@@ -425,7 +430,7 @@ static void flatten(Fixed *f, IrInst *branch) {
   ir_delete(branch);
 }
 
-/* Indices of 32 bits were widened for the call. */
+/* The index in 32 bits if it was only widened for the call. */
 static IrInst *narrow(IrBuilder *b, IrInst *index) {
   int64_t value;
   if (index->op == IR_CONVERT && type_is(index->operands[0]->type, TYPE_I32))
@@ -494,7 +499,7 @@ static void become_number(Fixed *f, IrInst *inst) {
   rewrite_become(f->kernel, inst, IR_ADD, 2, (IrInst *[]){value, wide(&b, 0)});
 }
 
-/* Of elements and their numbers, which nobody asks for any more: elements first. */
+/* Removes calls that are no longer used: first those that find elements, then their indices. */
 static void drop_calls(Fixed *f) {
   rewrite_drop_dead(f->task->body);
   for (int pass = 0; pass < 2; pass++)
@@ -508,7 +513,7 @@ static void drop_calls(Fixed *f) {
     }
 }
 
-/* -- loops that end with an array -------------------------------------------------------------- */
+/* -- loops over all elements of an array ------------------------------------------------------- */
 
 static bool is_handle(const Fixed *f, const Known *known, const IrInst *array) {
   if (known->slot < f->kernel->args.count) return array->op == IR_ARG && array->imm == known->slot;
@@ -516,7 +521,7 @@ static bool is_handle(const Fixed *f, const Known *known, const IrInst *array) {
   return set && set->operands[0] == array;
 }
 
-/* What may make an array grow or shrink. */
+/* May the inst make an array grow or shrink? */
 static bool resizes(const IrInst *inst) {
   return ir_is_call(inst, RT_ARRAY_APPEND) || ir_is_call(inst, RT_ARRAY_POP) ||
          ir_is_call(inst, RT_ARRAY_CLEAR) || ir_is_call(inst, RT_NATIVE);
@@ -536,7 +541,7 @@ static bool resizes_nowhere(const IrKernel *kernel) {
   return is_so;
 }
 
-/* Is a length that was asked for there still that of its array where the loop begins? */
+/* Is the length that the inst read still the array's length where the loop begins? */
 static bool is_length_now(const Fixed *f, const IrInst *length, const IrInst *run) {
   if (resizes_nowhere(f->kernel)) return true;
   if (length->region != run->region) return false;
@@ -546,7 +551,7 @@ static bool is_length_now(const Fixed *f, const IrInst *length, const IrInst *ru
   return length == run;
 }
 
-/* The slot of the extent that the value is, an i64 of an i32; -1: it is none. */
+/* The slot of the extent that the value (an i64 converted from i32) equals; -1 if none. */
 static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
   int64_t axis = 0;
   for (int i = 0; i < 2; i++) {
@@ -566,7 +571,8 @@ static int extent_slot(const Fixed *f, const IrInst *value, const IrInst *run) {
   return -1;
 }
 
-/* `for i in rg.range(#a)`: the end is set to the extent's slot, so that others see what it is. */
+/* For `for i in rg.range(#a)`: reads the range's end from the extent's slot, so that later passes
+ * see that they are equal. */
 static void name_ends(Fixed *f, IrBuilder *b) {
   for (int k = 0; k < f->task->axis_count && f->task->kind == TASK_RANGE; k++) {
     IrInst *set = setting_of(f, f->task->bounds + 2 * k + 1);
@@ -614,7 +620,7 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int 
   if (!blocks.has_strides) fix(&f, &blocks);
 }
 
-/* -- the host region beside a GPU -------------------------------------------------------------- */
+/* -- the host region of a GPU kernel ----------------------------------------------------------- */
 
 static int host_use(const IrInst *inst) {
   switch (inst->op == IR_CALL ? inst->entry : RT_ARRAY_NEW) {
@@ -640,7 +646,7 @@ bool pass_fixed(PassContext *ctx, IrKernel *kernel, Error *err) {
   AllTaken taken = {0};
   int count = kernel->tasks.count;
   for (int i = 0; i < count; i++) visit_task(ctx, kernel, &taken, i);
-  /* functions are those of tasks, too, where the call does nothing */
+  /* tasks may call the same functions; there rt_array_to_host does nothing */
   if (ctx->for_cuda) ir_walk_called(kernel, kernel->body, show_to_host, kernel);
   return true;
 }

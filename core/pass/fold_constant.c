@@ -1,4 +1,5 @@
-/* fold_constant.c - arithmetic over constants, to the bit what op.def's rows say and codegen emits.
+/* fold_constant.c - evaluates ops over constants, bit for bit as op.def says and codegen emits
+ * them.
  * Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles and
  * rounded once to their type: for + - * / and sqrt of f16 and f32 that equals computing in the type
  * itself, since a double has more than twice their digits. */
@@ -127,7 +128,7 @@ static bool fold_float(const IrInst *inst, int64_t *imm) {
   case IR_SQRT: value = sqrt(a); break;
   default: return false;
   }
-  /* the sign of a new NaN depends on the machine */
+  /* the sign of a NaN that the op itself makes depends on the machine */
   if (isnan(value) && !isnan(a) && !isnan(b)) return false;
   *imm = ir_float_bits(ir_round_float(inst->type, value));
   return true;
@@ -210,7 +211,7 @@ static double bits_to_float(Type to, int64_t bits) {
   return type_is(to, TYPE_F64) ? value : (double)single;
 }
 
-/* Not of a NaN, whose bits a constant does not keep. */
+/* Does not fold a NaN, whose bits a constant does not preserve. */
 static bool fold_bitcast(const IrInst *inst, int64_t *imm) {
   const IrInst *from = inst->operands[0];
   bool is_float = type_is_float(from->type);

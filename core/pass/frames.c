@@ -1,19 +1,19 @@
-/* frames.c - what tasks one after the other find in the frame comes there before the first of them,
- * for a GPU: each change of the frame between two tasks would be a launch of its own.
+/* frames.c - frame-store hoisting, for a GPU: sets the frame slots of consecutive tasks before the
+ * first of them, since each change of the frame between two tasks would be a launch of its own.
  *
  *   run 0;  %n = const 100;  frame.set 4 %n;  run 1   =>   %n = ..;  frame.set 4 %n;  run 0;  run 1
  *
- * What moves are values that no task can change, and slots that the tasks passed on the way do not
- * name. */
+ * Values may move if no task can change them, and stores to slots if the tasks that they pass do
+ * not name the slot. */
 #include "pass/pass.h"
 
 typedef struct Frames {
   PassContext *ctx;
   IrKernel *kernel;
-  IrInst *first;    /* the run before which all goes; NULL: none since the last other effect */
-  VEC(int32_t) runs; /* it and those that followed */
-  bool *stays;      /* by inst id: it is behind `first` */
-  bool *is_set;     /* by slot: so is one that sets it */
+  IrInst *first;    /* the RUN to move before; NULL: none since the last other effect */
+  VEC(int32_t) runs; /* tasks of `first` and of the RUNs after it */
+  bool *stays;      /* by inst id: it stays after `first` */
+  bool *is_set;     /* by slot: a FRAME_SET of it stays after `first` */
 } Frames;
 
 /* -- which slots a task names ------------------------------------------------------------------ */
@@ -48,7 +48,7 @@ static bool is_named(const Frames *f, int64_t slot) {
 
 /* -- moving ------------------------------------------------------------------------------------ */
 
-/* No variable is set, and nothing is read that a task has computed. */
+/* Is the inst a value that neither sets a variable nor reads a result of a task? */
 static bool is_value(const IrInst *inst) {
   return inst->op == IR_GET || (ir_effects(inst) & IR_PURE);
 }

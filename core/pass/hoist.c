@@ -1,13 +1,13 @@
-/* hoist.c - reads whose place is the same in all turns of a nest go before it.
+/* hoist.c - hoists reads whose place is the same in all iterations of a nest.
  *
  *   for 0, 2, 1 (%a) {                        %v = load place f0 %p
  *     %v = load place f0 %p              =>   for 0, 2, 1 (%a) {
  *     update add (place f1 %q + %a), %v         update add (place f1 %q + %a), %v
  *   }                                         }
  *
- * LLVM does so in scalar code. Here it is done before a nest gets versions, each of which would
- * read for itself, in lanes under a mask. Not what the nest writes, nor where something in it may
- * be a lock, or takes cells away. */
+ * LLVM does this in scalar code. Here it happens before a nest gets several versions, each of which
+ * would read for itself, and under a mask in lanes. Fields that the nest writes stay, and nothing
+ * moves if the nest may contain a lock or deactivates cells. */
 #include "pass/hoist.h"
 
 #include "pass/rewrite.h"
@@ -28,7 +28,7 @@ static bool is_within(const Hoist *h, const IrInst *inst) {
   return false;
 }
 
-/* Could it be computed before the nest? */
+/* Can the inst be computed before the nest? */
 static bool can_leave(const Hoist *h, const IrInst *inst, int depth) {
   if (inst->op == IR_PARAM) {
     const IrInst *loop = inst->region ? inst->region->owner : NULL;
@@ -48,7 +48,7 @@ static void leave(const Hoist *h, IrInst *inst) {
   ir_insert_before(h->nest, inst);
 }
 
-/* Does it leave the field's elements as they are? */
+/* Does the inst preserve the field's elements? */
 static bool keeps(void *data, IrInst *inst) {
   const Hoist *h = data;
   if (inst->op == IR_RMW || inst->op == IR_CAS) return false;

@@ -1,6 +1,6 @@
 /* kind_bitmasked.c - the `bitmasked` SNode: dense cells with a bit each. An inactive cell is zero,
- * so reads ignore the bit; a write sets it on its way, and again after its store if other
- * iterations may clear it (places.c). Loops over cells go by the words of bits: words.c. */
+ * so reads ignore the bit; a write sets it on its walk, and once more after its store if other
+ * iterations may clear it (places.c). Loops over cells go word by word: words.c. */
 #include "pass/places.h"
 #include "pass/words.h"
 
@@ -28,7 +28,7 @@ static int name(Address *a, const SNodeStep *step, IrInst **operands) {
   return 2;
 }
 
-/* Adjacent cells: inside the shape, since the loop is. */
+/* The cells need no bounds check, since the loop stays inside the shape. */
 static void lower_active_bits(Lower *l, IrInst *inst) {
   IrBuilder b = rewrite_before(l->kernel, inst);
   const IrLevel *level = &l->kernel->levels.items[inst->level];

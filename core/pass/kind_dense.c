@@ -1,5 +1,5 @@
-/* kind_dense.c - the `dense` SNode, and the root: every cell is there, in runs. A list's chunk is
- * dense too, once it is reached. Where no sparse level is above, all cells are always active. */
+/* kind_dense.c - the `dense` SNode, and the root: all cells exist, contiguous in memory. A list's
+ * chunk, once reached, is dense, too. If no sparse level is above, all cells are always active. */
 #include "pass/kind.h"
 
 /* A level without axes has one cell. */

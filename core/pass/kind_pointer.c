@@ -24,8 +24,8 @@ static void open_if_active(Nest *nest, const SNode *pointer, const SNode *cells,
   nest_if(nest, nest_is_active(nest, pointer, coordinates));
 }
 
-/* Along the last of the pointer's axes the loop goes node by node and asks once per node whether it
- * is there; the axes before it run over the whole shape. */
+/* Along the last of the pointer's axes the loop goes node by node and tests once per node whether
+ * it exists; the axes before it run over the whole shape. */
 static void nest_nodes(Nest *nest, const SNode *pointer, const SNode *cells, IrInst **indices) {
   int split_axis = pointer->level_axes[pointer->rank - 1];
   for (int i = 0; i < cells->rank; i++) {

@@ -1,12 +1,13 @@
 /* lanes_guess.c - see lanes_guess.h.
  *
- *     bounds                        turns
- *     constants                     those
- *     values of the launch          LONG: extents, as a rule
- *     last <= begin + a constant    that and one: `max(i - 1, 0), min(i + 1, n - 1)`
+ *     bounds                        trip count
+ *     constants                     known
+ *     values of the launch          LONG: usually extents
+ *     last <= begin + a constant    that constant plus 1: `max(i - 1, 0), min(i + 1, n - 1)`
  *     anything else, `while`        SHORT: neighbours in a cell, pixels of a triangle
  *
- * An `if` runs one arm of two; of our own checks of indices, nearly always the first. */
+ * The two arms of an `if` are equally likely; for bounds checks that passes add, the first arm is
+ * almost certain. */
 #include "pass/lanes_guess.h"
 
 #include "ir/facts.h"
@@ -14,9 +15,9 @@
 
 static const double LONG = 64, SHORT = 5, SELDOM = 1.0 / 64;
 
-enum { DEEPEST = 6, FEW = 8 /* operations that LLVM does at once rather than jump over */ };
+enum { DEEPEST = 6, FEW = 8 /* operations that LLVM executes rather than branch around */ };
 
-/* -- turns ------------------------------------------------------------------------------------- */
+/* -- trip counts ------------------------------------------------------------------------------- */
 
 int64_t lanes_turns(const IrInst *loop) {
   int64_t begin, last;
@@ -27,7 +28,7 @@ int64_t lanes_turns(const IrInst *loop) {
   return after_first < INT32_MAX ? (int64_t)after_first + 1 : INT32_MAX;
 }
 
-/* high <= low + *by, unless something wraps. */
+/* Is high <= low + *by, unless something wraps? */
 static bool is_near(const IrInst *low, const IrInst *high, int64_t *by, int depth) {
   int64_t above, below;
   const IrInst *top = facts_split_constant(high, &above),
@@ -61,7 +62,7 @@ TurnGuess lanes_guess_turns(const IrInst *loop) {
 
 /* -- arms -------------------------------------------------------------------------------------- */
 
-/* `u32(index) < extent`, and several of them: checks that passes add. */
+/* Is it a bounds check that passes add: `u32(index) < extent`, or several of them? */
 static bool is_check(const IrInst *condition) {
   if (condition->op == IR_BAND)
     return is_check(condition->operands[0]) && is_check(condition->operands[1]);

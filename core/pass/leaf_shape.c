@@ -1,4 +1,4 @@
-/* leaf_shape.c - see leaf_shape.h. Reads only declarations; knows nothing of a kernel's insts. */
+/* leaf_shape.c - see leaf_shape.h. Depends only on the trees' declarations, not on insts. */
 #include "pass/leaf_shape.h"
 
 #include "snode/path.h"
@@ -27,7 +27,7 @@ bool leaf_shape_of_task(const IrKernel *kernel, const IrTask *task, LeafShape *s
                        kernel->levels.items[task->cells_level].node, shape);
 }
 
-/* Do nodes of `level` have cells of `node` where a leaf has its cells? */
+/* Do nodes of `level` have cells of `node` at the same indices at which a leaf has its cells? */
 static bool divides_alike(const LeafShape *shape, const SNode *level, const SNode *node) {
   if (node->rank != shape->cells->rank) return false;
   for (int k = 0; k < node->rank; k++) {
@@ -67,8 +67,8 @@ bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node) {
   return digit->axis == row && digit->size == shape->extent[shape->axis_count - 1];
 }
 
-/* Bytes between cells of one container along an axis, where they are `stride` apart; 0: it does not
- * divide it. */
+/* Bytes between adjacent cells of one container along an axis, if cells have `stride` bytes; 0 if
+ * the container does not divide the axis. */
 static int64_t step_within(const SNodeStep *step, uint64_t stride, int axis) {
   int64_t bytes = (int64_t)stride;
   for (int k = step->digit_count - 1; k >= 0; bytes *= step->digits[k].size, k--)

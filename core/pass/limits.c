@@ -3,7 +3,7 @@
 
 #include "pass/address.h"
 
-typedef struct Slot { /* of the frame; `same`: it is set to what this other slot has */
+typedef struct Slot { /* of the frame; `same`: the slot whose value it is set to */
   int sets;
   bool is_constant;
   int64_t value;
@@ -31,7 +31,7 @@ static bool note_slot(void *data, IrInst *inst) {
   return true;
 }
 
-/* Slots that the host region sets only once, to a constant. */
+/* Sets limits from slots that the host region sets only once, to a constant. */
 static void limit_by_frame(const IrKernel *kernel, const IrTask *task, Limits *limits) {
   Bounds bounds = {.first = task->bounds, .count = 2 * task->axis_count};
   ir_walk(kernel->body, note_slot, &bounds);

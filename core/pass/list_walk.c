@@ -1,15 +1,16 @@
-/* list_walk.c - a serial loop along a list looks each of its chunks up once.
+/* list_walk.c - makes a serial loop along a list look up each chunk of the list once.
  *
  *   for %k = 0, .. { load place f0 %i, %k }  =>  for %k = 0, .. {
  *                                                  if %k % chunk == 0 { set %node, look-up }
  *                                                  mem.load %node + %k % chunk
  *                                                }
  *
- * The look-up stands at the body's begin, so every turn has its chunk's node, whatever else the
- * body does; in lanes one test serves all, as all lanes count from 0. Outside the shape %node is
- * the ambient, so the load itself needs no test; the look-up asks for itself, as what proves a
- * place inside may be a branch of the body. Only where the task changes no list of the SNode: then
- * a chunk that was looked up stays what it was. Not where turns may run side by side. */
+ * The look-up is at the begin of the body, so every iteration has its chunk's node, whatever else
+ * the body does; in lanes one test serves all, since all lanes count from 0. Outside the shape
+ * %node is the ambient, so the load itself needs no test; the look-up has a test of its own, since
+ * the branch that proves the place inside may be further down. This requires that the task changes
+ * no list of the SNode, so that looked-up chunks stay valid, and that the loop's iterations run in
+ * order. */
 #include "pass/places.h"
 
 enum { LEAST_CHUNK = 4 };
@@ -28,7 +29,7 @@ static bool counts_from_zero(const IrInst *loop) {
 
 static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 
-/* Along the list by the loop's own index, of a list that is one for all turns? */
+/* Does the access go along a list by the loop's own index, and is the list loop-invariant? */
 static bool goes_along(Lower *l, const IrInst *loop, const IrInst *access) {
   const IrInst *place = access->op == IR_LOAD ? access->operands[0] : NULL;
   if (!place || place->op != IR_PLACE || place->here) return false;
@@ -50,7 +51,7 @@ static bool is_same_list(const Lower *l, const IrInst *a, const IrInst *b) {
 
 /* -- the look-up ------------------------------------------------------------------------------- */
 
-/* Constants may stand in the loop. */
+/* Copies constants, since they may be defined inside the loop, after the look-up. */
 static void copy_indices(IrBuilder *b, const IrInst *place, IrInst **indices) {
   for (int k = 0; k < place->operand_count; k++) {
     IrInst *index = place->operands[k];
@@ -87,7 +88,7 @@ static IrInst *begin_walk(Lower *l, IrInst *loop, const IrInst *place) {
   return node;
 }
 
-/* -- which of them ----------------------------------------------------------------------------- */
+/* -- finding accesses -------------------------------------------------------------------------- */
 
 typedef struct Found {
   Lower *l;

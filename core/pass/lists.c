@@ -1,22 +1,22 @@
-/* lists.c - what a body does to lists of dynamic SNodes as a whole decides how its ops run.
+/* lists.c - chooses how ops on lists of dynamic SNodes run, from all that a body does to the lists.
  *
- *   locks    it both removes and adds elements, or pops and empties: each op holds the list's lock
- *            (kind_dynamic.c), unless only one iteration changes that list (`plain`)
- *   waits    append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
- *            It appends, and neither reads the lists nor changes them in another way, and nobody
- *            uses the slot. That holds of every append to the level, as elements of one iteration
- *            keep their order. Then nobody can tell when elements are appended before the task's
- *            end, so a worker collects them first.
+ *   locks    The body both removes and adds elements, or pops and empties: each op holds the list's
+ *            lock (kind_dynamic.c), unless only one iteration changes that list (`plain`).
+ *   buffers  append l0 %i, %v     =>   %row = call rt_dynamic_stage; mem.store %row, %v
+ *            The body appends, neither reads the lists nor changes them in another way, and does
+ *            not use the slots. This must hold for every append to the level, since elements of one
+ *            iteration keep their order. Then the time of an append before the task's end cannot be
+ *            observed, so a worker buffers the elements.
  *
- * Many in a row that are to one list are staged: the list is that of all iterations, or of all
- * those of the innermost serial loop around (llvm_bc/node_dynamic.c). Others go into the worker's
- * log, which is appended after the task; where there is one worker alone, they are appended at once
- * (node_dynamic_log.c): the code has both. */
+ * Appends are staged if many consecutive ones are to one list: the same for all iterations, or for
+ * all those of the innermost enclosing serial loop (llvm_bc/node_dynamic.c). Other appends go into
+ * the worker's log, which is appended after the task; with a single worker they are appended at
+ * once (node_dynamic_log.c): the code has both versions. */
 #include "pass/places.h"
 
 enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16,
        SHARES = 32 /* iterations may change the same list */, DECIDED = 64 };
-enum { WAY_SHIFT = 7 }; /* from there on, a ListWay */
+enum { WAY_SHIFT = 7 }; /* from this bit on, a ListWay */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
   intptr_t before = (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
@@ -27,7 +27,7 @@ static intptr_t noted(Lower *l, const SNode *node) {
   return (intptr_t)map_find_int(&l->lists, (uintptr_t)node);
 }
 
-/* Lists above the node, and its own. */
+/* Notes a read of the lists at and above the node. */
 static void note_look(Lower *l, const SNode *node) {
   for (; node; node = node->parent)
     if (snode_has_lists(node)) note(l, node, LOOKS);
@@ -36,7 +36,7 @@ static void note_look(Lower *l, const SNode *node) {
 static void note_call(Lower *l, const EffectCall *call) {
   if (call->changes & EFFECT_POPS) note(l, call->node, TAKES);
   if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
-  /* lists below it, too, and those are any iteration's */
+  /* it also empties lists below the cell, which any iteration may use */
   if (call->changes & EFFECT_DEACTIVATES)
     note(l, snode_root(call->node->tree),
          snode_has_lists(call->node) ? EMPTIES : EMPTIES | SHARES);
@@ -56,7 +56,8 @@ void lists_survey(Lower *l, const Effects *effects) {
   }
 }
 
-/* Those that pop compete for the length alone, and those that empty a list go towards its front. */
+/* Ops of only one kind need no lock: pops compete only for the length, and clears all work towards
+ * the front of the list. */
 bool lists_lock(Lower *l, const SNode *dynamic) {
   intptr_t done = noted(l, dynamic) | noted(l, snode_root(dynamic->tree));
   intptr_t changes = done & (TAKES | GIVES | EMPTIES);
@@ -77,7 +78,7 @@ bool lists_change(Lower *l, const SNode *dynamic) {
   return (noted(l, dynamic) | noted(l, snode_root(dynamic->tree))) & (TAKES | GIVES | EMPTIES);
 }
 
-/* -- waiting ----------------------------------------------------------------------------------- */
+/* -- buffered appends -------------------------------------------------------------------------- */
 
 static bool is_param(const IrInst *inst, const IrRegion *body) {
   for (int k = 0; k < body->params.count; k++)
@@ -125,7 +126,7 @@ static bool add_append(void *data, IrInst *inst) {
   return a->way != LIST_AT_ONCE;
 }
 
-/* Found at the first append, when none is lowered yet. */
+/* Called at the first append, when no append has been lowered yet. */
 static ListWay way_of_all(Lower *l, const SNode *node) {
   IrRegion *bodies[] = {l->task->body, l->task->interior};
   Appends a = {.kernel = l->kernel, .node = node, .way = LIST_STAGED};

@@ -1,16 +1,17 @@
-/* loads.c - an element that an iteration has read, and not written since, is not read again.
+/* loads.c - redundant load elimination: an iteration does not read an element again that it has
+ * read and not written since.
  *
  *   %a = mem.load alias=1 %p          %a = mem.load alias=1 %p
  *   mem.update alias=2 add %q, %a     mem.update alias=2 add %q, %a
  *   %b = mem.load alias=1 %p     =>
  *   mem.update alias=2 add %r, %b     mem.update alias=2 add %r, %a
  *
- * What other iterations write meanwhile is unspecified, so a number that is read once more may be
- * the old one; not across an atomic operation with a result, which may be a lock. A load is known
- * in its region, from its position on, and in nested regions; a loop forgets beforehand what its
- * body may change. LLVM does as much for scalar code, but not where lanes access memory by masks,
- * and updates with nothing but values between them are done together there. Of ranges alone;
- * equal addresses are one inst, thanks to `fold`. */
+ * It is unspecified when writes of other iterations become visible, so the second read may return
+ * the old value; but not across an atomic op with a result, which may be a lock. A load is
+ * available in its region, from its position on, and in nested regions; a loop first invalidates
+ * the loads that its body may change. LLVM does the same for scalar code, but not for masked
+ * accesses in lanes, where removing loads also brings updates together. Applies to ranges only;
+ * thanks to `fold`, equal addresses are one inst. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -22,7 +23,7 @@ typedef struct Loads {
   int count;
 } Loads;
 
-/* -- what is forgotten ------------------------------------------------------------------------- */
+/* -- invalidation ------------------------------------------------------------------------------ */
 
 static bool is_write(const IrInst *inst) {
   return inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE;

@@ -1,14 +1,15 @@
-/* locks.c - writes to elements of arrays to which other iterations may append: growing moves
- * the elements, and a write to where they were would be lost.
+/* locks.c - locks writes to elements of arrays to which other iterations may append: growing moves
+ * the elements, so a write to their old address would be lost.
  *
  *     %p = call rt_array_at %a ..        call rt_array_lock %a
  *     mem.store %p ..                    %p = call rt_array_at %a ..
  *                                        mem.store %p ..
  *                                        call rt_array_unlock %a
  *
- * An append holds the lock while it grows (array_slow.c). Which arrays are one is not known: so all
- * those with elements of one size, in the loops of a kernel that append to such, but for arrays
- * that an iteration alone knows. Readers need no lock: what was moved stays until the loop ends.
+ * An append holds the lock while the array grows (array_slow.c). The pass cannot know which arrays
+ * are the same, so it locks all arrays whose elements have the size of an appended one, except
+ * arrays that only one iteration can reach. Readers need no lock: the old elements stay in memory
+ * until the loop ends.
  *
  * needs: tasks     keeps: all else */
 #include "pass/pass.h"
@@ -38,7 +39,7 @@ static bool note_append(void *data, IrInst *inst) {
   return true;
 }
 
-/* An append's own element is written while it is locked. */
+/* Records elements that are written, except an append's own, which is written under the lock. */
 static bool note_place(void *data, IrInst *inst) {
   Locks *l = data;
   if (ir_is_call(inst, RT_ARRAY_AT) && !is_append(inst->operands[1]) &&
@@ -59,7 +60,7 @@ static void call(const Locks *l, RtEntry entry, IrInst *before, IrInst *place) {
   ir_call(&b, entry, 0, 0, 1, &place->operands[0]);
 }
 
-/* What uses the place is in its region, as it is lowered. */
+/* Locks from the place to its last use; lowering puts all uses into the region of the place. */
 static void lock(const Locks *l, IrInst *place) {
   IrInst *last = place;
   for (IrInst *inst = place->next; inst; inst = inst->next)

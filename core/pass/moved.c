@@ -1,6 +1,7 @@
-/* moved.c - see moved.h. The sum is computed in 32 bits, where it may wrap on the way: inside the
- * interior, the sum of plain integers is an index, which has the same bits. So it is written in 64
- * bits there, for LLVM and lanes to see how addresses follow the parameter. */
+/* moved.c - see moved.h. The sum is computed in 32 bits, so intermediate results may wrap; but
+ * inside the interior the mathematical sum is a valid index, which has the same bits. So the sum is
+ * rewritten in 64 bits there, where LLVM and lanes see that addresses are linear in the
+ * parameter. */
 #include "pass/moved.h"
 
 #include "ir/facts.h"
@@ -40,7 +41,7 @@ bool moved_read(const IrRegion *body, const IndexRange *index, Moved *moved) {
   return false;
 }
 
-/* `number` minus how far the index is moved. */
+/* `number` minus the distance by which the index is moved. */
 static IrInst *before_move(IrBuilder *b, const Moved *moved, IrInst *number) {
   return ir_binary(b, moved->subtracts ? IR_ADD : IR_SUB, number, guards_value(b, moved->by));
 }

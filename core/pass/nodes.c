@@ -1,11 +1,12 @@
-/* nodes.c - in a loop over nodes, elements in the visited node are found by its cursor.
+/* nodes.c - in a loop over nodes, accesses elements of the visited node through its cursor.
  *
  *   task = nodes l0 (%i) {                              (l0 is block, f1 is in dense 8 below it)
  *     load place f0 %i                                  =>      load place f0 here %i
  *     for 0, 7 (%a) { load place f1 8 * %i + %a }       .. load place f1 here 8 * %i + %a ..
  *
- * The node exists until the loop ends, so nothing is checked or looked up: `places` gives the body
- * a last parameter, the node's cursor. That holds in trees in which the body deactivates nothing.
+ * The node exists until the loop ends, so nothing needs a check or a look-up: `places` gives the
+ * body a last parameter, the node's cursor. This holds in trees in which the body deactivates
+ * nothing.
  * Sets PLACE.here, PLACE.inside. */
 #include "pass/effects.h"
 
@@ -15,7 +16,7 @@ typedef struct Nodes {
   const SNode *node_level;
 } Nodes;
 
-/* Only dense levels between the node level and the field: every cell is there, in runs. */
+/* Are there only dense levels between the node level and the field, so that every cell exists? */
 static bool lies_in_node(const Nodes *n, const SNode *node) {
   return snode_node_level(node) == n->node_level && !snode_is_masked(node, n->node_level);
 }

@@ -5,9 +5,10 @@
  *       for %local { %i = %ci * 8 + %local
  *         loop { .. along j, among the rows of that group
  *           if is_active node(%ci, %cj) { for %local { the body } } } } }
- * A loop per axis of the nodes, from one group of equal coordinates to the next, then one over a
- * node's cells along the axis; an axis that nodes do not have is counted through. So space without
- * nodes costs nothing, and the order is that of the cells' indices whatever the nodes' sizes are.
+ * For each axis of the nodes, a loop goes from one group of equal coordinates to the next, and
+ * another over a node's cells along the axis; an axis that nodes do not have is a plain loop. So
+ * space without nodes costs nothing, and the order is that of the cells' indices, whatever the
+ * nodes' sizes are.
  * Nodes that were deactivated since the walk began are skipped; bits and ends of lists are tested
  * cell by cell. */
 #include "pass/order.h"
@@ -26,8 +27,8 @@ IrInst *order_make(IrBuilder *host, const IrLevel *level, int depth) {
                  &around);
 }
 
-/* Opens the loop over the groups along an axis of rows *begin to *end, which become those of a
- * group. Returns its coordinate. */
+/* Opens the loop over the groups of rows *begin to *end along an axis; sets both to the bounds of
+ * the current group. Returns the group's coordinate. */
 static IrInst *open_groups(Nest *nest, IrInst *order, int axis, IrInst **begin, IrInst **end) {
   IrInst *next = ir_var(&nest->b, TYPE(I64));
   ir_set(&nest->b, next, *begin);
@@ -50,7 +51,7 @@ static void open_if_active(Nest *nest, const SNode *node, IrInst **indices) {
   nest_if(nest, nest_is_active(nest, node, indices));
 }
 
-/* Bits and lists say it cell by cell. */
+/* Tests each cell, for bitmasked levels and lists. */
 static void ask_each_cell(Nest *nest, const SNode *cells, IrInst *const *indices) {
   const SNode *sparse = snode_sparse_level(cells);
   IrInst *at[SNODE_MAX_AXES];

@@ -1,11 +1,11 @@
-/* periods.c - the remainder of a range's own index, one step away, by the range's end.
+/* periods.c - strength reduction of modulo: (index + steps) % n, in a range that ends at n.
  *
  *   range 0, %n (%i)    (%i + 1) % %n    =>    %i + 1 >= %n ? %i + 1 - %n : %i + 1
  *                       (%i - 1) % %n    =>    %i - 1 < 0 ? %i - 1 + %n : %i - 1
  *
- * A loop that runs has an end above 0, so one step leaves the range by at most one period; if the
- * end is a constant, so do any steps without the whole periods in them: (%i + 1 + %n) % %n. The
- * comparison is one that an interior decides (guards.h), and has a form in lanes. */
+ * A loop that runs has an end above 0, so one step leaves the range by at most one period. If the
+ * end is a constant, so does any number of steps after removing whole periods: (%i + 1 + %n) % %n.
+ * An interior decides the comparison (guards.h), and unlike a division it can be vectorised. */
 #include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"
@@ -16,8 +16,8 @@ typedef struct Search {
   IrInst *range;
 } Search;
 
-/* The range's axis is 0 .. `end`, and `steps` lead at most one period away, but for whole
- * periods. */
+/* Is the range's axis 0 .. `end`, and do `steps` lead at most one period away? Removes whole
+ * periods from *steps. */
 static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t *steps) {
   int64_t first, last;
   if (!ir_is_const(range->operands[2 * axis], &first) || first < 0) return false;
@@ -30,7 +30,7 @@ static bool is_period(const IrInst *range, int axis, const IrInst *end, int64_t 
   return true;
 }
 
-/* `steps`: as many as the operand is from the index, or without whole periods. */
+/* `steps`: the operand's distance from the index, perhaps without whole periods. */
 static void become_choice(IrKernel *kernel, IrInst *inst, const IndexRange *of, int64_t steps) {
   IrBuilder b = rewrite_before(kernel, inst);
   bool is_past = steps > 0;

@@ -1,13 +1,14 @@
-/* race.c - the race lint: stores that are almost updates. Changes nothing; warns.
+/* race.c - the race lint: warns of stores that are almost updates. Changes nothing.
  *
  *     for p in rg.range(n) do m[cell[p]] = 0.5 * (m[cell[p]] + 1) end
  *
- * A store whose value was computed from the same element is a read and a write, between which
- * another iteration may do the same, if it can reach the element. It is assumed to reach it if an
- * index of the loop does not occur in the place, or only through an op that loses information: a
- * load, a division, a rounding, a mask. Through + and * an index is trusted to number elements:
- * `x[i * n + j]`. So the absence of a warning proves nothing, and the search is cut off in a kernel
- * where it costs too much. */
+ * A store whose value was computed from the same element is a read and a write, so another
+ * iteration that reaches the element may write it in between. The lint assumes that another one
+ * does if an index of the loop does not occur in the place, or only through an op that loses
+ * information: a load, a division, a rounding, a mask. Through + and * an index is assumed to
+ * number elements:
+ * `x[i * n + j]`. So the absence of a warning proves nothing. In kernels where the search costs too
+ * much, it is cut off. */
 #include "ir/facts.h"
 #include "pass/effects.h"
 

@@ -1,4 +1,4 @@
-/* rewrite.c - small edits that several passes share. Each is linear in what it is given. */
+/* rewrite.c - small edits that several passes share. Each takes linear time. */
 #include "pass/rewrite.h"
 
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst) {
@@ -64,8 +64,8 @@ void rewrite_operands(IrRegion *root, IrInst *const *with, int count) {
   ir_walk(root, replace_operands, &(Replace){with, count});
 }
 
-/* Users come after what they use, or are nested deeper: going backward, inner regions first, meets
- * users first. */
+/* Users come after their operands, or are nested deeper; so a backward walk that visits inner
+ * regions first visits users first. */
 void rewrite_drop_dead(IrRegion *root) {
   for (IrInst *inst = root->last, *previous; inst; inst = previous) {
     previous = inst->previous;

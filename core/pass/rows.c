@@ -1,5 +1,5 @@
-/* rows.c - how the cells of a row are visited: in vector lanes if the body is straight-line code,
- * and split so that crossing into the neighbouring leaf is known statically.
+/* rows.c - vectorises the rows of a leaf if the body is straight-line code, and splits them so that
+ * each access statically crosses into the neighbouring leaf or does not.
  *
  *   row 0 .. 16, width 8, with reads at -1 and +1:
  *
@@ -7,8 +7,8 @@
  *     [8 .. 16) lanes 8..15: reads at +1 end in the upper leaf        (last)
  *
  *   between them, if there are more cells, one row over the interior, which never leaves its own
- *   leaf. A row of exactly `width` cells is not split, nor one of any other code: the pass `lanes`
- *   may let its cells run side by side.
+ *   leaf. A row of exactly `width` cells is not split; nor is one whose body is not straight-line
+ *   code, which the pass `lanes` may vectorise.
  *
  * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
  * the task does not write (an iteration sees the state before the loop).
@@ -31,7 +31,7 @@ typedef struct Rows {
   const Effects *effects; /* of the task, as it was before this pass */
 } Rows;
 
-/* -- where the cells are ----------------------------------------------------------------------- */
+/* -- the row ----------------------------------------------------------------------------------- */
 
 static void find_row(Rows *r) {
   for (IrInst *inst = r->task->body->first; inst; inst = inst->next) {
@@ -49,7 +49,7 @@ static bool is_steady(const Rows *r, const IrInst *inst) {
   if (ir_effects(inst) & IR_PURE) return true;
   if (inst->op != IR_LOAD || inst->operands[0]->op != IR_PLACE) return false;
   int field = inst->operands[0]->field;
-  /* elements disappear, or are appended */
+  /* effects by which elements disappear or are appended */
   unsigned moves = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS;
   bool is_written = r->effects->fields[field].verbs & EFFECT_WRITES;
   const IrField *of = &r->kernel->fields.items[field];
@@ -69,10 +69,10 @@ static void hoist_from(const Rows *r, IrInst *loop) {
 
 /* -- the width --------------------------------------------------------------------------------- */
 
-typedef struct Reach { /* what the body needs of a row */
+typedef struct Reach { /* the body's demands on a row */
   const Rows *rows;
   int widest;           /* bytes of an element or value */
-  int lower, upper;     /* how far cells are read before and after a cell, on the row's axis */
+  int lower, upper;     /* largest distances of reads before and after a cell, along the row */
   bool has_runs;
 } Reach;
 
@@ -98,8 +98,8 @@ static Reach reach_of(const Rows *r) {
   return reach;
 }
 
-/* The largest power of two of lanes that fits the target's vectors and divides the row; 1: none is
- * worthwhile. */
+/* The largest power of two of lanes that fits the target's vectors and divides the row; 1 if
+ * vectorising does not pay. */
 static int width_of(const Rows *r, const Reach *reach) {
   int extent = r->row->end, width = 1;
   while (width < 64 && 2 * width * reach->widest <= r->ctx->vector_bytes &&
@@ -112,7 +112,7 @@ static void note_scalar(const Rows *r, int32_t line, const char *why) {
   ir_note(r->kernel, line, "rows are not straight vector code: %s", why);
 }
 
-/* Elements that no other iteration writes: through cells, each iteration writes only its own. */
+/* By field: is it accessed only through cells, so that no other iteration writes its elements? */
 static bool *fields_of_cells(const Rows *r) {
   bool *of_cells = scratch_array(r->ctx->scratch, bool, r->kernel->fields.count);
   for (int f = 0; f < r->kernel->fields.count; f++) of_cells[f] = true;
@@ -151,7 +151,8 @@ static bool note_position_use(void *data, IrInst *inst) {
   return true;
 }
 
-/* The row's position as data is a value per lane; in an address it is that of the first lane. */
+/* Where the row's position is used as data, it becomes a value per lane; in addresses it stays that
+ * of the first lane. */
 static void give_lanes(const Rows *r) {
   IrRegion *body = r->row->regions[0];
   IrInst *position = body->params.items[0];

@@ -1,4 +1,4 @@
-/* slots.c - a slot is ensured only once per iteration.
+/* slots.c - removes repeated look-ups that ensure a node: once per iteration suffices.
  *
  *   %n = call rt_slot_ensure %s      %n = call rt_slot_ensure %s
  *   mem.store %n + 0                 mem.store %n + 0
@@ -6,11 +6,12 @@
  *   mem.store %m + 4                 mem.store %n + 4
  *
  * If the body deactivates nothing in the tree, an ensured node exists for the rest of the
- * iteration, so a later look-up finds the same. Look-ups alone are left to LLVM, which knows when
- * nothing in between can change the slot. An inst is known in its region, from its position on, and
- * in nested regions. Equal slots are one inst, thanks to `fold`. Cells of a hash are identified by
- * the parent node and the coordinates. A table look-up is too opaque for LLVM to merge, so if the
- * body activates nothing in the tree, a found cell is not looked up again either. */
+ * iteration, so a later look-up finds the same node. Look-ups that only find are left to LLVM,
+ * which knows when nothing in between can change the slot. A result is available in its region,
+ * from its position on, and in nested regions. Equal slots are one inst, thanks to `fold`. Cells of
+ * a hash are identified by the parent node and the coordinates. A table look-up is too opaque for
+ * LLVM to merge, so if the body activates nothing in the tree, a found cell is not looked up again
+ * either. */
 #include "pass/effects.h"
 #include "pass/rewrite.h"
 
@@ -18,7 +19,7 @@ enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one 
 
 typedef struct Slots {
   IrKernel *kernel;
-  const unsigned *trees; /* what the body may change in each */
+  const unsigned *trees; /* the body's effects on each tree */
   IrInst **ensured;     /* by id of a slot's address: the visible inst that ensured it */
   IrInst **with;        /* by id: its replacement */
   VEC(int) entered;     /* addresses in `ensured`, to be removed when their region ends */
@@ -60,7 +61,7 @@ static void visit_key(Slots *s, IrInst *inst) {
     vec_push(s->kernel->scratch, &s->found, inst);
 }
 
-/* Its result exists until the iteration ends. */
+/* Does the node of its result exist until the iteration ends? */
 static bool stays(const Slots *s, const IrInst *inst) {
   return !(s->trees[inst->tree] & EFFECT_DEACTIVATES);
 }

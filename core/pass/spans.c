@@ -1,24 +1,26 @@
-/* spans.c - serial loops whose elements are inside run without checks.
+/* spans.c - removes bounds checks from serial loops by one check before the loop.
  *
  *   for 0, %n (%k) { load place f0 %i, %k }   =>   if %i and 0 and %n are inside {
  *                                                    for 0, %n (%k) { load place f0 inside .. }
  *                                                  } else { the loop as it was }
  *
- * The bounds of a numeric `for` are known before it runs, so one check there, or a loop cut in
- * three, serves all its turns: window.h. Nests whose cells wait run several rows at once: skew.h.
- * Inner loops first; a loop around one that was copied
- * stays. Of a task that has an interior, that alone is touched: its checked body runs at the rim.
- * Short loops were written out by now. */
+ * The bounds of a numeric `for` are known before it runs, so one check there, or a loop split into
+ * three, serves all its iterations: window.h. Nests with a loop-carried dependence are skewed:
+ * skew.h.
+ * Inner loops come first; a loop around one that was copied stays as it is. In a task that has an
+ * interior, only the interior changes: the checked body runs only at the rim. Short loops have been
+ * unrolled by now. */
 #include "pass/pass.h"
 #include "pass/skew.h"
 
-/* Parallel loops are run from one place each; what stays rolled is a cold copy. */
+/* A RUN must not be copied, since each task is run from one place; a `rolled` loop is a cold
+ * copy. */
 static bool may_copy(void *data, IrInst *inst) {
   (void)data;
   return inst->op != IR_RUN && inst->op != IR_REMEMBER;
 }
 
-/* Iterations of tasks run side by side, or find their elements in leaves. */
+/* Only loops outside tasks are skewed: iterations of tasks run in parallel anyway. */
 static bool may_skew(const WindowPlace *at) { return !at->task; }
 
 /* Did it change a loop in the region? */

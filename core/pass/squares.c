@@ -1,21 +1,23 @@
-/* squares.c - a loop over a grid whose elements lie along different axes goes square by square.
+/* squares.c - loop tiling: runs a loop over a grid square by square if its accesses are contiguous
+ * along different axes.
  *
  *   range a, b, c, d (%i, %j)          =>    range a/16, b/16 + 1, c/16, d/16 + 1 (%I, %J)
  *     y[%i][%j] = x[%j][%i]                    for %i = max(a, 16 %I) .. min(b, 16 %I + 16) - 1
  *                                                for %j = .. : y[%i][%j] = x[%j][%i]
  *
- * Row by row, such a loop reads or writes a cache line for each element; in a square it does so for
- * each sixteenth. Others it would only cut into pieces, so nobody is asked: it is a candidate that
- * launches try (kernel/candidate.def), of loops that have something to gain and whose iterations
- * change nothing but elements of their own, where neither numbers of iterations nor the order of
- * sums show. At once it is done on a CPU where a column's lines cannot stay in its caches until the
- * next column wants them: they meet in few sets, or are on more pages than are remembered. */
+ * Row by row, such a loop touches a new cache line for each element; in a square, only for every
+ * sixteenth. Whether tiling pays is usually unknown, so it is a candidate that tuning tries
+ * (kernel/candidate.def), for loops that may profit, whose iterations change only elements of their
+ * own, and in which neither numbers of iterations nor the order of sums can be observed. On a CPU
+ * it is done at once if the lines of a column cannot stay in the cache until the next column uses
+ * them, because they share few cache sets, or are on more pages than the TLB holds. */
 #include "pass/pass.h"
 #include "pass/ranges.h"
 #include "pass/rewrite.h"
 
 enum { SIDE = 16, LEAST_AXES = 2, MOST_AXES = 3 };
-/* Of most machines' second cache, and of their table of pages. */
+/* Bytes per way and ways of most machines' second-level cache; bytes per page, and pages in their
+ * TLB. */
 enum { WAY = 128 << 10, WAYS = 16, PAGE = 4 << 10, PAGES = 1536, FEW_PLACES = 6 };
 
 /* -- which loops ------------------------------------------------------------------------------- */
@@ -24,8 +26,9 @@ typedef struct Survey {
   const IrKernel *kernel;
   const IrRegion *body;
   bool is_plain;
-  bool runs_along, runs_across; /* the last index of some place is the last axis; another one */
-  bool leaves_caches, has_loop; /* of those across: its columns are too long to stay there */
+  /* some place's last index follows the loop's last axis; some place's follows another axis */
+  bool runs_along, runs_across;
+  bool leaves_caches, has_loop; /* the columns of a place across are too long for the caches */
   int places;
 } Survey;
 
@@ -42,13 +45,13 @@ static int axis_of(const Survey *survey, const IrInst *index) {
   return range.known && range.base ? ranges_param(survey->body, range.base) : -1;
 }
 
-/* Do so many lines, so many bytes apart, drive each other out? */
+/* Do `lines` cache lines, `apart` bytes apart, evict each other? */
 static bool is_too_long(uint64_t lines, uint64_t apart) {
   uint64_t even = apart & -apart, sets_ways = (uint64_t)WAY / (even < WAY ? even : WAY) * WAYS;
   return lines > sets_ways || (apart >= PAGE && lines > PAGES);
 }
 
-/* A place that goes along another axis than its last one while the loop's last index counts. */
+/* Does the loop's last index run along a column of the place, and are such columns too long? */
 static bool has_long_columns(const Survey *survey, const IrInst *place) {
   const IrField *field = &survey->kernel->fields.items[place->field];
   const SNode *node = field->node;
@@ -113,7 +116,7 @@ static bool visit(void *data, IrInst *inst) {
 
 /* -- squares ----------------------------------------------------------------------------------- */
 
-/* Of an axis begin .. end: numbers of squares; none if it is empty. No sum leaves its type. */
+/* The range of squares for an axis begin .. end, empty if the axis is. No sum overflows. */
 static void count_squares(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[2]) {
   IrInst *side = ir_const_int(b, begin->type, SIDE), *one = ir_const_int(b, begin->type, 1);
   IrInst *past = ir_binary(b, IR_ADD, ir_binary(b, IR_FLOORDIV, end, side), one);
@@ -121,7 +124,7 @@ static void count_squares(IrBuilder *b, IrInst *begin, IrInst *end, IrInst *out[
   out[1] = ir_select(b, ir_binary(b, IR_LT, begin, end), past, out[0]);
 }
 
-/* The loop over one axis of a square; its index. */
+/* Opens the loop over one axis of a square; returns its index. */
 static IrInst *open_axis(IrBuilder *b, IrInst *square, IrInst *begin, IrInst *end) {
   Type type = begin->type;
   IrInst *one = ir_const_int(b, type, 1);

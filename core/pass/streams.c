@@ -1,25 +1,26 @@
-/* streams.c - see streams.h. A store through the caches first reads the line that it is going to
- * write, and what it leaves there drives out what others would use. Whole vectors that fill lines
- * need neither, if nobody reads what they write before it would have left the caches anyway. That
- * depends on how large the loop is, which code generation asks when it begins; here are found
+/* streams.c - see streams.h. An ordinary store first reads the cache line that it writes, and
+ * evicts other data from the caches. Non-temporal stores of whole lines avoid both, which pays if
+ * nothing reads the lines before they would have left the caches anyway. That depends on the size
+ * of the loop, which the generated code tests when the loop begins; this file finds
  *
- *     stores that every iteration does, of neighbours, or of whole `aos` cells,
- *     in dense fields that are larger than the caches of most machines, and in arrays,
- *     of which the body reads nothing: its lines are there already.
+ *     stores that every iteration executes, of adjacent elements or of whole `aos` cells,
+ *     to dense fields that are larger than the caches of most machines, or to arrays,
+ *     if the body does not read the field: its lines would be in the caches already.
  *
- * Lines are written in parts where vectors are shorter, which machines collect for a few streams at
+ * Shorter vectors write a line in parts; machines can combine parts for only a few destinations at
  * a time. */
 #include "pass/streams.h"
 
 enum {
   LARGE = 4 << 20, /* bytes of a field */
   LINE = 64,       /* bytes */
-  FEW = 4,         /* streams that are collected */
+  FEW = 4,         /* destinations whose parts are combined */
   SHORTEST = 32,   /* bytes of a vector */
   MOST_PARTS = 16  /* numbers of an `aos` cell: LANE_MOST_PARTS of code generation */
 };
 
-/* 0: its elements are not in one run of memory; of an array, only launches know. */
+/* The size of the field; 0 if it is not contiguous; an array's is known only at launch, so it
+ * counts as large. */
 static uint64_t bytes_of(const IrKernel *kernel, const IrField *field) {
   uint64_t cells = 1;
   if (field->array >= 0) return kernel->arrays.items[field->array].is_shared ? 0 : UINT64_MAX;
@@ -35,7 +36,7 @@ typedef struct Search {
   const IrKernel *kernel;
   const IrField *field;
   bool is_read;
-  uint64_t seen[4];   /* fields that the traffic has */
+  uint64_t seen[4];   /* fields that `traffic` includes */
   int32_t traffic;
 } Search;
 
@@ -48,7 +49,7 @@ static bool is_access(const IrInst *inst) {
   }
 }
 
-/* Its lines, or perhaps any. */
+/* Finds an access that reads lines of the field, or may read any. */
 static bool find_read(void *data, IrInst *inst) {
   Search *s = data;
   if (!is_access(inst) || inst->op == IR_MEM_STORE) return true;
@@ -58,7 +59,7 @@ static bool find_read(void *data, IrInst *inst) {
   return !s->is_read;
 }
 
-/* All numbers of its cell are stored where it is, so that its vectors are whole. */
+/* Are all numbers of the store's cell stored in the same region, so that vectors are whole? */
 static bool is_whole(const IrInst *store, int64_t step) {
   int64_t size = type_size(store->operands[1]->type), parts = step / size, found = 0;
   const IrInst *ptr = store->operands[0];

@@ -1,11 +1,11 @@
-/* sums.c - see sums.h. A value is partial if it is a variable's, with other numbers added to it; it
- * may be set, or added to once more, and have no other use. */
+/* sums.c - see sums.h. A value is partial if it is a variable's value, or that plus other numbers.
+ * It may only be stored in the variable, or be added to again. */
 #include "pass/sums.h"
 
 typedef struct Sums {
   const IrInst *loop;
   bool *is_set;           /* by id: variables from outside */
-  const IrInst **partial; /* by id: of which variable the value is; NULL: of none */
+  const IrInst **partial; /* by id: the variable of which the value is a partial sum; NULL: none */
 } Sums;
 
 static bool note_set(void *data, IrInst *inst) {

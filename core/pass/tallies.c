@@ -1,9 +1,9 @@
-/* tallies.c - how many cells that have bits are active, on a GPU: the runtime's count is one
- * thread's, so the host region's own becomes a loop over the cells, which all threads share.
+/* tallies.c - counts active bitmasked cells on a GPU: the runtime's count would run in one thread,
+ * so a COUNT of the host region becomes a parallel loop over the cells.
  *
  *   %n = count l0     =>     %v = var; set %v, 0;  active l0 (..) { reduce add %v, 1 };  get %v
  *
- * Nodes are counted as they come and go, and asked for as they are. */
+ * Counts of nodes are kept up to date anyway, so they stay as they are. */
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
@@ -24,7 +24,7 @@ static void become_loop(IrKernel *kernel, IrInst *inst) {
   rewrite_become(kernel, inst, IR_GET, 1, &sum);
 }
 
-/* Not in loops whose iterations are parallel, or would be. */
+/* Skips bodies of loops that may become parallel: parallel loops cannot be nested. */
 static void visit(IrKernel *kernel, IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;

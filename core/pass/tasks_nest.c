@@ -1,10 +1,10 @@
-/* tasks_nest.c - serial loops over ranges and active cells become FORs.
+/* tasks_nest.c - turns serial loops over ranges and active cells into FORs.
  *
  *   range a, b, c, d (%i, %j)         if a < b and c < d {
  *                                       for a, b - 1, 1 (%i) { for c, d - 1, 1 (%j) { .. } } }
  *
- * Bounds are half-open, FOR's are not: `end - 1` wraps at the smallest integer, which the `if`
- * keeps from being used.
+ * Bounds are half-open, those of FOR are inclusive: `end - 1` wraps at the smallest integer, but
+ * the `if` then skips the loop.
  *
  * Active cells are visited in index order. Let P be the pointer SNode whose nodes hold them: along
  * the last of P's axes the loop goes node by node and tests once per node whether it exists; the

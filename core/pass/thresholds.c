@@ -1,4 +1,5 @@
-/* thresholds.c - an integer compared with a float of the launch is compared with an integer.
+/* thresholds.c - comparison narrowing: a comparison of an integer with a float of the launch
+ * becomes one with an integer.
  *
  *     %f: f64 = convert %x              %x: i32, of the iteration
  *     %c: bool = lt %f, %n       =>     %c: bool = lt %x, int(ceil(%n)) and any
