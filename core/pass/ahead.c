@@ -1,40 +1,41 @@
-/* ahead.c - elements and lists at computed places are fetched some iterations before they are
+/* ahead.c - prefetches elements and lists at computed places some iterations before they are
  * written, and cells of a hash before they are read or written.
  *
  *   for t in rg.range(n) do x[hash(t)] = 1 end      if the tree is large: walk to x[hash(t + 12)],
- *                                               =>  fetch the element, and the word with its bit
+ *                                               =>  prefetch the element, and the word with its bit
  *
- * It is done where a processor does not overlap the misses of iterations by itself: an atomic
- * update, the look at a mask's bit, and that at the length of a list to which an element is
- * appended wait for memory, and what comes after them waits, too. A look-up in a hash is so long
- * that not enough of them are under way at once: first the line of the table is fetched, and half
- * the distance later a look-up finds the element, which is fetched.
- * The index is computed a second time, from the loop's index plus a distance: so it may hang on
- * that, on what the host region passed, and on loads, but on no inner loop. A fetch changes
- * nothing: the walk finds nodes, and what is outside the shape or absent is not fetched. The loop
- * may run past its end by the distance, as loads of elements outside the shape give zero. */
+ * This pays where a processor does not overlap the cache misses of iterations by itself: an atomic
+ * update, the test of a mask's bit, and the read of a list's length for an append wait for memory,
+ * and all later insts wait, too. A look-up in a hash is so long that too few of them overlap: the
+ * table's line is prefetched first, and half the distance later a look-up finds the element, which
+ * is prefetched then.
+ * The index is computed a second time, from the loop's index plus a distance; so it may depend on
+ * the loop's index, on values of the host region, and on loads, but not on an inner loop. A
+ * prefetch has no side effects: the walk only finds nodes, and skips elements that are outside the
+ * shape or absent. Indices may exceed the loop's end by the distance, since loads outside the shape
+ * give zero. */
 #include "ir/address.h"
 #include "pass/kind.h"
 #include "pass/places.h"
 
 enum {
   DISTANCE = 12,      /* iterations */
-  FAR = 2 * RT_AHEAD, /* where they may run side by side */
-  MOST_PLACES = 2,    /* that are fetched */
-  MOST_INSTS = 160    /* of a body for which it may pay */
+  FAR = 2 * RT_AHEAD, /* the distance in loops that may be vectorised */
+  MOST_PLACES = 2,    /* prefetches per body */
+  MOST_INSTS = 160    /* of a body in which prefetching may pay */
 };
 
 typedef struct Ahead {
   Lower *l;
   int distance;
   IrRegion *body;
-  IrInst *first;   /* of the body, before which all is fetched */
-  IrBuilder b;     /* where a fetch is emitted */
-  IrInst **later;  /* by id: the value, `distance` iterations later */
+  IrInst *first;   /* first inst of the body; prefetches go before it */
+  IrBuilder b;     /* the position of the current prefetch */
+  IrInst **later;  /* by id: the value `distance` iterations later */
   bool failed;
 } Ahead;
 
-/* -- indices, later ---------------------------------------------------------------------------- */
+/* -- indices of later iterations --------------------------------------------------------------- */
 
 static IrInst *later(Ahead *a, IrInst *inst);
 
@@ -51,7 +52,7 @@ static bool sets(void *data, IrInst *inst) {
   return !(inst->op == IR_SET && inst->operands[0] == data);
 }
 
-/* The last SET before the GET in its region, if nothing between may be another. */
+/* The value of the last SET before the GET in its region, if no other SET may come between. */
 static IrInst *value_of(const IrInst *get) {
   IrInst *var = get->operands[0];
   for (IrInst *at = get->previous; at; at = at->previous) {
@@ -96,14 +97,14 @@ static IrInst *make_later(Ahead *a, IrInst *inst) {
   }
 }
 
-/* NULL: it hangs on something else. */
+/* The value in a later iteration; NULL if it depends on something that cannot be recomputed. */
 static IrInst *later(Ahead *a, IrInst *inst) {
   if (a->failed) return NULL;
   if (!a->later[inst->id] && !(a->later[inst->id] = make_later(a, inst))) a->failed = true;
   return a->later[inst->id];
 }
 
-/* -- what is fetched --------------------------------------------------------------------------- */
+/* -- what is prefetched ------------------------------------------------------------------------ */
 
 static bool is_atomic(const IrInst *access) {
   return (access->op == IR_UPDATE && !access->plain) || access->op == IR_RMW ||
@@ -116,7 +117,7 @@ static bool is_found_by_steps(const SNode *node) {
   return true;
 }
 
-/* The hash in whose table the element's cell is looked for, with no node above it. */
+/* The hash whose table holds the element's cell, if no node is above it. */
 static const SNode *table_of(const Lower *l, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *level = field->array < 0 ? snode_sparse_level(field->node) : NULL;
@@ -146,7 +147,7 @@ static bool is_computed(const IrRegion *body, IrInst *const *indices, int count)
   return false;
 }
 
-/* The first number of an element stands for all. */
+/* Is the place computed? Only the first number of an element is considered, for all of them. */
 static bool is_computed_place(const Lower *l, const IrRegion *body, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   return !field->node->components[field->component].part &&
@@ -158,7 +159,7 @@ typedef struct Found {
   const IrRegion *body;
   IrInst *what[MOST_PLACES]; /* places, and appends */
   int count;
-  bool has_atomic; /* then iterations run one after the other */
+  bool has_atomic; /* then iterations are not vectorised */
 } Found;
 
 static bool is_far_list(Found *found, const IrInst *append) {
@@ -168,7 +169,7 @@ static bool is_far_list(Found *found, const IrInst *append) {
          lists_way(found->l, append) != LIST_STAGED;
 }
 
-/* Cells of one table at the same indices. */
+/* Is a cell of the same table at the same indices prefetched already? */
 static bool is_found(const Found *found, const IrInst *place) {
   const SNode *table = table_of(found->l, place);
   for (int k = 0; table && k < found->count; k++) {
@@ -181,7 +182,8 @@ static bool is_found(const Found *found, const IrInst *place) {
   return false;
 }
 
-/* In leaves of a hash, one after the other: lanes find them once for many (codegen/hash.c). */
+/* Do consecutive iterations stay in leaves of a hash? Then lanes look a leaf up once for many of
+ * them (codegen/hash.c). */
 static bool goes_by_leaves(const Lower *l, const IrInst *place) {
   const SNode *table = table_of(l, place);
   if (!table || table == l->kernel->fields.items[place->field].node) return false;
@@ -214,7 +216,8 @@ static void fetch(IrBuilder *b, IrInst *address, bool writes) {
   ir_call(b, RT_FETCH, 0, 0, 2, (IrInst *[]){address, flag});
 }
 
-/* What is at `count` indices of the inst, later; false: they hang on something else. */
+/* Computes the first `count` indices of the inst for a later iteration; false if that is not
+ * possible. */
 static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indices) {
   a->failed = false;
   a->later = scratch_array(a->l->kernel->scratch, IrInst *, a->l->kernel->next_id);
@@ -223,8 +226,8 @@ static bool later_indices(Ahead *a, const IrInst *inst, int count, IrInst **indi
   return true;
 }
 
-/* From here on in the arm for a large tree, whose list is not logged, with the later indices: a
- * small one costs a branch. False: there is nothing to fetch. */
+/* Enters an IF for large trees, with the later indices; a small tree only costs the branch. Logged
+ * lists are excluded. False if nothing can be prefetched. */
 static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrInst **indices) {
   IrBuilder b = rewrite_before(a->l->kernel, a->first);
   IrInst *goes = ir_call(&b, RT_TREE_LARGE, tree, 0, 0, NULL);
@@ -239,7 +242,7 @@ static bool enter_large(Ahead *a, int tree, const IrInst *what, int count, IrIns
   return is_known;
 }
 
-/* Where the indices are inside. */
+/* A builder inside an IF that the indices are inside. */
 static IrBuilder if_inside(Ahead *a, IrInst *inside, const IrInst *what) {
   if (!inside) return a->b;
   return rewrite_inside(a->l->kernel, ir_if(&a->b, inside)->regions[0], what);
@@ -262,7 +265,7 @@ static bool find_ahead(void *data, IrInst *inst) {
   return true;
 }
 
-/* Where cells stay what they are, those found are handed on to the iterations that ask for them. */
+/* If cells do not change meanwhile, passes the cells found to the iterations that need them. */
 static void hand_on(const Ahead *a, const IrField *field, IrRegion *looked_up) {
   bool changes = a->l->grows[field->tree] || a->l->loses[field->tree];
   if (a->distance == RT_AHEAD && !changes) ir_walk(looked_up, find_ahead, NULL);
@@ -285,7 +288,7 @@ static void fetch_place(Ahead *a, const IrInst *place) {
   fetch(&b, address_offset(&b, mask[0], address_divide(&b, mask[1], 64), 8, 0), true);
 }
 
-/* Its length, and with it most of its slots. */
+/* Prefetches the list's length, and with it most of its slots. */
 static void fetch_list(Ahead *a, const IrInst *append) {
   const SNode *list = list_of(a->l, append);
   int tree = a->l->kernel->levels.items[append->level].tree;

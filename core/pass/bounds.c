@@ -1,18 +1,18 @@
-/* bounds.c - places that are proven inside their shape need no check.
+/* bounds.c - bounds check elimination: marks places that are proven inside their shape.
  *
  * A body's index has known limits if the loop's bounds are constants, or if the loop visits cells
- * of a level; then index + range is compared with the shape here, once. If the bounds are known
- * only at run time, a task over a range gets a second body instead: inside the *interior* box every
- * place of the form index + constant is inside, so code generation runs checked | interior |
+ * of a level; then index + range is compared with the shape at compile time. If the bounds are
+ * known only at run time, a task over a range gets a second body instead: in the *interior* box
+ * every place of the form index + constant is inside, so code generation runs checked | interior |
  * checked pieces.
  *
  *     begin ...... interior_begin ============ interior_end ...... end
  *        body              interior                    body
  *
  * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
- * is known to the launch alone: such an end is a limit of the task, a slot of the frame. A loop
- * that ends at the extent itself needs none.
- * Comparisons of indices that the interior decides are constants there: guards.h.
+ * is known only at launch: such an end is a limit of the task, in a slot of the frame. A loop that
+ * ends at the extent itself needs no limit.
+ * Comparisons of indices that the interior decides become constants there: guards.h.
  * Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address.h"
@@ -46,10 +46,10 @@ typedef struct Bounds {
   Box box;
   VEC(IrInst *) provable; /* places that are inside in the box */
   VEC(IndexGuard) guards; /* comparisons that the box decides */
-  VEC(int) guard_slots;   /* of what they compare with */
+  VEC(int) guard_slots;   /* slots of the values that they compare with */
   int number;             /* of the task */
-  bool saves;             /* at least one of them is otherwise cheap */
-  bool chooses;           /* some index is chosen by a comparison */
+  bool saves;             /* for some place the check is a relevant part of the cost */
+  bool chooses;           /* some index is selected by a comparison */
 } Bounds;
 
 /* -- one index, one place ---------------------------------------------------------------------- */
@@ -66,13 +66,14 @@ static const SNode *node_of(const Bounds *b, const IrInst *place) {
   return b->kernel->fields.items[place->field].node;
 }
 
-/* NULL: it is in a tree. */
+/* The place's array; NULL if it is in a tree. */
 static const IrArray *array_of(const Bounds *b, const IrInst *place) {
   int array = b->kernel->fields.items[place->field].array;
   return array < 0 ? NULL : &b->kernel->arrays.items[array];
 }
 
-/* Most extents are at least 1; the loop may end at this very one. */
+/* Is the index inside an extent that is unknown here? Extents have a lower bound, mostly 1; or the
+ * loop may end at this very extent. */
 static bool extent_holds(const Bounds *b, const IndexRange *range, const IrArray *array, int axis) {
   if (!range->known) return false;
   if (!range->base) return range->low == 0 && range->high == 0 && address_least(array) > 0;
@@ -104,8 +105,8 @@ static void mark_inside(const Bounds *b) {
 
 /* -- the interior ------------------------------------------------------------------------------ */
 
-/* The box ends where the index is as large as the extent; param -1: the index is a constant. False:
- * there is no room for that. */
+/* Ends the box where the index reaches the extent; param -1: the index is a constant. False if the
+ * box has no room for another limit. */
 static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
   if (high < INT32_MIN || high > INT32_MAX) return false;
   for (int i = 0; i < box->limit_count; i++) {
@@ -130,7 +131,8 @@ static bool is_same_move(const Moved *a, const Moved *b) {
          a->axis == b->axis;
 }
 
-/* The box begins and ends where the launch says. False: it is no such index, or no room. */
+/* Lets launch values limit the box (moved.h). False: it is not such an index, or there is no
+ * room. */
 static bool move(const Bounds *b, const IndexRange *range, int64_t size, const IrArray *array,
                  int axis, Box *box) {
   Moved moved;
@@ -162,7 +164,7 @@ static bool narrow_axis(const Bounds *b, const EffectPlace *place, int axis,
   return box->begin[param] < box->end[param];
 }
 
-/* Of a serial loop in the body, whose own bounds prove it or not: `spans`. */
+/* Is it the index of a serial loop in the body? Those are left to `spans`. */
 static bool is_inner_index(const Bounds *b, const IndexRange *range) {
   return range->known && range->base && range->base->op == IR_PARAM &&
          ranges_param(b->body, range->base) < 0;
@@ -177,7 +179,7 @@ static bool is_same_box(const Box *a, const Box *b) {
   return true;
 }
 
-/* The index that is taken well inside the range: `i + 1 >= n ? i + 1 - n : i + 1` is i + 1. */
+/* The value of the index well inside the range: `i + 1 >= n ? i + 1 - n : i + 1` is i + 1. */
 static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, IndexRange *range) {
   const IrInst *index = place->inst->operands[axis];
   *range = place->index[axis];
@@ -187,7 +189,8 @@ static bool find_usual(const Bounds *b, const EffectPlace *place, int axis, Inde
   return usual != NULL;
 }
 
-/* A place that is inside by what guards decide is proven in `prove_chosen`, once they have. */
+/* Narrows the box for the place. A place that depends on comparisons is proven in prove_chosen,
+ * after the guards have decided them. */
 static void narrow(Bounds *b, const EffectPlace *place) {
   Box box = b->box;
   bool is_proven = true;
@@ -205,13 +208,13 @@ static void narrow(Bounds *b, const EffectPlace *place) {
   b->box = box;
   if (is_proven) vec_push(b->kernel->scratch, &b->provable, place->inst);
   else if (!is_narrower) return;
-  /* compared with a look-up of slots, a check is nothing */
+  /* next to a look-up of slots, the cost of a check is negligible */
   const SNode *node = node_of(b, place->inst);
   b->saves |= !node || snode_node_level(node) == NULL;
 }
 
-/* Is the value where the loop's index, or what is read next to it, comes to an end? Any other
- * would only make the interior smaller. */
+/* Is the value an end of the loop, or of the places next to its index? Any other value would only
+ * make the interior smaller. */
 static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
   bool is_own_end = guard->with->op == IR_FRAME_GET &&
                     b->limits[guard->param].end == (int)guard->with->imm;
@@ -250,7 +253,7 @@ static bool is_in_interior(const Bounds *b, const IrInst *place, int axis) {
   return is_always || limits_hold_in_interior(b->task, param, &range, size, array, axis);
 }
 
-/* Indices that are chosen by comparisons are what the interior chooses; are they inside? */
+/* Proves places whose indices were selected by comparisons, which the interior has decided now. */
 static bool prove_chosen(void *data, IrInst *place) {
   const Bounds *b = data;
   bool is_all = place->op == IR_PLACE && !place->inside, has_any = false;

@@ -1,14 +1,14 @@
 /* cells.c - computes the addresses of cells of leaves.
  *
- * A cell's row starts at an address that depends on the grid's position only: it is computed before
- * the rows, together with the choice between leaves along the grid's axes:
+ * A cell's row starts at an address that depends only on the grid's position. It is computed before
+ * the rows, together with the selection of a leaf along the grid's axes:
  *
  *     crosses = position < -offset (or position >= extent - offset)
  *     leaf = crosses ? other + (offset +- extent) cells : same + offset cells
  *     row = leaf + position cells
  *
- * Along the row, begin and end of the piece mostly determine what is crossed; in one that is partly
- * past the end code generation decides (ROW_LOAD), on a GPU each cell for itself. */
+ * Along the row, begin and end of a piece mostly determine whether its accesses cross into the next
+ * leaf; for a piece that partly crosses, code generation decides (ROW_LOAD), on a GPU per cell. */
 #include <string.h>
 
 #include "base/bits.h"
@@ -23,13 +23,13 @@ typedef struct Cell { /* a CELL being lowered */
   int row_offset;       /* offset along the row */
   int32_t row_extent;
   IrInst *local[SNODE_MAX_AXES]; /* wrapped positions, by leaf axis; not the row's */
-  IrInst *cursors[MAX_CURSORS]; /* that it may still be in */
+  IrInst *cursors[MAX_CURSORS]; /* of the leaves that it may still be in */
   int cursor_count;
 } Cell;
 
 /* -- cursors of neighbours --------------------------------------------------------------------- */
 
-/* The node's coordinate. */
+/* Coordinate `k` of the visited node. */
 static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k) {
   IrInst *node = near->operands[k];
   int64_t factor = l->task->factors[k];
@@ -52,10 +52,11 @@ static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
 typedef struct Nears {
   IrInst *items[IR_MOST_SHARED];
   int count;
-  IrInst *who;          /* which of them is done */
+  IrInst *who;          /* number of the thread's look-up */
 } Nears;
 
-/* -1, 0 or 1 of number `who`: two bits each in a constant. NULL: 0 of all. */
+/* The offset -1, 0 or 1 of look-up `who` along coordinate `k`: two bits each of a constant. NULL if
+ * all are 0. */
 static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   Type type = nears->count > 16 ? TYPE(U64) : TYPE(U32);
   uint64_t bits = 0, none = 0;
@@ -71,8 +72,8 @@ static IrInst *shared_offset(IrBuilder *b, const Nears *nears, int k) {
   return ir_binary(b, IR_SUB, ir_convert(b, of, TYPE(I64)), ir_const_int(b, TYPE(I64), 1));
 }
 
-/* It, moved, and whether it is inside; coordinates outside become 0, so that the walk stays
- * inside. */
+/* The coordinate plus the offset, and whether it is inside; coordinates outside become 0, so that
+ * the walk stays inside. */
 static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
                                int k, IrInst **inside) {
   IrInst *node = node_coordinate(l, b, near, k), *offset = NULL;
@@ -88,8 +89,8 @@ static IrInst *near_coordinate(Lower *l, IrBuilder *b, const IrInst *near, const
   return ir_select(b, within, node, ir_const_int(b, TYPE(I64), 0));
 }
 
-/* The operands of a look-up. Outside a bounded axis: looked up in the ambient, whose slots are
- * empty, and below which no table has a cell. */
+/* The operands of a look-up. Outside a bounded axis, it looks in the ambient, whose slots are
+ * empty, and for which no table has a cell. */
 static int name_near(Lower *l, IrBuilder *b, const IrInst *near, const Nears *nears,
                      IrInst *operands[ADDRESS_MAX_NAME]) {
   const IrLevel *level = &l->kernel->levels.items[near->level];
@@ -122,7 +123,7 @@ static bool is_next(const IrInst *near) {
   return true;
 }
 
-/* It, and those after it in its region that are of the same level and near the same leaf. */
+/* Collects `first` and the NEARs after it in its region of the same level and leaf. */
 static Nears find_nears(IrInst *first) {
   Nears nears = {.count = 0};
   size_t operand_bytes = sizeof(IrInst *) * (size_t)first->operand_count;
@@ -247,7 +248,7 @@ static Crossing crossing_of(const IrInst *row, int offset, int32_t extent) {
   return last < 0 || first >= extent ? CROSSES_ALWAYS : CROSSES_PARTLY;
 }
 
-/* If rows are runs: the element from its row's start. */
+/* For contiguous rows: the element's address from its row's start. */
 static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellRow *rows) {
   IrInst *position = l->row->regions[0]->params.items[0];
   int64_t stride = (int64_t)c->field->node->components[c->field->component].stride;
@@ -268,7 +269,7 @@ static IrInst *element_of_run(Lower *l, const Cell *c, IrBuilder *b, const CellR
   return address_offset(b, row, ir_binary(b, IR_ADD, position, shift), stride, 0);
 }
 
-/* If the row's axis is divided again below: all digits per cell. */
+/* If lower levels divide the row's axis again: computes all digits for each cell. */
 static IrInst *element_anywhere(Lower *l, Cell *c, IrBuilder *b) {
   IrInst *position = l->row->regions[0]->params.items[0], *cursor = c->cursors[0];
   int offset = c->row_offset;

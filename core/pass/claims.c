@@ -21,7 +21,7 @@
 #include "pass/pass.h"
 #include "pass/rewrite.h"
 
-enum { CHEAP = 40, MOST_SHARE = 60 /* largest size of the counting code, in percent of the body's */ };
+enum { CHEAP = 40, MOST_SHARE = 60 /* most insts that count, in percent of the body's */ };
 
 typedef struct Claims {
   PassContext *ctx;

@@ -1,4 +1,4 @@
-/* effects.c - see effects.h. One walk in the order of the body fills the tables. */
+/* effects.c - see effects.h. One walk, in the order of the body, fills the tables. */
 #include "pass/effects.h"
 
 #include "base/map.h"
@@ -71,8 +71,8 @@ static unsigned changes_of(const IrInst *inst) {
          (effects & IR_DEACTIVATES ? EFFECT_DEACTIVATES : 0u);
 }
 
-/* Cells that are always active neither come nor go, and below the level that decides none goes by
- * itself: such ops are left out by `places`. */
+/* Does the op have an effect? Cells that are always active cannot change, and cells below the
+ * nearest sparse level cannot be deactivated by themselves: `places` drops such ops. */
 static bool is_effective(IrOp op, const SNode *node) {
   return op == IR_DEACTIVATE ? snode_sparse_level(node) == node : snode_sparse_level(node) != NULL;
 }
@@ -97,7 +97,7 @@ static void note_call(Collector *c, IrInst *inst) {
 
 static bool note_inst(void *data, IrInst *inst);
 
-/* Once: what it does is the same wherever it is called. */
+/* Adds the effects of a function once, since they are the same for all its calls. */
 static void note_function(Collector *c, int number) {
   bool is_called = c->is_called;
   if (c->called[number]) return;
@@ -223,9 +223,9 @@ EffectWhere effects_where(const EffectPlace *place) {
   return where;
 }
 
-/* -- two iterations --------------------------------------------------------------------------- */
+/* -- independence ----------------------------------------------------------------------------- */
 
-/* Axis by axis, the loop index and the constant that all accesses so far have there. */
+/* For each axis, the loop index and the constant that all accesses so far share. */
 typedef struct Reach {
   bool seen;
   int param[SNODE_MAX_AXES]; /* -1: none, or not the same everywhere */
@@ -247,7 +247,7 @@ static void meet(Reach *reach, const EffectPlace *place) {
   reach->seen = true;
 }
 
-/* Of the first `axes` axes. */
+/* Do the first `axes` axes together contain all indices of the loop? */
 static bool tells_apart(const Reach *reach, int axes, const IrRegion *function) {
   unsigned met = 0;
   for (int axis = 0; axis < axes; axis++)
@@ -255,9 +255,9 @@ static bool tells_apart(const Reach *reach, int axes, const IrRegion *function) 
   return met == (1u << function->params.count) - 1;
 }
 
-/* A loop index that all accesses have in one axis, plus one constant, tells two iterations
- * apart. So every index of the loop must appear in some axis; where accesses differ, a neighbouring
- * iteration may reach the same element. */
+/* Two iterations with different values of a loop index reach different elements if all accesses use
+ * that index in one axis, plus the same constant. So every index of the loop must appear in some
+ * axis; if constants differ, a neighbouring iteration may reach the same element. */
 bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   DEBUG_ASSERT(field < effects->field_count, "the field was there when effects were collected");
   const IrField *of = &effects->kernel->fields.items[field];
@@ -274,7 +274,7 @@ bool effects_are_apart(const Effects *effects, int field, unsigned verbs) {
   return !function || tells_apart(&reach, ir_rank(effects->kernel, field), function);
 }
 
-/* Of a list, without the axis along it. */
+/* The same for a list: without the axis along it. */
 static void meet_list(Reach *reach, const SNode *dynamic, const IrRegion *function,
                       IrInst *const *operands, bool has_slot) {
   int own = snode_axis_position(dynamic, dynamic->axes[0]);
@@ -311,7 +311,7 @@ bool effects_own_lists(const Effects *effects, const SNode *dynamic) {
   return function && tells_apart(&reach, dynamic->rank - 1, function);
 }
 
-/* -- cells that come and go ------------------------------------------------------------------- */
+/* -- activation and deactivation -------------------------------------------------------------- */
 
 static bool is_at_or_above(const SNode *above, const SNode *node) {
   while (node && node != above) node = node->parent;

@@ -1,13 +1,13 @@
-/* fold.c - constants, identities, common values and dead code, in two linear walks.
+/* fold.c - constant folding, identities, common subexpressions and dead code, in two linear walks.
  *
  * Forward: each inst sees operands that are already folded. It becomes a constant, is replaced by
  * one of its operands (identity) or by an equal inst that is visible here (common value), or stays.
  * An `if` over a constant is replaced by the arm that is taken; code after an exit is removed. A
- * GET is the value that was SET last, where that is the same on every way to it.
- * Backward: removes what has no effect and no use, and then what only that used.
+ * GET becomes the value that was SET last, if that is the same on every path to it.
+ * Backward: removes insts without effects and uses, and then those that only they used.
  *
- * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0), x - 0, x * 1 and x / 1 are
- * not. */
+ * Invariant: floats stay IEEE to the bit. x + 0 is kept (-0 + 0 is 0); x - 0, x * 1 and x / 1
+ * become x. */
 #include "base/map.h"
 #include "ir/attribute.h"
 #include "pass/fold.h"
@@ -25,8 +25,8 @@ typedef struct Folder {
   IrInst **with;     /* by id: the replacement of an inst */
   Map values;        /* key of a pure inst -> the visible one */
   VEC(Str) entered;  /* keys in `values`, to be removed when their region ends */
-  IrInst **held;     /* by id of a VAR: its value here, NULL: not known */
-  VEC(Held) log;     /* what `held` was before, to go back */
+  IrInst **held;     /* by id of a VAR: its value at this point, NULL: not known */
+  VEC(Held) log;     /* undo log of `held` */
   Uses uses;
 } Folder;
 
@@ -55,8 +55,8 @@ static IrInst *become_unary(IrInst *inst, IrOp op, IrInst *operand) {
   return NULL;
 }
 
-/* Constants go to the right, so that the rules below look only there. Float min and max are not
- * symmetric. */
+/* Moves constants to the right, so that the rules below look only there. Float min and max do not
+ * commute. */
 static void order_operands(IrInst *inst) {
   bool commutes = ir_op_info[inst->op].flags & IR_COMMUTES;
   if ((inst->op == IR_MIN || inst->op == IR_MAX) && type_is_float(inst->type)) commutes = false;
@@ -158,7 +158,8 @@ static IrInst *simplify_offset(IrInst *inst) {
   return NULL;
 }
 
-/* The index as it was in a shorter type, outside exactly where it was there. */
+/* Uses the index in its original, narrower type, in which it is outside in exactly the same
+ * cases. */
 static void narrow_index(IrInst *inst) {
   IrInst *index = inst->operands[0];
   bool is_widened = index->op == IR_CONVERT && type_is_integer(index->operands[0]->type) &&
@@ -180,7 +181,7 @@ static IrInst *simplify_item(const IrKernel *kernel, IrInst *inst) {
   return become_const(inst, index >= 0 && index < table->count ? table->values[index] : 0);
 }
 
-/* The replacement of the inst, or NULL: it stays, perhaps simplified. */
+/* The replacement of the inst; NULL if it stays, perhaps simplified. */
 static IrInst *simplify(const IrKernel *kernel, IrInst *inst) {
   int64_t imm;
   if (inst->op == IR_ITEM) return simplify_item(kernel, inst);
@@ -196,7 +197,7 @@ static IrInst *simplify(const IrKernel *kernel, IrInst *inst) {
 
 /* -- common values ----------------------------------------------------------------------------- */
 
-typedef struct Key { /* everything but the operands; no padding, so that bytes compare */
+typedef struct Key { /* everything except the operands; no padding, so that keys compare as bytes */
   int64_t imm;
   int32_t op, field, level, tree, stride, lanes, inside, axis_count;
   Type type;
@@ -220,7 +221,7 @@ static Str key_of(Folder *f, const IrInst *inst) {
   memcpy(key.offset, inst->offset, sizeof key.offset);
   memcpy(key.extent, inst->extent, sizeof key.extent);
   size_t operand_bytes = sizeof(int32_t) * (size_t)inst->operand_count;
-  /* as most are */
+  /* most insts have no offsets and extents, so the short key suffices */
   bool is_plain = !ir_axes_in_use(inst, inst->offset) && !ir_axes_in_use(inst, inst->extent);
   size_t key_bytes = is_plain ? offsetof(Key, offset) : sizeof key;
   char *bytes = scratch_alloc(f->scratch, key_bytes + operand_bytes);
@@ -231,8 +232,8 @@ static Str key_of(Folder *f, const IrInst *inst) {
   return (Str){bytes, (int)(key_bytes + operand_bytes)};
 }
 
-/* The visible inst that computes the same, or NULL; then this one is entered up to the end of its
- * region. */
+/* The visible inst that computes the same value; if there is none, NULL, and this inst becomes
+ * available until the end of its region. */
 static IrInst *find_common(Folder *f, IrInst *inst) {
   if (!(ir_effects(inst) & IR_PURE)) return NULL;
   Str key = key_of(f, inst);
@@ -258,7 +259,7 @@ static void go_back(Folder *f, int count) {
   }
 }
 
-/* What the inst may change besides by a SET: the results of calls. */
+/* Forgets variables that the inst may change, other than by a SET: calls store results in them. */
 static bool forget_inst(void *data, IrInst *inst) {
   for (int i = 0; inst->op != IR_GET && i < inst->operand_count; i++)
     if (inst->operands[i]->op == IR_VAR) hold(data, inst->operands[i], NULL);
@@ -274,7 +275,7 @@ static void note_set(Folder *f, IrInst *inst) {
 
 static void fold_region(Folder *f, IrRegion *region);
 
-/* The insts of `from` replace `inst`. Returns the first of them, or what follows. */
+/* Replaces `inst` by the insts of `from`. Returns the first of them, or the next inst. */
 static IrInst *splice(IrInst *inst, IrRegion *from) {
   IrInst *next = inst->next, *first = from ? from->first : NULL;
   for (IrInst *moved; from && (moved = from->first);) {
@@ -309,7 +310,7 @@ static IrInst *fold_regions(Folder *f, IrInst *inst) {
   if (inst->op == IR_IF && ir_is_const(inst->operands[0], &known))
     return splice(inst, inst->regions[known ? 0 : 1]);
   if (never_runs(inst)) return splice(inst, NULL);
-  bool is_loop = inst->op != IR_IF; /* its first turn may not be the first one */
+  bool is_loop = inst->op != IR_IF; /* earlier iterations may have changed variables */
   for (int i = 0; is_loop && i < ir_region_count(inst->op); i++)
     ir_walk(inst->regions[i], forget_inst, f);
   for (int i = 0; i < ir_region_count(inst->op); i++) {

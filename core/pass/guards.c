@@ -67,8 +67,8 @@ static bool is_small(const IndexRange *range) {
   return range->low >= -widest && range->high <= widest;
 }
 
-/* The sums are those of plain integers where the parameter is below the value: neither is near the
- * ends of an i32 then, but for a parameter below -65536, which no interior has. */
+/* Where the parameter is below the value, the sums cannot wrap: neither is near the ends of an i32
+ * then, except a parameter below -65536, which no interior contains. */
 bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
   if (!ir_is_comparison(compare->op) || !type_is(compare->operands[0]->type, TYPE_I32))
     return false;
@@ -81,7 +81,7 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
         type_bits(with.base->type) > 32 || type_is(with.base->type, TYPE_U32))
       continue;
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
-    bool or_equal = op == IR_LE || op == IR_GT; /* it is enough that the index is at most that */
+    bool or_equal = op == IR_LE || op == IR_GT; /* the index may also equal the value */
     *guard = (IndexGuard){.compare = compare,
                      .with = (IrInst *)with.base,
                      .param = param,
@@ -92,14 +92,14 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
   return false;
 }
 
-/* An index that is not known counts as a large one. */
+/* The middle of the range; an unknown index counts as large. */
 static int64_t middle_of(const Limits *limits) {
   return limits->known ? limits->low + (limits->high - limits->low) / 2 : (int64_t)1 << 20;
 }
 
 static int outcome(IrOp op, int64_t low, int64_t high, int64_t c);
 
-/* Of a comparison with a constant, in the middle of the range; -1: it is another one. */
+/* The result of a comparison with a constant in the middle of the range; -1 for any other. */
 static int usual_outcome(const IrRegion *body, const IrInst *compare, const Limits *limits) {
   for (int side = 0; side < 2; side++) {
     int64_t number;
@@ -129,7 +129,7 @@ void guards_become(IrInst *compare, bool holds) {
   compare->imm = holds;
 }
 
-/* -1: not known. */
+/* The result of `low .. high op c`; -1 if it is not the same for all values. */
 static int outcome(IrOp op, int64_t low, int64_t high, int64_t c) {
   switch (op) {
   case IR_LT: return high < c ? 1 : low >= c ? 0 : -1;

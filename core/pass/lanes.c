@@ -1,11 +1,12 @@
-/* lanes.c - how many iterations run side by side, in the lanes of vector registers: of a range, of
- * nodes, of cells of a leaf's row where `rows` has made no straight vector code of them, of the
- * cells whose bits a word has, or else of a serial loop inside whose turns are apart. A body runs
- * in lanes if that is clearly cheaper than one iteration after the other (lanes_cost.h). A long
- * body takes long to compile for lanes: unless loops in it repay that at once, it waits until the
- * kernel has proved worth it (takes_long). Of a loop that has a privatised version that alone runs
- * in lanes. Simple bodies of ranges, in which all elements are neighbours, or every second is, and
- * nothing branches, are left to LLVM, which also unrolls them.
+/* lanes.c - decides what to vectorise, and how many iterations form a vector: of a range, of nodes,
+ * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
+ * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
+ * clearly cheaper than scalar iterations (lanes_cost.h). A long body takes long to compile for
+ * lanes:
+ * unless loops in it repay that at once, it stays scalar until the kernel has proved worth it
+ * (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
+ * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
+ * which also unrolls them.
  * Leaves notes for explain(). */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
@@ -15,13 +16,13 @@
 #include "pass/sums.h"
 
 enum {
-  SHORT_RIM = 40, /* insts that are compiled in lanes for what is outside an interior, too */
-  LONG = 5000,    /* insts of a body: compiling it takes longer than most kernels, */
-  LONGEST = 40000, /* and too long */
-  REPAYS = 4,     /* ops that lanes save in an iteration, for each inst of a long body */
-  GAIN = 80,      /* percent of the scalar cost that lanes may reach at most */
-  ACTIVE = 30,    /* percent of the cells under a mask, guessed, */
-  NOT_FEW = 60    /* and in rows of which few go one by one (IR_LONGEST_TWICE) */
+  SHORT_RIM = 40, /* most insts of a body that is vectorised outside the interior, too */
+  LONG = 5000,    /* insts of a body that compiles longer than most kernels, */
+  LONGEST = 40000, /* and of one that compiles too long */
+  REPAYS = 4,     /* ops that lanes must save per iteration, for each inst of a long body */
+  GAIN = 80,      /* largest vector cost, in percent of the scalar cost */
+  ACTIVE = 30,    /* guessed percentage of active cells under a mask, */
+  NOT_FEW = 60    /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
 };
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
@@ -33,8 +34,8 @@ static bool has_no_order(void *data, IrInst *inst) {
   return !ir_shows_order(inst);
 }
 
-/* Notes that the kernel may be compiled anew where lanes wait; not for what would have other
- * results then. */
+/* Is the body too long to vectorise now? Notes that a later, longer compile may vectorise it; not
+ * if that would change results. */
 static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurvey *s, int insts) {
   if (insts <= LONG || ctx->forces_lanes) return false;
   if (insts > LONGEST) return true;
@@ -54,7 +55,7 @@ typedef struct Told {
 } Told;
 
 static void note(const Told *t, const char *what) {
-  /* its privatised version says it, or the task that counts by it */
+  /* the privatised version, or the task that counts by this one, has the note */
   if (!t->task->privatised && t->task->line)
     ir_note(t->kernel, t->line, "%s", what);
 }
@@ -123,9 +124,9 @@ static bool is_straight(void *data, IrInst *inst) {
   return inst->op != IR_LOOP && inst->op != IR_INVOKE && (inst->op != IR_FOR || inst->rolled);
 }
 
-/* What is outside the interior of one axis are a few iterations at its ends, and what is left of
- * a whole number of vectors. Under a mask that would be as much code as the interior, so a longer
- * body goes one by one there, unless an iteration may take long. */
+/* Should the rim stay scalar? On one axis, it is a few iterations at the ends, and those that do
+ * not fill a vector. A masked version would be as much code as the interior, so a longer body is
+ * scalar there, unless an iteration may take long. */
 static bool is_rim_scalar(const PassContext *ctx, const IrTask *task) {
   return task->lanes && task->interior && task->axis_count == 1 && !ctx->forces_lanes &&
          rewrite_count(task->body) > SHORT_RIM && ir_walk(task->body, is_straight, NULL);
@@ -148,7 +149,7 @@ static void choose_range(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* -- nodes ------------------------------------------------------------------------------------- */
 
-enum { ENTRY = 8, ENTRY_LANE = 5 }; /* ops to come to a node: alone, by lane */
+enum { ENTRY = 8, ENTRY_LANE = 5 }; /* ops to reach a node: scalar, per lane */
 
 static void choose_nodes(PassContext *ctx, IrKernel *kernel, IrTask *task) {
   int width = width_of(ctx, task->body);
@@ -174,8 +175,8 @@ typedef struct Cells {
 
 static bool is_no_row_load(void *data, IrInst *inst) { return inst->op != IR_ROW_LOAD; }
 
-/* Lanes for a row: no more than its cells fill, and so many that windows into its neighbours are of
- * whole steps. */
+/* The number of lanes for a row: at most its cells; if windows reach into neighbouring leaves, it
+ * must divide the number of cells. */
 static int width_of_row(const PassContext *ctx, const IrInst *row) {
   int width = width_of(ctx, row->regions[0]), cells = row->end - row->begin;
   bool has_windows = !ir_walk(row->regions[0], is_no_row_load, NULL);
@@ -209,7 +210,8 @@ static void choose_cells(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 enum { FEWEST_TURNS = 4 };
 
-/* Not of an i64 whose last index may be the largest: code generation counts in i64, half-open. */
+/* Can the loop be counted in i64 with a half-open end, as code generation does? Not if an i64 index
+ * may be the largest. */
 static bool may_count(const IrInst *loop) {
   int64_t last;
   Type type = loop->operands[0]->type;
@@ -218,7 +220,7 @@ static bool may_count(const IrInst *loop) {
          loop->operands[1]->op == IR_SUB;
 }
 
-/* Bits of cells, as those of a masked row. */
+/* Loops over bits of cells are estimated like masked rows. */
 static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrInst *bits) {
   Told told = {kernel, task, task->line, "cell"};
   LaneBody body = lanes_of_loop(bits, width_of(ctx, bits->regions[0]));
@@ -232,7 +234,7 @@ static void choose_bits(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
   note_lanes(&told, body.width);
 }
 
-/* Turns that meet nowhere, or in sums alone. */
+/* Are the loop's iterations independent, except perhaps for sums? */
 static bool is_apart(const IrKernel *kernel, const IrInst *loop) {
   return loop->independent || (loop->sums && sums_only(kernel->scratch, kernel, loop));
 }
@@ -250,7 +252,8 @@ static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
   return true;
 }
 
-/* Outer loops first: the survey of one knows what its inner loops cost in lanes. */
+/* Outer loops first, since the survey of a loop includes the cost of vectorising its inner
+ * loops. */
 static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
                          IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
@@ -263,9 +266,11 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
   }
 }
 
-/* In a body in lanes whose bounds of a loop differ by lane: where some lane's turns are many, lanes
- * have the loop one after the other, and its turns run side by side. So elements that lie one after
- * the other in turns do so in lanes, and no lane waits for another. Of bodies that only read. */
+/* In a vectorised body with a loop whose bounds differ by lane: if some lane has many iterations,
+ * the loop runs lane by lane, vectorised along its own iterations (codegen/lane_turned.c). So
+ * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
+ * another.
+ * Only for loop bodies that only read. */
 typedef struct LongLoops {
   PassContext *ctx;
   IrKernel *kernel;
@@ -305,7 +310,7 @@ static bool is_no_word(void *data, IrInst *inst) {
   return inst->op != IR_BITS || !inst->independent;
 }
 
-/* Its positions are blocks of cells. */
+/* Are the task's positions blocks of cells? */
 static bool goes_by_words(const IrTask *task) { return !ir_walk(task->body, is_no_word, NULL); }
 
 bool pass_lanes(PassContext *ctx, IrKernel *kernel, Error *err) {

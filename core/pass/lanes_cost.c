@@ -1,45 +1,45 @@
-/* lanes_cost.c - see lanes_cost.h. By shapes of values (ir/lanes.h) each op costs, for all lanes
- * together, about
+/* lanes_cost.c - see lanes_cost.h. Depending on the shapes of its values (ir/lanes.h), an op costs,
+ * for all lanes together, about
  *
  *     uniform                 as much as in one iteration
  *     varying                 one operation per vector register that its type fills
  *     neighbouring elements   one access per vector register
  *     numbers of `aos` cells  the same, and a transposition
  *     other elements          one access per lane, and the packing
- *     no vector form          as much as in all iterations, one after the other, and more
+ *     no vector form          as much as in all scalar iterations, and some overhead
  *
- * One expectation serves both sides (lanes_guess.h): how often an inst runs in one iteration, and
- * how often in lanes, which is for any of them. An arm runs there unless no lane wants it, and a
- * loop as often as for the lane that turns most; what is done lane by lane is done for those that
- * want it. One iteration pays for branches that a processor cannot foresee; lanes pay once for
- * all. */
+ * Both estimates use the same guesses (lanes_guess.h) of how often an inst runs in one iteration; a
+ * vector runs it if any lane does. So a vector executes an arm unless all lanes skip it, and a loop
+ * as often as the lane with the largest trip count; ops that are emitted lane by lane run only for
+ * active lanes. A scalar iteration pays for each mispredicted branch; a vector pays once for all
+ * lanes. */
 #include "pass/lanes_cost.h"
 
 #include "ir/address.h"
 #include "pass/lanes_guess.h"
 
 enum { /* a scalar op is 1 */
-  MISS = 40,       /* a branch that was not foreseen */
-  TURN = 8,        /* the masks of a loop that lanes leave in different turns */
+  MISS = 40,       /* a mispredicted branch */
+  TURN = 8,        /* the masks of a divergent loop, per iteration */
   START = 20,      /* the first and the last vector of a serial loop */
   VECTOR = 2,      /* an op on a vector register */
-  UNITE = 10,      /* what all lanes have together */
+  UNITE = 10,      /* combining the values of all lanes */
   GATHER = 5,      /* per lane */
-  FAR = 10,        /* per lane, of elements that are lines of the cache apart */
+  FAR = 10,        /* per lane, for elements in different cache lines */
   LINE = 64,       /* bytes */
-  RUN_LOAD = 3, RUN_UPDATE = 2, /* per lane, side by side with another */
-  MASKED = 64,     /* bytes of the vectors of machines that load some numbers of one */
-  CELL = 4,        /* numbers that lie together: those after the first cost little */
-  MOST_PARTS = 16, /* numbers from one lane's to the next: whole vectors are read */
-  SIMPLE_PARTS = 2, /* LLVM has no better code for so few */
-  ONE_BY_ONE = 10, /* per lane, beside the op */
+  RUN_LOAD = 3, RUN_UPDATE = 2, /* per lane, for an element of a run */
+  MASKED = 64,     /* vector bytes of machines with masked loads */
+  CELL = 4,        /* adjacent numbers per lane: those after the first cost little */
+  MOST_PARTS = 16, /* largest stride, in numbers, for which whole vectors are read */
+  SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
+  ONE_BY_ONE = 10, /* overhead per lane of an op without a vector form */
   CALL = 40,       /* a call of the runtime */
-  HASH = 30,       /* a look-up by coordinates; of several lanes at once, each: */
+  HASH = 30,       /* a look-up by coordinates; per lane, if several lanes do it at once: */
   HASH_LANE = 12,
-  LIST = 20,       /* a pop; of lanes that share their list: */
+  LIST = 20,       /* a pop; per lane, if lanes share their list: */
   LIST_LANE = 10,
-  MATHS = 48,      /* a function of mathematics, in doubles */
-  SELDOM = 2,      /* per lane, what a call that may activate does where it has to */
+  MATHS = 48,      /* a mathematical function, in doubles */
+  SELDOM = 2,      /* per lane, for the rare slow path of a call that may activate */
   DIVISION = 8,
   ATOMIC = 20
 };
@@ -60,7 +60,7 @@ static int registers(const LaneSurvey *s, Type type) {
   return bytes > s->vector_bytes ? bytes / s->vector_bytes : 1;
 }
 
-/* In lanes it begins with a gather; those that activate do the rest seldom. */
+/* Does the call become a gather in lanes, followed by a rare slow path if it may activate? */
 static bool is_gathered(const IrInst *inst) {
   switch (inst->entry) {
   case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return true;
@@ -94,7 +94,7 @@ int lanes_op_cost(const IrInst *inst) {
   }
 }
 
-/* Lanes that run, of those that might. */
+/* The expected number of active lanes. */
 static double lanes_on(const LaneSurvey *s) {
   double all = s->width;
   return s->often < s->visits ? all * s->often / s->visits : all;
@@ -104,7 +104,7 @@ static bool is_neighbours(const LaneSurvey *s, const IrInst *ptr, Type type) {
   return fact(s, ptr)->shape == LANE_LINEAR && fact(s, ptr)->step == type_size(type);
 }
 
-/* Is it read by the same loads as another number of its cell, before it (codegen/lane_cells.c)? */
+/* Is the number loaded together with an earlier one of its cell (codegen/lane_cells.c)? */
 static bool has_company(const IrInst *inst, Type type) {
   const IrInst *ptr = inst->operands[0];
   if (inst->op != IR_MEM_LOAD || ptr->op != IR_OFFSET || type_size(type) < 4) return false;
@@ -120,7 +120,7 @@ static bool has_company(const IrInst *inst, Type type) {
   return false;
 }
 
-/* Is it an element side by side with that of an access before or after it, in each lane
+/* Is the element adjacent to that of an access before or after it, in each lane
  * (codegen/lane_runs.c)? */
 static bool is_in_run(const IrInst *inst) {
   IrAddress own, other;
@@ -135,7 +135,7 @@ static bool is_in_run(const IrInst *inst) {
   return false;
 }
 
-/* Of a loop over nodes: each lane is at another one, through whose cells a loop inside goes. */
+/* In a loop over nodes: does an inner loop go through the cells of each lane's node? */
 static bool goes_through_node(const LaneSurvey *s, const IrInst *ptr) {
   while (ptr->op == IR_OFFSET) ptr = ptr->operands[0];
   return ptr->op == IR_PARAM && s->often > 1;
@@ -166,8 +166,8 @@ static bool is_division(const IrInst *inst) {
   return (inst->op == IR_FLOORDIV || inst->op == IR_MOD) && type_is_integer(inst->type);
 }
 
-/* No machine divides vectors of integers; shorter ones are divided in doubles, where LLVM's
- * vectoriser would take the lanes one by one unless the divisor is uniform. */
+/* Machines have no vector division of integers. Integers of up to 32 bits are divided in doubles,
+ * longer ones lane by lane; LLVM's vectoriser splits all of them, unless the divisor is uniform. */
 static bool is_long_division(const IrInst *inst) {
   int64_t by;
   return is_division(inst) && type_bits(inst->type) > 32 && !ir_is_const(inst->operands[1], &by);
@@ -179,7 +179,7 @@ static bool is_in_doubles(const IrInst *inst) {
 
 static bool is_activation(const IrInst *call) { return (ir_effects(call) & IR_ACTIVATES) != 0; }
 
-/* Of all lanes together, once. */
+/* The cost of one execution for all lanes together. */
 static double cost_beside(LaneSurvey *s, const IrInst *inst) {
   int cost = lanes_op_cost(inst);
   switch (inst->op) {
@@ -224,9 +224,9 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
   return (int64_t)VECTOR * cost * registers(s, type);
 }
 
-/* -- what has no form in lanes ----------------------------------------------------------------- */
+/* -- obstacles --------------------------------------------------------------------------------- */
 
-/* Does it neither hold a lock nor depend on what other lanes do? */
+/* Can the call's operands differ by lane: does it neither hold a lock nor depend on other lanes? */
 static bool may_differ(const IrInst *call) {
   int64_t how = RT_LIST_LOCKED;
   if (call->entry == RT_DYNAMIC_POP && ir_is_const(call->operands[1], &how))
@@ -299,7 +299,7 @@ LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, con
   return s;
 }
 
-/* For one iteration a loop costs no more than its own iterations side by side would. */
+/* The scalar estimate of an inner loop is at most that of vectorising the inner loop by itself. */
 static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (loop->op != IR_FOR || !loop->independent) return;
   LaneSurvey inner = lanes_survey_loop(s->ctx, s->kernel, loop, s->width);
@@ -307,8 +307,8 @@ static void survey_inner(LaneSurvey *s, const IrInst *loop, double before) {
   if (!inner.obstacle && alone < s->alone) s->alone = alone;
 }
 
-/* Lanes that leave in different turns wait for the last one; those of a loop in such a loop have
- * mostly the same neighbours, or waited already. */
+/* Lanes of a divergent loop wait for the one with the largest trip count. In a loop nested in such
+ * a loop, the remaining lanes are mostly alike, or have waited already. */
 static void survey_loop(LaneSurvey *s, const IrInst *inst) {
   double often = s->often, visits = s->visits, alone = s->alone;
   TurnGuess guess = lanes_guess_turns(inst);

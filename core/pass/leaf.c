@@ -1,5 +1,5 @@
-/* leaf.c - a loop over active cells becomes a loop over active leaves, with neighbours fetched once
- * per leaf.
+/* leaf.c - turns a loop over active cells into a loop over active leaves, which looks up
+ * neighbouring leaves once per leaf.
  *
  *   task = leaves cells (%i, %j) {       task = leaves (%cursor, %x, %y) {
  *     .. load place f0 %i-1, %j ..         %n = near (-1,0) %x, %y
@@ -8,10 +8,11 @@
  *                                            .. store cell f1 %a, %b, %cursor   } } }
  *
  * A place whose indices are the loop's own plus constants, on a level with a cell for each cell of
- * the leaf, is a CELL: at the loop's own position any access is allowed, since a visited leaf is
- * active until the loop ends; elsewhere it can only be read, through one cursor per (coordinates,
- * leaf offset) that all fields share. So are cells below another level whose leaves are of the same
- * shape (a second buffer): its leaf at the same coordinates, if it is there, has a cursor, too.
+ * the leaf, becomes a CELL: at the loop's own position any access is allowed, since a visited leaf
+ * is active until the loop ends; elsewhere it can only be read, through one cursor per
+ * (coordinates, leaf offset) that all fields share. The same holds for cells below another level
+ * whose leaves have the same shape (a second buffer): its leaf at the same coordinates, if active,
+ * gets a cursor, too.
  * The following stay PLACEs, which are looked up from the root:
  *   - writes to other cells, and data-dependent places: they may activate;
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
@@ -19,7 +20,7 @@
  *   - all of a field below another level that the body writes, unless it does so in each cell: then
  *     the leaf there is created first (REACH);
  *   - everything in a tree in which the body deactivates.
- * Questions whether cells at such offsets are active: leaf_active.c.
+ * leaf_active.c handles `is_active` of cells at such offsets.
  * Keeps the order of insts; sets task->factors. */
 #include "pass/leaf.h"
 
@@ -27,7 +28,7 @@
 #include "pass/kind.h"
 #include "pass/rewrite.h"
 
-/* -- what the body does ------------------------------------------------------------------------ */
+/* -- accesses of the body ---------------------------------------------------------------------- */
 
 static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   for (int a = 0; a < SNODE_MAX_AXES; a++)
@@ -35,7 +36,7 @@ static bool is_at_origin(const int32_t offset[SNODE_MAX_AXES]) {
   return true;
 }
 
-/* Is the sum of the loop's index and an offset as plain integers have it? */
+/* Is the sum of the loop's index and an offset exact, without wrapping? */
 static bool is_exact(const Leaf *l, const SNode *node, const IndexRange *range, int k) {
   int64_t cells = snode_extent(l->shape.cells, k);
   bool never_wraps = range->bits == 32 && cells <= INT32_MAX - max_i64(range->low, 0);
@@ -61,16 +62,17 @@ bool leaf_find_offset(const Leaf *l, const SNode *node, const IndexRange *index,
 
 enum { TAKES_NODES = EFFECT_DEACTIVATES | EFFECT_APPENDS | EFFECT_POPS };
 
-/* Is the place below another level, whose leaves are like these and stay where they are? */
+/* Is the place below another level whose leaves have the same shape, and stay while the loop
+ * runs? */
 static bool is_in_twin(const Leaf *l, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   for (int k = 0; k < place->operand_count; k++)
-    if (!type_is_signed(place->operands[k]->type)) return false; /* less than 0 it is elsewhere */
+    if (!type_is_signed(place->operands[k]->type)) return false; /* below 0 it would wrap */
   return field->node && leaf_shape_has_twin(&l->shape, field->node) &&
          !(l->effects->trees[field->tree] & TAKES_NODES);
 }
 
-/* Has the other level a leaf wherever this one has? */
+/* Can the other level have a leaf wherever this one has one? */
 static bool covers(const Leaf *l, const SNode *level) {
   for (int k = 0; k < level->rank; k++)
     if (!leaf_shape_is_within(l->shape.node_level, level, k)) return false;
@@ -93,7 +95,7 @@ static bool is_always_written(const Leaf *l, const EffectPlace *at) {
   return is_written;
 }
 
-/* An iteration that asks first would be told of its own write. */
+/* Does the body query `is_active` in the tree? Then creating the leaf early could be observed. */
 static bool is_asked_about(const Leaf *l, int tree) {
   for (int i = 0; i < l->effects->calls.count; i++) {
     const EffectCall *call = &l->effects->calls.items[i];
@@ -156,7 +158,8 @@ static bool may_read_near(const Leaf *l, const LeafAccess *access) {
   return leaf_may_look_near(l, access->offset) && !l->written_afar[access->place->field];
 }
 
-/* Does the loop write each cell of the twin of a leaf? Then all of its accesses go there. */
+/* Does the loop write each cell of the twin of a leaf? Then the twin is created first, and all
+ * accesses use its cursor. */
 static bool is_reached(const Leaf *l, int level) {
   const SNode *twin = l->kernel->levels.items[level].node;
   for (int i = 0; i < l->accesses.count; i++) {
@@ -186,7 +189,8 @@ IrInst *leaf_cursor_at(Leaf *l, int level, const int32_t nodes[SNODE_MAX_AXES]) 
   return near;
 }
 
-/* Two leaves per axis with an offset, the lower one first; the last axis varies fastest. */
+/* Adds the cursors of two leaves per axis with an offset, the lower one first; the last axis varies
+ * fastest. */
 static int add_cursors(Leaf *l, int level, const int32_t offset[SNODE_MAX_AXES],
                        IrInst **operands) {
   int axes[SNODE_MAX_AXES], crossed = 0;
@@ -276,7 +280,7 @@ static void make_cells(Leaf *l) {
 
 /* -- the new body ------------------------------------------------------------------------------ */
 
-/* Do iterations change lists of the level they visit? Then the elements visited are those from
+/* Do iterations change lists of the level that they visit? Then the loop visits the elements from
  * before the loop. */
 static bool changes_lists(const Leaf *l) {
   bool changes =
@@ -293,7 +297,7 @@ static bool find_run(void *data, IrInst *inst) {
   return !is_it;
 }
 
-/* How many elements of the list are in the node. */
+/* The number of elements of the list that are in the node. */
 static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   const IrLevel *level = &l->kernel->levels.items[l->task->level];
   bool changes = changes_lists(l);
@@ -307,7 +311,7 @@ static IrInst *count_elements(Leaf *l, IrBuilder *b) {
   return count;
 }
 
-/* Which cells of the row are visited. */
+/* The bits of the cells that are visited in the row. */
 static IrInst *make_bits(Leaf *l, IrBuilder *b) {
   IrInst *operands[SNODE_MAX_AXES + 2];
   int rank = l->masked->rank, last = l->shape.axis_count - 1;
@@ -355,7 +359,8 @@ static void open_leaves(Leaf *l) {
   ir_region_param(l->kernel, l->row->regions[0], TYPE(I32));
 }
 
-/* index = the leaf's first cell + the position in it, computed where the position is known. */
+/* index = the leaf's first cell + the position in it, computed as far out as the position is
+ * defined. */
 static IrInst *make_index(Leaf *l, int leaf_axis) {
   IrRegion *row = l->row->regions[0];
   IrInst *inside_grid = l->grid ? l->grid : l->row;
@@ -381,7 +386,7 @@ static bool is_final_continue(const IrInst *inst) {
   return inst && inst->op == IR_CONTINUE && inst->imm == 0;
 }
 
-/* In lanes, cells are skipped one by one: the body is in an IF. */
+/* In lanes an IF around the body skips single cells. */
 static IrRegion *open_row(Leaf *l) {
   IrRegion *row = l->row->regions[0];
   if (!l->masked) return row;

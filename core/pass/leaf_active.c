@@ -1,5 +1,5 @@
-/* leaf_active.c - whether cells around the visited one are active: bits of words that are made once
- * per row, for all its cells.
+/* leaf_active.c - replaces `is_active` of cells near the visited one by tests of bits, in words
+ * that are computed once per row for all its cells.
  *
  *   %b = is_active l0 %i - 1, %j + 1     =>   before the row:
  *                                               %same, %upper = words of the row above, here and in
@@ -8,17 +8,17 @@
  *                                             in the row:
  *                                               %b = (%word & 1 << %position) != 0
  *
- * A masked row's word is its bits; cells without bits are there if their leaf is, which is asked
- * once per neighbouring leaf. Words are of the moment at which the row begins, so a question stays
- * a look-up where the iteration itself may have activated the cell before: by a write to the same
- * offset above it, or anywhere else if that cannot be told. */
+ * A masked row's word is its bits; cells without bits are active if their leaf is, which is tested
+ * once per neighbouring leaf. Words hold the state at the begin of the row, so a query stays a
+ * look-up if the iteration itself may have activated the cell before: by an earlier write at the
+ * same offset, or at an unknown one. */
 #include "pass/kind.h"
 #include "pass/leaf.h"
 #include "pass/rewrite.h"
 
 enum { WORD_BITS = 64, NARROW_BITS = 32 };
 
-typedef struct Change { /* of the body: may activate a cell */
+typedef struct Change { /* an inst of the body that may activate a cell */
   const IrInst *inst;
   bool is_relative;
   int32_t offset[SNODE_MAX_AXES];
@@ -39,17 +39,17 @@ typedef struct Alive {  /* is a neighbouring leaf there? */
 
 typedef struct Asker {
   Leaf *l;
-  const SNode *sparse;  /* of the question: a masked level, or the leaves' */
+  const SNode *sparse;  /* the level of the query: a masked level, or the leaves' */
   const IrInst *asked;
   VEC(Change) changes;
-  AskedRows rows;       /* whose bits are at the position of the cell that asks, */
-  AskedRows pieces;     /* and what they are put together of: rows of one leaf */
+  AskedRows rows;       /* words aligned to the visited row's positions, */
+  AskedRows pieces;     /* and the words that they are combined from: rows of one leaf */
   VEC(Alive) alive;
   IrInst *bit;          /* 1 << the position in the row */
-  IrInst *some;         /* IF around the words of a masked row: it has a cell; NULL: none yet */
+  IrInst *some;         /* IF that a masked row is not empty, around its words; NULL: not yet made */
 } Asker;
 
-/* -- which questions --------------------------------------------------------------------------- */
+/* -- which queries ----------------------------------------------------------------------------- */
 
 static bool same_offset(const int32_t *a, const int32_t *b) {
   return !memcmp(a, b, sizeof(int32_t) * SNODE_MAX_AXES);
@@ -62,7 +62,7 @@ static bool find_offset_of_call(const Leaf *l, const IrInst *inst, const SNode *
   return inst->operand_count == node->rank && leaf_find_offset(l, node, index, offset);
 }
 
-/* The visited cell is active already, and so is its leaf. */
+/* Does the inst only activate the visited cell, which is active already, like its leaf? */
 static bool is_visited(const Asker *a, const Change *change) {
   static const int32_t origin[SNODE_MAX_AXES] = {0};
   bool is_visited_level =
@@ -74,7 +74,7 @@ static void add_change(Asker *a, const Change *change) {
   if (!is_visited(a, change)) vec_push(a->l->kernel->scratch, &a->changes, *change);
 }
 
-/* What may activate a cell of the sparse level, the visited one aside. */
+/* Finds the insts that may activate a cell of the sparse level other than the visited one. */
 static void find_changes(Asker *a) {
   const Leaf *l = a->l;
   a->changes.count = 0;
@@ -121,7 +121,8 @@ static bool comes_before(const Leaf *l, const IrInst *change, const IrInst *aske
   return !order.in_order || is_in_loop(l, asked);
 }
 
-/* Bits belong to cells; a leaf comes with any of its cells. */
+/* May the cell at the offset have been activated by the iteration? A bit belongs to one cell; but a
+ * leaf becomes active with any of its cells. */
 static bool may_have_changed(const Asker *a, const int32_t *offset) {
   for (int i = 0; i < a->changes.count; i++) {
     const Change *change = &a->changes.items[i];
@@ -132,7 +133,7 @@ static bool may_have_changed(const Asker *a, const int32_t *offset) {
   return false;
 }
 
-/* Does a word hold the bits of a row, the first cell's lowest? */
+/* Does one word hold the bits of a row, the first cell's in the lowest bit? */
 static bool has_word_per_row(const Leaf *l, const SNode *sparse) {
   int last = l->shape.axis_count - 1;
   if (l->shape.extent[last] > WORD_BITS) return false;
@@ -158,14 +159,14 @@ static void keep_row(Asker *a, AskedRows *rows, const int32_t *offset, IrInst *w
   vec_push(a->l->kernel->scratch, rows, row);
 }
 
-/* Does the cell at the offset along a grid's axis lie in the next leaf? */
+/* Is the cell at the offset along a grid's axis in the next leaf? */
 static IrInst *crosses(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   int32_t limit = offset < 0 ? -offset : l->shape.extent[axis] - offset;
   return ir_binary(b, offset < 0 ? IR_LT : IR_GE, leaf_position(l, axis),
                    ir_const_int(b, TYPE(I32), limit));
 }
 
-/* All bits if the leaf is active: asked for its first cell, which inside the shape is a cell. */
+/* A word of all ones if the leaf is active, else 0. Tests the leaf's first cell. */
 static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
   Leaf *l = a->l;
   for (int i = 0; i < a->alive.count; i++)
@@ -187,8 +188,8 @@ static IrInst *word_of_leaf(Asker *a, const int32_t *nodes) {
   return alive.word;
 }
 
-/* What `nodes` leads to: a leaf's cursor, or its word; where a grid's axis may be crossed, one of
- * two, by position. */
+/* The cursor of the leaf at `nodes`, or its word; if a grid's axis may be crossed, selects one of
+ * two leaves by the position. */
 static IrInst *choose(Asker *a, IrBuilder *b, const int32_t *offset, int32_t *nodes, int axis) {
   const Leaf *l = a->l;
   if (axis == l->shape.axis_count - 1)
@@ -203,7 +204,7 @@ static IrInst *choose(Asker *a, IrBuilder *b, const int32_t *offset, int32_t *no
   return ir_select(b, crosses(l, b, axis, offset[axis]), other, same);
 }
 
-/* Position + offset along a grid's axis, in the leaf that it is in. */
+/* Position + offset along a grid's axis, as a position in the leaf that holds the cell. */
 static IrInst *wrapped(const Leaf *l, IrBuilder *b, int axis, int32_t offset) {
   IrInst *position = leaf_position(l, axis);
   if (!offset) return position;
@@ -231,8 +232,8 @@ static IrInst *read_word(Asker *a, IrBuilder *b, const int32_t *offset, int alon
   return bits;
 }
 
-/* Bits of the row at the offset along the grid's axes, in the leaf `along` nodes further along the
- * row. */
+/* The bits of the row at the offset along the grid's axes, in the leaf that is `along` nodes
+ * further along the row. */
 static IrInst *word_at(Asker *a, IrBuilder *b, const int32_t *offset, int along) {
   int32_t at[SNODE_MAX_AXES];
   memcpy(at, offset, sizeof at);
@@ -256,14 +257,15 @@ static IrInst *make_word(Asker *a, IrBuilder *b, const int32_t *offset) {
   if (snode_has_bits(a->sparse) || cells == WORD_BITS)
     return ir_binary(b, IR_BOR, shifted(b, along < 0 ? IR_SHL : IR_SHR, same, far),
                      shifted(b, along < 0 ? IR_SHR : IR_SHL, other, cells - far));
-  /* words of whole leaves: bits past the row count as its own */
+  /* words of whole leaves are all ones: their bits past the row are set, too, so they are masked */
   int64_t edge = (int64_t)(((uint64_t)1 << far) - 1);
   if (along > 0) edge = (int64_t)((uint64_t)edge << (cells - far));
   return ir_binary(b, IR_BOR, ir_binary(b, IR_BAND, same, ir_const_int(b, TYPE(U64), ~edge)),
                    ir_binary(b, IR_BAND, other, ir_const_int(b, TYPE(U64), edge)));
 }
 
-/* Words are made only for rows that have a cell: where others are read is the IF's business. */
+/* The builder for words, inside an IF for masked rows: only rows that have an active cell need
+ * them. */
 static IrBuilder where_words_are_made(Asker *a) {
   Leaf *l = a->l;
   IrBuilder b = rewrite_before(l->kernel, l->row);
@@ -285,7 +287,7 @@ static IrInst *brought_out(Asker *a, IrBuilder *b, IrInst *word) {
   return ir_get(&after, var);
 }
 
-/* The word whose bit at a cell's position answers the question, made before the row. */
+/* The word, computed before the row, whose bit at a cell's position is the result of the query. */
 static IrInst *word_for(Asker *a, const int32_t *offset) {
   const Leaf *l = a->l;
   IrInst *word = find_row(&a->rows, a->sparse, offset);
@@ -299,7 +301,7 @@ static IrInst *word_for(Asker *a, const int32_t *offset) {
   return word;
 }
 
-/* -- the answer -------------------------------------------------------------------------------- */
+/* -- replacing the query ----------------------------------------------------------------------- */
 
 static void answer(Asker *a, IrInst *inst, const int32_t *offset) {
   Leaf *l = a->l;

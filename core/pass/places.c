@@ -1,13 +1,13 @@
-/* places.c - computes the addresses of places: the only pass that knows offsets, strides, slots and
- * managers.
+/* places.c - address lowering: turns accesses of places into ops on addresses. The only pass that
+ * knows offsets, strides, slots and managers.
  *
  *   %v = load place f0 %i      if inside %i { walk; %x = mem.load; set } ; get     (outside: zero)
  *   store place f0 %i, %v      if inside %i { walk, ensuring; mem.store } else { outside }
  *
- * Reads look up slots and get the ambient's zeros where a node is absent; writes ensure them. A
- * place marked `inside` needs no `if`. Cells of leaves and cursors of neighbours: cells.c. Dense
- * cells are active if those of the nearest sparse level are, and always if there is none. What is
- * done at a cell of each kind: kind.h. Keeps the order of insts, and leaves LOW ops only. */
+ * Reads look up slots and get the ambient's zeros if a node is absent; writes ensure nodes. A place
+ * marked `inside` needs no `if`. Cells of leaves and cursors of neighbours are in cells.c; the
+ * access to a cell of each kind is in kind.h. Dense cells are active if those of the nearest sparse
+ * level are, and always if there is none. Keeps the order of insts, and leaves LOW ops only. */
 #include "pass/places.h"
 
 #include "pass/ranges.h"
@@ -29,7 +29,7 @@ static void become_store(IrKernel *kernel, IrInst *inst, IrInst *address, IrInst
   inst->lanes = lanes;
 }
 
-/* Nothing is known of the elements of shared arrays. */
+/* The alias number of the element; 0 for arrays that may overlap others. */
 static int alias_of(const IrKernel *kernel, const IrInst *place) {
   const IrField *field = &kernel->fields.items[place->field];
   bool is_shared = field->array >= 0 && kernel->arrays.items[field->array].is_shared;
@@ -108,7 +108,7 @@ void places_bring_out(Lower *l, IrInst *branch, IrInst *inst) {
   else ir_region_append(branch->region, inst);
 }
 
-/* Then launch arguments are slots of the frame. */
+/* Are launch arguments read from slots of the frame? */
 static bool has_frame(const Lower *l) { return l->task || l->is_called; }
 
 IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
@@ -120,7 +120,8 @@ IrInst *places_element(const Lower *l, Address *a, const IrField *field) {
   return address_element(a, field, place);
 }
 
-/* In the node visited by the task: positions are indices minus those of its first cell. */
+/* The address in the node that the task visits: positions are indices minus those of its first
+ * cell. */
 static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   const SNode *node_level = l->kernel->levels.items[l->task->level].node;
@@ -138,8 +139,8 @@ static IrInst *address_here(Lower *l, IrBuilder *b, const IrInst *place) {
   return places_element(l, &a, field);
 }
 
-/* With the index as the user counts: a place's begins at the field's offset, and has the type that
- * it is computed in. */
+/* Reports a write outside the shape, with the index as the user counts: plus the field's offset, in
+ * the type in which it is computed. */
 static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   IrBuilder b = rewrite_inside(l->kernel, region, inst);
@@ -161,7 +162,7 @@ static void count_outside(Lower *l, IrRegion *region, const IrInst *inst, const 
   ir_call(&b, RT_OUTSIDE, 0, 0, 2 + axes, operands);
 }
 
-/* NULL: always. */
+/* The bounds check of the place; NULL if it is always inside. */
 static IrInst *is_inside(Lower *l, IrBuilder *b, const IrInst *place) {
   const IrField *field = &l->kernel->fields.items[place->field];
   if (field->array < 0) return address_inside(b, field->node, place->operands);
@@ -270,8 +271,8 @@ static void lower_activate(Lower *l, IrInst *inst) {
   become_call_on_cell(l, inst, kind_of(sparse)->ensure, true);
 }
 
-/* Only cells of a sparse level itself can be deactivated. One in the ambient, whose ancestor is
- * absent, must not be written: so test first whether it exists. */
+/* Only cells of a sparse level itself can be deactivated. If an ancestor is absent, the walk leads
+ * to the ambient, which must not be written: so tests first whether the cell exists. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   const SNode *sparse = sparse_of(l, inst);
   IrInst *operands[ADDRESS_MAX_NAME];
@@ -355,8 +356,8 @@ static void lower_inst(Lower *l, IrInst *inst) {
     if (inst->regions[i]) lower_region(l, inst->regions[i]);
 }
 
-/* What is emitted before an inst, or as an IF around it, is already LOW: so fetch the next inst
- * first. */
+/* Reads the next inst before lowering one, since insts emitted before it, or as an IF around it,
+ * are already LOW. */
 static void lower_region(Lower *l, IrRegion *region) {
   tiles_collect(l, region);
   for (IrInst *inst = region->first, *next; inst; inst = next) {
@@ -370,7 +371,7 @@ static bool remove_place(void *data, IrInst *inst) {
   return true;
 }
 
-/* How the task changes masks and lists while its iterations run; the host region is one thread. */
+/* Adds the changes to masks, cells and lists that a task makes while its iterations run. */
 static void add_survey(Lower *l, const Effects *effects) {
   for (int i = 0; effects && i < effects->calls.count; i++) {
     const EffectCall *call = &effects->calls.items[i];
@@ -430,7 +431,7 @@ static void survey_all(Lower *l) {
   }
 }
 
-/* Where that changes anything. */
+/* Marks the task `wide` if that changes the number of threads. */
 static void spread_wide(IrTask *task) {
   int usual = ir_spread(task);
   task->wide = task->kind == TASK_LEAVES;
@@ -445,7 +446,7 @@ bool pass_places(PassContext *ctx, IrKernel *kernel, Error *err) {
   survey(&l, NULL);
   lower_function(&l, kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) lower_task(&l, kernel->tasks.items[i]);
-  /* last: until then they have the effects that those who call them ask for */
+  /* functions come last, since effects of their callers are computed from their unlowered bodies */
   for (int i = 0; i < kernel->functions.count; i++)
     lower_function(&called, kernel->functions.items[i]->body);
   for (int i = 0; i < kernel->tasks.count && ctx->spreads_wide; i++)

@@ -1,19 +1,19 @@
-/* tasks.c - moves each parallel loop's body to a task; the host region keeps control flow.
+/* tasks.c - outlines the body of each parallel loop as a task; the host region keeps control flow.
  *
  *   range %a, %b (%i: i32) { .. %x .. }     frame.set 1 %a; frame.set 2 %b; frame.set 3 %x; run 0
  *                                           task 0 = range bounds=1 { body (%i: i32) { %x =
  *                                           frame.get 3 .. } }
  *
- * One walk in program order meets definitions before uses. A body's captures are defined at its
- * top: constants and places are recomputed there, arguments already are frame slots, other values
- * are set before RUN. A variable of the host region is read as of the loop's start; REDUCE returns
- * it through a slot. Slots: the arguments, the result, then those of each task: bounds, captures,
- * reductions, in order of appearance.
+ * One walk in program order sees definitions before uses. A body's captures are defined at its top:
+ * constants and places are recomputed there, arguments are frame slots already, other values are
+ * stored to slots before RUN. A variable of the host region has its value from the loop's start;
+ * REDUCE returns it through a slot. Slots: the arguments, the result, then those of each task:
+ * bounds, captures, reductions, in order of appearance.
  *
  * Serial loops, and all loops inside bodies and functions, become FORs (tasks_nest.c). For exits a
  * RANGE or ACTIVE counts as one level; after this pass each FOR of its nest does.
- * A loop that deactivates what it visits and does nothing else becomes CLEAR, whose cost per node
- * is a byte and its slot.
+ * A loop that only deactivates the cells that it visits becomes CLEAR, which costs one byte and one
+ * slot per node.
  * Keeps the order of insts. */
 #include "pass/tasks.h"
 
@@ -34,7 +34,7 @@ typedef struct Tasker {
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
-  bool is_called;             /* a function is walked */
+  bool is_called;             /* the walk is in a function */
   bool for_cuda;
   IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
   IrRegion *top;              /* the start of its body */
@@ -109,8 +109,8 @@ static IrInst *compute_again(Tasker *t, const IrInst *outer) {
   return rewrite_again(&top, outer, operands);
 }
 
-/* The value inside the body of an outside definition. Places cannot be passed, constants need not
- * be. */
+/* The value inside the body that corresponds to an outside definition. Places cannot be passed in
+ * the frame, constants need not be. */
 static IrInst *capture(Tasker *t, IrInst *outer) {
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
@@ -138,7 +138,7 @@ static void resolve_operands(Tasker *t, IrInst *inst) {
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-/* A sum of differences is a sum of negated values, so that partial results can be added. */
+/* Turns a SUB reduction into an ADD of negated values, so that partial results can be added. */
 static void subtract_by_adding(Tasker *t, IrInst *reduce) {
   IrBuilder b = {.kernel = t->kernel,
                  .region = reduce->region,
@@ -191,7 +191,7 @@ static void bring_reductions_back(Tasker *t) {
 
 /* -- tasks ------------------------------------------------------------------------------------- */
 
-/* Bounds are i64 in the frame, whatever the indices are. */
+/* Bounds are i64 in the frame, whatever the type of the indices is. */
 static void set_bounds(Tasker *t, int axis_count, IrInst *const *begin_end) {
   IrBuilder host = host_builder(t);
   t->task->bounds = take_slots(t, 2 * axis_count);
@@ -260,7 +260,8 @@ static void prepend(IrRegion *region, IrRegion *top) {
   region->first = top->first;
 }
 
-/* Where iterations may change which cells are active, those of before the loop are visited. */
+/* If iterations may change the set of active cells, saves it before the loop: the loop visits the
+ * cells that were active then. */
 static void remember_cells(Tasker *t, IrBuilder *host, const Effects *effects) {
   if (!t->task->cells) return;
   const SNode *cells = t->kernel->levels.items[t->task->cells_level].node,
@@ -284,7 +285,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
   remember_cells(t, &host, effects);
   ir_emit(&host, IR_RUN, TYPE(NONE), 0, NULL)->imm = t->kernel->tasks.count;
   bring_reductions_back(t);
-  loop->regions[0] = NULL; /* the task's by now */
+  loop->regions[0] = NULL; /* the task owns it now */
   ir_delete(loop);
   vec_push(t->scratch, &t->kernel->tasks, task);
   t->task = NULL;
@@ -294,7 +295,7 @@ static bool make_task(Tasker *t, IrInst *loop) {
 
 /* -- loops and exits --------------------------------------------------------------------------- */
 
-/* Every source level in between counts as many levels as it has FORs. */
+/* Each loop that the exit crosses counts as many levels as it has FORs now. */
 static void renumber_exit(const Tasker *t, IrInst *inst) {
   int64_t crossed = inst->op == IR_BREAK ? inst->imm + 1 : inst->imm, levels = 0;
   for (int64_t k = 0; k < crossed && k < t->levels.count; k++)
@@ -309,8 +310,8 @@ static bool visit_inside(Tasker *t, IrRegion *region, int levels) {
   return ok;
 }
 
-/* The order of nodes for a serial loop, if it needs one. Inside a task it is that of the task's
- * start. */
+/* The snapshot of nodes for a serial loop, if it needs one. Inside a task it is taken before the
+ * task starts. */
 static IrInst *order_of(Tasker *t, IrInst *loop) {
   if (loop->op != IR_ACTIVE) return NULL;
   const IrLevel *level = &t->kernel->levels.items[loop->level];
@@ -366,8 +367,8 @@ static bool has_nodes_below(const SNode *node) {
   return false;
 }
 
-/* On a GPU it is the work of one thread, where a loop is that of many; but hashes are cleared cell
- * by cell under a lock, and one thread frees what hangs below. */
+/* Is CLEAR faster than the loop? On a GPU one thread executes it, and many a loop; but a loop
+ * clears hashes cell by cell under a lock, and frees nodes below the cells in one thread. */
 static bool pays_clearing(const Tasker *t, const IrInst *loop) {
   const SNode *node = t->kernel->levels.items[loop->level].node;
   return !t->for_cuda || snode_has(node, SNODE_UNBOUNDED) || has_nodes_below(node);
@@ -425,7 +426,7 @@ static bool visit_region(Tasker *t, IrRegion *region) {
   return true;
 }
 
-/* They refer to nothing outside, but to arguments. */
+/* Functions refer to nothing outside except arguments. */
 static bool visit_functions(Tasker *t) {
   bool ok = t->is_called = true;
   for (int i = 0; ok && i < t->kernel->functions.count; i++)

@@ -6,16 +6,16 @@
  *
  * A captured number is a float unless something needs an integer, and a comparison does not: so
  * `i < n` and `kind[i] == FLUID` would convert every i and kind. %n here depends on launch
- * arguments alone, so its threshold is computed once per task. `any` is false where the comparison
- * never holds (NaN, below the least integer); a side of the integer's values at which %x is never
- * found can stand for that, and `any` is left out.
+ * arguments alone, so its threshold is computed once per task. `any` is false if the comparison
+ * never holds (NaN, below the least integer). If %x never takes the least or the largest value of
+ * its type, that value as the threshold expresses "never", and `any` is omitted.
  *
  *     x <  n    x <  ceil(n)     or   x <= ceil(n) - 1         each rounded to the nearest number
  *     x <= n    x <  floor(n) + 1     x <= floor(n)            of the type
  *     x == n    x == n and n is whole and in the type
  *
- * Taken are integers whose type the float holds exactly; of i64 and u64 `lower` compares so
- * anyway. */
+ * This applies to integer types that the float represents exactly; for i64 and u64, sema already
+ * lowers comparisons this way. */
 #include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"
@@ -47,7 +47,7 @@ static int64_t most_of(Type type) {
   return ((int64_t)1 << (type_bits(type) - type_is_signed(type))) - 1;
 }
 
-/* The index of a range is below an end of its own type. */
+/* Is it the index of a range, which is below an end of its own type, and so never the largest? */
 static bool is_below_end(const Compare *c, const IndexRange *range) {
   return c->task && c->task->kind == TASK_RANGE && range->low == 0 && range->high == 0 &&
          (ranges_param(c->task->body, range->base) >= 0 ||
@@ -87,9 +87,11 @@ static IrInst *rounded(Compare *c, IrOp round, int more, int64_t otherwise) {
                    ir_const_int(&c->b, c->number->type, otherwise));
 }
 
-/* `op` is LT or GT and takes the threshold's own side; `or_equal` includes it, as the user's does.
- * Where the far end of the type is no value of the number, the strict form says "never" by it; else
- * the one with equality does if the near end is none, or a condition does. */
+/* Emits an ordered comparison, strict (LT, GT) or with equality (LE, GE); `or_equal`: the user's
+ * has equality. It must be false if the float comparison never holds. In the strict form a
+ * threshold at the end of the type (`never`) expresses that. That form needs a threshold beyond the
+ * largest value that the number takes; otherwise the form with equality is used, with an extra
+ * condition unless the number never takes the value `never`. */
 static IrInst *order(Compare *c) {
   bool is_below = c->op == IR_LT || c->op == IR_LE, or_equal = c->op == IR_LE || c->op == IR_GE;
   Type type = c->number->type;

@@ -3,17 +3,18 @@
  *
  *   for 0, 2, 1 (%a) { load place f0 %i + %a }   =>   load place f0 %i; load place f0 %i + 1; ..
  *
- * Where the accesses' bases depend on data (floor of a particle's position), one check in front of
- * the nest decides between two versions (window.h): the one whose places are inside is written out,
- * the other stays a loop (`rolled`). So do the nests of a body that runs rarely: the checked one
- * beside an interior, and that of a task which has a privatised version. The copies of a nest are
- * at most MAX_TURNS, and no body grows beyond MAX_INSTS; where the index alone chooses an item of a
- * table or a component of a vector, beyond MAX_CHOICES, most of which is folded away.
+ * If the accesses' bases depend on data (floor of a particle's position), one check before the nest
+ * selects one of two versions (window.h): the one whose places are inside is unrolled, the other
+ * stays a loop (`rolled`). Nests of bodies that rarely run stay loops, too: a checked body that has
+ * an interior, and the body of a task that has a privatised version. A nest has at most MAX_TURNS
+ * copies, and no body grows beyond MAX_INSTS; the limit is MAX_CHOICES if the index alone selects
+ * an item of a table or a component of a vector, since most of those copies fold away.
  * The bounds may be one value plus constants (`for b = j - 1, j + 1`): a loop that might not run,
- * since the last sum wraps, is written out in an `if`. A `break` skips the copies after it. Loops
- * around one that nothing tells the turns of, such as that over a list, stay as they are.
- * So do those whose places follow the index by more than a sum (`x[floor(k * 31 / 8)]`): copies
- * would be no nearer to them. Keeps the order of insts, and leaves constants for `fold`. */
+ * since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
+ * around one with an unknown trip count, such as that over a list, stay as they are; so do loops
+ * whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies would
+ * gain nothing.
+ * Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
 #include "pass/hoist.h"
@@ -27,12 +28,12 @@ enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6, DEEPE
 typedef struct Unroll {
   IrKernel *kernel;
   WindowPlace at;
-  bool is_rare;         /* its nests stay loops, in LLVM too */
-  int64_t insts;        /* of the body at the moment */
+  bool is_rare;         /* the body rarely runs: its nests stay loops, in LLVM too */
+  int64_t insts;        /* current size of the body */
 } Unroll;
 
 typedef struct Turns {
-  int count;            /* 0: not known, or too many */
+  int count;            /* trip count; 0: not known, or too large */
   int64_t step;
   const IrInst *base;   /* of its bounds; NULL: they are constants */
   int64_t low, high;    /* the bounds less the base, the lower one first */
@@ -40,7 +41,7 @@ typedef struct Turns {
 
 /* -- what may be unrolled ---------------------------------------------------------------------- */
 
-/* Of a FOR between constants, or between sums of one value and constants. */
+/* The trip count of a FOR between constants, or between sums of one value and constants. */
 static Turns turns_of(const IrInst *loop) {
   Turns turns = {0}, none = {0};
   if (loop->op != IR_FOR || !type_is_integer(loop->operands[0]->type) ||
@@ -61,13 +62,13 @@ static Turns turns_of(const IrInst *loop) {
   return turns;
 }
 
-/* Between constants. */
+/* Is it a loop between constants that runs at least once? */
 static bool runs_always(const IrInst *loop) {
   Turns turns = turns_of(loop);
   return turns.count > 0 && !turns.base;
 }
 
-/* Of a loop index of the body, inclusive; false: not known. */
+/* The limits of a loop index of the body, inclusive; false: not known. */
 static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
   const IrTask *task = u->at.task;
   const Limits *limits = &u->at.limits[param];
@@ -79,7 +80,7 @@ static bool limits_of(const Unroll *u, int param, int64_t *low, int64_t *high) {
   return *low > INT64_MIN && *high < INT64_MAX - 1;
 }
 
-/* Neither bound wraps, so it runs as often as it seems. */
+/* Does neither bound wrap, so that the loop has the computed trip count? */
 static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns) {
   int64_t low, high, most = INT64_MAX >> (64 - type_bits(loop->operands[0]->type));
   if (!turns->base) return true;
@@ -89,7 +90,7 @@ static bool runs_surely(const Unroll *u, const IrInst *loop, const Turns *turns)
          high <= most - max_i64(turns->high, 0);
 }
 
-/* What leaves the loop from `region`, `depth` loops deeper: itself by a break, or an outer one. */
+/* The exits in `region`, `depth` loops inside the loop, that leave it, or an outer loop. */
 typedef struct Leaves {
   bool breaks, continues;
 } Leaves;
@@ -110,7 +111,7 @@ static Leaves exits_of(const IrInst *loop) {
   return leaves;
 }
 
-/* Made of indices of such loops between constants, and of constants alone. */
+/* Is the value computed only from constants and indices of loops between constants? */
 static bool is_of_index(const IrInst *inst, int depth) {
   if (inst->op == IR_CONST) return true;
   if (inst->op == IR_PARAM) {
@@ -123,8 +124,8 @@ static bool is_of_index(const IrInst *inst, int depth) {
   return true;
 }
 
-/* How a value follows a loop's index: it does not; it becomes another base + constant, also beneath
- * a modulo or a clamp; it becomes another value. */
+/* How a value depends on a loop's index: not at all; as base + constant, perhaps under a modulo or
+ * a clamp; in any other way. */
 typedef enum Follows { FOLLOWS_NOT, FOLLOWS_AS_SUM, FOLLOWS_FREELY } Follows;
 
 static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
@@ -140,8 +141,8 @@ static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
   }
 }
 
-/* Elements of the visited node need neither checks nor look-ups, those that no copy is nearer to
- * than a loop is want the same: nothing would be gained. */
+/* Does unrolling help the place? Not if it is in the visited node, which needs neither checks nor
+ * look-ups, nor if its index depends on the loop's by more than a sum. */
 static bool gains(const IrInst *place, const IrInst *index) {
   Follows all = FOLLOWS_NOT;
   for (int i = 0; i < place->operand_count; i++)
@@ -149,7 +150,7 @@ static bool gains(const IrInst *place, const IrInst *index) {
   return !place->here && all != FOLLOWS_FREELY;
 }
 
-/* Cells at constant distances may be asked about by words of bits (leaf_active.c). */
+/* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
 typedef struct Places { const IrInst *index; bool any_gains; } Places;
 
 static bool note_place(void *data, IrInst *inst) {
@@ -171,7 +172,7 @@ static bool are_of_index(const IrInst *inst) {
   return true;
 }
 
-/* Does an index alone choose what is done: an item of a table, a component of a vector? */
+/* Does an index alone select an item of a table, a component of a vector, or a branch? */
 static bool note_choice(void *data, IrInst *inst) {
   bool chooses = inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM ||
                  inst->op == IR_PICK;
@@ -180,7 +181,7 @@ static bool note_choice(void *data, IrInst *inst) {
   return !(*(bool *)data = is_choice);
 }
 
-/* A loop of which nothing tells how often it turns. */
+/* Finds a loop whose trip count is unknown. */
 static bool note_long_loop(void *data, IrInst *inst) {
   bool is_told = inst->op != IR_LOOP && inst->op != IR_FOR;
   is_told |= inst->op == IR_FOR && (turns_of(inst).count > 0 || are_of_index(inst));
@@ -199,8 +200,8 @@ static bool can_unroll(const IrInst *loop) {
          (any_place_gains(loop) || has_any(loop->regions[0], note_choice));
 }
 
-/* Insts of the region after unrolling every loop in it that can be; *turns: copies of the
- * innermost. */
+/* The number of insts of the region after unrolling all possible loops in it; *turns: copies of the
+ * innermost loop. */
 static int64_t size_written_out(const IrRegion *region, int64_t *turns) {
   int64_t size = 0, most = 1;
   for (const IrInst *inst = region->first; inst && size <= MAX_CHOICES; inst = inst->next) {
@@ -229,7 +230,7 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
   }
 }
 
-/* An exit that leaves more than `depth` loops crosses one less. */
+/* Exits that leave more than `depth` loops cross one loop less. */
 static void cross_less(IrRegion *region, int depth) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     if ((inst->op == IR_BREAK || inst->op == IR_CONTINUE) && inst->imm > depth) inst->imm--;
@@ -239,8 +240,8 @@ static void cross_less(IrRegion *region, int depth) {
   }
 }
 
-/* Where the copies go: in an `if` where the loop may not run, in a loop that runs once where they
- * break. */
+/* Opens the place for the copies: inside an `if` if the loop may not run, and inside a loop that
+ * runs once if they contain breaks. */
 static IrBuilder open_copies(Unroll *u, IrInst *loop, const Turns *turns, IrInst **once) {
   IrBuilder b = rewrite_before(u->kernel, loop);
   if (!runs_surely(u, loop, turns)) {
@@ -263,7 +264,7 @@ static IrInst *index_of(IrBuilder *b, const IrInst *loop, const Turns *turns, in
   return distance ? ir_binary(b, IR_ADD, begin, ir_const_int(b, begin->type, distance)) : begin;
 }
 
-/* Inner loops first, so that each is visited once. */
+/* Unrolls inner loops first, so that each is visited once. */
 static void unroll(Unroll *u, IrInst *loop) {
   Turns turns = turns_of(loop);
   IrRegion *region = loop->regions[0];
@@ -292,8 +293,9 @@ static bool mark_rolled(void *data, IrInst *inst) {
   return true;
 }
 
-/* A loop inside that stays one, as one over a list does, takes nearly all of the time; copies of
- * it take nearly all of the compile's, and save nothing but where an index chooses. */
+/* Does the loop contain one with an unknown trip count? That takes nearly all of the run time, and
+ * its copies nearly all of the compile time; they save nothing unless an index selects
+ * something. */
 static bool is_around_long_loop(const IrInst *loop) {
   return has_any(loop->regions[0], note_long_loop) && !has_any(loop->regions[0], note_choice);
 }
