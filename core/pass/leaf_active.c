@@ -46,7 +46,7 @@ typedef struct Asker {
   AskedRows pieces;     /* and the words that they are combined from: rows of one leaf */
   VEC(Alive) alive;
   IrInst *bit;          /* 1 << the position in the row */
-  IrInst *some;         /* IF that a masked row is not empty, around its words; NULL: not yet made */
+  IrInst *some;         /* IF that a masked row has a cell, around its words; NULL: not yet made */
 } Asker;
 
 /* -- which queries ----------------------------------------------------------------------------- */
