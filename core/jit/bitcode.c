@@ -1,7 +1,7 @@
-/* bitcode.c - links the runtime into a kernel's module: read lazily, and only the functions that
- * are called. The linker copies linkonce and available_externally definitions on demand, so the
- * linkage set here keeps the other hundred functions out of every compile. The build has removed
- * clang's target attributes (llvm_bc/CMakeLists.txt). */
+/* bitcode.c - links the runtime into a kernel's module. It reads the bitcode lazily, and only the
+ * functions that are called. The linker copies linkonce and available_externally definitions on
+ * demand, so the linkage set here keeps the other hundred functions out of every compile. The build
+ * has removed clang's target attributes (llvm_bc/CMakeLists.txt). */
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Linker.h>
 #include <stddef.h>
@@ -26,14 +26,14 @@ static LLVMModuleRef read_bitcode(LlvmContext *llvm, const char *begin, const ch
   LLVMMemoryBufferRef buffer =
       LLVMCreateMemoryBufferWithMemoryRange(begin, (size_t)(end - begin), "runtime", false);
   LLVMModuleRef runtime = NULL;
-  /* owns the buffer */
+  /* on success, `runtime` owns the buffer */
   if (!LLVMGetBitcodeModuleInContext2(llvm->context, buffer, &runtime)) return runtime;
   LLVMDisposeMemoryBuffer(buffer);
   error_set(err, RG_ERROR_CODEGEN, "the runtime's bitcode cannot be read: %s", llvm->diagnostic);
   return NULL;
 }
 
-/* `runtime` NULL: it could not be read. */
+/* `runtime` is NULL if it could not be read; err is set then. */
 static bool link_prepared(LlvmContext *llvm, LLVMModuleRef module, LLVMModuleRef runtime,
                           LLVMLinkage linkage, Error *err) {
   if (!runtime) return false;

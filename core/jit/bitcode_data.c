@@ -1,5 +1,4 @@
-/* bitcode_data.c - the runtime as bitcode, included by the assembler. The build defines the
- * paths. */
+/* bitcode_data.c - embeds the runtime's bitcode, by the assembler. The build defines the paths. */
 #define EMBED(symbol, path)                                \
   __asm__(".section .rodata\n.balign 16\n.hidden " symbol "\n.hidden " symbol "_end\n" \
           ".globl " symbol "\n" symbol ":\n.incbin \"" path "\"\n"                     \

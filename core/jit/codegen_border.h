@@ -9,8 +9,9 @@
 
 typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarget;
 
-/* For the host alone: little is optimised, and iterations run one by one; or, IN_ORDER, side by
- * side where results would show that they do not (ir_shows_order). */
+/* For the host only: baseline code, hardly optimised and not vectorised. IN_ORDER still vectorises
+ * loops whose results depend on the order of iterations (ir_shows_order), so that results equal
+ * those of optimised code. */
 typedef enum RgQuick { RG_QUICK_NOT, RG_QUICK, RG_QUICK_IN_ORDER } RgQuick;
 
 typedef struct RgCodegenRequest {
@@ -23,14 +24,14 @@ typedef struct RgCodegenRequest {
   int32_t want_llvm;        /* keep the optimised LLVM text */
   int32_t want_asm;         /* keep the assembly text */
   int32_t instrument;       /* 0, 1 asan, 2 tsan */
-  int32_t threads;          /* that may compile parts of the kernel at once; 0, 1: the caller's */
-  int32_t quick;            /* an RgQuick: code that is made in a hurry, with the same results */
+  int32_t threads;          /* that may compile parts in parallel; 0, 1: only the caller's */
+  int32_t quick;            /* an RgQuick: baseline code, with the same results */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;
 } RgCodegenRequest;
 
-/* After the lengths, each object at a multiple of 8 from the bundle's begin. */
+/* The objects follow the lengths, each at a multiple of 8 bytes from the bundle's begin. */
 #define RG_BUNDLE_MAGIC UINT64_C(0x31444E5542454752) /* "RGEBUND1" in memory */
 typedef struct RgBundle {
   uint64_t magic;
@@ -46,10 +47,10 @@ typedef struct RgCodegenObject {
 
 typedef struct RgCodegenResult {
   int32_t ok;
-  char *message;            /* when not ok: one sentence */
-  int32_t code;             /* and an ErrorCode */
+  char *message;            /* if not ok: one sentence */
+  int32_t code;             /* if not ok: an ErrorCode */
   RgCodegenObject objects[RG_TARGET_COUNT];
-  double parse_ms, emit_ms, optimize_ms, object_ms; /* of all parts: they may have overlapped */
+  double parse_ms, emit_ms, optimize_ms, object_ms; /* sums over all parts, which may overlap */
 } RgCodegenResult;
 
 /* The caller frees the result by regolith_codegen_free. Any thread; nothing is kept between calls

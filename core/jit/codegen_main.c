@@ -1,7 +1,8 @@
-/* codegen_main.c - the border: bytes -> IrKernel -> parts -> an object for each target. A compile
- * owns one Compiling. The parts of a kernel (split.c) are compiled by as many threads as the
- * request allows, the caller's among them, each taking the next part that nobody has; the objects
- * do not depend on that. */
+/* codegen_main.c - the library's interface: bytes -> IrKernel -> parts -> an object for each
+ * target.
+ * A compile owns one Compiling. As many threads as the request allows, including the caller's,
+ * compile the parts of a kernel (split.c); each takes the next part that is left. The objects do
+ * not depend on the number of threads. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,21 +26,22 @@ typedef struct Compiling {
   const RgCodegenRequest *request;
   Part *parts; /* of all targets, in the order of the objects */
   int part_count;
-  Part **order; /* in which they are begun */
-  _Atomic int next; /* the part to be compiled next */
+  Part **order; /* in which compilation of the parts begins */
+  _Atomic int next; /* the next part in `order` to compile */
 } Compiling;
 
 _Static_assert(offsetof(Compiling, result) == 0, "regolith_codegen_free gets it by its result");
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
-/* A kernel for a GPU was written for that processor (ir_write): the host has its host region. */
+/* The bytes of a GPU kernel name the GPU's processor (ir_write); for such a kernel, the host
+ * compiles only the host region. */
 static CodegenPart wanted_of(RgTarget target, const char *written_for) {
   if (target == RG_TARGET_PTX) return CODEGEN_GPU_TASKS;
   return strncmp(written_for, "sm_", 3) ? CODEGEN_ALL : CODEGEN_HOST_REGION;
 }
 
-/* Only the tasks of a CPU are shared: PTX is one text. */
+/* Only tasks for a CPU are split into shares, since PTX is one text. */
 static void add_parts(Compiling *job, Part first, int shares, const int *share_of_task,
                       const int64_t *weights) {
   int count = first.wanted == CODEGEN_ALL ? shares : 1;
@@ -50,7 +52,7 @@ static void add_parts(Compiling *job, Part first, int shares, const int *share_o
   }
 }
 
-/* The heaviest first: what is long must not begin when the others are done. */
+/* The heaviest part comes first, so that no long compile begins when all others are done. */
 static void set_order(Compiling *job) {
   job->order = scratch_array(&job->scratch, Part *, job->part_count + 1);
   for (int i = 0; i < job->part_count; i++) {
@@ -91,7 +93,7 @@ static void compile_parts(void *data) {
     part_compile(job->order[i]);
 }
 
-/* A thread that the system does not have is one less. */
+/* If the system refuses a thread, compiles with fewer. */
 static void compile_together(Compiling *job) {
   Job *helpers[MOST_HELPERS];
   int count = 0, wanted = job->request->threads < job->part_count ? job->request->threads
@@ -105,7 +107,7 @@ static void compile_together(Compiling *job) {
   for (int i = 0; i < count; i++) job_join(helpers[i]);
 }
 
-/* -- what comes of them ------------------------------------------------------------------------ */
+/* -- results ----------------------------------------------------------------------------------- */
 
 static int64_t padded(int64_t length) { return (length + 7) / 8 * 8; }
 
@@ -113,7 +115,7 @@ static bool no_memory(Error *err) {
   return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
 }
 
-/* One object as it is, several as an RgBundle. */
+/* A single object stays as it is; several become an RgBundle. */
 static bool join_objects(Compiling *job, const Part *parts, int count, RgCodegenObject *out,
                          Error *err) {
   int64_t begin = count > 1 ? (int64_t)sizeof(RgBundle) + 8 * count : 0;
@@ -134,7 +136,7 @@ static bool join_objects(Compiling *job, const Part *parts, int count, RgCodegen
   return true;
 }
 
-/* Of all parts, one after the other; NULL where there are none. */
+/* Concatenates the texts of all parts; *out stays NULL if there are none. */
 static bool join_texts(Compiling *job, char *const *texts, int count, char **out, Error *err) {
   size_t length = 0, used = 0;
   for (int i = 0; i < count; i++) length += texts[i] ? strlen(texts[i]) : 0;
@@ -166,7 +168,7 @@ static void add_times(RgCodegenResult *result, const Part *part) {
   result->object_ms += part->object_ms;
 }
 
-/* The first part that failed speaks for all. */
+/* Collects the parts' results, or reports the first part that failed. */
 static bool collect(void *data, Error *err) {
   Compiling *job = data;
   for (int i = 0; i < job->part_count; i++) {

@@ -31,7 +31,7 @@ enum {
   WIDTHS = sizeof widths / sizeof *widths
 };
 
-/* `rt_sin_` for `rt_sin_f32` and `rt_sin_f32x8`; else NULL. */
+/* `rt_sin_` for `rt_sin_f32` and `rt_sin_f32x8`; NULL for other functions. */
 static const char *family_of(LLVMValueRef function) {
   size_t length;
   const char *name = LLVMGetValueName2(function, &length);
@@ -52,8 +52,8 @@ static void declare(LLVMModuleRef module, const char *name, LLVMTypeRef scalar, 
       module, name, LLVMFunctionType(type, params, (unsigned)arguments, false)));
 }
 
-/* `_ZGV_LLVM_N8v_rt_sin_f32(rt_sin_f32x8)`, a `v` per argument: as LLVM's VFABI spells that the
- * latter is the former for 8 lanes. */
+/* Adds a mapping `_ZGV_LLVM_N8v_rt_sin_f32(rt_sin_f32x8)`, with a `v` per argument: in LLVM's
+ * VFABI, the latter is the variant of the former for 8 lanes. */
 static void offer(LLVMModuleRef module, LLVMValueRef function, const char *name, const char *type,
                   int arguments) {
   char mapping[MAPPING_BYTES] = "";

@@ -1,4 +1,4 @@
-/* object.c - target machines, and the bytes they emit.
+/* object.c - creates target machines and emits objects with them.
  * Position-independent code in the small model: the loader places it within reach of the core.
  * Processor names are checked here, since for an unknown one LLVM prints to standard error and uses
  * a useless default. */
@@ -9,8 +9,8 @@
 
 #include "jit/jit.h"
 
-/* A machine takes 3 M instructions to make: it and what LLVM makes with it for its first function,
- * a tenth of a small kernel. So those not in use wait here for the next module. */
+/* Creating a machine, with what LLVM sets up for its first function, takes 3 M instructions, a
+ * tenth of the compile of a small kernel. So unused machines are kept here for the next module. */
 enum { MOST_KEPT = 16, PROCESSOR_BYTES = 64 };
 struct JitKept {
   LLVMTargetMachineRef machine;
@@ -57,8 +57,8 @@ static bool create_machine(JitTarget *target, const char *triple, const char *cp
   return target->machine || error_set(err, RG_ERROR_CODEGEN, "no code for %s %s", triple, cpu);
 }
 
-/* Without instructions for halves: LLVM before 22 swaps the operands of their comparisons under a
- * mask, and not the comparison (llvm-project issue 159723). Floats give the same results. */
+/* Disables f16 instructions: LLVM before 22 swaps the operands of their masked comparisons without
+ * swapping the predicate (llvm-project issue 159723). Computing in f32 gives the same results. */
 static bool create_native(JitTarget *target, Error *err) {
   static const char without[] = ",-avx512fp16";
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
@@ -77,7 +77,7 @@ static bool create_native(JitTarget *target, Error *err) {
   return ok;
 }
 
-/* Into an empty place; where there is none, it ends. */
+/* Keeps the machine in an empty place; disposes of it if there is none. */
 static void keep(JitKept *one) {
   for (int i = 0; one && i < MOST_KEPT; i++) {
     JitKept *none = NULL;
@@ -87,7 +87,7 @@ static void keep(JitKept *one) {
   free(one);
 }
 
-/* One for this processor, or NULL. */
+/* Takes a kept machine for this processor, or returns NULL. */
 static JitKept *take(const JitTarget *target, const char *processor) {
   for (int i = 0; i < MOST_KEPT; i++) {
     JitKept *one = atomic_exchange(&kept[i], NULL);

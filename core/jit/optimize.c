@@ -1,9 +1,9 @@
 /* optimize.c - LLVM's pass pipeline for kernels, as one line for its new pass manager. One round of
- * what kernels need: inline the runtime, promote variables, clean up, shape loops, merge loads,
- * vectorise what the pass `rows` left scalar. It takes a third of the time of O2 (a stencil: 6 ms
- * instead of 19) for equally fast code; SLP vectorisation and run-time unrolling, the expensive
- * parts left out, found nothing in scalar kernels. The GPU's assembler optimises again, so PTX gets
- * the same without vectors. */
+ * the passes that kernels need: inline the runtime, promote variables, clean up, shape loops, merge
+ * loads, vectorise code that the pass `rows` left scalar. It takes a third of the time of O2 (a
+ * stencil: 6 ms instead of 19) for equally fast code; the omitted expensive passes, SLP
+ * vectorisation and run-time unrolling, found nothing in scalar kernels. The GPU's assembler
+ * optimises again, so PTX gets the same passes without vectorisation. */
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stddef.h>
@@ -11,21 +11,22 @@
 #include "jit/jit.h"
 #include "llvm/function_attribute.h"
 
-/* By default instcombine verifies that one iteration reached a fixpoint and aborts if not: that is
- * for LLVM's own tests. */
+/* By default instcombine verifies that one iteration reached a fixpoint and aborts if not, which is
+ * meant for LLVM's own tests. */
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #define SCALARS "cgscc(inline),function(sroa,early-cse<memssa>," COMBINE ",simplifycfg," \
                 "loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," \
                 "sroa,gvn," COMBINE ",adce,"
 #define LAST "loop-mssa(licm)," COMBINE ",simplifycfg)"
 
-/* A serial sweep reads what its last iteration wrote: loop-load-elim keeps it in a register. */
+/* A serial sweep reads the element that its previous iteration wrote: loop-load-elim keeps it in a
+ * register. */
 static const char cpu_passes[] = SCALARS "loop-vectorize,loop-load-elim," LAST;
 static const char ptx_passes[] = SCALARS LAST ",function(infer-alignment),globaldce";
-/* what code generation left in memory, and no more: instruction selection takes the time */
+/* only promotes the variables of code generation; instruction selection takes most of the time */
 static const char quick_passes[] = "cgscc(inline),function(sroa,early-cse,simplifycfg)";
 static const char quick_maths_passes[] = "cgscc(inline),globaldce";
-/* when mathematics is linked: what is called from one place becomes part of it */
+/* after linking mathematical functions: inlines those that are called from one place */
 static const char maths_passes[] = "cgscc(inline),globaldce,function(early-cse," LAST;
 static const char *const instruments[] = {"", "asan", "tsan-module,function(tsan)"};
 

@@ -1,7 +1,7 @@
-/* part.c - one part: IrKernel -> module -> object, and the diagnostics on the way. Running out of
- * scratch memory, a failed assertion and a fatal error of LLVM jump back to part_compile, which
- * finds everything that must be freed in the Part. After a fatal error LLVM's context is leaked,
- * since its state is unknown. */
+/* part.c - compiles one part: IrKernel -> module -> object, with diagnostics. If scratch memory
+ * runs out, an assertion fails or LLVM has a fatal error, control jumps back to part_compile; the
+ * Part refers to everything that must be freed. After a fatal error LLVM's context is leaked, since
+ * its state is unknown. */
 #include "jit/part.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* part.h - a part of a kernel on its way to an object: some of its functions, for one target, in a
- * context, a module and memory of its own. So parts are compiled on several threads at once. */
+/* part.h - a part of a kernel that is compiled to one object: some of its functions, for one
+ * target, with a context, a module and memory of its own, so that threads can compile parts in
+ * parallel. */
 #ifndef RG_JIT_PART_H
 #define RG_JIT_PART_H
 
@@ -14,33 +15,33 @@ typedef struct Part {
   CodegenPart wanted;
   CodegenShare share;
   int64_t weight;          /* the heaviest part is compiled first */
-  /* of its work: */
+  /* while it is compiled: */
   Heap heap;
   Scratch scratch;
   LlvmContext llvm;
   JitTarget target;
   LLVMModuleRef module;
   LLVMBuilderRef builder;
-  /* what comes of it: */
+  /* results: */
   bool ok;
   Error err;
   RgCodegenObject object;
   double emit_ms, optimize_ms, object_ms;
 } Part;
 
-/* Compiles it, in the calling thread; part->ok says whether that went well, else part->err why not.
- * The first fields are the caller's, all others 0. */
+/* Compiles the part in the calling thread; sets part->ok, or part->err on failure. The caller sets
+ * the fields up to `weight`; all others must be 0. */
 void part_compile(Part *part);
 void part_free(Part *part);
 
-/* split.c: divides the tasks of a kernel into shares that weigh about the same, each worth a module
- * of its own: share_of_task[k] is set for each, and sums, what each share weighs. The number of
- * shares, which depends on the kernel alone: so do its objects. */
+/* split.c: divides the tasks of a kernel into shares of about equal weight, each large enough for a
+ * module of its own. Sets share_of_task[k] for each task, and sums to the weights of the shares.
+ * Returns the number of shares, which depends only on the kernel, and so its objects do. */
 enum { MOST_SHARES = 16 };
 int split_tasks(Scratch *scratch, const IrKernel *kernel, int *share_of_task,
                 int64_t sums[MOST_SHARES]);
 
-/* quick.c: iterations run one by one; `keeps_order`: but where results would show it. */
+/* quick.c: undoes vectorisation; with `keeps_order`, except where results would change. */
 void quick_run_alone(IrKernel *kernel, bool keeps_order);
 
 #endif

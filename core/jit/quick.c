@@ -1,5 +1,5 @@
-/* quick.c - see part.h: takes back what the pass `lanes` decided. Lanes are most of what a kernel
- * takes to compile. */
+/* quick.c - see part.h: undoes the decisions of the pass `lanes` for baseline code, since
+ * vectorised code takes most of a kernel's compile time. */
 #include "ir/task.h"
 #include "jit/part.h"
 

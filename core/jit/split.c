@@ -1,10 +1,11 @@
-/* split.c - see part.h: the heaviest task first, each to the lightest share so far. */
+/* split.c - see part.h: assigns tasks in descending order of weight, each to the lightest share so
+ * far. */
 #include "ir/task.h"
 #include "jit/part.h"
 
 enum {
-  WORTH = 150,     /* insts; a module of its own costs about a third of compiling so many */
-  FUNCTION = 60    /* and a function so many, however small */
+  WORTH = 150,     /* insts; a separate module costs about a third of compiling so many */
+  FUNCTION = 60    /* constant cost of a function, in insts */
 };
 
 static bool count_inst(void *data, IrInst *inst) {
@@ -37,7 +38,7 @@ static int shares_of(const int64_t *weights, int task_count) {
     if (weights[i] > heaviest) heaviest = weights[i];
   }
   int64_t shares = all / WORTH, useful = 2 * all / heaviest;
-  if (shares > useful) shares = useful; /* the heaviest takes its time, whatever the others do */
+  if (shares > useful) shares = useful; /* the heaviest task bounds the total time anyway */
   if (shares > task_count) shares = task_count;
   return shares < 2 ? 1 : shares > MOST_SHARES ? MOST_SHARES : (int)shares;
 }
