@@ -22,7 +22,7 @@ typedef struct Fatal {
   char reason[400];
 } Fatal;
 
-static _Thread_local Fatal *fatal_of_thread; /* NULL: nobody is compiling on this thread */
+static _Thread_local Fatal *fatal_of_thread; /* NULL: this thread is not compiling */
 
 static void keep_line(char *out, size_t size, const char *text) {
   snprintf(out, size, "%s", text);
@@ -51,18 +51,18 @@ void llvm_context_destroy(LlvmContext *llvm) {
 
 static void on_fatal(const char *reason) {
   Fatal *fatal = fatal_of_thread;
-  if (!fatal) return; /* not ours: LLVM ends the process as it would have */
+  if (!fatal) return; /* not our compile: LLVM ends the process as usual */
   keep_line(fatal->reason, sizeof fatal->reason, reason);
   longjmp(fatal->leave, 1);
 }
 
 /* Loop strength reduction takes up to two thirds of the time to emit a vectorised stencil (24 ms
- * instead of 9) and gains nothing where addresses have an index and a scale. The scheduler after
- * register allocation takes a time quadratic in the length of a block (half of it for a body in
- * lanes), for processors that reorder instructions themselves. Whether elements stay in registers
- * across a loop is asked of every pair of its accesses: a tenth of all passes for a body of
- * hundreds, in which none does. LLVM has no other switches for them than these, which are
- * global. */
+ * instead of 9), and gains nothing since addressing modes have an index and a scale. The scheduler
+ * after register allocation takes time quadratic in the length of a block (half of the time for a
+ * vectorised body), for processors that reorder instructions themselves. Promotion of elements to
+ * registers across a loop compares every pair of its accesses: a tenth of the pipeline's time for a
+ * body with hundreds, in which none can be promoted. LLVM has only these global switches for
+ * them. */
 static const char *const switches[] = {"regolith", "-disable-lsr", "-post-RA-scheduler=false",
                                        "-licm-mssa-max-acc-promotion=60"};
 

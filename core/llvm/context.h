@@ -10,7 +10,7 @@
 /* Must not move after llvm_context_create: the handler keeps its address. One thread at a time. */
 typedef struct LlvmContext {
   LLVMContextRef context;
-  char diagnostic[400]; /* the first one of severity error; empty: none */
+  char diagnostic[400]; /* the first diagnostic of severity error; empty: none */
 } LlvmContext;
 
 void llvm_context_create(LlvmContext *llvm);

@@ -1,5 +1,5 @@
-/* bundle.c - compiled code is one ELF object, or an RgBundle of several: then its functions are
- * those of all. Bytes that begin with the magic number and do not go on as a bundle are
+/* bundle.c - loads compiled code: one ELF object, or an RgBundle of several, whose functions are
+ * those of all its objects. Bytes with the magic number that are not a well-formed bundle are
  * object.invalid. */
 #include "loader/code.h"
 #include "loader/loader.h"

@@ -47,7 +47,7 @@ struct Cache {
   Heap *heap;
   uint64_t limit_bytes;
   char folder[FOLDER_BYTES];
-  Machine machine; /* read once: under a hypervisor each cpuid takes microseconds */
+  Machine machine; /* read once, since under a hypervisor each cpuid takes microseconds */
   bool has_machine;
 };
 
@@ -61,7 +61,7 @@ _Static_assert(CACHE_NAME_BYTES == NAME_BYTES + 1, "a name and its NUL");
 
 static const char entry_magic[8] = "RGCACHE2";
 
-/* -- where ------------------------------------------------------------------------------------- */
+/* -- folders ----------------------------------------------------------------------------------- */
 
 static bool is_word(const char *text, const char *a, const char *b) {
   return !strcmp(text, a) || !strcmp(text, b);
@@ -249,7 +249,7 @@ static void free_objects(const Cache *cache, RgCodegenObject *objects) {
   memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
 }
 
-/* Each in its own allocation: aligned as the compiler's would be. */
+/* Copies each object into its own allocation, aligned like the compiler's. */
 static bool copy_objects(const Cache *cache, const RgCodegenRequest *request, const EntryHead *head,
                          const uint8_t *from, RgCodegenObject *objects) {
   for (int t = 0; t < RG_TARGET_COUNT; from += head->object_lengths[t++]) {
@@ -284,7 +284,7 @@ bool cache_find(Cache *cache, const RgCodegenRequest *request,
   memset(objects, 0, sizeof *objects * RG_TARGET_COUNT);
   if (!cache || !make_key(cache, request, &key)) return false;
   bool ok = false;
-  /* never blocks, even on a pipe */
+  /* O_NONBLOCK: never blocks, even if the path is a pipe */
   int fd = open(key.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (fd >= 0) {
     ok = read_entry(cache, fd, request, &key, objects);
@@ -329,8 +329,8 @@ static bool write_entry(const Key *key, const uint8_t *entry, size_t size_bytes)
   return ok;
 }
 
-/* Prunes the folder if nobody did for a minute: that is little compared with a compile, and bounds
- * the excess over the limit to what a minute's compiles write. */
+/* Prunes the folder if no process did so for a minute: the cost is small compared with a compile,
+ * and the folder exceeds the limit by at most the entries that are written in a minute. */
 static void prune_at_times(const Cache *cache) {
   char stamp[PATH_BYTES];
   struct stat info;

@@ -1,7 +1,7 @@
-/* cache.h - compiled objects on disk: a kernel that some process of this build compiled before
- * needs no LLVM. Knows only files: neither the meaning of a request's bytes nor the contents of an
- * object. Nothing here can fail a compile: what cannot be read is a miss, what cannot be written is
- * not kept.
+/* cache.h - compiled objects on disk: a kernel that any process of this build compiled before needs
+ * no LLVM. Knows only files: neither the meaning of a request's bytes nor the contents of an
+ * object. The cache never makes a compile fail: an unreadable entry is a miss, and an entry that
+ * cannot be written is not kept.
  * One thread at a time per Cache; any number of processes share a folder. */
 #ifndef RG_LOADER_CACHE_H
 #define RG_LOADER_CACHE_H
@@ -14,28 +14,29 @@
 
 typedef struct Cache Cache;
 
-/* The cache that RG_CACHE and RG_CACHE_SIZE ask for; *cache stays NULL if there is none: switched
- * off, or the user has no home folder. Touches no file. False with option.invalid or
+/* Opens the cache that RG_CACHE and RG_CACHE_SIZE describe; *cache stays NULL if caching is
+ * switched off, or the user has no home folder. Touches no file. False with option.invalid or
  * memory.host. */
 bool cache_open(Heap *heap, Cache **cache, Error *err);
-/* One in a folder, absolute, whatever the options say. NULL: no memory. */
+/* A cache in `folder`, an absolute path; ignores the options. NULL: out of memory. */
 Cache *cache_create(Heap *heap, const char *folder, uint64_t limit_bytes);
 void cache_close(Cache *cache); /* NULL is fine, here and below */
 const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
 uint64_t cache_limit_bytes(const Cache *cache);
-/* The objects that compiling a request produced, by target, from `heap`; without their texts.
+/* Reads the objects for a request, by target, into memory of the cache's heap; without their texts.
  * False: not in the cache. */
 bool cache_find(Cache *cache, const RgCodegenRequest *request,
                 RgCodegenObject objects[RG_TARGET_COUNT]);
-/* A name for what a request asks for: of build, processors (this very one, if code is made for it)
+/* The name of a request's entry: a hash of build, processors (of this very machine for "native")
  * and bytes. False: none could be made. */
 enum { CACHE_NAME_BYTES = 33 };
 bool cache_name(Cache *cache, const RgCodegenRequest *request, char name[CACHE_NAME_BYTES]);
 void cache_store(Cache *cache, const RgCodegenRequest *request,
                  const RgCodegenObject objects[RG_TARGET_COUNT]);
 
-/* prune.c: deletes entries of `folder`, all builds', least recently used first, down to three
- * quarters of `limit_bytes`, if they are more than that; and temporary files of crashed writers.
+/* prune.c: if the entries of all builds in `folder` exceed `limit_bytes`, deletes the least
+ * recently used ones down to three quarters of the limit; also deletes temporary files of crashed
+ * writers.
  * Touches only names that a cache uses. */
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes);
 

@@ -1,4 +1,4 @@
-/* code.c - the functions of a loaded object; see code.h. With RG_PERF=1 they are written to
+/* code.c - the functions of a loaded object; see code.h. With RG_PERF=1 it lists them in
  * /tmp/perf-PID.map, which `perf` reads. */
 #include "loader/code.h"
 

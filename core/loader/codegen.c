@@ -1,5 +1,5 @@
-/* codegen.c - the door to libregolith-codegen.so: opened when something must be compiled, searched
- * next to the library that contains this code. A library of another build is refused. */
+/* codegen.c - opens libregolith-codegen.so when something must be compiled; searches for it next to
+ * the library that contains this code. A library of another build is refused. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static bool find_file(const char *const *places, int count, const char *name,
   return false;
 }
 
-/* test programs are deeper in the build */
+/* Also searches parent folders, since test programs are deeper in the build folder. */
 static bool find_library(char path[PATH_BYTES]) {
   static const char *const places[] = {"", "../", "../../", "../../../"};
   const char *given = option_text("RG_COMPILER");

@@ -1,7 +1,7 @@
-/* helper_process.c - one request to the helper program, one answer from it; framing in
- * jit/codegen_pipe.h. posix_spawn, two pipes. Written and read in turn: the helper reads everything
- * before it writes. SIGPIPE is kept from the user's process by writing to a socket pair with
- * MSG_NOSIGNAL. */
+/* helper_process.c - sends one request to the helper program and reads one answer; the framing is
+ * in jit/codegen_pipe.h. Uses posix_spawn and two pipes. Writing everything before reading cannot
+ * deadlock, since the helper reads everything before it writes. Requests go through a socket pair
+ * with MSG_NOSIGNAL, so that the user's process gets no SIGPIPE. */
 #include "loader/helper_process.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* loader.h - an x86-64 ELF object becomes running code; and the door to the codegen library.
+/* loader.h - loads x86-64 ELF objects as executable code, and opens the codegen library.
  * Code has one owner, the variant of a kernel that it was compiled for. */
 #ifndef RG_LOADER_LOADER_H
 #define RG_LOADER_LOADER_H
@@ -9,7 +9,7 @@
 #include "base/heap.h"
 #include "jit/codegen_border.h" /* only the interface's structs: no LLVM */
 
-/* RgCodegenRequest.instrument of kernels: they are instrumented for the thread sanitizer where the
+/* RgCodegenRequest.instrument of kernels: they are instrumented for the thread sanitizer if the
  * core is. */
 #if !defined(__has_feature)
 #define __has_feature(name) 0
@@ -18,21 +18,21 @@ enum { CODEGEN_INSTRUMENT = 2 * __has_feature(thread_sanitizer) };
 
 typedef struct Code Code;
 
-/* Of an object or an RgBundle. Places every section, applies relocations, resolves names
- * (symbols.h). NULL with object.invalid for anything malformed or unknown: never reads outside the
+/* Loads an object or an RgBundle: places every section, applies relocations, resolves names
+ * (symbols.h). NULL with object.invalid for anything malformed or unknown; never reads outside the
  * bytes. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
-void *code_find(const Code *code, const char *symbol); /* NULL when absent */
-void code_destroy(Code *code); /* NULL is fine */
+void *code_find(const Code *code, const char *symbol); /* NULL if absent */
+void code_destroy(Code *code); /* `code` may be NULL */
 
-/* One library handle per process is fine: it has no mutable state of ours. */
+/* All runtimes of a process can share the library, since it has no mutable state of ours. */
 typedef struct Codegen Codegen;
 /* Opens libregolith-codegen.so next to libregolith.so (or in RG_LIBRARY's folder); checks the build
  * id. */
 Codegen *codegen_open(Heap *heap, Error *err);
 void codegen_close(Codegen *codegen);
-/* Inline, or in a helper process under RG_COMPILE=process. Result as in codegen_border.h, errors as
- * codegen.failed, but for memory.host and internal. */
+/* Compiles in this process, or in a helper process under RG_COMPILE=process. The result is as in
+ * codegen_border.h; errors are codegen.failed, except memory.host and internal. */
 RgCodegenResult *codegen_compile(Codegen *codegen, const RgCodegenRequest *request, Error *err);
 void codegen_result_free(Codegen *codegen, RgCodegenResult *result);
 

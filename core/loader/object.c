@@ -4,9 +4,9 @@
  *
  * Stubs (jmp *GOT) reach far functions, GOT words hold the addresses of symbols; both are made for
  * every undefined symbol, so that any relocation to one can be resolved. The loader reads nothing
- * outside the bytes it was given: every offset, size and index of the file is checked before it is
- * used. Accepted: PC32, PLT32, 32, 32S (within the mapping's reach: refused when it overflows), 64,
- * GOTPCREL, GOTPCRELX, REX_GOTPCRELX, PC64. Anything else is object.invalid by number. */
+ * outside the given bytes: it checks every offset, size and index of the file before use. Supported
+ * relocations: PC32, PLT32, 32, 32S (refused if they overflow), 64, GOTPCREL, GOTPCRELX,
+ * REX_GOTPCRELX, PC64. Any other is object.invalid, and the message has its number. */
 #include <elf.h>
 #include <string.h>
 #include <sys/mman.h>

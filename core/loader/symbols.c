@@ -1,8 +1,8 @@
 /* symbols.c - names to addresses. Each name is declared as an object, not as a function: nothing is
  * called here, and the C library's own prototypes do not matter.
- * The linker would give a kernel's `log` to a host that has a function of that name, whatever it
- * does. So the C library's functions are asked of the C library; those of the runtime are bound
- * inside ours (api/regolith.map). */
+ * Bound by the dynamic linker, a kernel's `log` could become any function of that name in the host
+ * program. So C functions are looked up in the C library itself, and those of the runtime are bound
+ * inside our own library (api/regolith.map). */
 #include "loader/symbols.h"
 
 #include <dlfcn.h>
@@ -33,9 +33,9 @@ static const struct {
 #undef ENTRY
 };
 
-/* The function of libm, or of what that uses, the C library; NULL where neither has it. */
+/* The function in libm, or in the C library, on which libm depends; NULL if neither has it. */
 static void *find_in_library(const char *name) {
-  static void *_Atomic library; /* for good: it is loaded anyway */
+  static void *_Atomic library; /* never closed, since the process has it loaded anyway */
   void *opened = atomic_load(&library);
   if (!opened) atomic_store(&library, opened = dlopen("libm.so.6", RTLD_LAZY | RTLD_LOCAL));
   return opened ? dlsym(opened, name) : NULL;
