@@ -1,6 +1,6 @@
-/* emit_access.c - elements: which field of the launch, and its indices. Those of an integer vector
- * come from _rg.flat, which returns the numbers of its arguments in order; it comes last, so that
- * Lua takes them all. */
+/* emit_access.c - elements: the field of the launch, and the indices. Indices from an integer
+ * vector are unpacked by _rg.flat, which returns the numbers of its arguments in order; it is the
+ * last argument, so that Lua takes all its results. */
 #include "emit_lua/emit.h"
 
 int emit_value_number(const Emit *e, SemaArg source) {
@@ -20,7 +20,7 @@ void emit_on(Emit *e, SemaArg source, const char *function) {
 /* -- indices ----------------------------------------------------------------------------------- */
 
 typedef struct Indices {
-  int given, most; /* a field without axes has x[0], and takes no index */
+  int given, most; /* a field without axes is indexed x[0], but emitted without an index */
   bool has_vector;
 } Indices;
 
@@ -42,7 +42,7 @@ static void add_list(Emit *e, const Exprs *list, int count, Indices *indices) {
 static void add_indices(Emit *e, Expr *expr, Indices *indices) {
   if (expr->kind == AST_PAREN) {
     add_indices(e, expr->left, indices);
-  } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} keeps those it was declared with */
+  } else if (expr->kind == AST_LOCAL) { /* a view: {0, i, j} holds the indices of its declaration */
     const Local *local = expr->local;
     int count =
         local->is_alias && local->alias.kind == ENTITY_FIELD ? local->alias.field.indexed : 0;

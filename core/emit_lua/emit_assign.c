@@ -1,5 +1,5 @@
-/* emit_assign.c - updates and assignments, of locals and elements, or of some numbers of a
- * vector in either:
+/* emit_assign.c - updates and assignments, of locals and elements, or of some numbers of a vector
+ * in either:
  *
  *     x[i] = v           _rg_f[1].set(_rg_f[1], v, i)
  *     x[i].y = v         _rg_f[1].set_parts(_rg_f[1], v, {2}, i)
@@ -52,8 +52,8 @@ static int first_positive(const Update *update) {
   return -1;
 }
 
-/* All terms as one value, from the first that is not subtracted; if all are, `- a - b`, it is a + b
- * and the operator becomes SUB. */
+/* Emits all terms as one value, starting with the first that is not subtracted. If all are, as in
+ * `- a - b`, the value is a + b and the operator becomes SUB. */
 static void emit_terms(Emit *e, const Update *update, const Target *target) {
   int count = update->terms.count, start = first_positive(update), first = start < 0 ? 0 : start;
   for (int i = count - 1; i >= 0; i--) {
@@ -74,7 +74,7 @@ static void emit_terms(Emit *e, const Update *update, const Target *target) {
   }
 }
 
-/* All up to the value, and all after it. */
+/* The text before the value, and the text after it. */
 static void begin_change(Emit *e, Pos pos, const Target *target, IrUpdate op) {
   const char *name = ir_update_text(op);
   if (!target->is_local) {
@@ -101,7 +101,7 @@ static void end_change(Emit *e, const Target *target) {
   emit_text(e, ")");
 }
 
-/* Where it is looked whether integers wrap, term by term, as they are written. */
+/* If integer overflow is checked, the terms are added one by one, in their order. */
 void emit_update(Emit *e, Pos pos, const Update *update) {
   Target target = target_of(e, update->target);
   bool is_apart =
@@ -147,7 +147,7 @@ static void emit_place_indices(Emit *e, const Target *target, int number) {
     emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
-/* At a place computed by emit_place. */
+/* Stores a value at a place computed by emit_place. */
 static void emit_set(Emit *e, const Target *target, int number, const char *value) {
   const char *parts = target->is_part ? scratch_format(e->scratch, ", _rg_s%d", number) : "";
   if (target->is_local) {
@@ -245,7 +245,7 @@ static void emit_old(Emit *e, const Target *target) {
   emit_text(e, ")");
 }
 
-/* The place, its old value, the operand, in this order. */
+/* Evaluates the place, its old value, and the operand, in this order. */
 void emit_compound(Emit *e, Stmt *stmt) {
   Target target = target_of(e, stmt->targets.items[0]);
   emit_text(e, "do ");

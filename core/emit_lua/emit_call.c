@@ -5,7 +5,7 @@ static const double pi = 3.14159265358979323846;
 
 /* -- rounding ---------------------------------------------------------------------------------- */
 
-/* A local that holds a quotient keeps its integers, too: see emit_stmt.c. */
+/* A local that holds a quotient also keeps its integer operands: see emit_stmt.c. */
 void emit_quotient(Emit *e, Expr *quotient, Type type) {
   Expr *inner = sema_strip(quotient);
   if (inner->kind == AST_LOCAL) {
@@ -100,7 +100,7 @@ static bool takes_arrays(const Native *native) {
   return takes;
 }
 
-/* The function of the host's that has this number. */
+/* Calls the host's function with this number. */
 static void emit_native(Emit *e, Expr *call, const Native *native) {
   if (takes_arrays(native)) {
     emit_format(e, "_rg.no_memory(\"%s\")", call->call.builtin->name);

@@ -1,11 +1,12 @@
-/* emit_check.c - what debug = true adds: an operation that ends the launch where `lower` checks it.
+/* emit_check.c - the checks of debug = true: operations that end the launch, where `lower` has
+ * checks.
  *
  *     a + b       _rg.sure(_rg_r, 3, {i}, "add", "i32")(a, b)
  *     x[i]        _rg_f[0].get(_rg_f[0], _rg.inside(_rg_r, 4, {i}, _rg_f[0], "x", i))
  *
- * 3: the number of the message that `lower` made for this place, from which the core makes the
- * error; its text is lua/regolith/oracle_check.lua's own. Where `lower` made none, nothing is
- * checked. */
+ * 3 is the number of the message that `lower` made for this place, from which the core makes the
+ * error; its text comes from lua/regolith/oracle_check.lua. Where `lower` made no message, nothing
+ * is checked. */
 #include "emit_lua/emit.h"
 
 static bool has_piece(const SemaMessage *message, const char *text) {
@@ -16,7 +17,7 @@ static bool has_piece(const SemaMessage *message, const char *text) {
   return false;
 }
 
-/* Of a function that is expanded once for each call. */
+/* Does the message belong to a function that is expanded once per call? */
 static bool has_calls(const Emit *e, const SemaMessage *message) {
   int count = 0;
   for (const Inline *in = e->frame; in; in = in->outer) {
@@ -29,7 +30,7 @@ static bool has_calls(const Emit *e, const SemaMessage *message) {
   return count == message->calls.count;
 }
 
-/* -1: there is none. */
+/* The number of the message, or -1. */
 static int find_message(const Emit *e, Pos pos, ErrorCode code, const char *piece) {
   const SemaOutput *output = e->s->output;
   for (int k = 0; e->s->input->debug && k < output->messages.count; k++) {
@@ -117,7 +118,7 @@ static bool is_followed(const Emit *e, const Local *local) {
          !local->is_alias;
 }
 
-/* Whether it has a value is in the chunk's table, under a number of its own. */
+/* The chunk's table records, under a number per local, whether it has a value. */
 void emit_note_set(Emit *e, const Local *local, bool is_set) {
   if (is_followed(e, local))
     emit_format(e, "; _rg_r[-%d] = %s", local->id + 1, is_set ? "true" : "nil");

@@ -11,7 +11,7 @@ Type emit_type(Emit *e, const Expr *expr) { return sema_strip((Expr *)expr)->at;
 
 Shape emit_shape(Emit *e, const Expr *expr) { return shape_of(sema_strip((Expr *)expr)); }
 
-/* What compiled kernels support and this room does not yet. */
+/* Refuses a construct that only compiled kernels support so far. */
 void emit_refuse(Emit *e, const Expr *expr) {
   sema_fail(e->s, expr, RG_ERROR_NOT_YET, "run it with arch = \"cpu\"",
             "'%s' does not run with arch = \"lua\" yet", sema_source(e->s, expr));
@@ -161,7 +161,7 @@ static const char *op_name(AstOp op) {
   }
 }
 
-/* Of the library's function for it. */
+/* The name of the oracle's function for an operator. */
 static const char *operation_name(const Expr *expr, Type at) {
   int exponent;
   return typed_factors(expr, at, &exponent) ? "factors" : op_name(expr->op);
@@ -192,7 +192,7 @@ static bool is_link(Emit *e, Expr *expr) {
          !emit_is_product(e, expr);
 }
 
-/* How many operators are nested on the left: 3 in ((a + b) - c) * d. */
+/* The number of operators nested on the left: 3 in ((a + b) - c) * d. */
 static int chain_length(Emit *e, Expr *expr) {
   int length = 0;
   for (expr = sema_strip(expr); is_link(e, expr); expr = sema_strip(expr->left)) length++;
@@ -261,7 +261,7 @@ static void emit_unary(Emit *e, Expr *expr) {
 
 /* -- short circuits ---------------------------------------------------------------------------- */
 
-/* Of vectors of booleans, number by number; a single one on the left decides for the right. */
+/* Of vectors of booleans, elementwise; a single boolean on the left short-circuits. */
 static void emit_logic_each(Emit *e, Expr *expr) {
   Shape shape = emit_shape(e, expr);
   bool is_and = expr->kind == AST_AND, is_one = type_is_scalar(emit_shape(e, expr->left));

@@ -3,13 +3,13 @@
  *
  *   (function() local x = ARGUMENT; BODY; do return RESULT end end)()
  *
- * The results after the first are passed in _rg_r, by the number of their local; where one of them
- * is the value of the call, that is _rg.result(_rg_r, NUMBER, (function() .. end)()).
+ * The results after the first are passed in _rg_r, by the number of their local; if one of them is
+ * the value of the call, that is _rg.result(_rg_r, NUMBER, (function() .. end)()).
  *
- * Lua nests only so deep. So a call inside many others is `_rg_h[3](a, b)`: the function stands
- * apart, before the kernel, and gets the locals around the call that its text names.
+ * Lua limits nesting. So a call inside many others is `_rg_h[3](a, b)`: the function is defined
+ * before the kernel, and its parameters are the surrounding locals that its text names.
  *
- * One that calls itself is a Lua function of the chunk; _rg_d counts the calls around it:
+ * A recursive function is a Lua function of the chunk; _rg_d is the depth of the calls around it:
  *
  *   _rg_n[1] = function(_rg_d, x) _rg.nest(_rg_d, ..); local _rg_r = _rg.own(_rg_r); BODY;
  *     do return ZERO end end
@@ -39,7 +39,7 @@ static void emit_zero_of(Emit *e, Local *result) {
   emit_zero(e, result->type, result->shape);
 }
 
-/* Zeros if a function falls off its end. */
+/* Returns zeros if a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
   for (int i = !in->keeps_first; i < in->results.count; i++) {
     e->names[in->results.items[i]->id] =
@@ -120,7 +120,7 @@ void emit_function_call(Emit *e, Expr *call, Inline *in) {
   if (result) emit_text(e, call->result ? "))" : ")");
 }
 
-/* -- functions that call themselves ------------------------------------------------------------ */
+/* -- recursive functions ----------------------------------------------------------------------- */
 
 static void emit_values(Emit *e, const Exprs *values, const Locals *locals) {
   for (int i = 0; i < values->count; i++) {
@@ -138,7 +138,7 @@ static void emit_quoted(Emit *e, const char *text) {
   strbuf_char(&e->out, '"');
 }
 
-/* Where its runaway calls are reported. */
+/* Emits the check of the call depth. */
 static void emit_nest(Emit *e, const Inline *in) {
   emit_text(e, "_rg.nest(_rg_d, ");
   emit_quoted(e, in->recursive->cycle);
@@ -148,13 +148,13 @@ static void emit_nest(Emit *e, const Inline *in) {
               in->recursive->call->pos.column);
 }
 
-/* A value, or a row. */
+/* Is it passed at run time: a value, or a row? */
 static bool is_passed(const Local *parameter) {
   return !parameter->is_alias ||
          (parameter->alias.kind == ENTITY_FIELD && parameter->alias.field.indexed);
 }
 
-/* `do return`, and the draws of the caller go on. */
+/* `do return`, after restoring the caller's state of random numbers. */
 static const char *return_of(const Inline *in) {
   return in->random.is_used ? "do return _rg.drawn(_rg_g" : "do return ";
 }

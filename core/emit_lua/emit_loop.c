@@ -70,7 +70,8 @@ void emit_repeat(Emit *e, Stmt *stmt) {
   leave(e, around);
 }
 
-/* In a `repeat` the condition comes first; front ensured that all it reads is declared by now. */
+/* In a `repeat`, `continue` evaluates the condition; the parser ensured that all locals it reads
+ * are declared here. */
 void emit_continue(Emit *e) {
   emit_text(e, "do ");
   if (e->repeat) break_if(e, e->repeat->values.items[0]);
@@ -124,7 +125,7 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
 
 /* -- numeric for ------------------------------------------------------------------------------- */
 
-/* A u64 past all i64 is the last of them. */
+/* A u64 beyond all i64 becomes the largest i64. */
 static void emit_stop(Emit *e, Expr *stop, Type type) {
   bool is_cut = type_is(emit_type(e, stop), TYPE_U64) && type_is(type, TYPE_I64);
   if (is_cut) emit_text(e, "_rg.to_i64_u64(_rg.min_u64(");

@@ -21,14 +21,14 @@ static void emit_parameters(Emit *e) {
   }
 }
 
-/* Addresses are none of Lua's. */
+/* Addresses have no meaning in Lua. */
 static const char *arg_text(Type type) {
   return type_is(type, TYPE_PTR) ? "address" : type_text(type);
 }
 
-/* `--[=[f32 header:3 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments (or which of
- * the values is an array that is used as one) and of the results; which values are fields, and what
- * the text calls them. */
+/* `--[=[f32 header:3 > vec2 bool | 0=x 3=r[1] ]=]`: the types of the launch arguments (or the
+ * number of a launch value that is an array used as a value) and of the results; then the launch
+ * values that are fields, with their names in the text. */
 static void emit_types(Emit *e) {
   const SemaOutput *output = e->s->output;
   const IrKernel *kernel = output->kernel;

@@ -1,4 +1,4 @@
-/* emit_random.c - random numbers: what lower/random.c computes, in Lua.
+/* emit_random.c - random numbers: the same as lower/random.c computes, in Lua.
  *
  *   _rg_r.loop = _rg.draws(_rg_r); for i in .. do _rg.iterate(_rg_r.loop, i); ..
  *   _rg.random("f32", 3, _rg_r.loop, 8)          three words from the 8th on: a vec3 */

@@ -6,7 +6,7 @@
  * 3: the number of its message, from which the core makes the error (rg_kernel_fail). */
 #include "emit_lua/emit.h"
 
-/* On one line, whatever it contains. */
+/* Emits a string literal on one line, whatever the text contains. */
 static void emit_quoted(Emit *e, Str text) {
   emit_text(e, "\"");
   for (int i = 0; i < text.length; i++) {
@@ -45,7 +45,7 @@ static void emit_pieces(Emit *e, const Said *said) {
   emit_text(e, "}");
 }
 
-/* The indices of the iteration: of an index vector, itself. */
+/* The indices of the iteration; an index vector is used as it is. */
 void emit_where(Emit *e) {
   if (e->called) {
     emit_text(e, e->called->axis_count ? "_rg_i" : "{}");

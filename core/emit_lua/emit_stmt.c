@@ -52,7 +52,7 @@ static void emit_view(Emit *e, Expr *value, const Local *local) {
   emit_text(e, "}");
 }
 
-/* Is it a quotient of integers that math.floor of the local will need? */
+/* Is it a quotient of integers whose operands math.floor of the local will need? */
 static bool is_quotient(Emit *e, Local *local, Expr *value) {
   return local->initial == value && !local->is_annotated &&
          typed_quotient(e->s, value) == sema_strip(value);
@@ -186,7 +186,7 @@ static void emit_stmt(Emit *e, Stmt *stmt) {
   emit_text(e, ";");
 }
 
-/* Nothing after it runs; resolve may not even have visited it. */
+/* Does it leave the block? Statements after it never run, and resolve may not have visited them. */
 static bool is_exit(const Stmt *stmt) {
   if (stmt->kind == AST_STMT_RETURN || stmt->kind == AST_STMT_BREAK ||
       stmt->kind == AST_STMT_CONTINUE)

@@ -1,9 +1,9 @@
-/* emit_vector.c - vectors and matrices: tables of numbers. A part of one is taken by a list of
- * positions in it:
+/* emit_vector.c - vectors and matrices: tables of numbers. A part is selected by a list of
+ * positions:
  *
  *     v.zx            _rg.pick(v, {3, 1})
  *     v.y             v[2]
- *     v[i]            _rg.item(v, i, zero)          a computed index outside yields zero
+ *     v[i]            _rg.item(v, i, zero)          a computed index out of bounds yields zero
  *     m[r].x = e      m = _rg.with(m, e, _rg.pick(_rg.row({1, 2, 3, 4}, r, 2), {1})) */
 #include "emit_lua/emit.h"
 
@@ -109,7 +109,7 @@ void emit_construction(Emit *e, Expr *call) {
   Shape shape = shape_of(call);
   Exprs items = call_items(e->s, call);
   emit_conversion(e, shape, type, emit_type(e, call));
-  if (!items.count) { /* a member that is not given */
+  if (!items.count) { /* a member without a value */
     emit_zero(e, type, shape);
     emit_text(e, ")");
     return;
@@ -176,7 +176,7 @@ static void emit_select(Emit *e, Expr *call, const Exprs *list) {
   emit_text(e, ")");
 }
 
-/* Those of whole vectors and matrices take the number of columns first if they need it. */
+/* Functions of whole vectors and matrices take the number of columns first if they need it. */
 void emit_algebra(Emit *e, Expr *call, const Builtin *builtin) {
   Exprs list = call_arguments(e->s, call);
   Type at = emit_type(e, call);

@@ -1,6 +1,6 @@
-/* diag.c - an error with its position: file, line, column, the source line and how wide the caret
- * is. Invariant: when `source` is not empty, the column lies within it, so a caret never points at
- * other text. */
+/* diag.c - errors with a position: file, line, column, the source line and the width of the caret.
+ * Invariant: if `source` is not empty, the column lies within it, so a caret never points at other
+ * text. */
 #include <stdio.h>
 
 #include "front/source.h"

@@ -1,5 +1,5 @@
-/* function_at.c - a function of a chunk, found by its lines among the tokens: `end`s are matched,
- * nothing but the function itself is parsed. */
+/* function_at.c - finds a function of a chunk by its lines. It matches `end`s among the tokens, and
+ * parses only the function itself. */
 #include <string.h>
 
 #include "front/parse.h"
@@ -12,7 +12,7 @@ typedef struct Search {
   Tokens tokens;
   int32_t line_defined, last_line;
   Places found;  /* the `function` of each function on those lines, in the order of their ends */
-  int failed;    /* the first that could be meant and does not parse; -1: none */
+  int failed;    /* the first candidate that does not parse; -1: none */
 } Search;
 
 /* `function` at token `at`, with the dotted name of a declaration if it has one. */
@@ -35,8 +35,8 @@ static Ast *parse_candidate(const Search *search, int at, Error *err) {
   return parser_finish(p, function, (AstBlock){0});
 }
 
-/* LuaJIT counts a declaration from `function`, an expression and a local function from its
- * parenthesis. */
+/* LuaJIT counts the lines of a declaration from `function`, those of an expression and of a local
+ * function from the parenthesis. */
 static bool begins_there(const Search *search, int at) {
   const Token *token = &search->tokens.items[at]; /* END follows at the latest */
   bool is_named = token[1].kind == TOKEN_NAME;
@@ -86,7 +86,7 @@ static void fail_missing(Error *err, const Search *search) {
   error_hint(err, "the file may have changed since it was loaded");
 }
 
-/* The function that is meant; NULL without an error if none parses. */
+/* Chooses among the candidates; NULL without an error if none parses. */
 static Ast *choose(Search *search, const char *which, Error *err) {
   Ast *chosen = NULL;
   for (int number = 0; number < search->found.count; number++) {

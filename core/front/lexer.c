@@ -9,7 +9,7 @@ typedef struct Lexer {
   int32_t at, end;          /* offsets */
   int32_t line, line_start; /* of `at` */
   Tokens tokens;
-  const Annotation *annotation; /* met since the last token */
+  const Annotation *annotation; /* the first one since the last token */
 } Lexer;
 
 static const char *const token_texts[] = {
@@ -48,7 +48,7 @@ static Pos position(const Lexer *lexer) {
   return (Pos){lexer->at, lexer->line, lexer->at - lexer->line_start + 1};
 }
 
-/* Past one byte, or past one newline of one or two bytes. */
+/* Skips one byte, or one newline of one or two bytes. */
 static void advance(Lexer *lexer) {
   char c = peek(lexer, 0);
   lexer->at++;
@@ -59,7 +59,7 @@ static void advance(Lexer *lexer) {
   lexer->line_start = lexer->at;
 }
 
-/* `=` signs of a long bracket that opens here ("[==["), or -1. */
+/* The number of `=` signs of a long bracket that opens here ("[==["), or -1. */
 static int long_bracket_level(const Lexer *lexer) {
   if (peek(lexer, 0) != '[') return -1;
   int level = 0;
@@ -74,7 +74,7 @@ static bool is_closing_bracket(const Lexer *lexer, int level) {
   return true;
 }
 
-/* Past a long bracket that opens here; *end is where it closes. False when it does not. */
+/* Skips a long bracket that opens here; *end is where it closes. False if it does not. */
 static bool skip_long_bracket(Lexer *lexer, int level, int32_t *end) {
   lexer->at += level + 2;
   while (lexer->at < lexer->end && !is_closing_bracket(lexer, level)) advance(lexer);
@@ -146,8 +146,8 @@ static void lex_long_string(Lexer *lexer, int level) {
   else add_token(lexer, TOKEN_FAULT, FAULT_LONG_STRING, start);
 }
 
-/* As far as a number could extend; literal.c checks it. A sign belongs to it after the exponent
- * letter. */
+/* Takes all bytes that a number could have; literal.c checks them. A sign belongs to the number
+ * only after the exponent letter. */
 static void lex_number(Lexer *lexer) {
   Pos start = position(lexer);
   bool is_hex = peek(lexer, 0) == '0' && (peek(lexer, 1) == 'x' || peek(lexer, 1) == 'X');

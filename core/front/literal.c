@@ -34,7 +34,7 @@ static bool ends_with(Str text, const char *suffix) {
   return true;
 }
 
-/* The suffix, removed from the text. */
+/* Removes the suffix from the text and returns its meaning. */
 static AstNumberKind take_suffix(Str *text) {
   if (ends_with(*text, "ull")) {
     text->length -= 3;

@@ -65,7 +65,7 @@ static AstExpr *seal(Parser *p, AstExpr *expr) {
   raise_to(&height, expr->third);
   for (int i = 0; i < expr->list.count; i++) raise_to(&height, expr->list.items[i]);
   for (int i = 0; i < expr->keys.count; i++) raise_to(&height, expr->keys.items[i]);
-  expr->height += height + 1; /* a function starts from its body's */
+  expr->height += height + 1; /* a function's is its body's so far */
   if (p->frame && expr->height > p->frame->tallest) p->frame->tallest = expr->height;
   if (expr->height <= AST_MAX_HEIGHT) return expr;
   parser_fail(p, expr->pos, expr->width, "this expression chains more than %d operations",
@@ -75,7 +75,7 @@ static AstExpr *seal(Parser *p, AstExpr *expr) {
   return expr;
 }
 
-/* Inside brackets of any kind a colon is a method's again. */
+/* Inside brackets of any kind a colon belongs to a method call again. */
 static AstExpr *parse_inner(Parser *p) {
   bool no_method = p->no_method, after_colon = p->after_colon;
   p->no_method = p->after_colon = false;
@@ -101,8 +101,8 @@ void parse_expr_list(Parser *p, AstExprs *list) {
 
 /* Names and what follows them. */
 
-/* A `continue` before the declaration of `local` would let the condition of its `repeat` read it
- * unset. */
+/* After a `continue` before the declaration of `local`, the condition of its `repeat` would read an
+ * unset local. */
 static void check_until(Parser *p, const AstLocal *local, const Token *use) {
   if (local->id < p->until_from || local->id >= p->until_to) return;
   parser_fail(p, use->pos, use->length,
@@ -123,7 +123,7 @@ AstExpr *parse_name_use(Parser *p) {
   return seal(p, expr);
 }
 
-/* Up to the closing bracket just passed, if that is on the same line. */
+/* Extends the caret to the closing bracket just passed, if that is on the same line. */
 static void widen(Parser *p, AstExpr *expr) {
   const Token *close = parser_last(p);
   if (close->pos.line == expr->pos.line && !p->failed)
@@ -220,8 +220,7 @@ static AstExpr *parse_table(Parser *p) {
   return seal(p, table);
 }
 
-/* A call whose parenthesis begins a line is ambiguous in Lua 5.1; either reading would surprise
- * someone. */
+/* Refuses a call whose parenthesis begins a line: it is ambiguous, as in Lua 5.1. */
 static void check_call_line(Parser *p) {
   if (parser_last(p)->last_line == parser_current(p)->pos.line) return;
   parser_fail_here(p, "this '(' could call the line above or begin a statement");
@@ -256,8 +255,8 @@ static AstExpr *parse_call(Parser *p, AstExpr *callee) {
   return seal(p, expr);
 }
 
-/* In the last part of a conditional: a colon that is not a method's shows that one was meant
- * between `?` and `:`. */
+/* In the last part of a conditional, a colon that does not begin a method call shows that a method
+ * call was meant between `?` and `:`. */
 static void check_conditional_colon(Parser *p) {
   if (!p->after_colon) return;
   if (parser_ahead(p, 1)->kind == TOKEN_NAME && begins_arguments(parser_ahead(p, 2)->kind)) return;

@@ -6,8 +6,8 @@
  *       ::continue::                        is dropped, as is every label at the end of a body
  *     end
  *
- * A goto is met before its label, so the loop keeps its gotos until its body is read. Any other one
- * stays a GOTO, which resolve refuses. */
+ * A goto comes before its label, so the loop keeps its gotos until its body is parsed. Any other
+ * goto stays a GOTO, which resolve refuses. */
 #include <limits.h>
 
 #include "front/parse.h"

@@ -62,7 +62,7 @@ static void parse_declared_list(Parser *p, AstStmt *stmt) {
   } while (parser_accept(p, TOKEN_COMMA));
 }
 
-/* Past `local`, `const` or `local const`; true when it is const. */
+/* Skips `local`, `const` or `local const`; true if it is const. */
 static bool parse_local_words(Parser *p) {
   parser_accept(p, TOKEN_LOCAL);
   TokenKind next = parser_ahead(p, 1)->kind;
@@ -182,7 +182,7 @@ static void hint_foreign_word(Parser *p, Str word) {
     if (str_is(word, foreign_words[i].word)) parser_hint(p, foreign_words[i].hint);
 }
 
-/* An expression where a statement is needed. */
+/* Reports an expression in the place of a statement. */
 static void fail_not_statement(Parser *p, const AstExpr *expr) {
   const Token *last = parser_last(p);
   /* NUL at the text's end */
@@ -299,7 +299,7 @@ static AstStmt *parse_repeat(Parser *p) {
   return stmt;
 }
 
-/* `else if` opens an `if` of its own, which is often not what was meant. */
+/* `else if` opens an `if` of its own, where often `elseif` is meant. */
 static void parse_else(Parser *p, AstStmt *stmt) {
   int32_t line = parser_current(p)->pos.line;
   parser_next(p);
@@ -531,7 +531,8 @@ static void note_depth(Parser *p) {
   if (deep > p->frame->deepest) p->frame->deepest = deep;
 }
 
-/* Up to the keyword that ends it. A `repeat` keeps the scope open for its condition. */
+/* Parses up to the keyword that ends the block. A `repeat` keeps the scope open for its
+ * condition. */
 void parse_block(Parser *p, AstBlock *block) {
   int scope = p->scope.count;
   parser_enter(p);

@@ -75,7 +75,7 @@ static bool fail(Parser *p, Pos pos, int32_t width, const char *format, va_list 
   if (parser_is(p, TOKEN_FAULT)) {
     token_report_fault(p->source, parser_current(p), &error);
     parser_take(p, &error);
-    p->said = NULL; /* it says what to do */
+    p->said = NULL; /* it has a hint already */
     return false;
   }
   bool is_end = parser_is(p, TOKEN_END);
@@ -185,7 +185,7 @@ static bool fail_never_closed(Parser *p, TokenKind close, const char *open, Pos 
   return false;
 }
 
-/* A mismatch after a failure may be a consequence of it. */
+/* After a failure, a mismatch is taken for a consequence of it, and ends the parse. */
 static bool lose_block(Parser *p, TokenKind close) {
   bool is_block = close == TOKEN_END_KEYWORD || close == TOKEN_UNTIL;
   if (is_block && p->is_broken) parser_lose(p);

@@ -1,6 +1,6 @@
-/* print.c - a tree as Lua text, which parses again.
- * In two styles: grouped as in the source (parentheses are nodes), or with all grouping and all
- * local ids shown. */
+/* print.c - prints a tree as Lua text that can be parsed again.
+ * There are two styles: grouped as in the source (parentheses are nodes), or with all grouping and
+ * all ids of locals. */
 #include <stdio.h>
 
 #include "front/ast.h"
@@ -67,7 +67,7 @@ static void print_operand(Printer *printer, const AstExpr *expr) {
   if (groups) text(printer, ")");
 }
 
-/* A space before another sign: `--` begins a comment. */
+/* Prints a space between two minus signs, as `--` begins a comment. */
 static void print_unary(Printer *printer, const AstExpr *expr) {
   text(printer, ast_op_text(expr->op));
   bool is_word = expr->op == AST_NOT;

@@ -1,5 +1,5 @@
-/* stand_in.c - see stand_in.h. Works on tokens alone: names are taken wherever they may denote a
- * variable, so a stand-in may capture more than the function does, never less. */
+/* stand_in.c - see stand_in.h. Works on tokens alone: every name that may denote a variable is
+ * taken, so a stand-in may capture more than the function does, never less. */
 #include "front/stand_in.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 typedef struct Span {
   int first, last;     /* tokens: `function`, `end` */
-  Str name;            /* as declared, without what is before a dot; "": none */
+  Str name;            /* as declared, only the part after the last dot; "": none */
   bool is_wanted;      /* a kernel, or used by one */
   bool has_kernel;     /* inside it */
 } Span;
@@ -45,7 +45,7 @@ static Str declared_name(const Search *search, int at) {
   return name_at(search, name);
 }
 
-/* Is token `at` the first argument of `kernel(`, or of what `pcall(rg.kernel, ` calls? */
+/* Is token `at` the first argument of `kernel(`, also through `pcall(rg.kernel, `? */
 static bool is_given(const Search *search, int at) {
   bool is_argument = is_at(search, at - 1, TOKEN_LEFT_PAREN) || is_at(search, at - 1, TOKEN_COMMA);
   return is_argument && str_is(name_at(search, at - 2), "kernel");
@@ -82,7 +82,7 @@ static void note_names(Search *search, const Span *span) {
     if (is_at(search, at, TOKEN_NAME)) map_put(&search->used, name_at(search, at), search);
 }
 
-/* Functions given by name: `kernel(step)`, `kernel(solver.step)`. */
+/* Notes functions passed by name: `kernel(step)`, `kernel(solver.step)`. */
 static void note_given(Search *search) {
   for (int at = 0; at < search->tokens.count; at++) {
     if (!is_at(search, at, TOKEN_NAME) || !is_given(search, at)) continue;
@@ -115,7 +115,7 @@ static void mark_used(Search *search) {
 
 /* -- their text -------------------------------------------------------------------------------- */
 
-/* Nothing but a name is before it; or -1. */
+/* The token of the parameters' parenthesis, which only a name may precede; or -1. */
 static int find_parenthesis(const Search *search, const Span *span) {
   int at = span->first + 1;
   while (is_at(search, at, TOKEN_NAME) || is_at(search, at, TOKEN_DOT) ||
@@ -124,7 +124,7 @@ static int find_parenthesis(const Search *search, const Span *span) {
   return is_at(search, at, TOKEN_LEFT_PAREN) ? at : -1;
 }
 
-/* One for each of the text, none of which joins with another. */
+/* Writes as many newlines as the text has, such that no two count as one. */
 static void write_newlines(Str text, StrBuf *out) {
   for (int k = 0; k < text.length; k++) {
     char c = text.data[k], next = k + 1 < text.length ? text.data[k + 1] : 0;
@@ -159,7 +159,7 @@ static void write_head(const Search *search, const Span *span, StrBuf *out) {
   strbuf_text(out, ") ");
 }
 
-/* Words of newer hosts. */
+/* Is it a keyword of newer Lua versions? */
 static bool is_word(Str name) {
   return str_is(name, "continue") || str_is(name, "const") || str_is(name, "goto");
 }

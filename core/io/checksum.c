@@ -1,4 +1,4 @@
-/* checksum.c - see checksum.h. Little-endian, as all that we run on. */
+/* checksum.c - see checksum.h. Assumes a little-endian processor, as we support no others. */
 #include "io/checksum.h"
 
 #include <string.h>
@@ -45,7 +45,7 @@ void checksum_add(Checksum *checksum, const void *bytes, size_t size) {
   memcpy(checksum->rest, at, size);
 }
 
-/* What is left of a stripe: words, half a word, bytes. */
+/* Adds the rest after the last whole stripe: words, half a word, bytes. */
 static uint64_t add_rest(uint64_t hash, const uint8_t *at, size_t size) {
   for (; size >= 8; at += 8, size -= 8) hash = turn(hash ^ mix(0, word_at(at)), 27) * P1 + P4;
   if (size >= 4) {

@@ -1,5 +1,5 @@
-/* checksum.h - XXH64, with seed 0 (Collet, xxHash specification 0.1.1): 64 bits of any number of
- * bytes, given in pieces. Finds accidents, not forgeries. */
+/* checksum.h - XXH64, with seed 0 (Collet, xxHash specification 0.1.1): a 64-bit checksum of data
+ * that may come in pieces. It detects accidents, not forgeries. */
 #ifndef RG_IO_CHECKSUM_H
 #define RG_IO_CHECKSUM_H
 
@@ -9,7 +9,7 @@
 typedef struct Checksum {
   uint64_t lanes[4];
   uint64_t length;     /* bytes so far */
-  uint8_t rest[32];    /* length % 32 of them wait */
+  uint8_t rest[32];    /* the last length % 32 bytes, not yet added */
 } Checksum;
 
 void checksum_init(Checksum *checksum);

@@ -1,4 +1,4 @@
-/* exr.h - what writing and reading of OpenEXR files share; see exr_write.c. For the two alone. */
+/* exr.h - shared by exr_write.c, which describes the format, and exr_read.c. */
 #ifndef RG_IO_EXR_H
 #define RG_IO_EXR_H
 

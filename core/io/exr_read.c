@@ -1,5 +1,6 @@
-/* exr_read.c - OpenEXR files of scan lines, with channels R G B A or Y of any of the three types,
- * stored as they are or compressed by zlib; others are refused by name. See exr_write.c. */
+/* exr_read.c - reads OpenEXR files of scan lines, with channels R G B A or Y of any of the three
+ * types, uncompressed or compressed by zlib. Other variants are refused with the reason. See
+ * exr_write.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@ enum { MOST_CHANNELS = 64 };
 
 typedef struct Reading {
   const uint8_t *bytes;
-  size_t size, at;     /* of the file; what is read next */
+  size_t size, at;     /* of the file; the offset that is read next */
   const char *path;
   int compression;
   int32_t window[4];   /* x and y, first and last */
@@ -85,7 +86,7 @@ static bool read_header(Reading *r) {
   return r->channel_count || fail(r, "it has no channels");
 }
 
-/* Which place in a pixel a channel has; -1: it is left out. */
+/* The position of a channel in a pixel; -1: it is left out. */
 static int place_of(const Reading *r, int channel) {
   static const char order[] = "RGBA";
   const char *name = r->channels[channel].name;

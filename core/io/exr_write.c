@@ -1,11 +1,12 @@
-/* exr_write.c - OpenEXR: scan lines of 32-bit floats, compressed by zlib (ZIP, 16 lines a block).
+/* exr_write.c - writes OpenEXR: scan lines of 32-bit floats, compressed by zlib (ZIP, 16 lines a
+ * block).
  *
  *     magic | version | attributes | 0 | offset of each block | blocks: first line, bytes, data
  *
  * In a block each line has its channels by name (A B G R, or Y), each with all its pixels. Before
- * compression the bytes of a block are split into even and odd ones, and each becomes its
- * difference from the one before, + 128. Written by us, as the library is C++ and this is not much:
- * OpenEXR's own description, "OpenEXR File Layout". */
+ * compression the bytes of a block are split into even and odd ones, and each is replaced by its
+ * difference from the one before, + 128. This is our own code, since the library is C++ and the
+ * format is simple; it is described in "OpenEXR File Layout". */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +33,7 @@ static void put_attribute(FILE *file, const char *name, const char *type, int32_
   put_i32(file, size);
 }
 
-/* By name; `place` is that in a pixel. */
+/* `place`: the position in a pixel. */
 typedef struct Channel {
   char name;
   int place;
@@ -100,7 +101,7 @@ static void mix(const uint8_t *raw, uint8_t *mixed, size_t size) {
   for (size_t k = size; k-- > 1;) mixed[k] = (uint8_t)(mixed[k] - mixed[k - 1] + 128);
 }
 
-/* What does not become smaller is stored as it is. */
+/* A block that compression does not shrink is stored uncompressed. */
 static void put_block(const Writing *w, int32_t first, int32_t lines) {
   size_t size = w->line_bytes * (size_t)lines;
   uLongf packed = w->zlib.compressBound(size);

@@ -1,4 +1,4 @@
-/* image.c - which format a picture has; and what all of them share. */
+/* image.c - chooses the format of a picture; and code that all formats share. */
 #include "io/image.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ bool image_allocate(Heap *heap, const char *path, Image *image, Error *err) {
 bool image_read(Heap *heap, const char *path, Image *image, Error *err) {
   uint8_t head[4] = {0};
   *image = (Image){0};
-  const char *kind = replace_kind(path); /* a picture is read more than once */
+  const char *kind = replace_kind(path); /* a FIFO will not do, as a picture is read twice */
   if (kind && kind[0])
     return error_set(err, RG_ERROR_IO, "picture '%.160s' cannot be read: it is %s, not a file",
                      path, kind);

@@ -1,6 +1,5 @@
-/* image.h - pictures to files, and back: PNG (libpng), PPM and PGM, and OpenEXR, which keeps
- * floats. Knows numbers, not fields. Pixels are row by row, the top one first; channels 1 are grey,
- * 3 rgb, 4 rgba. */
+/* image.h - writes and reads pictures: PNG (libpng), PPM and PGM, and OpenEXR, which keeps floats.
+ * Pixels are row by row from the top; 1 channel is grey, 3 are rgb, 4 rgba. */
 #ifndef RG_IO_IMAGE_H
 #define RG_IO_IMAGE_H
 
@@ -12,7 +11,7 @@
 /* The format follows from the path's extension: .png, .ppm or .pgm. */
 bool image_write(const char *path, const uint8_t *pixels, int32_t width, int32_t height,
                  int32_t channels, Error *err);
-/* Does it name a format that keeps floats as they are? Then image_write_floats writes it. */
+/* Does the path name a format that keeps floats? If so, use image_write_floats. */
 bool image_keeps_floats(const char *path);
 bool image_write_floats(Heap *heap, const char *path, const float *pixels, int32_t width,
                         int32_t height, int32_t channels, Error *err);
@@ -44,7 +43,7 @@ bool exr_write(Heap *heap, const char *path, const float *pixels, int32_t width,
 bool exr_read(Heap *heap, const char *path, Image *image, Error *err);
 /* Always false: "picture 'x.png' cannot be written: .." */
 bool image_fail(const char *path, const char *what, const char *why, Error *err);
-/* Memory for the pixels of an image whose size is set; too large: an error. */
+/* Allocates the pixels of an image whose size is set; fails if that is too large. */
 bool image_allocate(Heap *heap, const char *path, Image *image, Error *err);
 
 #endif

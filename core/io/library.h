@@ -1,5 +1,5 @@
-/* library.h - a library opened at run time, when something of it is needed: a script that needs
- * nothing starts faster, and a host's own copy does not interfere. For this room alone. */
+/* library.h - opens a library at run time, when it is first needed: so a script that does not need
+ * it starts faster, and a host's own copy does not interfere. Private to this room. */
 #ifndef RG_IO_LIBRARY_H
 #define RG_IO_LIBRARY_H
 
@@ -9,7 +9,7 @@
 
 typedef struct LibraryEntry {
   const char *name;
-  size_t place;        /* of its pointer, in bytes from the table's begin */
+  size_t place;        /* of its pointer: offset in the table, in bytes */
 } LibraryEntry;
 
 typedef struct LibraryUse {

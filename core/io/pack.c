@@ -58,7 +58,7 @@ static bool open_unnamed(Packer *packer) {
   return packer->out.file >= 0 || fail(packer, strerror(errno));
 }
 
-/* NULL: in memory. */
+/* path NULL: writes to memory. */
 static bool begin(Packer *packer, const char *path) {
   uint32_t head[2] = {packer->format.version, 0};
   if (!(path ? replace_begin(&packer->out, packer->format.what, path, &packer->error)

@@ -1,12 +1,12 @@
-/* pack.h - files of named formats that hold compressed parts, whole or not at all.
+/* pack.h - files of compressed parts, in a named format; a file appears complete or not at all.
  *
  *     magic 8 | version 4 | 0 4 | part | part | .. | directory | place of it 16 | checksum 8
  *
- * Each part is a frame of zstd. The directory is a part, too: what it says is the writer's
- * business. The checksum (checksum.h) is of all bytes before it: a reader looks at it before
- * anything else, so that nothing of a truncated or altered file is used.
- * A file appears at its path when it is finished: until then it has another name beside it, so that
- * a crash leaves what was there before. Numbers are little-endian. */
+ * Each part is a frame of zstd. The directory is a part, too; its contents are up to the writer.
+ * The checksum (checksum.h) covers all bytes before it. A reader verifies it first, so that nothing
+ * of a truncated or altered file is used.
+ * A file appears at its path when it is finished: until then it has another name in the same
+ * folder, so that a crash leaves the old file. Numbers are little-endian. */
 #ifndef RG_IO_PACK_H
 #define RG_IO_PACK_H
 
@@ -15,7 +15,7 @@
 
 typedef struct PackFormat {
   char magic[8];
-  uint32_t version;    /* readers take this one and older ones */
+  uint32_t version;    /* readers accept this one and older ones */
   const char *what;    /* "snapshot" */
 } PackFormat;
 
@@ -23,31 +23,32 @@ typedef struct PackPart {
   uint64_t offset, size; /* bytes of the file */
 } PackPart;
 
-/* -- writing. A failure is kept, and pack_finish tells it -------------------------------------- */
+/* -- writing. The first failure is kept, and pack_finish reports it
+ * ----------------------------- */
 typedef struct Packer Packer;
 Packer *pack_create(Heap *heap, const char *path, const PackFormat *format, Error *err);
-/* In memory, without a path: for pack_reopen alone. */
+/* Writes to memory, for pack_reopen only. */
 Packer *pack_create_unnamed(Heap *heap, const PackFormat *format, Error *err);
 void pack_write(Packer *packer, const void *bytes, size_t size);
-/* What was written since the last one. */
+/* Ends the part with everything written since the last one. */
 PackPart pack_end_part(Packer *packer);
-/* What was written since the last part is the directory. Frees the packer, whatever comes of it. */
+/* Makes what was written since the last part the directory. Frees the packer, even on failure. */
 bool pack_finish(Packer *packer, Error *err);
-void pack_abandon(Packer *packer); /* there is no file; NULL is fine */
+void pack_abandon(Packer *packer); /* leaves no file; NULL is fine */
 
 /* -- reading ----------------------------------------------------------------------------------- */
 typedef struct Unpacker Unpacker;
-/* Of a whole, unaltered file; reading begins in its directory. */
+/* Opens and verifies a file; reading begins in its directory. */
 Unpacker *unpack_open(Heap *heap, const char *path, const PackFormat *format, Error *err);
-/* What an unnamed packer wrote; frees the packer as pack_finish does. NULL with err. */
+/* Reads what an unnamed packer wrote; frees the packer like pack_finish. NULL with err. */
 Unpacker *pack_reopen(Packer *packer, Error *err);
-/* Of a file that is open, which the unpacker owns from here, whatever comes of it. */
+/* The same for an open file, which the unpacker owns from here on, even on failure. */
 Unpacker *unpack_take(Heap *heap, int file, const PackFormat *format, Error *err);
 bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err);
-/* Exactly so many bytes. */
+/* Reads exactly `size` bytes. */
 bool unpack_read(Unpacker *unpacker, void *bytes, size_t size, Error *err);
 bool unpack_is_at_end(Unpacker *unpacker); /* of the part */
-/* For what a part says that cannot be: always false. */
+/* Reports invalid contents of a part; always false. */
 bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err);
 void unpack_close(Unpacker *unpacker); /* NULL is fine */
 

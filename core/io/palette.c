@@ -2,7 +2,7 @@
  * which stay within 5 of 255 of their tables; coolwarm (Moreland, 2009) by 33 of its colours. */
 #include "io/image.h"
 
-typedef double Polynomial[7][3]; /* red, green, blue of each power */
+typedef double Polynomial[7][3]; /* by power: coefficients of red, green, blue */
 
 static const Polynomial viridis = {
     {0.2777273272234177, 0.005407344544966578, 0.3340998053353061},

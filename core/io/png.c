@@ -1,5 +1,5 @@
-/* png.c - PNG through libpng, opened for each picture: that costs little compared with one. Its
- * errors leave by longjmp; only the row pointer is held across it. */
+/* png.c - PNG through libpng, which is opened for each picture, since that costs little compared
+ * with the picture. Its errors leave by longjmp; only the row pointer is held across it. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ typedef struct Writing {
 static _Thread_local Writing *current;
 
 static void on_error(png_structp png, png_const_charp why) {
-  bool is_system = !strcmp(why, "Write Error"); /* libpng's words where the stream failed */
+  bool is_system = !strcmp(why, "Write Error"); /* libpng's text if the stream failed */
   image_fail(current->path, "written", is_system ? strerror(errno) : why, current->err);
   current->png.png_longjmp(png, 1);
 }

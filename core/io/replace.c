@@ -63,7 +63,7 @@ FILE *replace_stream(Replacement *r, Error *err) {
   return r->stream;
 }
 
-/* So that the new name outlives a loss of power, too; not every file system can. */
+/* Makes the new name survive a loss of power, if the file system can. */
 static void settle_folder(const char *path) {
   char folder[PATH_MAX];
   snprintf(folder, sizeof folder, "%s", path);
@@ -75,7 +75,7 @@ static void settle_folder(const char *path) {
   close(file);
 }
 
-/* What was there keeps its permissions. */
+/* The new file gets the permissions of the old one. */
 static bool flush(Replacement *r) {
   int file = r->stream ? fileno(r->stream) : r->file;
   struct stat before;

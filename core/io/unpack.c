@@ -21,7 +21,7 @@ struct Unpacker {
   char path[200];      /* for messages */
   int file;            /* -1: not open */
   uint64_t length;
-  uint64_t at, end;    /* of the part: what is not in `in` yet */
+  uint64_t at, end;    /* the bytes of the part that are not in `in` yet */
   bool is_whole;       /* the part's frame has ended */
   ZSTD_inBuffer pending;
   uint8_t in[ROOM];
@@ -32,7 +32,7 @@ bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err) {
   return error_hint(err, "use another copy of it, or write it again");
 }
 
-/* Up to `size` bytes from `offset` on; -1 with err. */
+/* Reads up to `size` bytes from `offset` on; -1 with err. */
 static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
   size_t done = 0;
   while (done < size) {
@@ -71,7 +71,7 @@ static bool check_head(Unpacker *unpacker, Error *err) {
   return error_hint(err, "a newer Regolith wrote it, or it was altered");
 }
 
-/* Of all bytes but itself. */
+/* Verifies the checksum of all bytes before it. */
 static bool check_bytes(Unpacker *unpacker, Error *err) {
   Checksum checksum;
   uint64_t said, end = unpacker->length - sizeof said;
@@ -88,7 +88,7 @@ static bool check_bytes(Unpacker *unpacker, Error *err) {
                                  "checksum does not match)", err);
 }
 
-/* O_NONBLOCK: a FIFO is refused, not waited for. */
+/* O_NONBLOCK, so that a FIFO is refused instead of blocking. */
 static bool open_file(Unpacker *unpacker, const char *path, Error *err) {
   struct stat what;
   snprintf(unpacker->path, sizeof unpacker->path, "%.180s", path);

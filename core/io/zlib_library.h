@@ -1,4 +1,4 @@
-/* zlib_library.h - zlib, opened at run time. For the formats that compress by it. */
+/* zlib_library.h - zlib, opened at run time, for the formats that use it. */
 #ifndef RG_IO_ZLIB_LIBRARY_H
 #define RG_IO_ZLIB_LIBRARY_H
 
