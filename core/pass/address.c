@@ -8,7 +8,8 @@
 
 /* -- sums -------------------------------------------------------------------------------------- */
 
-/* a + b * c. Constants wrap as the insts do: the address of an element outside is never used. */
+/* a + b * c. Constants wrap as the insts do, which is harmless: the address of an element outside
+ * the shape is never used. */
 static int64_t sum_of(int64_t a, int64_t b, int64_t c) {
   return (int64_t)((uint64_t)a + (uint64_t)b * (uint64_t)c);
 }
@@ -80,7 +81,7 @@ IrInst *address_sum_i32(Address *a, AddressIndex index) {
   return ir_convert(a->b, address_sum(a, index), TYPE(I32));
 }
 
-/* In a node indices are positions, and never negative. */
+/* May the index be negative? Not in a node, where indices are positions. */
 static bool may_be_negative(const Address *a, const SNodeDigit *digit) {
   return a->from < 0 && snode_is_unbounded(a->of, digit->position);
 }
@@ -144,7 +145,7 @@ static void enter_container(Address *a, const SNodeStep *step, AddressIndex cell
   a->pending = sum_of(a->pending, 1, (int64_t)step->offset);
 }
 
-/* Takes the steps before number `end`: to a cell, whose container or node is `at`. */
+/* Emits the steps before number `end`; returns the cell, in the container or node at a->at. */
 static AddressIndex walk(Address *a, int end) {
   AddressIndex cell = {0};
   for (int s = a->from + 1; s < end; s++) {
@@ -156,8 +157,8 @@ static AddressIndex walk(Address *a, int end) {
   return cell;
 }
 
-/* The launch's part of the sum goes first: with the node's start, it is the same for many
- * elements. */
+/* Adds a field offset that is a launch argument (`place`) before the cell, since node + offset is
+ * the same for many elements. */
 IrInst *address_element(Address *a, const IrField *field, IrInst *place) {
   const SNodeComponent *into = &a->of->components[field->component], *first = into - into->part;
   AddressIndex cell = walk(a, a->of->path->step_count);
@@ -190,9 +191,9 @@ int address_name(Address *a, const SNode *node, IrInst *operands[ADDRESS_MAX_NAM
 
 /* -- indices ----------------------------------------------------------------------------------- */
 
-/* Of base + low, which is an index that counts only where it is inside: there base is -low at the
- * least. One that had wrapped since lane 0 would be close to the least number of its type
- * (IR_LANES_SPAN), so unless low is that large, it has not wrapped in lanes (ir/lanes.h). */
+/* Widens the base of base + low to 64 bits. The index is only used if it is inside, and then base
+ * is at least -low. A base that had wrapped since lane 0 would be close to the least number of its
+ * type (IR_LANES_SPAN); so unless low is that large, it has not wrapped in lanes (ir/lanes.h). */
 static IrInst *widen(IrBuilder *b, IrInst *base, int64_t low, int64_t size) {
   IrInst *wide = ir_convert(b, base, TYPE(I64));
   if (wide != base && wide->op == IR_CONVERT)
@@ -247,13 +248,13 @@ Address address_in_node(IrBuilder *b, int tree, const SNode *from, IrInst *node,
   return (Address){.b = b, .tree = tree, .from = from->depth, .of = of, .at = node, .node = node};
 }
 
-/* 0 <= index < size by one unsigned comparison; NULL: no value of the type is outside. */
+/* 0 <= index < size by one unsigned comparison; NULL if no value of the type is outside. */
 static IrInst *axis_inside(IrBuilder *b, IrInst *index, int64_t size) {
   IndexRange range = ranges_of(index);
   if (range.known && !range.base && range.low >= 0 && range.high < size) return NULL;
   if (type_bits(index->type) < 32) index = ir_convert(b, index, TYPE(I32));
   bool is_signed = type_is_signed(index->type), is_narrow = type_bits(index->type) == 32;
-  /* how many non-negative values there are */
+  /* the number of non-negative values of the type */
   int64_t values = !is_narrow ? INT64_MAX : is_signed ? (int64_t)1 << 31 : (int64_t)1 << 32;
   if (!is_signed && is_narrow && size >= values) return NULL;
   Type bare = is_narrow ? TYPE(U32) : TYPE(U64);

@@ -1,32 +1,32 @@
-/* explain.c - how every access was compiled, as notes for kernel:explain(). Changes nothing.
+/* explain.c - notes for kernel:explain() how every access was compiled. Changes nothing.
  *
  *     line 12   reads 'x': cells of the leaf and of its neighbours, each found once per leaf
  *     line 14   updates 'm': atomic; looked up through 2 levels at each access
  *
  * Earlier passes note by ir_note *why* something is not better; this one notes the result. It runs
- * last before `places`, while accesses still name their field. One row for all accesses of a line
- * to one field by one kind: copies of a body (edges and interior, unrolled iterations) and the
- * numbers of a vector are merged. Runs where somebody asks. */
+ * just before `places`, while accesses still name their field. All accesses of a line to one field
+ * by one kind share a row: copies of a body (edges and interior, unrolled iterations) and the
+ * numbers of a vector are merged. Runs only on request (PassContext.explains). */
 #include "pass/places.h"
 
 typedef struct Row {
   int32_t line;
   const char *name;
   EffectVerb verb;
-  bool own, twin, near, walked, direct; /* where the elements are found */
+  bool own, twin, near, walked, direct; /* how the elements are found */
   bool checked, unchecked;
-  bool ordered;                       /* releases and acquires */
+  bool ordered;                       /* with release and acquire order */
   bool atomic, plain, apart;          /* apart: in each worker's private copy, */
-  bool alone;                         /* of what has none */
+  bool alone;                         /* or plainly, in memory that has no private copies */
   int levels;                         /* slots on the way from the root */
 } Row;
 
 typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
-  bool is_parallel;                   /* several may run at once: in a task, or a function */
+  bool is_parallel;                   /* several threads may run it: a task, or a function */
   bool is_for_gpu;
-  Lower *lower;                       /* what `places` will ask about its lists */
+  Lower *lower;                       /* the survey of its lists, as `places` will make it */
   VEC(Row) rows;
 } Explain;
 
@@ -87,8 +87,8 @@ static const char *pop_text(Lower *l, const IrInst *pop) {
   }
 }
 
-/* Ops on cells and lists of a level look them up at each call; many iterations may do so at
- * once. */
+/* Notes ops on cells and lists of a level, which look them up at each call, perhaps in many
+ * iterations at once. */
 static void note_call(const Explain *x, const EffectCall *call) {
   static const struct { IrOp op; const char *text; } texts[] = {
       {IR_ACTIVATE, "activates cells of '%s': one of the competing iterations creates each"},
@@ -199,7 +199,7 @@ bool pass_explain(PassContext *ctx, IrKernel *kernel, Error *err) {
   explain_body(ctx, kernel, NULL, false, effects_of(ctx, kernel, NULL));
   for (int i = 0; i < kernel->tasks.count; i++) {
     const IrTask *task = kernel->tasks.items[i];
-    if (task->privatised) continue; /* which does the same */
+    if (task->privatised) continue; /* its privatised version has the same accesses */
     explain_body(ctx, kernel, task, true, effects_of(ctx, kernel, task));
   }
   for (int i = 0; i < kernel->functions.count; i++)

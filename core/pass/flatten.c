@@ -1,16 +1,16 @@
-/* flatten.c - IFs become selects, variables become values.
+/* flatten.c - if-conversion: turns IFs into selects, and variables into values.
  *
  *   %v = var; set %v %a              (nothing)
  *   if %c { set %v %b }              %s = select %c, %b, %a
  *   store %cell, get %v              store %cell, %s
  *
- * After an `if c { continue }` the other lanes continue: the rest is like an arm, except for its
- * variables, which are not read after the iteration has ended.
- * Both arms are computed, which is harmless: every op that is allowed here is defined for all
- * values, and a cell of a leaf or its neighbours can always be read. A write in an arm stores the
- * old value if the arm is not taken, so it is allowed only for fields whose elements no other
- * iteration writes. One walk; each IF copies the table of variables, so long bodies with many of
- * both are left as they are. */
+ * After an `if c { continue }` the other lanes go on: the rest is like an arm, except that its
+ * variables need no selects, since they are not read after the end of the iteration.
+ * Computing both arms is harmless: every op that is allowed here is defined for all values, and a
+ * cell of a leaf or its neighbours can always be read. A write in an arm stores the old value if
+ * the arm is not taken, so it is allowed only for fields whose elements no other iteration writes.
+ * There is one walk, but each IF copies the table of variables; so long bodies with many of both
+ * stay as they are. */
 #include "pass/flatten.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ enum { MAX_INSTS = 800, MAX_IN_ARMS = 128 };
 typedef struct Survey {
   const bool *may_mask;
   int insts, in_arms;
-  bool continues;       /* an iteration may have ended above */
+  bool continues;       /* an earlier `continue` may have ended the iteration */
   int32_t line;
 } Survey;
 
@@ -57,7 +57,7 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
     return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces conditionally" : NULL;
   case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
   case IR_ROW_ACTIVE: return NULL;
-  case IR_PLACE: return NULL; /* its reads and writes decide */
+  case IR_PLACE: return NULL; /* only its reads and writes matter */
   case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "it is empty";
   case IR_FAULT: return "it may fail";
@@ -101,7 +101,7 @@ typedef struct Flattener {
   VEC(IrInst *) values; /* by variable */
   int *variable_of;     /* by id of a VAR: its number */
   IrInst **with;        /* by id: the value of a GET */
-  IrInst *alive;        /* the iteration has not executed a `continue`; NULL: there was none */
+  IrInst *alive;        /* condition: no `continue` was executed; NULL: there was none */
   int ids;
 } Flattener;
 
@@ -146,7 +146,7 @@ static void end_iteration(Flattener *f, IrInst *condition) {
   f->alive = only_if(f, f->alive, ir_unary(&f->b, IR_BNOT, condition));
 }
 
-/* A conditional write: the old value where the condition is false. */
+/* A conditional write: stores the old value if the condition is false. */
 static void mask_write(Flattener *f, IrInst *write, IrInst *condition) {
   IrInst *cell = write->operands[0], *old = ir_load(&f->b, cell), *value = write->operands[1];
   if (write->op == IR_UPDATE) value = rewrite_update_value(&f->b, (IrUpdate)write->imm, old, value);

@@ -1,5 +1,5 @@
-/* kind_dynamic.c - the `dynamic` SNode: lists. Access to elements, and ops on lists, as addresses
- * and calls.
+/* kind_dynamic.c - the `dynamic` SNode: lists. Lowers accesses to elements, and ops on lists, to
+ * addresses and calls.
  *
  *   %s = append l0 %i, %v     if inside %i { walk, ensuring; %s = call rt_dynamic_append
  *                                            if %s >= 0 { mem.store } }
@@ -8,9 +8,10 @@
  *   deactivate l0 %i          if inside %i { walk; if rt_slot_live { call rt_dynamic_clear } }
  * Elements past the end are zero and `length` never exceeds the chunks (llvm_bc/node_dynamic.c). If
  * a body both removes and adds elements, each op holds the list's lock from its claim to its last
- * store. Otherwise none is needed: appends alone synchronise on the length, and so do pops; who
- * alone changes a list (`plain`) loads and stores it. The host region is one thread. Which appends
- * are collected, and which ops lock: lists.c. */
+ * store. Otherwise no lock is needed: appends synchronise on the length, and so do pops; if only
+ * one iteration changes a list (`plain`), it loads and stores the length. The host region is one
+ * thread.
+ * lists.c decides which appends are buffered, and which ops lock. */
 #include "pass/kind.h"
 #include "pass/places.h"
 
@@ -33,7 +34,7 @@ static IrInst *find_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *
   return ir_call(b, RT_SLOT_FIND, tree, 0, 1, &slot);
 }
 
-/* The same, activating; the list is locked from there on if `locks`. */
+/* Finds or creates the node; the list is locked from there on if `locks`. */
 static IrInst *ensure_chunk(IrBuilder *b, int tree, const SNode *dynamic, IrInst *list,
                             IrInst *index, bool locks) {
   IrInst *chunk = ir_const_int(b, TYPE(I32), dynamic->chunk),
@@ -49,7 +50,7 @@ static IrInst *element_in_chunk(IrBuilder *b, const SNode *dynamic, IrInst *node
   return address_offset(b, node, cell, (int64_t)into->stride, (int64_t)into->offset);
 }
 
-/* Elements are counted in 32 bits, also for the following step into the chunk. */
+/* The element's number is 32 bits wide, also for the next step, into the chunk. */
 static AddressIndex descend(Address *a, const SNodeStep *step) {
   AddressIndex *own = &a->index[step->digits[0].position];
   IrInst *list = address_flush(a), *index = address_sum_i32(a, *own);
@@ -70,8 +71,8 @@ typedef struct ListOp {
   const IrLevel *level;
   const SNode *node;
   IrInst *inst;
-  int indices;          /* how many of its operands name the list */
-  IrInst *branch;       /* the IF around it; NULL: its indices are inside */
+  int indices;          /* number of operands that identify the list */
+  IrInst *branch;       /* the IF around it; NULL: its indices are known to be inside */
   IrBuilder b;          /* before it, inside */
   Address walk;         /* to its list */
 } ListOp;
@@ -88,7 +89,7 @@ static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {
   return op;
 }
 
-/* For an op with the indices of an element: those of its list, and separately the slot. */
+/* Splits the indices of an element: sets those of its list, and returns the slot. */
 static IrInst *take_slot(ListOp *op, IrInst *indices[SNODE_MAX_AXES]) {
   int own = snode_axis_position(op->node, op->node->axes[0]);
   for (int k = 0, given = 0; k < op->node->rank; k++)
@@ -113,13 +114,13 @@ static void finish(ListOp *op) {
   if (op->branch && !type_is_none(op->inst->type)) places_bring_out(op->l, op->branch, op->inst);
 }
 
-/* The rest goes into the arm for an existing element. */
+/* Opens an IF that the element exists; the rest of the op goes inside. */
 static IrBuilder if_there(ListOp *op, IrInst *slot) {
   IrInst *there = ir_binary(&op->b, IR_GE, slot, ir_const_int(&op->b, TYPE(I32), 0));
   return rewrite_inside(op->l->kernel, ir_if(&op->b, there)->regions[0], op->inst);
 }
 
-/* The numbers go to a row of the worker's stage, or of its log. */
+/* Stores the numbers in a row of the worker's stage, or of its log. */
 static void collect(ListOp *op, RtEntry entry, IrInst *list) {
   IrInst **values = op->inst->operands + op->indices;
   IrInst *width = constant(op, op->node->row_bytes);
@@ -233,7 +234,8 @@ static void lower_activate(Lower *l, IrInst *inst) {
   ir_delete(inst);
 }
 
-/* A list without a first chunk is empty already: most are, where many empty one. */
+/* Skips a list without a first chunk, which is empty already; in loops that empty lists, most
+ * are. */
 static void lower_deactivate(Lower *l, IrInst *inst) {
   ListOp op = begin(l, inst, false);
   const SNodeStep *step = snode_step(op.node, op.node);
@@ -276,7 +278,7 @@ static ActivePlan plan(const SNode *lists, const SNode *cells) {
                       .over = "the active leaves, cell by cell"};
 }
 
-/* Where the list's axis is the last one, up to its length; else each element is asked for. */
+/* If the list's axis is the last one, loops up to the length; otherwise tests each element. */
 static void nest_elements(Nest *nest, const SNode *lists, const SNode *cells, IrInst **indices) {
   int own = snode_axis_position(lists, lists->axes[0]), count = lists->rank - 1;
   IrInst *list[SNODE_MAX_AXES];

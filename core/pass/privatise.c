@@ -1,21 +1,23 @@
-/* privatise.c - sums that iterations may share are made in a private copy of each worker, and added
- * up once at the loop's end.
+/* privatise.c - privatisation: workers add to elements that iterations share in private copies,
+ * which are summed once, at the end of the loop.
  *
  *   task 0 = range privatised=1 { update add %p, %x }    atomic, if the copies cost too much
  *   task 1 = range { private f0; update add private plain %p, %x }
  *
- * A field qualifies when the loop does nothing with it but add and subtract, and deactivates
- * nothing in its tree: what an iteration sees allows such updates to take effect at any time before
- * the loop ends. Worker 0 adds to the tree itself, so one worker alone pays nothing; nodes are
- * activated in the tree by whoever meets them first, and a private copy lies a constant distance
- * away. The device chooses between the two at each run.
- * An array's private copy is its memory as a whole, which so becomes one of the kernel's trees. A
- * counted array has no copies: its privatised version adds to it, plainly, and runs in one chunk.
- * The task itself goes on without its interior.
+ * A field qualifies if the loop only adds to it and subtracts from it, and deactivates nothing in
+ * its tree: no iteration can then observe whether an update takes effect before the end of the
+ * loop.
+ * Worker 0 adds to the tree itself, so a single worker has no overhead; the first worker that
+ * reaches a node activates it in the tree, and a private copy is at a constant distance from the
+ * original.
+ * The device chooses between the two versions at each run.
+ * An array's private copy is a copy of its whole memory, which therefore becomes one of the
+ * kernel's trees. A counted array has no copies: its privatised version adds to the array by plain
+ * updates, and runs in one chunk. The original task loses its interior.
  *
- * On a GPU the threads of a block have a copy together, in the memory that they share
- * (codegen/gpu_sums.c): of elements in a tree's root, if there are few, and always, since their
- * updates would meet far away.
+ * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu_sums.c), for
+ * elements in a tree's root, if there are few. It is always used, since contended atomic updates of
+ * global memory are slow.
  *
  *   task 0 = range { sums t0 offset=0 stride=4 count=256: i32; update add private %p, %x } */
 #include "pass/effects.h"
@@ -32,7 +34,7 @@ static bool is_only_added_to(const Effects *effects, int number) {
   return true;
 }
 
-/* Every cell of a node, or of the root's container, is in runs, and exists once the node does. */
+/* Are there no bits, lists or tables on the path, so that every cell exists once its node does? */
 static bool has_plain_nodes(const SNode *node) {
   for (; node; node = node->parent)
     if (snode_has_bits(node) || snode_has_lists(node) || snode_has(node, SNODE_UNBOUNDED))
@@ -40,7 +42,8 @@ static bool has_plain_nodes(const SNode *node) {
   return true;
 }
 
-/* A copy of an array is its memory as a whole; a counted one has none, so all is as well. */
+/* Can workers have copies of the array's memory: is it contiguous, unshared, and its numbers
+ * aligned? A counted array has no copies, so it qualifies, too. */
 static bool is_block(const Effects *effects, const IrField *field) {
   const IrArray *array = &effects->kernel->arrays.items[field->array];
   return array->strides < 0 && !array->is_shared &&
@@ -86,7 +89,7 @@ static void make_privatised(IrKernel *kernel, IrTask *task, bool *is_private) {
   vec_push(kernel->scratch, &kernel->tasks, version);
 }
 
-/* All numbers of an array that are added up are of one type. */
+/* Do all summed numbers of an array have one type? */
 static bool agrees(const IrKernel *kernel, const bool *is_private, int number) {
   const IrField *field = &kernel->fields.items[number];
   for (int f = 0; f < number && field->array >= 0; f++) {
@@ -97,7 +100,7 @@ static bool agrees(const IrKernel *kernel, const bool *is_private, int number) {
   return true;
 }
 
-/* So that the device knows its memory. */
+/* Makes the array one of the kernel's trees, by which the device finds its memory. */
 static void give_tree(IrKernel *kernel, int number) {
   const IrField *field = &kernel->fields.items[number];
   IrArray *array = field->array >= 0 ? &kernel->arrays.items[field->array] : NULL;
@@ -119,7 +122,8 @@ static void visit_task(PassContext *ctx, IrKernel *kernel, IrTask *task) {
 
 /* -- blocks of a GPU --------------------------------------------------------------------------- */
 
-/* In the root's container, or in that of a dense node below it. */
+/* Describes a field in the root's container, or in that of a dense node below it; false for any
+ * other. */
 static bool describe(const IrField *field, IrBlockSum *out) {
   const SNodePath *path = field->node ? field->node->path : NULL;
   if (!path || path->node_step >= 0 || path->step_count > 2 || field->place) return false;
@@ -138,7 +142,7 @@ static bool describe(const IrField *field, IrBlockSum *out) {
   return true;
 }
 
-/* Floats are added in another order so. */
+/* Can a block have a copy of the field? Its sums of floats have another order. */
 static bool is_for_blocks(const PassContext *ctx, const Effects *effects, int number) {
   Type type = effects->kernel->fields.items[number].type;
   return qualifies(effects, number) && type_size(type) >= 4 &&

@@ -1,4 +1,4 @@
-/* ranges.c - every index as base + [low, high].
+/* ranges.c - expresses every index as base + [low, high].
  *
  *     i                 i + [0, 0]          a parameter, or any other value
  *     i - 1             i + [-1, -1]
@@ -6,10 +6,10 @@
  *     (i + 1) % 8       [0, 7]              no base: a constant range
  *
  * An index is computed in its own type and wraps there. So base + [low, high] holds modulo 2^bits,
- * and as an equation of plain integers only where ranges_hold_below() says so. All sums of a range
- * are in one type: a conversion begins a new base unless it converts a bare one, whose value it
- * keeps. Constant ranges never extend across a wrap. A query visits at most MAX_VISITS insts, so
- * the whole analysis is linear in the kernel. */
+ * and as an equation of mathematical integers only where ranges_hold_below() says so. All sums of a
+ * range are in one type: a conversion begins a new base, unless it converts a base without a
+ * constant and preserves its value. Constant ranges never extend across a wrap. A query visits at
+ * most MAX_VISITS insts, so the whole analysis is linear in the kernel. */
 #include "pass/ranges.h"
 
 #include "base/bits.h"
@@ -34,7 +34,7 @@ static int64_t type_high(Type type) {
   return bits >= 63 ? INT64_MAX : ((int64_t)1 << bits) - 1;
 }
 
-/* A constant range if it fits the type of `inst`, else only inst itself. */
+/* A constant range if it fits the type of `inst`; otherwise `inst` is a base. */
 static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
   if (low > high || low < type_low(inst->type) || high > type_high(inst->type)) return opaque(inst);
   return (IndexRange){.low = low, .high = high, .known = true, .bits = 64};
@@ -42,7 +42,7 @@ static IndexRange constant(const IrInst *inst, int64_t low, int64_t high) {
 
 static bool is_small(IndexRange r) { return r.low >= -furthest && r.high <= furthest; }
 
-/* The possible values of the inst, as two constants. `false` for a u64, which may exceed
+/* The possible values of the inst, as two constants; false for a u64, which may exceed
  * INT64_MAX. */
 static bool interval(const IrInst *inst, IndexRange r, int64_t *low, int64_t *high) {
   if (!r.known) return false;
@@ -121,8 +121,9 @@ static IndexRange converted(const IrInst *inst, IndexRange a) {
   return a;
 }
 
-/* A loop from base + a to base + b runs within these if a <= b: where only one of the two sums
- * wraps, it does not run at all. Else one that wraps may let it run anywhere. */
+/* Does a loop from base + a to base + b stay within these bounds? If a <= b it does: if only one of
+ * the two sums wraps, the loop does not run at all. Otherwise a sum that wraps may let it run over
+ * any values. */
 static bool spans_hold(IndexRange begin, IndexRange last, int64_t step) {
   return !begin.base || (step > 0 ? begin.high <= last.low : begin.low >= last.high);
 }
@@ -138,7 +139,7 @@ static IndexRange loop_index(const IrInst *param, int *budget) {
     return opaque(param);
   IndexRange r = begin;
   r.low = step > 0 ? begin.low : last.low;
-  /* if that is below, the loop does not run */
+  /* if the last index is lower, the loop does not run */
   r.high = max_i64(step > 0 ? last.high : begin.high, r.low);
   return r;
 }
@@ -185,8 +186,8 @@ int ranges_exact_param(const IrRegion *region, const IndexRange *range) {
   return range->known && range->low == range->high ? ranges_param(region, range->base) : -1;
 }
 
-/* An index in 0 .. size - 1 and a base are both values of the type: the sum is the index if no
- * other number with these bits can be. */
+/* An index in 0 .. size - 1 and the base are both values of the type; so the sum equals the index
+ * if no other number in the sum's range has the same low bits. */
 bool ranges_hold_below(const IndexRange *range, int64_t size) {
   if (range->bits >= 64 || !range->base) return true;
   int64_t half = (int64_t)1 << (range->bits - 1);

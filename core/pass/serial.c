@@ -1,5 +1,5 @@
-/* serial.c - of a kernel for a GPU: what the host region does with elements becomes tasks of one
- * thread, since it runs on the host and the elements are on the device.
+/* serial.c - for a GPU: moves the host region's accesses to elements into tasks of one thread,
+ * since the host region runs on the host and the elements are on the device.
  *
  *   %r = tree.root t0            frame.set 7 %i; run 3; %v' = frame.load 8
  *   %p = offset %r, %i           task 3 = serial { body () {
@@ -7,9 +7,9 @@
  *   .. %v ..                       %v = mem.load %p; frame.set 8 %v } }
  *                                .. %v' ..
  *
- * Each group of insts (serial_groups.c) moves. What it needs comes through slots of the frame;
- * constants and addresses are computed again. A variable of the host region that a group assigns
- * goes in and comes back. Runs last, on addresses. */
+ * Each group of insts (serial_groups.c) moves as a whole. Its inputs are passed in slots of the
+ * frame; constants and addresses are recomputed. A variable of the host region that a group assigns
+ * is passed in both directions. Runs after all bodies have addresses. */
 #include "pass/rewrite.h"
 #include "pass/serial.h"
 
@@ -37,7 +37,7 @@ static bool is_ours(const Serial *s, const IrInst *inst) {
   return s->group[inst->id] == s->number;
 }
 
-/* What an inst made by another group is for the host region. */
+/* The host region's value for an inst that moved with another group. */
 static IrInst *host_value(const Serial *s, IrInst *inst) {
   return inst->id < s->id_count && s->with[inst->id] ? s->with[inst->id] : inst;
 }
@@ -54,7 +54,7 @@ static IrInst *compute_again(Serial *s, const IrInst *outer) {
   return rewrite_again(&top, outer, operands);
 }
 
-/* The value inside the task of one outside it. */
+/* The value inside the task that corresponds to one outside it. */
 static IrInst *capture(Serial *s, IrInst *outer) {
   IrInst *inside = map_find_int(&s->inside, (uint64_t)outer->id);
   if (inside) return inside;
@@ -81,7 +81,8 @@ typedef struct Mover {
   VEC(Shared) shared;
 } Mover;
 
-/* The variable inside that has its value, and gives it back if it is assigned. */
+/* The variable inside the task that receives the outer one's value, and returns it if it is
+ * assigned. */
 static IrInst *share(Mover *m, IrInst *outer, bool sets) {
   for (int i = 0; i < m->shared.count; i++)
     if (m->shared.items[i].outer == outer) {
@@ -110,7 +111,7 @@ static bool resolve(void *data, IrInst *inst) {
   return true;
 }
 
-/* To the end of the task's region. */
+/* Moves the inst to the end of the task's region. */
 static void move(Serial *s, IrInst *inst, IrRegion *body) {
   ir_remove(inst);
   inst->next = inst->previous = NULL;
@@ -179,7 +180,8 @@ static bool use_host_values(void *data, IrInst *inst) {
   return true;
 }
 
-/* Groups have computed those they need; what they are of may have moved. */
+/* Removes the host region's addresses: groups have recomputed those that they need, and the
+ * operands may have moved. */
 static void drop_addresses(IrRegion *region) {
   for (IrInst *inst = region->first, *next; inst; inst = next) {
     next = inst->next;

@@ -1,12 +1,13 @@
-/* serial_groups.c - which insts of the host region go together to a task of one thread: a run of
- * insts of one region, from one that touches a tree or an array to the last such before something
- * that the host does: run a task, return, leave a loop, begin a random stream, use counted arrays,
- * which it has, too, and say who holds them. A loop or condition without these goes as a whole.
- * Between them, values that need nothing of the group stay; those of it that others use leave it. A
- * clear is a task by itself, for which a device may use all its threads. */
+/* serial_groups.c - chooses the insts of the host region that form a task of one thread: a run of
+ * insts in one region, from one that accesses a tree or an array to the last such inst before an
+ * action of the host. The host runs tasks, returns, leaves loops, begins random streams, and uses
+ * counted arrays, whose elements it has and whose references it counts. A loop or condition without
+ * such actions moves as a whole. Values between the insts that do not depend on the group stay;
+ * values of the group that other insts use are passed out of it. A clear is a task by itself, for
+ * which a device may use all its threads. */
 #include "pass/serial.h"
 
-/* -- what only the device can do, and what only the host --------------------------------------- */
+/* -- actions of the device, and of the host ---------------------------------------------------- */
 
 bool serial_is_address(const IrInst *inst) {
   return inst->op == IR_TREE_ROOT || inst->op == IR_AMBIENT ||
@@ -40,7 +41,7 @@ typedef struct Contents {
   bool device, host;
 } Contents;
 
-/* `loops`: how many of them, in the inst that would move, an exit may leave. */
+/* `loops`: the number of loops inside the moving inst that an exit may leave. */
 static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *found) {
   found->device |= is_device(s, inst);
   found->host |= is_of_array(inst) || ir_is_clear_call(inst);
@@ -81,7 +82,8 @@ static void mark_whole(Serial *s, IrInst *inst, int group) {
     ir_walk(inst->regions[i], mark_inst, &mark);
 }
 
-/* What needs nothing of the group and is not an address is still the host's. */
+/* Does the inst stay in the host region: is it a value, other than an address, that does not depend
+ * on the group? */
 static bool stays(const Serial *s, const IrInst *inst, int group) {
   bool is_value = (ir_effects(inst) & IR_PURE) && !serial_is_address(inst);
   if (!is_value && inst->op != IR_FRAME_SET) return false;
@@ -123,7 +125,7 @@ static void find_groups(Serial *s, IrRegion *region) {
       open.last = inst;
       follows = true;
     } else if (open.first && follows && inst->op == IR_FRAME_SET && is_plain(&contents)) {
-      open.last = inst; /* what it sets need not come to the host */
+      open.last = inst; /* so the value that it sets need not return to the host */
     } else if (!(ir_effects(inst) & IR_PURE)) {
       follows = false;
     }
@@ -133,7 +135,8 @@ static void find_groups(Serial *s, IrRegion *region) {
 
 /* -- which values leave their group ------------------------------------------------------------ */
 
-/* Addresses are computed again, for which their operands leave. */
+/* Marks a value as used outside its group. Addresses are recomputed there, so their operands are
+ * marked instead. */
 static void mark_leaving(Serial *s, const IrInst *value) {
   if (!s->group[value->id]) return;
   if (!serial_is_address(value)) s->leaves[value->id] = true;
@@ -143,7 +146,7 @@ static void mark_leaving(Serial *s, const IrInst *value) {
 
 static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
   if (s->group[user->id] != s->group[value->id]) mark_leaving(s, value);
-  /* addresses of the host region, too, may be of values that leave */
+  /* addresses of the host region may depend on values of a group, too */
   for (int i = 0; serial_is_address(value) && i < value->operand_count; i++)
     if (s->group[user->id] != s->group[value->operands[i]->id])
       mark_leaving(s, value->operands[i]);

@@ -5,11 +5,11 @@
  *       steady: for t { row 0 runs cell t, row 1 cell t - skew, .. }
  *       end:    row r runs its last r * skew cells
  *     }
- *     the rows that are left, one by one
+ *     the remaining rows, one by one
  *
- * A dependence leads from one cell to another some rows (a) and cells (b) later, where b may be
- * negative. It holds if skew * a + b > 0 for each with a > 0: then its source is in an earlier turn
- * of the steady loop, and before it in the beginning and the end. */
+ * A dependence leads from one cell to another, a rows and b cells later, where b may be negative.
+ * It is preserved if skew * a + b > 0 for each dependence with a > 0: then its source is in an
+ * earlier iteration of the steady loop, and comes first in the beginning and the end, too. */
 #include "pass/skew.h"
 
 #include "ir/facts.h"
@@ -17,7 +17,7 @@
 
 enum { ROWS = 4, MOST_SKEW = 2, LARGEST_BODY = 140, MOST_ACCESSES = 48 };
 
-typedef struct SkewAccess { /* of a field that is written: row + rows, cell + cells */
+typedef struct SkewAccess { /* to a field that the nest writes, at row + rows, cell + cells */
   int field;
   int row_axis, cell_axis;
   int64_t rows, cells;
@@ -37,11 +37,11 @@ typedef struct Skew {
   SkewAccess accesses[MOST_ACCESSES];
 } Skew;
 
-/* -- what it does ------------------------------------------------------------------------------ */
+/* -- accesses and dependences ------------------------------------------------------------------ */
 
 static const IrInst *param_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 
-/* The field's elements are apart from those of all others, and always there. */
+/* Are the field's elements always active, and disjoint from those of all other fields? */
 static bool is_plain_field(const IrKernel *kernel, int field) {
   const IrField *of = &kernel->fields.items[field];
   if (of->array >= 0) return !kernel->arrays.items[of->array].is_shared;
@@ -68,7 +68,8 @@ static bool is_along(const IrInst *index, const IrInst *loop, int64_t *more) {
   return facts_split_constant(index, more) == param_of(loop);
 }
 
-/* Row or cell plus a constant, with one index on each; all others the same in all accesses. */
+/* Records an access at row and cell plus constants, each in one index; all other indices must be
+ * the same in all accesses. */
 static bool take_place(Skew *s, const IrInst *place, bool writes) {
   SkewAccess access = {.field = place->field, .row_axis = -1, .cell_axis = -1, .place = place,
                        .writes = writes};
@@ -93,7 +94,8 @@ static bool visit_access(void *data, IrInst *inst) {
   return s->is_good;
 }
 
-/* Of one array of elements: their other indices are the same, and not of the nest's own making. */
+/* Do both accesses use row and cell in the same axes, and equal loop-invariant indices in all
+ * others? */
 static bool are_alike(const Skew *s, const SkewAccess *a, const SkewAccess *b) {
   if (a->row_axis != b->row_axis || a->cell_axis != b->cell_axis) return false;
   for (int k = 0; k < a->place->operand_count; k++) {
@@ -105,13 +107,14 @@ static bool are_alike(const Skew *s, const SkewAccess *a, const SkewAccess *b) {
   return true;
 }
 
-/* The dependences between a write and another access: *distance is at least what they need. */
+/* Raises the skew to the minimum that preserves the dependences between a write and another access;
+ * false if that is too large, or not known. */
 static bool depend(Skew *s, const SkewAccess *write, const SkewAccess *other) {
   if (!are_alike(s, write, other)) return false;
   int64_t rows = (write->rows - other->rows) * s->row_step,
           cells = (write->cells - other->cells) * s->cell_step;
   if (rows == 0) {
-    s->waits |= cells > 0 && !other->writes; /* it reads what a cell before it in the row wrote */
+    s->waits |= cells > 0 && !other->writes; /* a cell reads the result of an earlier one */
     return true;
   }
   if (rows < 0) rows = -rows, cells = -cells;
@@ -131,7 +134,7 @@ static bool find_step(const IrInst *loop, int64_t *step) {
          ir_is_const(loop->operands[2], step) && (*step == 1 || *step == -1);
 }
 
-/* What is the same in all rows, as the bounds of the inner loop must be. */
+/* Hoists loop-invariant values, since the bounds of the inner loop must be the same in all rows. */
 static void hoist(IrInst *outer) {
   for (IrInst *inst = outer->regions[0]->first, *next; inst; inst = next) {
     next = inst->next;
@@ -143,7 +146,8 @@ static void hoist(IrInst *outer) {
   }
 }
 
-/* The inner loop ends the outer one's region; all before it is pure. */
+/* Finds the inner loop, which must be the last inst of the outer one; all insts before it must be
+ * pure. */
 static bool find_nest(Skew *s) {
   s->inner = s->outer->regions[0]->last;
   if (!s->inner || !find_step(s->outer, &s->row_step) || !find_step(s->inner, &s->cell_step))
@@ -190,7 +194,7 @@ static IrInst *copy_to(IrBuilder *b, const IrInst *inst, IrInst **map) {
   return copy;
 }
 
-/* The cell of that row, at the end of the builder's region. */
+/* Appends the body for this cell of this row to the builder's region. */
 static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
   IrInst **map = scratch_array(s->kernel->scratch, IrInst *, s->kernel->next_id);
   map[param_of(s->outer)->id] = row;
@@ -201,7 +205,7 @@ static void put_cell(const Skew *s, IrBuilder *b, IrInst *row, IrInst *cell) {
     copy_to(b, inst, map);
 }
 
-/* A loop at the end of the builder's region, which goes on inside it. */
+/* Appends a loop to the builder's region; the builder continues inside the loop. */
 static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step, bool is_rare) {
   IrInst *loop = ir_for(b, begin, last, number(b, begin->type, step));
   loop->rolled = is_rare;
@@ -211,7 +215,7 @@ static IrInst *open_loop(IrBuilder *b, IrInst *begin, IrInst *last, int64_t step
 
 static IrInst *index_of(const IrInst *loop) { return loop->regions[0]->params.items[0]; }
 
-/* Cells at the rows' beginnings: `is_end` false; or at their ends. */
+/* Emits the cells at the beginnings of the rows, or, if `is_end`, at their ends. */
 static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_end) {
   Type type = TYPE(I32);
   IrInst *row = index_of(open_loop(&b, number(&b, type, is_end ? 1 : 0),
@@ -233,7 +237,7 @@ static IrInst *steady_loop(const Skew *s, IrBuilder *b) {
 
 static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
   IrBuilder body = b, rare = b;
-  IrInst *edge = steady_loop(s, &rare); /* the first one: its operands are there for copies */
+  IrInst *edge = steady_loop(s, &rare); /* first, so that copies see its operands */
   IrInst *loop = steady_loop(s, &body);
   for (int r = 0; r < ROWS; r++)
     put_cell(s, &body, add(&body, first_row, r * s->row_step),
@@ -247,7 +251,7 @@ static void put_steady(const Skew *s, IrBuilder b, IrInst *first_row) {
   if (!edge->region) ir_delete(edge);
 }
 
-/* How often the loop runs; below 1: not at all. */
+/* The trip count of the loop; it does not run if this is below 1. */
 static IrInst *count_of(IrBuilder *b, const IrInst *loop, int64_t step) {
   Type wide = TYPE(I64);
   IrInst *begin = ir_convert(b, loop->operands[0], wide),

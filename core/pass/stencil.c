@@ -1,17 +1,16 @@
-/* stencil.c - two lints of what looks right and is not. Changes nothing; warns.
+/* stencil.c - two lints, which warn of code that looks right and is not. Changes nothing.
  *
  *     for i in rg.range({1, n}) do x[i] = 0.5 * (x[i-1] + x[i+1]) end
  *
- * In place, an iteration reads neighbours that others write. Warned of is a store computed from
- * another element of the same field, whose indices are those of the store plus constants, and which
- * is one that another iteration stores to. Silent about a loop with a condition that is more than
- * an order of indices and numbers: those may keep readers and writers apart, as `(i + j) % 2 == 0`
- * does, a mask, or `i == 0`; and about updates.
+ * In place, an iteration reads neighbours that other iterations write. The lint warns of a store
+ * computed from another element of the same field whose indices are those of the store plus
+ * constants, if another iteration stores to that element. It is silent about updates, and about
+ * loops with a condition that is more than an ordering of indices and numbers: it may separate
+ * readers from writers, like `(i + j) % 2 == 0`, a mask, or `i == 0`.
  *
  *     for i, j in rg.range(n, m) do x[i * m + j] = 1 end
  *
- * Products of i32 wrap after 2^31 - 1, so an axis with more cells than that is not reached by
- * one. */
+ * Products of i32 wrap after 2^31 - 1, so they cannot reach all cells of a longer axis. */
 #include "base/map.h"
 #include "pass/effects.h"
 
@@ -37,7 +36,7 @@ static bool note_bound(void *data, IrInst *inst) {
   return true;
 }
 
-/* Distances that no two iterations have: from the constant extent of a range on. */
+/* Sets the extents: two iterations of a range differ by less than its constant extent. */
 static void find_extents(Stencil *s) {
   for (int k = 0; k < SNODE_MAX_AXES; k++) s->extents[k] = 0;
   if (s->task->kind == TASK_RANGE) ir_walk(s->kernel->body, note_bound, s);
@@ -45,7 +44,7 @@ static void find_extents(Stencil *s) {
     if (s->extents[k] <= 0) s->extents[k] = INT64_MAX;
 }
 
-/* Nothing but an order of indices and numbers? */
+/* Is the condition only an ordering of indices and numbers? */
 static bool is_order(const IrInst *inst, int depth) {
   bool is_logic = inst->op == IR_BAND || inst->op == IR_BOR || inst->op == IR_BNOT;
   switch (inst->op) {
@@ -71,7 +70,7 @@ static bool look_at_condition(void *data, IrInst *inst) {
 
 /* -- in place ---------------------------------------------------------------------------------- */
 
-/* Is the element read one that another iteration stores to? */
+/* Does another iteration store to the element that is read? */
 static bool is_of_neighbour(const Stencil *s, const EffectPlace *stored, const EffectPlace *read) {
   bool differs = false;
   for (int axis = 0; axis < stored->inst->operand_count; axis++) {
@@ -88,8 +87,8 @@ static bool is_of_neighbour(const Stencil *s, const EffectPlace *stored, const E
   return differs;
 }
 
-/* Does the value come from such a read of the store's field? The store's own tree is searched, not
- * all reads: a body may have thousands of both. */
+/* Is the value computed from such a read of the store's field? Searches the store's operands, not
+ * all reads, since a body may have thousands of both. */
 static bool comes_from_neighbour(const Stencil *s, const EffectAccess *store, const IrInst *value,
                                  int depth) {
   const EffectAccess *read = map_find_int(&s->reads, (uint64_t)value->id);
@@ -132,7 +131,7 @@ static bool has_product(const IrInst *index, int depth) {
 static void check_products(Stencil *s, const EffectPlace *place) {
   if (!place->index) return;
   const IrField *field = &s->kernel->fields.items[place->inst->field];
-  if (!field->node) return; /* an array's extents are the launch's */
+  if (!field->node) return; /* an array's extents are known only at launch */
   for (int axis = 0; axis < place->inst->operand_count; axis++) {
     const IrInst *index = place->inst->operands[axis];
     int64_t extent = field->node->shape[axis];

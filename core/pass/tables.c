@@ -1,13 +1,15 @@
-/* tables.c - what depends on one number of a constant table alone is a table too.
+/* tables.c - precomputes values that depend on one number of a constant table alone, as a new
+ * table.
  *
  *     item 1 (item 0 %i + 1)                  =>    item 2 %i
  *     pick (item 0 %i), %a, %b, %a, %b        =>    select (item 2 %i), %b, %a
  *     pick %i, 5, 7, 9                        =>    item 2 %i
  *
- * The root of such a value is the innermost item: the values between are computed here for each of
- * its numbers. An index that may be outside becomes that of one more number, for which all is zero.
- * A pick whose values are few differing ones has a table of which it is. Leaves dead values to
- * `fold`. */
+ * The root of such a value is the innermost item: the pass evaluates the value for each number of
+ * the root's table. An index that may be outside becomes the index of an additional entry, with the
+ * value for an item of zero. A pick with few different values becomes a select by a table that says
+ * which.
+ * Leaves dead values to `fold`. */
 #include "ir/facts.h"
 #include "pass/fold_constant.h"
 #include "pass/pass.h"
@@ -17,8 +19,8 @@ enum { DEEPEST = 8, MOST_NUMBERS = 4096 };
 
 /* -- values of a root -------------------------------------------------------------------------- */
 
-/* The innermost item below `inst`, if all else is pure and of constants; NULL: there is none, or
- * another one. `is_good` ends where it is not so. */
+/* The innermost item below `inst`, if the value otherwise depends only on constants and pure ops;
+ * NULL if there is none. Clears *is_good if the value depends on anything else. */
 static IrInst *root_of(IrInst *inst, int depth, bool *is_good) {
   if (inst->op == IR_CONST) return NULL;
   *is_good &= depth < DEEPEST && (ir_effects(inst) & IR_PURE) && inst->operand_count > 0 &&
@@ -58,15 +60,15 @@ static bool compute(const IrKernel *kernel, const IrInst *inst, const IrInst *ro
   return fold_constant(&copy, imm);
 }
 
-/* The values that an index has: those of a root, or its own. */
+/* The possible values of an index: those of a root, or its own. */
 typedef struct Domain {
-  IrInst *index;     /* from 0 to below `count`, */
-  bool may_be_outside; /* or else it counts as `count` - 1 */
+  IrInst *index;     /* from 0 to below `count`; */
+  bool may_be_outside; /* if it may be outside, that counts as `count` - 1 */
   int count;
-  int64_t *values;   /* of what is asked for, by index */
+  int64_t *values;   /* of the value in question, by index */
 } Domain;
 
-/* Of an index of `count` values, itself. */
+/* The domain of an index with `count` values, as its own root. */
 static Domain own_domain(PassContext *ctx, IrInst *index, int count, bool is_inside) {
   Domain domain = {.index = index, .count = count + !is_inside, .may_be_outside = !is_inside};
   domain.values = scratch_array(ctx->scratch, int64_t, domain.count);
@@ -87,7 +89,7 @@ static bool find_domain(PassContext *ctx, const IrKernel *kernel, IrInst *value,
   return true;
 }
 
-/* The index, unsigned and inside. */
+/* The index as an unsigned number; one outside becomes the last. */
 static IrInst *index_in(IrBuilder *b, const Domain *domain) {
   IrInst *index = domain->index;
   if (!domain->may_be_outside) return index;
@@ -123,14 +125,14 @@ static void visit_item(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
   become_item(kernel, inst, &domain, domain.values);
 }
 
-typedef struct Choice { /* which of some values, by index of the domain */
+typedef struct Choice { /* a selection among some values, by index of the domain */
   IrInst **values;
   int count;
   int64_t *which;
   bool are_constant;
 } Choice;
 
-/* `zero`: the value of what is outside */
+/* `zero`: the value of an index outside. */
 static Choice choice_of(PassContext *ctx, const IrInst *pick, const Domain *domain, IrInst *zero) {
   Choice choice = {.values = scratch_array(ctx->scratch, IrInst *, pick->operand_count),
                    .which = scratch_array(ctx->scratch, int64_t, domain->count),

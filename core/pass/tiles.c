@@ -1,15 +1,16 @@
-/* tiles.c - accesses around one computed place share the look-ups of the nodes that they can be in.
+/* tiles.c - lets accesses around one computed place share the look-ups of the nodes that contain
+ * them.
  *
  *   x[b][c], x[b][c + 1], x[b + 1][c] ..      leaves of (b, c), (b + 2, c), (b, c + 2), (b + 2, c +
- *   .. x[b + 2][c + 2]                  =>    2) once; each access: which of them by one comparison
+ *   .. x[b + 2][c + 2]                  =>    2) once; each access: its leaf by one comparison
  *                                             and one select per axis, then its place in the leaf
  *
- * A tile is the accesses of one region, without a way out between them, to one level, whose
- * indices are one base per axis plus constants. If they spread over no more than a node's cells,
- * they are in at most two nodes along each axis, so corner nodes serve all. Nodes are found, or
- * ensured, where the first access is: a tile that ensures must write in all of its corners, so that
- * nothing else is activated. Valid while nothing changes which nodes there are: a tile that reads
- * needs a task that activates nothing in the tree, and none is made where cells are deactivated. */
+ * A tile is a set of accesses in one region, without an exit between them, to one level, whose
+ * indices are one base per axis plus constants. If their spread is at most a node's cells, they are
+ * in at most two nodes along each axis, so the corner nodes serve all of them. Nodes are found, or
+ * ensured, at the first access: a tile that ensures must write in all of its corners, so that no
+ * other node is activated. The set of nodes must not change meanwhile: a tile that reads requires a
+ * task that activates nothing in the tree, and there are no tiles if cells are deactivated. */
 #include "base/bits.h"
 #include "pass/places.h"
 #include "pass/ranges.h"
@@ -18,14 +19,14 @@ enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
 struct Tile {
   int32_t tree, field;          /* of its first place */
-  const SNode *of, *node;       /* the level of its places, and the nodes' */
+  const SNode *of, *node;       /* the level of its places, and that of the nodes */
   bool ensures, is_private;
   const IrInst *base[MOST_AXES];
   Type type[MOST_AXES];         /* in which indices are computed */
   int64_t low[MOST_AXES], high[MOST_AXES];
   int places;                   /* of `field` */
-  unsigned corners;             /* those in which a place is, by bits of axes */
-  /* once the first access was reached; bit k: the high end of axis k */
+  unsigned corners;             /* set of corners that contain a place; numbered by bits of axes */
+  /* set at the first access; by corner, bit k of its number: the high end of axis k */
   IrInst *nodes[MOST_CORNERS];
   IrInst *lowest[MOST_AXES];    /* indices of corner 0 */
 };
@@ -36,7 +37,8 @@ static bool is_exact(const IndexRange *range) {
   return range->known && range->base && range->low == range->high;
 }
 
-/* Slots alone lead to the node, and what is written in it is active with it. */
+/* Can the level have tiles: do only slots lead to the node, and are all its cells active with
+ * it? */
 static bool has_tiles(const SNode *of) {
   const SNode *node = snode_node_level(of);
   if (!node || of->rank > MOST_AXES || snode_is_masked(of, NULL)) return false;
@@ -66,7 +68,7 @@ static bool belongs(const Tile *tile, const Tile *to) {
   return true;
 }
 
-/* The tile that the access would have alone. */
+/* The tile of this single access. */
 static bool tile_of_one(const Lower *l, const IrInst *access, Tile *tile) {
   const IrInst *place = access->operands[0];
   const IrField *field = &l->kernel->fields.items[place->field];
@@ -100,7 +102,7 @@ static void join(Tile *to, const Tile *one) {
 typedef struct Member { const IrInst *place; Tile one; int tile; } Member;
 typedef struct Tiles {
   Lower *l;
-  VEC(Tile *) tiles;      /* since the last way out */
+  VEC(Tile *) tiles;      /* since the last exit */
   VEC(Member) members;
 } Tiles;
 
@@ -130,7 +132,8 @@ static unsigned spread_axes(const Tile *tile) {
   return axes;
 }
 
-/* A bit for the corner that the place is: 1 << bits of its axes; 0: it is none. */
+/* The bit of the corner at which the place is: 1 << bits of its axes; 0 if it is not at a
+ * corner. */
 static unsigned corner_of(const Tile *tile, const Tile *one) {
   unsigned corner = 0;
   for (int k = 0; k < tile->of->rank; k++) {
@@ -242,7 +245,7 @@ static IrInst *choose_node(IrBuilder *b, const Tile *tile, IrInst *const *indice
   for (int k = tile->of->rank - 1; k >= 0; k--) {
     if (!(axes >> k & 1) || ranges[k].low == tile->low[k]) continue;
     IrInst *far = is_far(b, tile, k, indices[k]);
-    for (unsigned c = 0; c < 1u << k; c++) /* axes after this one are chosen: their bit is 0 */
+    for (unsigned c = 0; c < 1u << k; c++) /* later axes are done already: their bit is 0 */
       if (nodes[c]) nodes[c] = ir_select(b, far, nodes[c | 1u << k], nodes[c]);
   }
   return nodes[0];

@@ -9,8 +9,8 @@
 enum { MAX_WINDOWS = 12, MAX_OPERANDS = SNODE_MAX_AXES, LARGEST_CUT = 120, LARGEST_LOOP = 600 };
 static const int64_t widest = 1 << 16; /* of the constant part: a larger one is not a stencil */
 
-/* base + low .. base + high is in 0 .. size - 1; in an array, below its extent, which the launch
- * alone knows. */
+/* The condition that base + low .. base + high is in 0 .. size - 1; in an array, below its extent,
+ * which is known only at launch. */
 typedef struct Window {
   IrInst *base;
   int64_t low, high, size;
@@ -21,8 +21,8 @@ typedef struct Window {
 typedef struct Windows {
   IrKernel *kernel;
   const WindowPlace *at;
-  const IrInst *nest, *own; /* own: its index */
-  bool cells, saves;        /* saves: a check that is not next to a look-up */
+  const IrInst *nest, *own; /* own: the nest's index */
+  bool cells, saves;        /* saves: removes a check that is not next to a costly look-up */
   int count;
   Window items[MAX_WINDOWS];
   VEC(IrInst *) places;     /* proven inside by the windows */
@@ -34,9 +34,9 @@ WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *b
   return at;
 }
 
-/* -- finding them ------------------------------------------------------------------------------ */
+/* -- finding windows --------------------------------------------------------------------------- */
 
-/* The nest's own index, or a value that it uses but does not define. */
+/* Is it the nest's own index, or a value that the nest uses but does not define? */
 static bool is_from_outside(const Windows *w, const IrInst *base) {
   return base == w->own || !ir_is_inside(base, w->nest->regions[0]);
 }
@@ -46,7 +46,8 @@ static bool fits_window(const Windows *w, const IndexRange *range, int64_t size)
          range->high <= widest && range->high - range->low < size && ranges_hold_below(range, size);
 }
 
-/* How far the place's index may go along an axis; *array: NULL, or what knows it better. */
+/* The upper bound of the place's index along an axis; *array: the array whose extent is the exact
+ * bound, or NULL. */
 static int64_t size_of(const Windows *w, const IrInst *place, int axis, const IrArray **array) {
   const IrField *field = &w->kernel->fields.items[place->field];
   *array = field->array < 0 ? NULL : &w->kernel->arrays.items[field->array];
@@ -142,7 +143,7 @@ static IrInst *extent_of(const Windows *w, IrBuilder *b, const Window *window) {
   return address_extent(b, w->at->task || !w->at->body, window->array, window->axis);
 }
 
-/* How many bases there are: none where the extent is smaller than the window. */
+/* The number of valid bases; none if the extent is smaller than the window. */
 static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Type type) {
   int64_t span = window->high - window->low;
   if (!window->array) return ir_const_int(b, type, window->size - span);
@@ -154,7 +155,8 @@ static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Ty
 }
 
 /* 0 <= base + low and base + high < size, as one unsigned comparison: if the base is so low that
- * the sum wraps, the result is above every size. That of a u32 could wrap into the window. */
+ * the sum wraps, the result is above every size. A u32 could wrap into the window, so it is
+ * widened. */
 static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window, IrInst *base) {
   bool is_wide = type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) ||
                  window->size > 1 << 30;
@@ -166,7 +168,8 @@ static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window
   return ir_binary(b, IR_LT, ir_convert(b, base, bare), end);
 }
 
-/* Of all windows but those of the nest's index; with_own: of those too. NULL: there are none. */
+/* The check of all windows; without `with_own`, except those of the nest's index. NULL: there are
+ * none. */
 static IrInst *check(const Windows *w, IrBuilder *b, bool with_own) {
   IrInst *inside = NULL;
   for (int i = 0; i < w->count; i++) {
@@ -187,7 +190,7 @@ static IrInst *copy_inside(const Windows *w) {
   return copy;
 }
 
-/* `edge`: what is done where the check fails; NULL: the nest. */
+/* `edge`: the code that runs if the check fails; NULL: the nest. */
 static IrInst *split(const Windows *w, IrInst *nest, IrInst *edge) {
   IrBuilder b = rewrite_before(w->kernel, nest);
   IrInst *branch = ir_if(&b, check(w, &b, true)), *copy = copy_inside(w);
@@ -206,13 +209,13 @@ IrInst *window_split(const WindowPlace *at, IrInst *nest) {
   return w.count ? split(&w, nest, NULL) : NULL;
 }
 
-/* -- a loop in three --------------------------------------------------------------------------- */
+/* -- splitting a loop into three --------------------------------------------------------------- */
 
 static IrInst *wide_number(IrBuilder *b, int64_t number) {
   return ir_const_int(b, TYPE(I64), number);
 }
 
-/* The lowest and the highest index at which every place is inside, from `low` to `high`. */
+/* Narrows *low .. *high to the indices at which every place is inside. */
 static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **high) {
   for (int i = 0; i < w->count; i++) {
     const Window *window = &w->items[i];
@@ -226,7 +229,7 @@ static void find_middle(const Windows *w, IrBuilder *b, IrInst **low, IrInst **h
   }
 }
 
-/* Over the indices from `low` to `high`, before the nest. */
+/* Inserts `loop` before the nest, over the indices from `low` to `high`. */
 static void put_loop(const Windows *w, IrBuilder *b, IrInst *loop, IrInst *low, IrInst *high) {
   bool is_down = w->nest->operands[2]->imm < 0;
   Type type = w->own->type;
@@ -243,8 +246,8 @@ static void put_edge(const Windows *w, IrBuilder *b, const IrInst *edge, IrInst 
   put_loop(w, b, copy, low, high);
 }
 
-/* Where another window does not hold, the middle is empty and the part above begins with it. Each
- * sum is at most one from an index that the type holds, or from an extent. */
+/* Splits the loop. If another window does not hold, the middle is empty, and the upper part begins
+ * in its place. No sum overflows: each differs by at most one from a valid index or an extent. */
 static void cut(const Windows *w, IrInst *nest, const IrInst *edge) {
   IrBuilder b = rewrite_before(w->kernel, nest);
   bool is_down = nest->operands[2]->imm < 0;
@@ -278,7 +281,7 @@ static bool leaves_loop(const IrRegion *region, int depth) {
   return false;
 }
 
-/* Does it reach beyond its index, and does the index's type hold what follows the middle? */
+/* Do places reach beyond the index, and does the index's type hold the index after the middle? */
 static bool may_cut(const Windows *w) {
   Type type = w->own->type;
   int64_t most = type_bits(type) == 64 ? INT64_MAX : INT32_MAX;

@@ -1,9 +1,10 @@
-/* words.c - see words.h.
+/* words.c - loops over bitmasked cells, word by word: see words.h.
  *
  *     for %block { %bits = active.bits l0 %i, %first, %count
  *                  bits %bits (%p) { %j = %first + %p; cells below, one by one; the body } }
  *
- * In index order that works if the row axis is the last one; else every cell is tested. */
+ * Serial loops, which visit cells in index order, can do this only if the row axis is the last one;
+ * otherwise they test every cell. */
 #include "pass/words.h"
 
 #include "pass/leaf_shape.h"
@@ -22,13 +23,13 @@ static int row_position(const SNode *masked) {
   return snode_axis_position(masked, row_letter(masked));
 }
 
-/* Blocks along the row axis of so many cells. */
+/* The number of blocks for `cells` cells along the row axis. */
 static int64_t blocks_of(const SNode *masked, int64_t cells) {
   return cells / row_size(masked) * blocks_per_row(masked);
 }
 
-/* Its body stays that of a cell until `leaf`; where no nodes hold the masks, blocks of cells are a
- * range. */
+/* The body handles one cell until `leaf`; if no nodes hold the masks, the task is a range over
+ * blocks of cells. */
 ActivePlan words_plan(const SNode *masked, const SNode *cells) {
   const SNode *nodes = snode_node_level(masked);
   ActivePlan plan = {.kind = TASK_LEAVES,
@@ -43,9 +44,10 @@ ActivePlan words_plan(const SNode *masked, const SNode *cells) {
   return plan;
 }
 
-/* -- what a body does to its masks ------------------------------------------------------------- */
+/* -- changes of masks by the body -------------------------------------------------------------- */
 
-/* At the iteration's own index, of a level that divides the masked cells like the loop's. */
+/* Is the place at the iteration's own index, on a level that divides the masked cells like the
+ * loop's? */
 static bool is_own_cell(const EffectPlace *place, const SNode *node, const SNode *masked,
                         const SNode *cells) {
   if (effects_where(place) != EFFECT_OWN || node->rank != cells->rank) return false;
@@ -71,7 +73,7 @@ bool words_may_change(const Effects *effects, const IrTask *task) {
   return false;
 }
 
-/* The visited cell is active, and stays so if no iteration changes masks. */
+/* Marks places in the visited cell as active; it stays active, since no iteration changes masks. */
 static void mark_own_cells(const Effects *effects, const SNode *masked, const SNode *cells) {
   for (int i = 0; i < effects->places.count; i++) {
     const EffectPlace *place = effects->places.items[i];
@@ -83,7 +85,7 @@ static void mark_own_cells(const Effects *effects, const SNode *masked, const SN
 
 /* -- one block --------------------------------------------------------------------------------- */
 
-/* The first cell of a block, and how many it has. */
+/* The first cell of a block, and the number of its cells. */
 static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, IrInst **count) {
   int64_t size = row_size(masked), per_row = blocks_per_row(masked);
   *count = nest_number(nest, size < WORD_BITS ? size : WORD_BITS);
@@ -119,8 +121,8 @@ static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst *
                       ir_region_param(nest->b.kernel, bits->regions[0], nest->index));
 }
 
-/* The index at `cells` of what is below cell `at` of a masked level: a loop if it is divided
- * further. */
+/* The index, at the loop's level, of the cells below cell `at` of a masked level; a loop if there
+ * are several. */
 static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
   if (size == 1) return at ? at : nest_number(nest, 0);
   IrInst *local = nest_count(nest, size);
@@ -129,7 +131,7 @@ static IrInst *open_below(Nest *nest, IrInst *at, int64_t size) {
 
 /* -- in index order ---------------------------------------------------------------------------- */
 
-/* The indices at the masked level for indices of `cells`; -1 for an axis: not needed. */
+/* Converts indices of `cells` to indices of the masked level, except for axis `but` (-1: none). */
 static void indices_above(Nest *nest, const SNode *masked, const SNode *cells,
                           IrInst *const *indices, int but, IrInst **at) {
   for (int k = 0; k < masked->rank; k++) {
