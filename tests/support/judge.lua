@@ -100,7 +100,11 @@ kinds.store_first = { -- o[0] = e, outside of loops
 -- What f says by `print`, and what it returns.
 local function hear(f, ...)
   local said, print = {}, _G.print
-  _G.print = function(line) said[#said + 1] = line end
+  _G.print = function(...)
+    local parts = { ... }
+    for k = 1, select("#", ...) do parts[k] = tostring(parts[k]) end
+    said[#said + 1] = table.concat(parts, "\t")
+  end
   local results = { pcall(f, ...) }
   _G.print = print
   if not results[1] then error(results[2], 0) end

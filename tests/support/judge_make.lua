@@ -19,13 +19,9 @@ end
 function make.value(node, env) return forms[node.form].value(node, env) end
 local value_of = make.value
 
--- An expression's value where a type is wanted: math.floor of a float takes a 64-bit integer type
--- at once.
+-- An expression's value where a type is wanted.
 local function value_as(node, env, type)
   if info[type].element and not info[node.type].element then type = info[type].element end
-  if node.form == "rounded" and not info[type].float and info[type].bits == 64 then
-    return forms.rounded.value(node, env, type)
-  end
   return convert(node.type, type, value_of(node, env))
 end
 make.value_as = value_as
@@ -165,11 +161,11 @@ forms.quotient = { -- math.floor(a / b) of integers
   end,
 }
 
-forms.rounded = { -- math.floor of a float is an i32, or the 64-bit type it meets
-  text = function(node, a) return ("math.%s(%s)"):format(node.round, a) end,
-  value = function(node, env, type)
+forms.rounded = { -- math.floor of a float is one, as long as nothing needs an integer: rg.i32 does
+  text = function(node, a) return ("rg.i32(math.%s(%s))"):format(node.round, a) end,
+  value = function(node, env)
     local from = node.kids[1].type
-    return convert(from, type or "i32", apply(node.round, from, value_of(node.kids[1], env)))
+    return convert(from, "i32", apply(node.round, from, value_of(node.kids[1], env)))
   end,
 }
 
@@ -177,14 +173,7 @@ forms.compare = {
   text = function(node, a, b) return ("(%s %s %s)"):format(a, node.op, b) end,
   value = function(node, env)
     local a, b = node.kids[1], node.kids[2]
-    local x, ta, tb = value_of(a, env), a.type, b.type
-    if a.form == "rounded" and info[tb].bits == 64 and not info[tb].float then
-      ta, x = tb, value_as(a, env, tb)
-    end
-    if b.form == "rounded" and info[ta].bits == 64 and not info[ta].float then
-      return value.compare(node.op, ta, x, ta, value_as(b, env, ta))
-    end
-    return value.compare(node.op, ta, x, tb, value_of(b, env))
+    return value.compare(node.op, a.type, value_of(a, env), b.type, value_of(b, env))
   end,
 }
 

@@ -390,10 +390,10 @@ local function expression(t, scope)
   return make.expression(t, info[t].count and math.min(scope.depth, 2) or scope.depth, scope)
 end
 
--- A literal, or math.floor of a float, has no type of its own.
+-- A literal has no type of its own.
 local function is_firm(n)
   if n.form == "choice" then return is_firm(n.kids[2]) and is_firm(n.kids[3]) end
-  return n.form ~= "literal" and n.form ~= "rounded"
+  return n.form ~= "literal"
 end
 local function firm(t, scope)
   local v = expression(t, scope)
