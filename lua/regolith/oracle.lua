@@ -391,6 +391,7 @@ end
 function oracle:fill(handle, v)
   v = convert(handle, v)
   local elements = elements_of(self, handle)
+  if elements.fill then return elements:fill(v) end
   each_active(elements.level, function(...) elements:set(v, ...) end)
 end
 
@@ -406,6 +407,8 @@ function oracle:copy(handle, from)
   local core, pointer = core_of(handle)
   check(core.copy(pointer, from[core.pointer]), self.runtime) -- refuses other shapes
   local target, source = elements_of(self, handle), elements_of(self, from)
+  local is_same = target.type == source.type
+  if is_same and target.fill and source.fill then return target:copy(source) end
   local to = {}
   for k, scalar in ipairs(target.scalars) do
     to[k] = vector[("to_%s_%s"):format(scalar, source.scalars[k])]
@@ -436,6 +439,7 @@ end
 function oracle:read(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
+  if elements.fill then return elements:read(values) end
   each(elements.level, function(k, ...)
     local v = vector.join(elements:get(...))
     for part, x in ipairs(v) do
@@ -461,6 +465,11 @@ end
 function oracle:write(handle, values)
   local elements = elements_of(self, handle)
   check_ends(handle, elements.level)
+  if elements.fill then
+    return elements:write(values, function(part, x)
+      return number_from(handle, elements, part, x)
+    end)
+  end
   each(elements.level, function(k, ...)
     local v, is_zero = {}, true
     for part = 1, elements.count do

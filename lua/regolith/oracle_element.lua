@@ -1,6 +1,7 @@
 --- What fields hold with arch = "lua": an element is in the cell of its level, under its field's
---- number.
+--- number, or in the arrays of oracle_flat.lua, where all its elements always exist.
 local vector = require "regolith.oracle_vector"
+local oracle_flat = require "regolith.oracle_flat"
 
 local oracle_element = {}
 
@@ -89,9 +90,11 @@ end
 function oracle_element.create(level, number, count_outside)
   local type_name = level.fields[number].type
   local scalars, is_table = vector.scalars(type_name)
-  return setmetatable({ level = level, number = number, zero = oracle_element.zero(type_name),
-    type = type_name, scalars = scalars, is_table = is_table,
-    count = #scalars, count_outside = count_outside }, Elements)
+  local self = { level = level, number = number, zero = oracle_element.zero(type_name),
+    type = type_name, scalars = scalars, is_table = is_table, count = #scalars,
+    count_outside = count_outside, swapped = oracle_element.swapped }
+  if oracle_flat.fits(level, scalars) then return oracle_flat.create(self) end
+  return setmetatable(self, Elements)
 end
 
 return oracle_element

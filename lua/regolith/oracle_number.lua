@@ -2,10 +2,11 @@
 --- `count_i64`. An integer of up to 32 bits is a Lua number, i64 and u64 are LuaJIT's own, a float
 --- is a number that its type can hold, a bool a boolean. Integers wrap, division floors and by zero
 --- gives 0, shift counts are masked, floats round once, and convert to integers toward zero,
---- saturating.
+--- saturating. Those of oracle_swift.lua, which LuaJIT may compile, replace theirs here.
 local ffi, bit = require "ffi", require "bit"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
+local swift = require "regolith.oracle_swift"
 
 host.interpret() -- exactness before speed: compiled kernels are compared with this
 
@@ -287,6 +288,8 @@ for _, to in ipairs(all) do
   end
 end
 
+for name, f in pairs(swift) do number[name] = f end
+
 -- Of integers, `^` is a product of as many factors.
 for _, t in ipairs { "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64" } do
   local multiplied, one = number["mul_" .. t], number[("to_%s_f64"):format(t)](1)
@@ -426,16 +429,6 @@ end
 
 local function nothing() end
 
---- Lua's numeric for: never wraps; a step of 0 runs nothing.
-function number.count_i32(first, last, step)
-  if step == 0 or (step > 0 and first > last) or (step < 0 and first < last) then return nothing end
-  local index = first - step
-  return function()
-    index = index + step
-    if (step > 0 and index <= last) or (step < 0 and index >= last) then return index end
-  end
-end
-
 function number.count_i64(first, last, step)
   if step == 0 or (step > 0 and first > last) or (step < 0 and first < last) then return nothing end
   local left = step > 0 and u64(last - first) / u64(step) or u64(first - last) / u64(-step)
@@ -491,7 +484,7 @@ local function range(one, ...)
     end
   end
 end
-function number.range(...) return range(1, ...) end
+function number.range(...) return swift.range(...) or range(1, ...) end
 function number.range_i64(...) return range(1LL, ...) end
 
 return number

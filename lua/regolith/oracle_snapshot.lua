@@ -5,6 +5,8 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local value = require "regolith.value"
 local vector = require "regolith.oracle_vector"
+local oracle_element = require "regolith.oracle_element"
+local oracle_flat = require "regolith.oracle_flat"
 
 local oracle_snapshot = {}
 oracle_snapshot.__index = oracle_snapshot
@@ -84,11 +86,8 @@ local function show_field(self, level, number)
   check(C.rg_field_offset(handle.rg_field, starts), self.runtime)
   local slot, elements = ffi.new "RgValue", self.oracle:elements(handle)
   for _, one in ipairs(level:list()) do
-    local index = index_of(one, level.rank)
-    local v = level.find(unpack(one, 1, level.rank))
-    v = v and v[number]
-    if v == nil then v = elements.zero end
-    for k = 0, level.rank - 1 do index[k] = index[k] + starts[k] end
+    for k = 1, level.rank do one[k] = one[k] + tonumber(starts[k - 1]) end
+    local index, v = index_of(one, level.rank), elements:get(unpack(one, 1, level.rank))
     value.put(slot, vector.to_lua(level.fields[number].type, v))
     check(C.rg_field_set(handle.rg_field, index, level.rank, slot), self.runtime)
   end
@@ -131,16 +130,17 @@ end)
 
 local function take_level(self, node, level)
   local state, index, slot = ffi.new "int64_t[1]", ffi.new "int64_t[8]", ffi.new "RgValue"
-  local is_kept = sparse[level.kind] or #level.fields > 0
+  local is_kept, fields = sparse[level.kind] or #level.fields > 0, {}
+  for number = 1, #level.fields do fields[number] = oracle_element.create(level, number) end
   while is_kept do
     check(C.rg_snode_next(node, state, index), self.runtime)
     if state[0] < 0 then return end
     local at = {}
     for k = 1, level.rank do at[k] = tonumber(index[k - 1]) end
-    local cell = level.ensure(unpack(at, 1, level.rank))
-    for number = 1, #level.fields do
+    if sparse[level.kind] then level.ensure(unpack(at, 1, level.rank)) end
+    for number, elements in ipairs(fields) do
       check(C.rg_snode_value(node, number - 1, index, level.rank, slot), self.runtime)
-      cell[number] = vector.from_lua(value.take(slot))
+      elements:set(vector.from_lua(value.take(slot)), unpack(at, 1, level.rank))
     end
   end
 end
@@ -158,6 +158,7 @@ oracle_snapshot.take = lib.quietly(function(self, list)
   each(self, list, function(node, level)
     if not level.parent then
       for key in pairs(level.tree.root) do level.tree.root[key] = nil end
+      for _, any in pairs(level.tree.levels) do oracle_flat.clear(any) end
     end
     take_level(self, node, level)
   end, function(handle) take_array(self, handle) end)

@@ -309,4 +309,58 @@ describe("arch = \"lua\"", function()
     one:fill(6)
     assert.equal(6, one[0])
   end)
+
+  it("keeps dense elements of every type in memory of their size, exactly", function()
+    local own = runtime()
+    local last = { i8 = -128, u8 = 255, i16 = -32768, u16 = 65535, i32 = -2147483648,
+      u32 = 4294967295, i64 = -0x7fffffffffffffffLL - 1, u64 = 0xffffffffffffffffULL,
+      f16 = 65504, f32 = 0x1.fffffep-3, f64 = 0.1, bool = true }
+    for name, v in pairs(last) do
+      for k, x in ipairs { own.field(own[name], 5, 7), own.array(own[name], 5, 7),
+        own.field { type = own[name], shape = { 5, 7 }, offset = { -4, 2 } } } do
+        local i, j = k == 3 and 0 or 4, k == 3 and 8 or 6
+        local down = own.kernel("function(x, i, j) x[i - 1][j] = x[i][j] end", {})
+        local function texts() return tostring(x[i - 1][j]) .. " " .. tostring(x[i][j]) end
+        down(x, i, j)
+        assert.matches("^([0f]%S*) %1$", texts()) -- zero or false
+        x[i][j] = v
+        down(x, i, j)
+        assert.equal(tostring(v) .. " " .. tostring(v), texts())
+      end
+    end
+    local large = own.field(own.vec3, 256, 1024)
+    local before = collectgarbage "count"
+    own.kernel("function(x) for i, j in x:active() do x[i][j] = {i, j, 1} end end", {})(large)
+    assert.equal(own.vec3(255, 1023, 1), large[255][1023])
+    assert.is_true(collectgarbage "count" - before < 8 * 1024) -- a table for each took 60 MiB
+  end)
+
+  it("computes in compiled loops what the interpreter does", function()
+    local swift, values = require "regolith.oracle_swift", {}
+    for k = 0, 31 do values[#values + 1], values[#values + 2] = 2 ^ k - 1, -2 ^ k end
+    for k = 1, 40 do values[#values + 1] = (k * 1103515245 + 12345) % 2 ^ 32 - 2 ^ 31 end
+    local function table_of(f)
+      local results = {}
+      for i = 1, #values do
+        for j = 1, #values do results[#results + 1] = f(values[i], values[j]) end
+      end
+      return results
+    end
+    for name, f in pairs(swift) do
+      if name:find "_[if]%d%d$" and not name:find "^count" then
+        local compiled = table_of(f)
+        jit.off(f)
+        jit.flush()
+        local plain = table_of(f)
+        jit.on(f)
+        for k, v in ipairs(plain) do
+          local is_same = v == compiled[k] and 1 / v == 1 / compiled[k]
+            or v ~= v and compiled[k] ~= compiled[k]
+          if not is_same then
+            error(("%s of pair %d: %.17g, and compiled %.17g"):format(name, k, v, compiled[k]))
+          end
+        end
+      end
+    end
+  end)
 end)
