@@ -7,9 +7,8 @@
  * the upper half of the cells are transposed separately. For an odd count, number q of lane l, at
  * count * l + q, has a place within its vector that it shares with no other lane's q; so each
  * vector is permuted once, and then place i is rotated by r(i) vectors, which is the same for all
- * vectors:
- * one blend per vector and bit of r, with few masks. After Catanzaro et al., A decomposition for
- * in-place matrix transposition, 2014. */
+ * vectors: one blend per vector and bit of r, with few masks. After Catanzaro et al., A
+ * decomposition for in-place matrix transposition, 2014. */
 #include "codegen/emit.h"
 
 typedef struct Units {

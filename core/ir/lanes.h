@@ -8,11 +8,11 @@
  *
  * Where control differs by lane (an `if` whose condition varies), a mask says which lanes run. A
  * variable varies if it is set to a varying value, or set while fewer lanes run than at its
- * declaration.
- * A loop diverges if its lanes leave it in different iterations; it runs while any lane is in it.
- * If lane 0's value is a multiple of a power of two that exceeds all lanes' offsets, the high bits
- * are uniform and the low bits linear: so 16 cells of a leaf are also in one node of another tree
- * with such leaves. Inactive lanes of a register are undefined: nothing may depend on them. */
+ * declaration. A loop diverges if its lanes leave it in different iterations; it runs while any
+ * lane is in it. If lane 0's value is a multiple of a power of two that exceeds all lanes' offsets,
+ * the high bits are uniform and the low bits linear: so 16 cells of a leaf are also in one node of
+ * another tree with such leaves. Inactive lanes of a register are undefined: nothing may depend on
+ * them. */
 #ifndef RG_IR_LANES_H
 #define RG_IR_LANES_H
 

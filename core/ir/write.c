@@ -1,8 +1,7 @@
 /* write.c - writes canonical bytes: the input of code generation, the cache key, and the identity
  * of kernels. Equal kernels have equal bytes: values are numbered in order of appearance, every
  * number has one encoding; names, lines, notes, ids and the trees themselves are omitted.
- * Layout:
- * bytes.h. */
+ * Layout: bytes.h. */
 #include "ir/attribute.h"
 #include "ir/bytes.h"
 #include "ir/task.h"

@@ -1,8 +1,7 @@
 /* codegen_main.c - the library's interface: bytes -> IrKernel -> parts -> an object for each
- * target.
- * A compile owns one Compiling. As many threads as the request allows, including the caller's,
- * compile the parts of a kernel (split.c); each takes the next part that is left. The objects do
- * not depend on the number of threads. */
+ * target. A compile owns one Compiling. As many threads as the request allows, including the
+ * caller's, compile the parts of a kernel (split.c); each takes the next part that is left. The
+ * objects do not depend on the number of threads. */
 #include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* jit.h - compiles a kernel's module to machine code: links the runtime's bitcode, optimises,
- * emits.
- * Knows LLVM, targets and the runtime as bitcode, and nothing about kernels. The interface to the
- * core is codegen_border.h.
+ * emits. Knows LLVM, targets and the runtime as bitcode, and nothing about kernels. The interface
+ * to the core is codegen_border.h.
  *
  *     CPU:  runtime definitions are `available_externally`: fast paths are inlined, others call the
  *           native copy in libregolith (entry.def, loader/symbols.def)
@@ -36,8 +35,7 @@ void jit_target_apply(const JitTarget *target, LLVMModuleRef module);
 
 bool jit_link_runtime(LlvmContext *llvm, const JitTarget *target, LLVMModuleRef module, Error *err);
 /* Links the mathematical functions that the module calls (llvm_bc/maths.def); *linked: it calls
- * any.
- * Runs after vectorisation, which replaces calls by those of functions for several lanes. */
+ * any. Runs after vectorisation, which replaces calls by those of functions for several lanes. */
 bool jit_link_maths(LlvmContext *llvm, LLVMModuleRef module, bool *linked, Error *err);
 /* Is the module well-formed? If not, err has LLVM's message. */
 bool jit_verify(LLVMModuleRef module, Error *err);

@@ -1,8 +1,8 @@
 /* cache.h - compiled objects on disk: a kernel that any process of this build compiled before needs
  * no LLVM. Knows only files: neither the meaning of a request's bytes nor the contents of an
  * object. The cache never makes a compile fail: an unreadable entry is a miss, and an entry that
- * cannot be written is not kept.
- * One thread at a time per Cache; any number of processes share a folder. */
+ * cannot be written is not kept. One thread at a time per Cache; any number of processes share a
+ * folder. */
 #ifndef RG_LOADER_CACHE_H
 #define RG_LOADER_CACHE_H
 
@@ -36,8 +36,7 @@ void cache_store(Cache *cache, const RgCodegenRequest *request,
 
 /* prune.c: if the entries of all builds in `folder` exceed `limit_bytes`, deletes the least
  * recently used ones down to three quarters of the limit; also deletes temporary files of crashed
- * writers.
- * Touches only names that a cache uses. */
+ * writers. Touches only names that a cache uses. */
 void cache_prune(Heap *heap, const char *folder, uint64_t limit_bytes);
 
 typedef struct CacheContents {

@@ -8,12 +8,11 @@
  * update, the test of a mask's bit, and the read of a list's length for an append wait for memory,
  * and all later insts wait, too. A look-up in a hash is so long that too few of them overlap: the
  * table's line is prefetched first, and half the distance later a look-up finds the element, which
- * is prefetched then.
- * The index is computed a second time, from the loop's index plus a distance; so it may depend on
- * the loop's index, on values of the host region, and on loads, but not on an inner loop. A
- * prefetch has no side effects: the walk only finds nodes, and skips elements that are outside the
- * shape or absent. Indices may exceed the loop's end by the distance, since loads outside the shape
- * give zero. */
+ * is prefetched then. The index is computed a second time, from the loop's index plus a distance;
+ * so it may depend on the loop's index, on values of the host region, and on loads, but not on an
+ * inner loop. A prefetch has no side effects: the walk only finds nodes, and skips elements that
+ * are outside the shape or absent. Indices may exceed the loop's end by the distance, since loads
+ * outside the shape give zero. */
 #include "ir/address.h"
 #include "pass/kind.h"
 #include "pass/places.h"

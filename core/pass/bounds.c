@@ -11,9 +11,8 @@
  *
  * An axis of the box that is not limited reaches from INT64_MIN to INT64_MAX. An extent of an array
  * is known only at launch: such an end is a limit of the task, in a slot of the frame. A loop that
- * ends at the extent itself needs no limit.
- * Comparisons of indices that the interior decides become constants there: guards.h.
- * Sets PLACE.inside, task->interior, task->limits. */
+ * ends at the extent itself needs no limit. Comparisons of indices that the interior decides become
+ * constants there: guards.h. Sets PLACE.inside, task->interior, task->limits. */
 #include "base/bits.h"
 #include "pass/address.h"
 #include "pass/effects.h"

@@ -1,8 +1,7 @@
 /* fold_constant.c - evaluates ops over constants, bit for bit as op.def says and codegen emits
- * them.
- * Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles and
- * rounded once to their type: for + - * / and sqrt of f16 and f32 that equals computing in the type
- * itself, since a double has more than twice their digits. */
+ * them. Integers are computed in 64 bits and wrapped to their type. Floats are computed as doubles
+ * and rounded once to their type: for + - * / and sqrt of f16 and f32 that equals computing in the
+ * type itself, since a double has more than twice their digits. */
 #include "pass/fold_constant.h"
 
 #include <math.h>

@@ -10,8 +10,7 @@
  * a body both removes and adds elements, each op holds the list's lock from its claim to its last
  * store. Otherwise no lock is needed: appends synchronise on the length, and so do pops; if only
  * one iteration changes a list (`plain`), it loads and stores the length. The host region is one
- * thread.
- * lists.c decides which appends are buffered, and which ops lock. */
+ * thread. lists.c decides which appends are buffered, and which ops lock. */
 #include "pass/kind.h"
 #include "pass/places.h"
 

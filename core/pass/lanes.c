@@ -2,12 +2,10 @@
  * of cells of a leaf's row that `rows` has not vectorised, of the set bits of a word of cells, or
  * else of an inner serial loop whose iterations are independent. A body is vectorised if that is
  * clearly cheaper than scalar iterations (lanes_cost.h). A long body takes long to compile for
- * lanes:
- * unless loops in it repay that at once, it stays scalar until the kernel has proved worth it
- * (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
+ * lanes: unless loops in it repay that at once, it stays scalar until the kernel has proved worth
+ * it (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
  * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
- * which also unrolls them.
- * Leaves notes for explain(). */
+ * which also unrolls them. Leaves notes for explain(). */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
 #include "pass/lanes_guess.h"
@@ -269,8 +267,7 @@ static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
 /* In a vectorised body with a loop whose bounds differ by lane: if some lane has many iterations,
  * the loop runs lane by lane, vectorised along its own iterations (codegen/lane_turned.c). So
  * elements that are adjacent in consecutive iterations are adjacent in lanes, and no lane waits for
- * another.
- * Only for loop bodies that only read. */
+ * another. Only for loop bodies that only read. */
 typedef struct LongLoops {
   PassContext *ctx;
   IrKernel *kernel;

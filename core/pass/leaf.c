@@ -12,8 +12,7 @@
  * is active until the loop ends; elsewhere it can only be read, through one cursor per
  * (coordinates, leaf offset) that all fields share. The same holds for cells below another level
  * whose leaves have the same shape (a second buffer): its leaf at the same coordinates, if active,
- * gets a cursor, too.
- * The following stay PLACEs, which are looked up from the root:
+ * gets a cursor, too. The following stay PLACEs, which are looked up from the root:
  *   - writes to other cells, and data-dependent places: they may activate;
  *   - reads of other cells of a field that the body writes elsewhere: an iteration sees its own
  *     writes, and these may be in a leaf that did not exist when the cursors were fetched;

@@ -6,8 +6,7 @@
  *
  * The node exists until the loop ends, so nothing needs a check or a look-up: `places` gives the
  * body a last parameter, the node's cursor. This holds in trees in which the body deactivates
- * nothing.
- * Sets PLACE.here, PLACE.inside. */
+ * nothing. Sets PLACE.here, PLACE.inside. */
 #include "pass/effects.h"
 
 typedef struct Nodes {

@@ -8,9 +8,8 @@
  * For each axis of the nodes, a loop goes from one group of equal coordinates to the next, and
  * another over a node's cells along the axis; an axis that nodes do not have is a plain loop. So
  * space without nodes costs nothing, and the order is that of the cells' indices, whatever the
- * nodes' sizes are.
- * Nodes that were deactivated since the walk began are skipped; bits and ends of lists are tested
- * cell by cell. */
+ * nodes' sizes are. Nodes that were deactivated since the walk began are skipped; bits and ends of
+ * lists are tested cell by cell. */
 #include "pass/order.h"
 
 #include "pass/kind.h"

@@ -6,14 +6,12 @@
  *
  * A field qualifies if the loop only adds to it and subtracts from it, and deactivates nothing in
  * its tree: no iteration can then observe whether an update takes effect before the end of the
- * loop.
- * Worker 0 adds to the tree itself, so a single worker has no overhead; the first worker that
+ * loop. Worker 0 adds to the tree itself, so a single worker has no overhead; the first worker that
  * reaches a node activates it in the tree, and a private copy is at a constant distance from the
- * original.
- * The device chooses between the two versions at each run.
- * An array's private copy is a copy of its whole memory, which therefore becomes one of the
- * kernel's trees. A counted array has no copies: its privatised version adds to the array by plain
- * updates, and runs in one chunk. The original task loses its interior.
+ * original. The device chooses between the two versions at each run. An array's private copy is a
+ * copy of its whole memory, which therefore becomes one of the kernel's trees. A counted array has
+ * no copies: its privatised version adds to the array by plain updates, and runs in one chunk. The
+ * original task loses its interior.
  *
  * On a GPU the threads of a block share one copy, in shared memory (codegen/gpu_sums.c), for
  * elements in a tree's root, if there are few. It is always used, since contended atomic updates of

@@ -6,9 +6,8 @@
  * iteration that reaches the element may write it in between. The lint assumes that another one
  * does if an index of the loop does not occur in the place, or only through an op that loses
  * information: a load, a division, a rounding, a mask. Through + and * an index is assumed to
- * number elements:
- * `x[i * n + j]`. So the absence of a warning proves nothing. In kernels where the search costs too
- * much, it is cut off. */
+ * number elements: `x[i * n + j]`. So the absence of a warning proves nothing. In kernels where the
+ * search costs too much, it is cut off. */
 #include "ir/facts.h"
 #include "pass/effects.h"
 

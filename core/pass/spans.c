@@ -6,10 +6,9 @@
  *
  * The bounds of a numeric `for` are known before it runs, so one check there, or a loop split into
  * three, serves all its iterations: window.h. Nests with a loop-carried dependence are skewed:
- * skew.h.
- * Inner loops come first; a loop around one that was copied stays as it is. In a task that has an
- * interior, only the interior changes: the checked body runs only at the rim. Short loops have been
- * unrolled by now. */
+ * skew.h. Inner loops come first; a loop around one that was copied stays as it is. In a task that
+ * has an interior, only the interior changes: the checked body runs only at the rim. Short loops
+ * have been unrolled by now. */
 #include "pass/pass.h"
 #include "pass/skew.h"
 

@@ -13,8 +13,7 @@
  * Serial loops, and all loops inside bodies and functions, become FORs (tasks_nest.c). For exits a
  * RANGE or ACTIVE counts as one level; after this pass each FOR of its nest does.
  * A loop that only deactivates the cells that it visits becomes CLEAR, which costs one byte and one
- * slot per node.
- * Keeps the order of insts. */
+ * slot per node. Keeps the order of insts. */
 #include "pass/tasks.h"
 
 #include "base/map.h"

@@ -13,8 +13,7 @@
  * since the last sum wraps, is unrolled in an `if`. A `break` skips the copies after it. Loops
  * around one with an unknown trip count, such as that over a list, stay as they are; so do loops
  * whose places depend on the index by more than a sum (`x[floor(k * 31 / 8)]`), since copies would
- * gain nothing.
- * Keeps the order of insts, and leaves constants for `fold`. */
+ * gain nothing. Keeps the order of insts, and leaves constants for `fold`. */
 #include "base/bits.h"
 #include "pass/exits.h"
 #include "pass/hoist.h"
