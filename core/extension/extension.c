@@ -1,5 +1,5 @@
-/* extension.c - opening extensions, and calling them; see extension.h.
- * Every way in which a library is no extension of this runtime is an error that says so. */
+/* extension.c - opens extensions and calls them; see extension.h.
+ * Each reason why a library is not an extension for this runtime has an error of its own. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -105,7 +105,7 @@ const RgExtension *extension_open(Extensions *extensions, const char *path, Erro
 }
 
 void extensions_deinit(Extensions *extensions) {
-  if (!extensions->store) return; /* never began */
+  if (!extensions->store) return; /* was never initialised */
   for (Opened *opened = extensions->opened, *next; opened; opened = next) {
     next = opened->next;
     const RgExtension *told = opened->told;
@@ -127,14 +127,14 @@ int32_t extension_number(const Extensions *extensions, const RgExtensionFunction
   return -1;
 }
 
-/* What a function that failed said. */
+/* Describes a failed call, with the function's own message. */
 static void describe(const NativeFunction *of, char text[300]) {
   const char *said = extension_message();
   snprintf(text, 300, "%.80s.%.80s: %s", of->of->name ? of->of->name : "", of->function->name,
            said[0] ? said : "it failed without saying why");
 }
 
-/* What it makes and releases is noted by its name. */
+/* Calls the function; memory that it makes and releases is recorded under its name. */
 static int32_t call_at(Extensions *extensions, const RgExtensionFunction *function,
                        RgExtensionValue *values) {
   if (!extensions->store->counted.rt->is_checked) return function->call(&extensions->api, values);

@@ -1,7 +1,7 @@
-/* extension.h - extensions in C of a runtime: the table that they call (RgExtensionApi), how they
- * are opened, and calls of their functions, from the host or by kernels.
- * An extension stays as long as its runtime. The table's functions may be called by any thread, and
- * have nothing to do with what the runtime is doing meanwhile. */
+/* extension.h - a runtime's extensions in C: the table of functions that they call
+ * (RgExtensionApi), how they are opened, and calls of their functions by the host or by kernels.
+ * An extension lives as long as its runtime. Any thread may call the table's functions, whatever
+ * the runtime is doing meanwhile. */
 #ifndef RG_EXTENSION_EXTENSION_H
 #define RG_EXTENSION_EXTENSION_H
 
@@ -12,25 +12,25 @@ typedef struct Opened Opened;
 typedef struct NativeFunction NativeFunction;
 
 typedef struct Extensions {
-  RgExtensionApi api;         /* first: what extensions see */
+  RgExtensionApi api;         /* must be first: the part that extensions see */
   Store *store;
   Opened *opened;             /* newest first */
-  NativeFunction *functions;  /* of all of them, in the order in which they were opened */
+  NativeFunction *functions;  /* of all extensions, in the order in which they were opened */
   int32_t function_count;
-  _Atomic uint32_t lock;      /* of what follows */
-  char failure[300];          /* of the first call by a kernel that failed, until it is told */
+  _Atomic uint32_t lock;      /* guards the following members */
+  char failure[300];          /* of the first failed call by a kernel, until it is reported */
 } Extensions;
 
-/* The table of a runtime; NULL: it has ended. Zero-filled before. */
+/* Initialises the zero-filled table of a runtime. */
 void extensions_init(Extensions *extensions, Store *store);
 void extensions_deinit(Extensions *extensions); /* before the store ends */
-/* Opens it, unless it is open; NULL with err. Borrowed as long as the runtime. */
+/* Opens an extension unless it is open already; NULL with err. Borrowed until the runtime ends. */
 const RgExtension *extension_open(Extensions *extensions, const char *path, Error *err);
 /* Calls a function of an open extension; arguments in, results out. */
 bool extension_call(Extensions *extensions, const RgExtensionFunction *function,
                     RgExtensionValue *values, Error *err);
 
-/* Its number in kernels; -1: it is no function of an open extension. */
+/* The function's number in kernels; -1 if it is not a function of an open extension. */
 int32_t extension_number(const Extensions *extensions, const RgExtensionFunction *function);
 /* RtContext.native */
 int32_t extension_call_native(RtContext *context, int32_t number, int64_t *values);

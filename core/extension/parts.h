@@ -1,4 +1,4 @@
-/* parts.h - what the files of this room share. For the room alone. */
+/* parts.h - shared by the files of this room; private to it. */
 #ifndef RG_EXTENSION_PARTS_H
 #define RG_EXTENSION_PARTS_H
 
@@ -10,13 +10,13 @@ struct NativeFunction {
 };
 
 struct Opened {
-  void *library;              /* dlopen's; stays open: its functions may be on some stack */
+  void *library;              /* dlopen's; never closed, as its functions may be on some stack */
   char *path;
   const RgExtension *told;
   Opened *next;
 };
 
-/* What RgExtensionApi.error said in this thread, or "". */
+/* The message that RgExtensionApi.error has set in this thread, or "". */
 const char *extension_message(void);
 void extension_clear_message(void);
 

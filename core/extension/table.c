@@ -1,12 +1,12 @@
-/* table.c - the functions of RgExtensionApi. The version changes when one of them does; new ones
- * are appended, which changes the size alone. */
+/* table.c - the functions of RgExtensionApi. Changing one of them changes the version; new ones are
+ * appended, which changes only the size. */
 #include "extension/parts.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Of the running call of this thread. */
+/* The error message of the running call in this thread. */
 static _Thread_local char message[300];
 
 void extension_clear_message(void) { message[0] = 0; }
@@ -51,7 +51,7 @@ static void release(const RgExtensionApi *api, RgCounted *counted) {
   rt_release(header(counted));
 }
 
-/* After the runtime's end only memory of somebody else is still there. */
+/* After the runtime's end only external memory still exists. */
 static void *data_of(const RgExtensionApi *api, RgCounted *given) {
   RtCounted *counted = header(given);
   if (!counted) return NULL;
@@ -99,7 +99,7 @@ static int32_t statistics(const RgExtensionApi *api, RgAllocations *allocations)
                        .bytes = all->bytes,
                        .peak = all->peak,
                        .fault = ""};
-  /* as extensions of version 1 know it */
+  /* only the members that extensions of version 1 know */
   memcpy(allocations, &now, offsetof(RgAllocations, acquires));
   return 1;
 }

@@ -1,11 +1,11 @@
-/* arrange.c - brings a tree into an arrangement.
+/* arrange.c - gives a tree's nodes a saved arrangement.
  *
- *     begin    the chunks, each as large as it was; worker 0 gets a free list of the active nodes,
- *              by coordinates. So they come to their places, in the way of all activations. All
- *              others wait on the shared list
- *     end      the free lists, the list, and the notes of what changed since, as they were
+ *     begin    makes chunks of the saved sizes; worker 0's free list gets the active nodes, sorted
+ *              by coordinates, so that ordinary activations put each node in its place. All other
+ *              nodes wait on the shared list
+ *     end      restores the free lists, the list, and the records of changes since
  *
- * Nothing is believed: every number is checked before a tree is touched. */
+ * The file is not trusted: every number is checked before a tree is touched. */
 #include "snapshot/arrangement.h"
 
 typedef struct Arranging {
@@ -32,11 +32,11 @@ static Place place_of(const Arranging *a, uint32_t number) {
                  chunk->states + index, chunk->positions + index, chunk->touched + index};
 }
 
-/* -- what can be ------------------------------------------------------------------------------- */
+/* -- validation -------------------------------------------------------------------------------- */
 
 enum { IS_HANDED = 1, IS_TAKEN = 2, IS_LISTED = 4, IS_TOUCHED = 8, IS_LIVE = 16 };
 
-/* Each is a node that was handed out, and not in another such set. */
+/* Checks that each number is a node that was handed out, and in no other set. */
 static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
   for (uint32_t k = 0; k < numbers.count; k++) {
     uint32_t number = numbers.at[k];
@@ -46,8 +46,8 @@ static bool mark(uint8_t *marks, uint32_t total, Words numbers, uint8_t as) {
   return true;
 }
 
-/* Every node that was handed out is active or free, and a list shows the active ones, except for
- * changes that are noted. */
+/* Checks that every node that was handed out is active or free, and that the list has the active
+ * ones, except for recorded changes. */
 static bool can_be_marked(const ArrangedManager *from, uint8_t mark) {
   if (!mark) return true;
   bool is_live = mark & IS_LIVE, is_listed = mark & IS_LISTED, is_touched = mark & IS_TOUCHED;
@@ -115,7 +115,7 @@ static void open_chunk(const Arranging *a) {
   a->manager->open_chunk = at;
 }
 
-/* Puts them before what is on the list; returns the last; 0: there are none. */
+/* Prepends the nodes to the list; returns the last of them, or 0 if there are none. */
 static uint32_t link(const Arranging *a, Words numbers, uint32_t *first) {
   uint32_t last = 0, rest = *first;
   for (uint32_t k = 0; k < numbers.count; k++) {
@@ -173,7 +173,7 @@ static void free_lists(const Arranging *a) {
   for (uint32_t k = 0; k < a->from->recycled.count; k++)
     *place_of(a, a->from->recycled.at[k]).state = RT_NODE_USED;
   for (uint32_t w = 0; w < a->from->head.workers; w++) {
-    bool is_here = w < (uint32_t)workers; /* else there are fewer of them */
+    bool is_here = w < (uint32_t)workers; /* false if this run has fewer workers */
     link(a, a->from->own_free[w], is_here ? &manager->locals[w].free : &manager->free);
   }
 }
@@ -189,7 +189,7 @@ static void forget(const Arranging *a) {
     a->manager->locals[w].touched = 0, a->manager->locals[w].touched_count = 0;
 }
 
-/* The last of them is the head of a worker's notes. */
+/* Restores the touched lists; the last number is the head of a worker's list. */
 static void touch(const Arranging *a) {
   uint32_t workers = (uint32_t)a->tree->store->device->worker_count;
   for (uint32_t w = 0; w < a->from->head.workers; w++) {
@@ -238,7 +238,7 @@ bool arrangement_end(const Arrangement *arrangement, Tree *tree, Error *err) {
     uint32_t flags = a.from->head.flags;
     free_lists(&a);
     forget(&a);
-    a.manager->version += 2; /* later than any list that somebody has */
+    a.manager->version += 2; /* newer than any list that exists */
     a.manager->list_version = 0;
     a.manager->list_count = 0;
     a.manager->list_drift = a.from->head.drift;

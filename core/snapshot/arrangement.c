@@ -39,7 +39,7 @@ static void put_node(const Writing *w, uint32_t handle) {
   put(w, number_of(w->tree, w->manager, handle));
 }
 
-/* Linked by RtNodeInfo.next. */
+/* Writes a chain of nodes, which are linked by RtNodeInfo.next. */
 static void put_chain(const Writing *w, uint32_t first) {
   uint32_t count = 0;
   for (uint32_t h = first; h; h = info_of(w->tree, w->manager, h)->next) count++;
@@ -108,7 +108,7 @@ void arrangement_write(Tree *tree, const CellNodes *nodes, Packer *packer) {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* In pieces, so that no count that is not true takes all memory. */
+/* Reads in pieces, so that a false count cannot make it allocate all memory. */
 static bool read_words(Scratch *memory, Unpacker *unpacker, Words *words, Error *err) {
   enum { PIECE = 1 << 22 };
   uint32_t count, capacity = 0;

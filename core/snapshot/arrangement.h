@@ -1,8 +1,9 @@
-/* arrangement.h - where a tree's nodes are, and in which order they are listed, handed out and
- * freed: all on which the order of later loops depends, so that a simulation goes on as if it had
- * not been interrupted, to the last bit of a sum over cells. For this room alone.
- * Nodes are named by their numbers: their places in the chunks of their manager. It belongs to one
- * layout of memory; where there is another, it is left out, and nodes come by coordinates.
+/* arrangement.h - where a tree's nodes are, and the order in which they are listed, handed out and
+ * freed. The order of later loops depends on these, so restoring them lets a simulation continue as
+ * if it had not been interrupted, to the last bit of a sum over cells. Private to this room.
+ * Nodes are named by their numbers: their positions in the chunks of their manager. An arrangement
+ * belongs to one layout of memory; with any other it is ignored, and nodes are ordered by
+ * coordinates.
  * Stored as vectors of 4-byte words, for each manager:
  *
  *     head     node size / 64, flags, drift of the list, workers
@@ -41,21 +42,21 @@ typedef struct Arrangement {
   int count;
 } Arrangement;
 
-/* Does the tree's device keep nodes where and as the host sees them? */
+/* Does the tree's device keep nodes in memory that the host sees? */
 bool arrangement_is_known(const Tree *tree);
-/* The tree is refreshed; `nodes` of each manager by coordinates. */
+/* The tree must be refreshed; `nodes` are those of each manager, sorted by coordinates. */
 void arrangement_write(Tree *tree, const CellNodes *nodes, Packer *packer);
-/* NULL with err. It fits no tree yet. Below a guard. */
+/* False with err. Whether it fits a tree is not checked here. Must run below a guard. */
 bool arrangement_read(Arrangement *arrangement, Heap *heap, int manager_count, Unpacker *unpacker,
                       Error *err);
 void arrangement_free(Arrangement *arrangement);
 
-/* Prepares an empty tree, so that its nodes, activated by coordinates, come to their places. False:
- * it cannot be so here, and the tree is as before. */
+/* Prepares an empty tree so that its nodes, activated in the order of coordinates, get their
+ * places. False if that is impossible here; the tree is then unchanged. */
 bool arrangement_begin(const Arrangement *arrangement, Tree *tree);
-/* Has the refreshed tree as many nodes as it is for? */
+/* Does the refreshed tree have as many nodes as the arrangement? */
 bool arrangement_fits(const Arrangement *arrangement, const Tree *tree);
-/* Then lists become what they were. */
+/* Restores the lists afterwards. */
 bool arrangement_end(const Arrangement *arrangement, Tree *tree, Error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* content.c - a tree's contents to a stream and from it: see content.h. One walk does both: at each
- * stop bytes move from memory to the packer, or from the unpacker to memory. */
+/* content.c - writes a tree's contents to a stream and reads them: see content.h. One walk does
+ * both: at each stop bytes move from memory to the packer, or from the unpacker to memory. */
 #include "snapshot/content.h"
 
 #include "tree/numbers.h"
@@ -11,10 +11,10 @@ typedef struct Moving {
   Tree *tree;
   Packer *packer;      /* one of the two */
   Unpacker *unpacker;
-  CellNodes *nodes;    /* by manager; those of levels that were reached */
-  size_t size;         /* of what moves at each cell, bytes */
-  uint64_t inside;     /* from where the walk stops to it */
-  const SNode *below;  /* words or lengths of it; NULL: numbers */
+  CellNodes *nodes;    /* by manager; of the levels reached so far */
+  size_t size;         /* bytes that move at each cell */
+  uint64_t inside;     /* their offset from where the walk stops */
+  const SNode *below;  /* the SNode whose mask words or list lengths move; NULL: numbers */
   Error *err;
   uint8_t room[ROOM];
 } Moving;
@@ -31,7 +31,7 @@ static bool move(Moving *moving, void *bytes, size_t size) {
 
 /* -- by the cells ------------------------------------------------------------------------------ */
 
-/* Elements that are not neighbours go through the room. */
+/* Strided elements are copied through a buffer. */
 static bool move_apart(Moving *moving, uint8_t *first, uint64_t stride, int64_t count) {
   int64_t most = (int64_t)(ROOM / moving->size);
   for (int64_t done = 0; done < count;) {
@@ -142,7 +142,7 @@ static bool save_nodes(Moving *moving, const SNode *node) {
   return write_coordinates(moving, nodes, node->rank);
 }
 
-/* In a node's coordinates, the first index of its cells. */
+/* The first index of a node's cells, from its coordinates. */
 static bool index_of(const Moving *moving, const SNode *node, const int64_t *coordinates,
                      int64_t stride, int64_t index[SNODE_MAX_AXES]) {
   const SNodeStep *step = snode_step(node, node);
@@ -164,7 +164,7 @@ static bool activate(Moving *moving, const SNode *node, const int64_t *coordinat
   return cell_refresh(moving->tree, moving->err);
 }
 
-/* A node has a cell of its own, which its shape has room for. */
+/* A level cannot have more nodes than its shape has cells. */
 static bool check_count(const Moving *moving, const SNode *node, int64_t count) {
   uint64_t most = UINT64_MAX, budget = moving->tree->rt.reserved / node->node_size;
   if (!snode_has(node, SNODE_UNBOUNDED)) most = 1;
@@ -250,7 +250,7 @@ bool content_write(Tree *tree, Packer *packer, PackPart *content, PackPart *arra
   return ok;
 }
 
-/* Of all that can be inactive; no node remains, and no chunk. */
+/* Deactivates everything; no node and no chunk remains. */
 static void empty(Tree *tree) {
   RtContext *context = storage_context(tree);
   for (int32_t k = 0; k < tree->rt.mask_count; k++)
@@ -262,7 +262,7 @@ static void empty(Tree *tree) {
   rt_tree_compact(storage_context(tree), &tree->rt);
 }
 
-/* The bytes of a part, into an empty tree. */
+/* Loads a part into an empty tree. */
 static bool fill(Moving *moving, const Arrangement *arrangement) {
   Tree *tree = moving->tree;
   bool is_arranged = arrangement && arrangement_begin(arrangement, tree);
@@ -290,7 +290,7 @@ static bool read_content(Tree *tree, Unpacker *unpacker, const Arrangement *arra
   bool was_stopped = store->gc_is_stopped;
   moving->unpacker = unpacker;
   empty(tree);
-  store->gc_is_stopped = true; /* relief after an exhausted budget would take arranged chunks */
+  store->gc_is_stopped = true; /* a collection for lack of budget would free arranged chunks */
   bool ok = fill(moving, arrangement);
   store->gc_is_stopped = was_stopped;
   if (!ok) empty(tree);

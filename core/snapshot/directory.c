@@ -1,4 +1,4 @@
-/* directory.c - see directory.h, and snapshot.h for what the lines say. */
+/* directory.c - see directory.h, and snapshot.h for the format of the lines. */
 #include "snapshot/directory.h"
 
 #include <stdio.h>
@@ -84,7 +84,7 @@ int directory_field_number(const Field *field) {
   return number;
 }
 
-/* -- in words ---------------------------------------------------------------------------------- */
+/* -- for messages ------------------------------------------------------------------------------ */
 
 /* dense("ij", 16, 16, {layout = "aos"}) */
 static void describe_level(StrBuf *out, const DirectoryLine *line) {

@@ -1,5 +1,5 @@
-/* keep.c - see keep.h. The copy is compressed, in memory that belongs to no path. It has the
- * arrangement, too, so a tree that is put back has every node where it was. */
+/* keep.c - see keep.h. The copy is compressed, in an unnamed file in memory. It includes the
+ * arrangement, so a restored tree has every node where it was. */
 #include "snapshot/keep.h"
 
 #include "snapshot/directory.h"

@@ -1,5 +1,5 @@
-/* keep.h - what trees hold, kept aside in memory while a load replaces it, so that a load that
- * fails can put it back. For this room alone. */
+/* keep.h - copies of the contents of trees, kept in memory while a load replaces them, so that a
+ * failed load can restore them. Private to this room. */
 #ifndef RG_SNAPSHOT_KEEP_H
 #define RG_SNAPSHOT_KEEP_H
 
@@ -20,13 +20,13 @@ typedef struct Keep {
   Arrangement arrangement;
 } Keep;
 
-/* Adds a tree, which is laid out. */
+/* Copies a tree, which must be laid out. */
 bool keep_tree(Keep *keep, Tree *tree, Error *err);
-/* All trees are added. */
+/* To be called once all trees are added. */
 bool keep_end(Keep *keep, Error *err);
-/* From now on keep_restore puts the tree back. */
+/* From now on keep_restore restores the tree. */
 void keep_is_replaced(Keep *keep, const Tree *tree);
-/* Every replaced tree holds again what it held; of one that cannot, err says why. Below a guard. */
+/* Restores every replaced tree; err tells why one could not be. Must run below a guard. */
 bool keep_restore(Keep *keep, Error *err);
 void keep_free(Keep *keep);
 

@@ -1,6 +1,7 @@
-/* load.c - snapshot_load. All that was asked for is found, compared with what there is, and arrays
- * are read to their end, before anything changes. What trees hold is kept until the last one is
- * loaded: a load that fails, as one that is too large for the budget, puts it back. */
+/* load.c - snapshot_load. Before anything changes, all requested items are found in the file and
+ * compared with the program's, and arrays are read completely. The old contents of trees are kept
+ * until the last one is loaded: a load that fails, for example for lack of budget, restores
+ * them. */
 #include "snapshot/directory.h"
 #include "snapshot/keep.h"
 #include "snapshot/snapshot.h"
@@ -10,8 +11,8 @@ typedef struct Source {     /* a tree or an array of the file */
   const char *rows;         /* a tree's lines `level` and `field` */
   int row_count;
   Str type, shape;          /* an array's */
-  void *into;               /* Tree or Array; NULL: nobody asked for it */
-  const char *name;         /* of the first item that asked for it */
+  void *into;               /* Tree or Array to load it into; NULL: not requested */
+  const char *name;         /* of the first item that requested it */
 } Source;
 
 typedef struct Loading {
@@ -41,7 +42,7 @@ static bool read_part(const DirectoryLine *line, int at, PackPart *part) {
          directory_number(line->words[at + 1], 10, &part->size);
 }
 
-/* Its lines follow: *text moves past them. */
+/* Reads the lines of the tree and moves *text past them. */
 static bool read_tree(Loading *l, const DirectoryLine *line, const char **text) {
   uint64_t levels, fields;
   Source *source = &l->trees[l->tree_count++];
@@ -89,7 +90,7 @@ static bool read_directory(Loading *l, Error *err) {
   return true;
 }
 
-/* -- what is asked for ------------------------------------------------------------------------- */
+/* -- requested items --------------------------------------------------------------------------- */
 
 /* A line without its name. */
 static Str declared(const char *line) {
@@ -98,7 +99,7 @@ static Str declared(const char *line) {
   return (Str){line, (int)(last - line)};
 }
 
-/* Past the number of a struct's methods, "#2", which is this process's. */
+/* Skips the number of a struct's methods, "#2", which has a meaning in one process only. */
 static int past_tag(Str text, int at) {
   if (at >= text.length || text.data[at] != '#') return at;
   at++;
@@ -145,7 +146,7 @@ static bool compare_tree(Loading *l, const Source *source, const Tree *tree, con
   return true;
 }
 
-/* Each thing of the snapshot is loaded into one thing here, and into each here at most one. */
+/* Pairs an object of the snapshot with one of the program; each may be in one pair only. */
 static bool enter(const Loading *l, Source *source, const Source *sources, int count, void *into,
                   const char *name, const char *what, Error *err) {
   if (source->into && source->into != into)
@@ -273,7 +274,7 @@ static uint64_t bytes_of(const Array *array) {
   return (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
 }
 
-/* Has its part as many bytes as the array? */
+/* Does the part have as many bytes as the array? */
 static bool check_array_part(Loading *l, const Source *source, Error *err) {
   uint8_t room[1 << 14];
   uint64_t left = bytes_of(source->into);
@@ -295,7 +296,7 @@ static bool load_array(Loading *l, const Source *source, Error *err) {
          unpack_read(l->unpacker, array->data, bytes_of(array), err);
 }
 
-/* All that can be seen to fail before anything changes; and what trees hold is kept. */
+/* Does all checks that are possible before anything changes, and keeps the contents of trees. */
 static bool prepare(Loading *l, Error *err) {
   for (int k = 0; k < l->array_count; k++)
     if (l->arrays[k].into && !check_array_part(l, &l->arrays[k], err)) return false;
@@ -325,7 +326,7 @@ static bool restore_all(void *data, Error *err) {
   return keep_restore(&l->keep, err);
 }
 
-/* After a failure, of which err tells. */
+/* Restores trees after a failure, which err describes. */
 static void put_back(Loading *l, Error *err) {
   Error second, first = *err;
   error_clear(&second);

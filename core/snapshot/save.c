@@ -11,7 +11,7 @@ typedef struct Saving {
   int32_t count;
   Scratch scratch;
   Packer *packer;
-  Tree **trees;        /* each once; at most as many as there are items */
+  Tree **trees;        /* without duplicates; at most as many as there are items */
   Array **arrays;
   int tree_count, array_count;
   StrBuf directory;
@@ -122,7 +122,7 @@ static void describe_item(Saving *s, const RgSaved *item) {
   } else if (value->kind == RG_VALUE_STRING) {
     strbuf_text(out, "string");
     directory_name(out, value->text);
-    out->length--; /* the line goes on */
+    out->length--; /* removes the newline: the line continues */
   } else if (is_value(value)) {
     uint64_t bits = value->kind == RG_VALUE_BOOL ? value->i64 != 0 : value->u64;
     strbuf_format(out, "%s %llx", words[value->kind], (unsigned long long)bits);
