@@ -1,5 +1,6 @@
-/* algebra.c - functions of whole vectors and matrices, and the functions of shaders besides math.*:
- * what they take and how many numbers they return. Called as rg.dot(a, b) or as a:dot(b). */
+/* algebra.c - functions of whole vectors and matrices, and shader functions that math.* does not
+ * have: checks their arguments and determines the shape of the result. They are called as
+ * rg.dot(a, b) or a:dot(b). */
 #include "resolve/resolve.h"
 
 static bool fail(Resolve *r, Expr *e, const Builtin *builtin, const char *takes, Shape given) {

@@ -1,6 +1,6 @@
 /* arrays.c - counted arrays: rg.zeros(T, n, ..), rg.list(T), their elements and their methods.
  *
- *     local a = rg.list(rg.f32)      a value of the type array(f32), as a struct is one of its type
+ *     local a = rg.list(rg.f32)      a value of the type array(f32)
  *     a[i]   m[i][j]   m[i, j]       an ITEM; with fewer indices than axes an ITEM_ROW
  *     a:append(v)   #a               builtins, whose first argument is the array
  *
@@ -11,7 +11,7 @@ static TypeRow row_of(const Resolve *r, Type array) { return type_row(r->input->
 
 static const char *name_of(Resolve *r, const Expr *e) { return sema_source(r->s, e); }
 
-/* -- those of the launch ----------------------------------------------------------------------- */
+/* -- arrays of the launch ---------------------------------------------------------------------- */
 
 bool array_is_whole(const Entity *entity) {
   return entity->kind == ENTITY_FIELD && entity->field.array && !entity->field.indexed;
@@ -30,7 +30,7 @@ bool array_is_declared(Resolve *r, const Expr *at, const Entity *entity, Shape d
          type_equal(type, declared);
 }
 
-/* Its elements may be reached by the header, too, from now on. */
+/* From now on, its elements may be accessed through the header, too. */
 static int header_of(Resolve *r, Expr *e, ArrayUse *use, Type type) {
   if (use->header) return use->header - 1;
   SemaArg source = use->source;
@@ -53,7 +53,7 @@ bool array_to_value(Resolve *r, Expr *e) {
   ArrayUse *use = NULL;
   for (int i = 0; i < r->s->arrays.count; i++)
     if (r->s->arrays.items[i] == entity.field.array) use = r->s->arrays.items[i];
-  if (use->of.is_strided || use->of.is_constant) /* else its launches know */
+  if (use->of.is_strided || use->of.is_constant) /* otherwise each launch checks it */
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
                      scratch_format(r->scratch, "pass a copy: rg.zeros(T, ..):copy_from(%s)",
                                     entity.name),
@@ -65,7 +65,7 @@ bool array_to_value(Resolve *r, Expr *e) {
   return true;
 }
 
-/* -- new ones ---------------------------------------------------------------------------------- */
+/* -- construction ------------------------------------------------------------------------------ */
 
 static bool make_type(Resolve *r, const Expr *at, Type element, int axes, Type *type) {
   Error err = {0};
@@ -171,7 +171,7 @@ static Entity append_call(Resolve *r, Expr *e, const TypeRow *row) {
   return value_of(TYPE(I32));
 }
 
-/* Of m:extent(k): known when the kernel is compiled. */
+/* The k of m:extent(k) must be known at compile time. */
 static bool resolve_axis(Resolve *r, Expr *e, const TypeRow *row) {
   Expr *given = e->list.items[0];
   int64_t axis;

@@ -1,6 +1,6 @@
-/* bitcast.c - rg.bitcast(T, x): the bits of a number, or of each number of a vector or matrix, as a
- * number of type T of the same size. Whether the sizes are equal is known once x has its type:
- * infer/check_call.c. */
+/* bitcast.c - rg.bitcast(T, x): reinterprets the bits of a number, or of each number of a vector or
+ * matrix, as type T of the same size. infer/check_call.c compares the sizes, once the type of x is
+ * known. */
 #include "resolve/resolve.h"
 
 static Entity fail_use(Resolve *r, const Expr *e) {

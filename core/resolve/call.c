@@ -3,7 +3,8 @@
 
 /* -- functions --------------------------------------------------------------------------------- */
 
-/* What kernels do in place of functions of Lua; the first row whose name, or table, it is. */
+/* What to write in kernels instead of functions of Lua; the first row that has the function's name,
+ * or the name of its table, applies. */
 static const struct { const char *name, *hint; } instead[] = {
     {"table.insert", "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node"},
     {"table.remove", "take from a list: l:pop(), where l is rg.list(T) or a 'dynamic' node"},
@@ -60,7 +61,7 @@ Entity resolve_fail_given(Resolve *r, Expr *e, const char *name, int least, int 
   return (Entity){0};
 }
 
-/* What a method is called on is not among the arguments that the user counts. */
+/* The object of a method call is not counted among the arguments. */
 Entity resolve_fail_count(Resolve *r, Expr *e, const Builtin *builtin) {
   int self = call_arguments(r->s, e).count - e->list.count;
   const char *name =
@@ -74,7 +75,7 @@ static bool resolve_arguments(Resolve *r, Exprs *list) {
   return resolve_refuse_many(r, list);
 }
 
-/* Elementwise: all arguments have one shape or are scalars. */
+/* Elementwise functions: all arguments have one shape or are scalars. */
 static bool join_arguments(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) {
   Exprs arguments = call_arguments(r->s, e);
   *shape = (Shape){0};
@@ -247,7 +248,7 @@ Entity resolve_converted(Expr *e, Type type, Shape shape) {
   return (Entity){.kind = ENTITY_VALUE, .shape = shape};
 }
 
-/* `P(p)`, `rg.vec3(w)` of a table of values that has a name. */
+/* Is it `P(p)` or `rg.vec3(w)`, where the argument is the name of a table of values? */
 static bool converts_record(Resolve *r, Expr *e, const Entity *callee) {
   Expr *only = e->list.count == 1 ? e->list.items[0] : NULL;
   if (!only || only->kind == AST_TABLE || type_is_scalar(callee->shape)) return false;
@@ -284,7 +285,7 @@ static int extent_of(Resolve *r, Expr *e) {
   return 0;
 }
 
-/* `rg.vec(x, y)`: values where a size and a type belong. */
+/* Reports `rg.vec(x, y)`: values in the place of a size and a type. */
 static Entity fail_values(Resolve *r, Expr *e, bool is_matrix) {
   sema_fail(r->s, e, RG_ERROR_TYPE_UNKNOWN,
             is_matrix ? "a matrix of values is rg.mat2(a, b, c, d), or rg.mat(2, 2, T)(a, b, c, d)"
@@ -377,7 +378,7 @@ static void drop_only_index(const Entity *object, Expr *e, Exprs *indices) {
   *indices = (Exprs){0};
 }
 
-/* `x:max()`: what may have been meant is the largest of all elements. */
+/* Reports missing arguments; `x:max()` was probably meant as the maximum of all elements. */
 static bool fail_too_few(Resolve *r, Expr *e, const MethodCall *m, int needed) {
   static const struct { const char *name, *of_all; } loops[] = {
       {"max", "; the largest of all takes a loop: m = math.max(m, x[i])"},
@@ -416,7 +417,8 @@ static bool resolve_method_arguments(Resolve *r, Expr *e, const MethodCall *m, i
   return resolve_refuse_many(r, &e->list);
 }
 
-/* A call of this method, which returns `shape` numbers of `type`; without, it is a statement. */
+/* A call of this method, which returns a value of `type` and `shape`; without a type, it is a
+ * statement. */
 static Entity method_entity(Expr *e, MethodCall m, Type type, Shape shape) {
   m.type = type;
   e->call = (Call){.kind = CALL_METHOD, .method = m};
@@ -492,7 +494,7 @@ static Entity resolve_list_call(Resolve *r, Expr *e, MethodCall m) {
   return method_entity(e, m, type, shape);
 }
 
-/* An array has no cells that come and go. */
+/* Refuses methods of cells that can be inactive, which an array does not have. */
 static bool check_array_call(Resolve *r, Expr *e, const MethodCall *m) {
   switch (m->method->form) {
   case METHOD_TOPOLOGY:
@@ -551,8 +553,8 @@ static Entity fail_object(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
-/* object:name(..) where the object is a Lua table: its function, with the table as first
- * argument. */
+/* object:name(..) where the object is a Lua table: calls the table's function, with the table as
+ * first argument. */
 static Entity resolve_table_call(Resolve *r, Expr *e, const Entity *object) {
   Entity callee = table_member(r, e, object, e->text);
   if (r->s->failed) return (Entity){0};

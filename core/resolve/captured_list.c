@@ -1,5 +1,5 @@
-/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` with an i known only
- * at run time.
+/* captured_list.c - captured tables that are lists: `#t`, `t[2]`, and `t[i]` with an i that is
+ * known only at run time.
  *
  * Their length and contents are paths of the kernel: "t.#" and "t.#1", "t.#2", .. The value at a
  * constant index is read at every launch, like `t.name`. A list indexed at run time is constant

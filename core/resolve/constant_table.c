@@ -2,9 +2,9 @@
  *
  *     local offsets = {{-1, 0}, {0, 1}}      written in it: numbers, vectors, fields, tables
  *     offsets[2][1]                          0
- *     offsets[k][1], weights[k]              at run time: a search of whole numbers, generated as a
- *                                            function and called like any other; 0 outside. Its
- *                                            values are numbers, booleans or vectors, of one kind
+ *     offsets[k][1], weights[k]              indices known at run time: a binary search, generated
+ *                                            as a function; 0 out of bounds. The values are
+ *                                            numbers, booleans or vectors, all of one kind
  *
  *     function(i: i64, j: i64)
  *       if i < 2 then if i < 1 then return 0 else .. end else .. end
@@ -70,7 +70,7 @@ static Entity fail_index(Resolve *r, Expr *e, const Entity *object, int64_t key)
   return (Entity){0};
 }
 
-/* e becomes what the item is. */
+/* Turns e into the item. */
 Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name) {
   e->is_item = true;
   if (item->list) return list_entity(item->list, name);
@@ -85,11 +85,11 @@ Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name) {
 typedef struct Search {
   Resolve *r;
   StrBuf out;
-  int left;      /* numbers it may still have */
+  int left;      /* numbers that it may still have */
   int level;
-  bool is_bad;   /* something else than such values, or tables of different depth */
-  bool counts;   /* the items are tables: their lengths are searched */
-  const Static *like; /* the first value: all are of its kind */
+  bool is_bad;   /* it has other kinds of values, or tables of different depths */
+  bool counts;   /* searches the lengths of its items, which are tables */
+  const Static *like; /* the first value, whose kind all must have */
 } Search;
 
 static void write_number(StrBuf *out, const Static *item) {
@@ -119,7 +119,7 @@ static bool is_alike(const Static *a, const Static *b) {
                                     type_equal(a->type, b->type));
 }
 
-/* `return 3`, `return true`, `return {1, 2}`; NULL: of zeros. */
+/* Writes `return 3`, `return true`, `return {1, 2}`; of zeros if `value` is NULL. */
 static void write_return(Search *s, const Static *value) {
   static const Static nothing = {.kind = STATIC_NUMBER};
   bool is_vector = s->like && s->like->kind == STATIC_VECTOR;
@@ -147,8 +147,8 @@ static void write_item(Search *s, const ListItem *item, int levels) {
   else write_return(s, value);
 }
 
-/* Returns one of the items from `first` to `last`; the one before the first and the one after the
- * last are zero. */
+/* Writes the search among the items from `first` to `last`, where the one before the list's first
+ * and the one after its last are zero. */
 static void write_search(Search *s, const List *list, int first, int last, int levels) {
   if (first == last) {
     if (first >= 1 && first <= list->count) write_item(s, &list->items[first], levels);
@@ -174,7 +174,7 @@ static const Static *first_value(const List *list, int levels) {
   return list && list->count && !list->items[1].list ? &list->items[1].value : NULL;
 }
 
-/* Numbers take the type that their use gives them. */
+/* The annotated result type; none for numbers, whose type follows from their use. */
 static const char *result_type(Search *s) {
   char name[TYPE_NAME_SIZE];
   if (!s->like || s->like->kind != STATIC_VECTOR) return "";
@@ -231,7 +231,7 @@ static Entity search(Resolve *r, Expr *e, const Entity *at, bool counts) {
   return found;
 }
 
-/* How deep its first items are nested. */
+/* The nesting depth of its first items. */
 static int depth_of(const List *list) {
   int depth = 1;
   for (; list->count && list->items[1].list; list = list->items[1].list) depth++;
@@ -277,7 +277,7 @@ Entity list_indexed(Resolve *r, Expr *e, const Entity *object) {
   return count_indices(at.list.index) == depth_of(at.list.list) ? search(r, e, &at, false) : at;
 }
 
-/* A constant where all rows have it. */
+/* The length is a constant if all rows have the same. */
 Entity list_length(Resolve *r, Expr *e, const Entity *object) {
   if (e->inlined) return e->entity; /* already resolved */
   int length = row_is(object) ? row_length(object) : object->list.list->count;

@@ -1,13 +1,13 @@
-/* defaults.c - what a call does not give.
+/* defaults.c - omitted arguments and their defaults.
  *
- *     function shade(x, n, out)      shade(x) gives neither n nor out: both are nil
- *       n = n or 3                   a default: n is 3 from here on, or what the call gives
- *       if out == nil then ..        known when the kernel is compiled: one arm is left
+ *     function shade(x, n, out)      shade(x) passes neither n nor out: both are nil
+ *       n = n or 3                   a default: from here on, n is the argument, or 3 without one
+ *       if out == nil then ..        known at compile time: one arm is left
  *
- * A default is a statement of the function itself, in none of its loops or branches, before any
- * other assignment to the parameter. It becomes a declaration of a new variable, or nothing where
- * the parameter is given and is no boolean; so a parameter that only has a default is never
- * assigned, and what is known about its value stays known. */
+ * A default is a statement at the top level of the function, before any other assignment to the
+ * parameter. It becomes a declaration of a new variable, or nothing if there is an argument that is
+ * not a boolean. So a parameter that only has a default is never assigned, and facts about its
+ * value stay known. */
 #include "resolve/resolve.h"
 
 bool nil_is(const Entity *entity) {
@@ -38,7 +38,7 @@ static bool is_local(const AstExpr *e, const AstLocal *local) {
   return e->kind == AST_LOCAL && e->local == local;
 }
 
-/* The value of `x = ..`, alone. */
+/* The value of a single assignment `x = ..`. */
 static const AstExpr *assigned(const AstStmt *stmt, const AstLocal *local) {
   bool is_one = stmt->kind == AST_STMT_ASSIGN && stmt->targets.count == 1 &&
                 stmt->values.count == 1 && is_local(stmt->targets.items[0], local);
@@ -56,14 +56,15 @@ static const AstExpr *assigned_if_nil(const AstStmt *stmt, const AstLocal *local
   return asks ? assigned(stmt->bodies.items[0].items[0], local) : NULL;
 }
 
-/* The default itself; NULL: stmt is none of this parameter. *is_or: `x = x or e` */
+/* The default's expression; NULL if stmt is not a default of this parameter. *is_or: `x = x or
+ * e` */
 static const AstExpr *default_in(const AstStmt *stmt, const AstLocal *local, bool *is_or) {
   const AstExpr *value = assigned(stmt, local);
   *is_or = value && value->kind == AST_OR && is_local(strip(value->left), local);
   return *is_or ? value->right : assigned_if_nil(stmt, local);
 }
 
-/* All of it, or with `in_part` also part of it: `v.x = ..`, `x[i] = ..`. */
+/* Does the block assign the local, or, with `in_part`, a part of it: `v.x = ..`, `x[i] = ..`? */
 static bool assigns(const AstBlock *block, const AstLocal *local, bool in_part) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
@@ -80,7 +81,7 @@ static bool assigns(const AstBlock *block, const AstLocal *local, bool in_part) 
   return false;
 }
 
-/* The number of its default in the function's body; -1: none. */
+/* The number of its default statement in the function's body, or -1. */
 static int find_default(const AstBlock *body, const AstLocal *local) {
   bool is_or;
   for (int i = 0; i < body->count && local->is_assigned; i++) {
@@ -103,7 +104,7 @@ Local *default_parameter(Resolve *r, const AstLocal *ast, const AstBlock *body) 
 
 /* -- their meaning ----------------------------------------------------------------------------- */
 
-/* It is given, and is neither nil nor false. */
+/* Is it certainly neither nil nor false? */
 static bool is_given(const Resolve *r, const Local *parameter) {
   const Entity *entity = &parameter->alias;
   if (!parameter->is_alias || nil_is(entity)) return false;
@@ -111,14 +112,14 @@ static bool is_given(const Resolve *r, const Local *parameter) {
          r->s->launch_args.items[entity->launch_arg.number].ty.kind != TY_BOOL;
 }
 
-/* To a field, a table, a function .. */
+/* Does it refer to a field, a table, a function ..? */
 static bool refers(const Local *local) {
   EntityKind kind = local->alias.kind;
   return local->is_alias && kind != ENTITY_ARGUMENT && kind != ENTITY_CONSTANT &&
          !nil_is(&local->alias);
 }
 
-/* From here on the name means a new variable, whose first value is the default, or a choice. */
+/* Makes the name mean a new variable, initialised with the default, or with a choice. */
 static void declare(Resolve *r, const AstStmt *ast, const AstLocal *name, const AstExpr *value,
                     const AstBlock *rest, Block *to) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
@@ -158,8 +159,8 @@ static const AstExpr *or_default(Resolve *r, const AstStmt *stmt, const AstLocal
   return either;
 }
 
-/* True if statement `at` of the body is a default; then it is resolved. A parameter that is also
- * assigned after it is a variable from there on. */
+/* If statement `at` of the body is a default, resolves it and returns true. A parameter that is
+ * also assigned later is a variable from there on. */
 static bool take_default(Resolve *r, const AstFunction *function, const AstBlock *body, int at,
                          Block *to) {
   const AstStmt *stmt = body->items[at];
@@ -192,7 +193,7 @@ void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlo
   }
 }
 
-/* -- asking for nil ---------------------------------------------------------------------------- */
+/* -- tests for nil ----------------------------------------------------------------------------- */
 
 bool nil_denoted(Resolve *r, Expr *e) {
   e = sema_strip(e);
@@ -220,7 +221,7 @@ int nil_test(Resolve *r, Expr *e) {
   return r->s->failed ? -1 : is_nil == (e->op == AST_EQ);
 }
 
-/* e is that expression alone. */
+/* Replaces e by the chosen expression. */
 static Entity become(Resolve *r, Expr *e, Expr *chosen) {
   *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast,
               .left = chosen};

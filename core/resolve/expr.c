@@ -1,5 +1,6 @@
-/* expr.c - what each expression denotes. Every error that does not depend on types is reported in
- * these files: names, constructs, counts of indices and arguments, loops and exits, reductions. */
+/* expr.c - determines what each expression denotes. This room reports every error that does not
+ * depend on types: names, constructs, counts of indices and arguments, loops and exits,
+ * reductions. */
 #include "resolve/resolve.h"
 
 static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
@@ -173,7 +174,7 @@ static Entity fail_reduced(Resolve *r, Expr *e) {
   return (Entity){0};
 }
 
-/* Its declaration may come before. */
+/* The helper's function, which a separate `local` may have declared before. */
 static const AstFunction *find_helper(const Ast *ast, const AstLocal *name) {
   const AstFunction *text = NULL;
   for (int i = 0; i < ast->helpers.count; i++)
@@ -181,8 +182,8 @@ static const AstFunction *find_helper(const Ast *ast, const AstLocal *name) {
   return text;
 }
 
-/* A helper declared before the kernel, or before another one of a text that is called; it captures
- * what that one captures. */
+/* A helper declared before the kernel, or before another function of a called text; it shares that
+ * function's captures. */
 static Entity resolve_helper(Resolve *r, Expr *e) {
   const Ast *ast = r->input->ast;
   const AstFunction *text = find_helper(ast, e->ast->local);
@@ -382,7 +383,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
 
 /* -- operators --------------------------------------------------------------------------------- */
 
-/* The field's next axis is that of the lists it lies in, and a list is all that is left of it. */
+/* Does the field have all its indices except the one into the list? */
 static bool is_list(const FieldRef *field) {
   const SNode *node = field->node;
   return !field->array && snode_has_lists(node) && !field->peers &&
@@ -441,7 +442,7 @@ static bool check_condition_shape(Resolve *r, Expr *e) {
   return type_is_scalar(shape_of(e)) || resolve_condition(r, e);
 }
 
-/* Without knowing types. */
+/* Is it certainly a number, before types are known? */
 static bool is_surely_number(Expr *e) {
   e = sema_strip(e);
   return e->kind == AST_NUMBER || e->entity.kind == ENTITY_CONSTANT ||
@@ -449,8 +450,8 @@ static bool is_surely_number(Expr *e) {
          (e->kind == AST_BINARY && e->op <= AST_POW);
 }
 
-/* Vectors of booleans combine number by number, and a single boolean with each of them. Whether
- * these are booleans is known once types are: check_expr.c. */
+/* Vectors of booleans combine elementwise, and a single boolean with each of them. check_expr.c
+ * checks that they are booleans, once types are known. */
 static bool shape_logic(const Expr *a, Expr *b, Shape *shape) {
   Shape left = shape_of(a), right = shape_of(b);
   if (type_is_struct(left) || type_is_struct(right) ||
@@ -460,7 +461,7 @@ static bool shape_logic(const Expr *a, Expr *b, Shape *shape) {
   return type_is_scalar(left) || type_is_scalar(right) || type_equal(left, right);
 }
 
-/* Of `c and a or b` and `c ? a : b`: conditions are bools, the arms of one shape. */
+/* The shape of `c and a or b` and `c ? a : b`: conditions are bools, arms have one shape. */
 static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
   Expr *a = e->kind == AST_TERNARY ? e->right : e->left,
        *b = e->kind == AST_TERNARY ? e->third : e->right;
@@ -477,7 +478,7 @@ static bool shape_choice(Resolve *r, Expr *e, Shape *shape) {
                    shape_text(r->s, *shape));
 }
 
-/* `a == b` of fields asks in Lua whether they are one. */
+/* In Lua, `a == b` compares the identity of fields, which kernels do not support. */
 static bool check_fields_apart(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
   Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);
@@ -501,14 +502,14 @@ static bool is_table(Expr *e, const Entity *entity) {
          (entity->kind == ENTITY_LIST && (kind == AST_TABLE || kind == AST_AND || kind == AST_OR));
 }
 
-/* `c and 1 or nil`, `h or g`: the choice may be nil, too. */
+/* In `c and 1 or nil`, `h or g`, the result may be nil, too. */
 static bool gives_nil(Resolve *r, Expr *e, Expr *operand) {
   Expr *inner = sema_strip(operand);
   if (operand != e->right || inner->kind != AST_LOCAL || !inner->local) return false;
   return inner->local->presence != NULL && sema_strip(e->left)->kind == AST_AND;
 }
 
-/* Lua asks of two tables whether they are one. */
+/* In Lua, `==` compares the identity of tables, which kernels do not support. */
 static bool check_no_tables(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
   Entity a = resolve_expr(r, e->left), b = resolve_expr(r, e->right);

@@ -4,9 +4,9 @@
  *     x.shape     x.shape[k]                rg.ivec2(512, 256), written in place of the name
  *     unpack(x.shape)                       512, 256
  *
- * Those of an array are a launch argument, and these are parts of it.
+ * The shape of an array is a launch argument, of which these are parts.
  *
- * The shape of a field with one axis is one number; without axes there is none. */
+ * The shape of a field with one axis is one number; a field without axes has no shape. */
 #include "resolve/resolve.h"
 
 Entity extent_constant(int64_t value) {
@@ -111,8 +111,8 @@ Entity extent_member(Resolve *r, Expr *e, const Entity *shape, Str name) {
   return (Entity){0};
 }
 
-/* Of one axis a shape is no vector, so what an index reads is written out: outside zero, as of a
- * vector. */
+/* With one axis the shape is not a vector, so indexing is expanded to a choice: zero out of bounds,
+ * as for a vector. */
 static Entity indexed_number(Resolve *r, Expr *e) {
   Expr call = {.kind = AST_CALL, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast};
   vec_push(r->scratch, &call.list, e->left);

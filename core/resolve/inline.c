@@ -7,7 +7,7 @@ enum { MOST_INSIDE = 33 };
 /* of everything expanded: bounds for stack and memory */
 enum { HIGHEST = 1500, MOST_EXPRESSIONS = 200000 };
 
-/* -- what the host must supply as well ------------------------------------------------------ */
+/* -- requests to the host ------------------------------------------------------------------- */
 
 bool resolve_want_function(Resolve *r, Expr *e, const Entity *callee) {
   SemaWants *wants = r->input->wants;
@@ -45,7 +45,7 @@ static int height_around(const Resolve *r) {
 static bool check_depth(Resolve *r, Expr *e, const Entity *callee) {
   const AstFunction *function = callee->function.text;
   const Source *source = callee->function.source_text;
-  /* calls of it around this one: each knows its own constants, so the recursion may end */
+  /* calls of it around this one: each has its own constants, so the recursion may end */
   int inside = 0;
   for (const Inline *in = r->s->frame; in; in = in->outer)
     if (is_same_text(in, function, source) && ++inside == MOST_INSIDE)
@@ -79,8 +79,8 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
   return true;
 }
 
-/* A number that is not assigned inside keeps what is known about it: `x.shape[0]` stays a
- * constant. */
+/* Can the parameter be an alias of the argument? A number that is not assigned inside keeps its
+ * known facts: `x.shape[0]` stays a constant. */
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
   case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
@@ -92,7 +92,7 @@ static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_as
   }
 }
 
-/* A whole number written as such is known inside, too. */
+/* An integer literal is a constant inside the function, too. */
 void resolve_take_literal(const Expr *argument, Entity *entity) {
   double number;
   bool is_plain = argument->kind == AST_NUMBER
@@ -154,7 +154,7 @@ static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
   vec_push(r->scratch, &in->returned, result);
 }
 
-/* A table that is returned: its leaves are results. */
+/* Adds a returned table: its leaves are results. */
 static void add_record(Resolve *r, Inline *in, const Expr *value) {
   Local *like = scratch_new(r->scratch, Local);
   *like = (Local){.name = str_of(in->name), .pos = in->function->pos, .loop = r->loop,
@@ -169,7 +169,7 @@ static void add_record(Resolve *r, Inline *in, const Expr *value) {
               "'%s' returns a table without a number or a vector in it", in->name);
 }
 
-/* Result k may be nil from here on; it was not up to here. */
+/* Result k, which was never nil so far, may be nil from here on. */
 static void result_presence(Resolve *r, Inline *in, int k) {
   Local *result = in->returned.items[k];
   if (result->presence || r->s->failed) return;
@@ -234,7 +234,7 @@ Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *t
   return entity;
 }
 
-/* An argument is what it denotes; anything but a number is not a value. */
+/* Resolves an argument; anything except a number is passed as an alias. */
 static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   Local plain = {0};
   if (nil_denoted(r, argument)) {
@@ -245,7 +245,8 @@ static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
   return !r->s->failed && (stands_for_itself(entity, &plain, false) || resolve_value(r, argument));
 }
 
-/* A table for a parameter whose type is stated is a value of it: a name in the function's text. */
+/* A table for a parameter with an annotation is constructed as that type; the annotation's names
+ * are those of the function's text. */
 static bool construct_argument(Resolve *r, const Entity *callee, int k, Expr **argument) {
   const AstFunction *function = callee->function.text;
   const AstLocal *parameter =
@@ -327,7 +328,7 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
 
 /* -- several results --------------------------------------------------------------------------- */
 
-/* Of the call that ends a list; NULL: at most one result. */
+/* The results of the call that ends a list; NULL if it has at most one. */
 static const Locals *many(Resolve *r, const Exprs *list) {
   const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
   const Locals *results = !last ? NULL : last->inlined   ? &last->inlined->returned
@@ -354,7 +355,7 @@ bool resolve_refuse_many(Resolve *r, const Exprs *list) {
 
 /* -- return ------------------------------------------------------------------------------------ */
 
-/* A table for a result whose type is stated. */
+/* Constructs the struct of an annotated result from a table. */
 static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) {
   const Local *result = k < in->results.count ? in->results.items[k] : NULL;
   Expr *given = sema_strip(*value);
@@ -364,7 +365,7 @@ static void construct_result(Resolve *r, const Inline *in, int k, Expr **value) 
   if (made) *value = made;
 }
 
-/* A result whose type is stated is a struct made of the table. */
+/* The returned value; a table becomes the struct that the annotation names. */
 static Expr *returned_value(Resolve *r, const Inline *in, int k, Expr *value) {
   const Local *result = k < in->returned.count ? in->returned.items[k] : NULL;
   if (!result || !result->is_annotated) return value;
@@ -372,7 +373,7 @@ static Expr *returned_value(Resolve *r, const Inline *in, int k, Expr *value) {
   return made ? made : value;
 }
 
-/* What a result keeps where the statement gives it nil. */
+/* The value that a result keeps where the statement returns nil for it. */
 static void keep_result(Resolve *r, Inline *in, const Local *result, const Expr *at,
                         Exprs *values) {
   Locals leaves = {0};

@@ -1,9 +1,9 @@
 /* library_call.c - calls of functions that are written in the kernel language (library/library.h),
- * and what the names in their texts denote. */
+ * and the resolution of names in their texts. */
 #include "library/library.h"
 #include "resolve/resolve.h"
 
-/* Of a local function of the folder, or of a row of builtin.def; an entity of no kind: none. */
+/* A local function of the library, or one of a row of builtin.def; ENTITY_NONE if there is none. */
 static Entity find_function(Resolve *r, Str name) {
   Ast *ast = map_find(&r->library, name);
   if (!ast) {
@@ -44,12 +44,13 @@ static bool is_vector_of(Shape shape, int rows) {
   return type_is_vector(shape) && type_rows(shape) == rows;
 }
 
-/* What a letter of builtin.def's LIBRARY asks of an argument; NULL: it is that. */
+/* Checks an argument against a letter of builtin.def's LIBRARY; returns what is required, or NULL
+ * if it fits. */
 static const char *refusal(char kind, Shape shape, Shape first) {
   bool is_square = type_is_matrix(shape) && type_rows(shape) == type_cols(shape);
   switch (kind) {
   case 'S': return is_square ? NULL : "a square matrix";
-  case 'D': /* more takes seconds to compile */
+  case 'D': /* larger ones would take seconds to compile */
     return is_square && type_rows(shape) <= 6 ? NULL : "a square matrix of at most 6 x 6";
   case 'M': return type_is_matrix(shape) ? NULL : "a matrix";
   case 'N': return type_is_scalar(shape) ? NULL : "a number";
@@ -96,7 +97,7 @@ static const char *in_place(Resolve *r, const Builtin *builtin, Exprs arguments)
   return "solve_in_place";
 }
 
-/* More than 4 rows: an elimination, not products of minors. */
+/* With more than 4 rows, elimination is used instead of an expansion into minors. */
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin) {
   Expr *of = e->kind == AST_METHOD ? e->left : e->list.count ? e->list.items[0] : NULL;
   bool is_such = builtin->form == FORM_ALGEBRA && (builtin->algebra == ALGEBRA_INVERSE ||

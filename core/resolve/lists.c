@@ -1,5 +1,5 @@
-/* lists.c - the lists of dynamic SNodes in kernels, what a call refers to and returns: append,
- * length, pop, and `for k, v in x:items(i)`.
+/* lists.c - calls on the lists of dynamic SNodes: append, length, pop, and
+ * `for k, v in x:items(i)`; which list they refer to, and what they return.
  *
  * A list is identified by the indices of its level without its own axis. Called on a field, pop and
  * items return that field's value; called on the SNode, those of all its fields, in the order they
@@ -22,7 +22,7 @@ static bool check_object_kind(Resolve *r, Expr *e, const MethodCall *m) {
                    "the first axis of '%s' is that of its lists", m->object.name);
 }
 
-/* As many arguments as cover each axis above the list's own. */
+/* Takes the leading arguments, one for each axis above the list's own. */
 static bool take_indices(Resolve *r, Expr *e, MethodCall *m) {
   int needed = m->object.field.node->rank - 1 - m->object.field.indexed, count = 0;
   m->taken = 0;

@@ -27,7 +27,7 @@ static bool take_block(Resolve *r, Expr *e, LoopHead *head) {
                    "'block' takes a positive integer");
 }
 
-/* `:vec():vec()`: the second can only be a slip. */
+/* Refuses a repeated modifier, `:vec():vec()`, which can only be a slip. */
 static bool check_once(Resolve *r, const Expr *e) {
   for (const Expr *at = sema_strip(e->left); is_modifier(at); at = sema_strip(at->left))
     if (str_equal(at->text, e->text))
@@ -50,7 +50,7 @@ static bool take_modifier(Resolve *r, Expr *e, LoopHead *head) {
   return true;
 }
 
-/* -- what it loops over ------------------------------------------------------------------------ */
+/* -- the iteration space ----------------------------------------------------------------------- */
 
 static bool add_bounds(Resolve *r, LoopHead *head, Expr *begin, Expr *end) {
   vec_push(r->scratch, &head->bounds, begin);
@@ -141,7 +141,7 @@ static bool take_source(Resolve *r, Expr *e, LoopHead *head) {
                                                     : take_active(r, e, head);
 }
 
-/* `i, j, ..`: the names there are, and letters for the axes without one. */
+/* `i, j, ..`: the existing names, and letters for the other axes. */
 static const char *all_names(Resolve *r, const Locals *locals, int axis_count) {
   StrBuf out;
   char letter[2] = "i";
@@ -159,7 +159,7 @@ static const char *all_names(Resolve *r, const Locals *locals, int axis_count) {
   return strbuf_end(&out);
 }
 
-/* One variable and `rg.range(a, b)` may mean two things; neither is chosen. */
+/* One variable with `rg.range(a, b)` is ambiguous, so it is refused with both readings. */
 bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count) {
   const char *text = sema_source(r->s, e), *names = all_names(r, locals, axis_count);
   const char *hint = scratch_format(
@@ -175,7 +175,8 @@ bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count
                    axis_count, locals->count);
 }
 
-/* A walk of an unbounded tree goes by a sorted copy of its nodes, which the host region makes. */
+/* A serial loop over an unbounded tree walks a sorted copy of its nodes, which only the host region
+ * can make. */
 static bool check_walk(Resolve *r, Expr *e, const LoopHead *head) {
   for (int axis = 0; head->node && axis < head->node->rank; axis++)
     if (snode_is_unbounded(head->node, axis))

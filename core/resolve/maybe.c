@@ -1,15 +1,15 @@
-/* maybe.c - values that may be nil at the run: a boolean local next to the value says whether it
- * has one (Local.presence).
+/* maybe.c - values that may be nil at run time: a boolean local next to the value tells whether it
+ * is there (Local.presence).
  *
  *     local h = find(i)            find returns nothing on some path: h, and whether h has a value
- *     local best                   nil until it is assigned, if anything asks
+ *     local best                   nil until it is assigned, if anything tests it
  *     if h then, h == nil          reads the boolean
  *     h or 0                       a choice by it
  *     h = nil                      assigns it
  *
- * Nothing is added to a local before something asks, or gives it a nil: then its declaration and
- * the assignments before get the boolean, too. Whoever reads the value without asking gets what the
- * local held last, at first zero. */
+ * A local gets the boolean only when something tests it, or assigns nil to it: then its declaration
+ * and the earlier assignments are extended. Reading the value without a test gives the value that
+ * the local held last, initially zero. */
 #include "resolve/resolve.h"
 
 static Local *first_result(const Expr *e) {
@@ -32,7 +32,7 @@ static Expr *literal_bool(Resolve *r, const AstExpr *ast, bool value) {
   return literal_static(r, ast, &(Static){.kind = STATIC_BOOL, .number = value});
 }
 
-/* Whether e has a value; of a call this calls it, and the value is read after it. */
+/* A boolean: does e have a value? If e is a call, this makes the call; the value is read later. */
 Expr *maybe_read(Resolve *r, Expr *e) {
   e = sema_strip(e);
   Local *presence = maybe_of(e);
@@ -70,7 +70,7 @@ Local *maybe_new(Resolve *r, const Local *of) {
   return presence;
 }
 
-/* The first of what the declaration has of it. */
+/* The position of the local's first variable in its declaration. */
 static int find_declared(Resolve *r, const Stmt *stmt, const Local *local) {
   Locals leaves = {0};
   if (local->is_alias && record_is(&local->alias)) record_leaves(r, local->alias.record, &leaves);
@@ -106,7 +106,7 @@ static void add_to(Resolve *r, Stmt *stmt, Local *presence) {
   vec_push(r->scratch, &stmt->values, literal_bool(r, like->ast, true));
 }
 
-/* From here on it is known whether the local has a value, as it was up to here. */
+/* Adds the boolean to a local, also to its declaration and to earlier assignments. */
 static bool make_presence(Resolve *r, Local *local) {
   if (local->presence) return true;
   if (!local->declaration || local->is_poisoned || local->is_loop_variable) return false;
@@ -135,9 +135,9 @@ bool maybe_asks(Resolve *r, Expr *e) {
   return !r->s->failed && maybe_of(e) != NULL;
 }
 
-/* -- declared and given ------------------------------------------------------------------------ */
+/* -- declarations ------------------------------------------------------------------------------ */
 
-/* A local that gets what may be nil: another one is declared next to it. */
+/* If a value of the declaration may be nil, declares the boolean next to its local. */
 void maybe_declare(Resolve *r, Locals *locals, Exprs *values) {
   Locals new_locals = {0};
   Exprs new_values = {0};
@@ -160,7 +160,7 @@ void maybe_declare(Resolve *r, Locals *locals, Exprs *values) {
 
 static bool is_nil(const Expr *e) { return sema_strip((Expr *)e)->kind == AST_NIL; }
 
-/* `local a, best = 1, nil`: what is nil is declared last, without a value. */
+/* In `local a, best = 1, nil`, moves the locals that are nil to the end, without values. */
 void maybe_begin(Resolve *r, Stmt *stmt) {
   Locals valued = {0}, nils = {0};
   Exprs values = {0};
@@ -170,7 +170,7 @@ void maybe_begin(Resolve *r, Stmt *stmt) {
                       !is_nil(stmt->values.items[stmt->values.count - 1]) &&
                       (stmt->values.items[stmt->values.count - 1]->kind == AST_CALL ||
                        stmt->values.items[stmt->values.count - 1]->kind == AST_METHOD);
-    if (may_spread && nils.count) return; /* refused as it is */
+    if (may_spread && nils.count) return; /* refused later */
     vec_push(r->scratch, has_value || may_spread ? &valued : &nils, stmt->locals.items[i]);
     if (has_value) vec_push(r->scratch, &values, stmt->values.items[i]);
     stmt->locals.items[i]->begins_nil = !has_value && !may_spread;
@@ -181,7 +181,7 @@ void maybe_begin(Resolve *r, Stmt *stmt) {
   stmt->values = values;
 }
 
-/* -- assigned ---------------------------------------------------------------------------------- */
+/* -- assignments ------------------------------------------------------------------------------- */
 
 static bool is_outer(const Resolve *r, const Local *local) { return r->loop && local->loop == 0; }
 
@@ -231,7 +231,7 @@ bool maybe_assign(Resolve *r, Stmt *stmt) {
   return true;
 }
 
-/* -- asked ------------------------------------------------------------------------------------- */
+/* -- tests ------------------------------------------------------------------------------------- */
 
 static Expr *new_expr(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
   Expr *e = scratch_new(r->scratch, Expr);
@@ -241,7 +241,7 @@ static Expr *new_expr(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
   return e;
 }
 
-/* As Lua has it: neither nil nor false. */
+/* Makes e its truth value as in Lua: neither nil nor false. */
 static void make_truth(Resolve *r, Expr *e) {
   bool is_number = !record_is(&e->entity) && type_is_scalar(shape_of(e));
   Expr *truth = new_expr(r, AST_AND, AST_NO_OP, e);
@@ -288,7 +288,7 @@ static bool ask_nil(Resolve *r, Expr *e) {
   return !r->s->failed;
 }
 
-/* Nothing equals nil: `h == 3` asks first. */
+/* Nil equals no number, so `h == 3` first tests whether h has a value. */
 static bool compare(Resolve *r, Expr *e) {
   Expr *asked = sema_strip(e->left)->kind == AST_LOCAL && maybe_of(e->left) ? e->left : e->right;
   if (sema_strip(asked)->kind != AST_LOCAL || !maybe_of(asked)) return false;
@@ -296,7 +296,7 @@ static bool compare(Resolve *r, Expr *e) {
   Expr *both = new_expr(r, is_equal ? AST_AND : AST_OR, AST_NO_OP, e);
   Expr *compared = scratch_new(r->scratch, Expr);
   *compared = *e;
-  compared->is_truth = true; /* it is asked */
+  compared->is_truth = true; /* `both` tests for nil */
   both->left = maybe_read(r, asked);
   if (!is_equal) {
     Expr *lacks = new_expr(r, AST_UNARY, AST_NOT, e);
@@ -309,7 +309,7 @@ static bool compare(Resolve *r, Expr *e) {
   return true;
 }
 
-/* `h or 0`: the value where there is one. */
+/* `h or 0` becomes a choice by the boolean. */
 static bool choose(Resolve *r, Expr *e) {
   Expr *left = sema_strip(e->left);
   if (left->kind == AST_AND && !left->is_truth) { /* c and h or 0 */

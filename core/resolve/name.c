@@ -8,7 +8,7 @@ static Str parent_of(Str name) {
   return (Str){name.data, length};
 }
 
-/* Single letters are close to all others, so they do not count; neither do names in different
+/* Single letters are similar to all others, so they are not suggested; nor are names in different
  * tables. */
 const char *resolve_nearest(Resolve *r, Str name) {
   if (name.length < 2) return NULL;
@@ -40,7 +40,7 @@ static PartialType type_of_value(const Sema *s, const SemaValue *value) {
   }
 }
 
-/* These never change and are not integers: they are floats wherever they are used. */
+/* Constants such as math.pi, which are floats wherever they are used. */
 static bool is_float_constant(const char *name) {
   return !strcmp(name, "math.pi") || !strcmp(name, "math.huge");
 }
@@ -71,7 +71,7 @@ static Entity launch_arg_entity(Resolve *r, const SemaValue *value, SemaArg sour
                   .shape = r->s->launch_args.items[*number - 1].shape};
 }
 
-/* -- what a value is --------------------------------------------------------------------------- */
+/* -- entities of values ------------------------------------------------------------------------ */
 
 static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
                            const char *name) {
@@ -92,7 +92,7 @@ static Entity field_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
       .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
 }
 
-/* Its extents are one launch argument: a vector, or with one axis a number. */
+/* The extents of an array are one launch argument: a vector, or a number if there is one axis. */
 static int extents_of(Resolve *r, Expr *e, const ArrayUse *use) {
   SemaArg source = use->source;
   source.kind = ARG_EXTENT;
@@ -246,7 +246,7 @@ static int count_names(Str path) {
   return count;
 }
 
-/* The part of a path after the names the host has walked: `.shape`. */
+/* Resolves the part of a path after the names that the host has walked: `.shape`. */
 static Entity resolve_rest(Resolve *r, Expr *e, Entity entity, Str path, int walked) {
   Str met = leading(path, walked);
   while (met.length < path.length && !r->s->failed) {

@@ -39,13 +39,14 @@ Local *build_local(Resolve *r, const AstLocal *ast) {
   return local;
 }
 
-/* A row is an alias, but its indices are numbers. */
+/* Does the local have run-time values? A row is an alias, but its indices are numbers. */
 static bool has_numbers(const Local *local) {
   return !local->is_alias || row_is(&local->alias) || record_is(&local->alias) ||
          (local->alias.kind == ENTITY_FIELD && local->alias.field.indexed);
 }
 
-/* An inner function sees the names around it; one that calls itself has no numbers of theirs. */
+/* An inner function sees the names around it, but if it is recursive, none that have run-time
+ * values. */
 static Local *find_around(Resolve *r, const Inline *in, const AstLocal *ast) {
   bool is_called = false;
   for (; in && in->is_inner; in = in->within) {
@@ -122,8 +123,8 @@ Expr *build_read(Resolve *r, Local *local, const Expr *at) {
 
 /* -- statements -------------------------------------------------------------------------------- */
 
-/* Values do not see the names a statement declares; the condition of a `repeat` sees its body's, so
- * it is built later. */
+/* Values are outside the scope of the names that a statement declares. The condition of a `repeat`
+ * is in the scope of its body, so it is built later. */
 Stmt *build_stmt(Resolve *r, const AstStmt *ast) {
   Stmt *stmt = scratch_new(r->scratch, Stmt);
   *stmt = (Stmt){.kind = ast->kind, .pos = ast->pos, .width = ast->width, .op = ast->op};

@@ -1,5 +1,5 @@
-/* paths.c - which free names a kernel uses, as far as their dots reach: "dt", "self.grid.dt",
- * "rg.range". */
+/* paths.c - lists the free names that a kernel uses, with the dots after them: "dt",
+ * "self.grid.dt", "rg.range". */
 #include "resolve/resolve.h"
 
 int path_parameter(const Ast *ast, const AstLocal *local) {

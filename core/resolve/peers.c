@@ -1,7 +1,7 @@
-/* peers.c - win:peer(r), of ranks' windows, with an `r` that a kernel may compute. Where all ranks'
- * elements are one array, win["peer(r)"], which has an axis more, it is a row of that. Else (sparse
- * trees, and dense ones that no array describes) it is all ranks' fields, win["peers(r)"], one of
- * which is read by r: FieldPeers. Either way the call becomes an index. */
+/* peers.c - win:peer(r), of ranks' windows, with an `r` that a kernel may compute. If the elements
+ * of all ranks form one array, win["peer(r)"], which has an additional axis, the call selects a row
+ * of it. Otherwise (sparse trees, and dense ones that no array describes) it selects one of the
+ * ranks' fields, win["peers(r)"]: FieldPeers. Either way the call becomes an index. */
 #include "resolve/resolve.h"
 
 static bool is_known(const Expr *e, double *rank) {

@@ -1,7 +1,7 @@
-/* random.c - calls of rg.random, rg.randn and math.random: what they draw, and which loops draw.
+/* random.c - calls of rg.random, rg.randn and math.random: what they draw, and the loops that draw.
  *
  *     rg.random()  rg.random(T)  math.random()    uniform: floats in [0, 1), integers of all bits
- *     rg.random(T, a, b)  math.random(m, n)       floats in [a, b), integers from a to b, both
+ *     rg.random(T, a, b)  math.random(m, n)       floats in [a, b), integers from a to b inclusive
  *     rg.randn()  rg.randn(T)                     normal, mean 0, variance 1
  */
 #include "resolve/resolve.h"
@@ -15,7 +15,7 @@ static Entity fail_use(Resolve *r, const Expr *at, const char *name) {
   return (Entity){0};
 }
 
-/* The runtime keeps a sequence for whatever draws here. */
+/* Notes that the current loop or function draws, so that the runtime keeps a sequence for it. */
 static void note_use(Resolve *r) {
   r->random->is_used = true;
   for (Drawing *loop = r->drawing; loop; loop = loop->outer) {

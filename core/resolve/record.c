@@ -1,17 +1,17 @@
-/* record.c - tables of values: `{pos = p, r = 2}`, `{0.5 * fx, 1 - fx}`.
+/* record.c - tables of values: `{pos = p, r = 2}`, `{0.5 * fx, 1 - fx}` (scalar replacement).
  *
- * Nothing of such a table reaches later stages. Each value in it is a local; the name of the table
- * is an alias of the RECORD, and a statement with a table becomes one with its values:
+ * Later stages never see such a table. Each value in it is a local; the name of the table is an
+ * alias of the RECORD, and a statement with a table becomes one with its values:
  *
  *     local p = {pos = v, r = 2}      local p.pos, p.r = v, 2
  *     p.r = p.r + 1                   p.r = p.r + 1, where p.r is a local (record_reach)
  *     q = p                           q.pos, q.r = p.pos, p.r
  *     q = shrink(p)                   an expanded call with two arguments and two results
  *
- * So tables are copied as vectors are, their values have the types that locals have, and branches
- * and loops join them as locals. A table without names whose values are all known when the kernel
- * is compiled, and that is never assigned, stays a constant table (constant_table.c).
- * record_assign.c has the assignments, record_pick.c indices known at run time and choices. */
+ * So tables are copied like vectors, their values are typed like locals, and branches and loops
+ * treat them as locals. A table without names whose values are all known at compile time, and that
+ * is never assigned, stays a constant table (constant_table.c).
+ * record_assign.c handles assignments, record_pick.c run-time indices and choices. */
 #include "resolve/resolve.h"
 
 enum { MOST_VALUES = 256 };
@@ -37,7 +37,7 @@ static bool is_call_live(Resolve *r, Expr *e) {
          is_any_live(r, &e->list);
 }
 
-/* Is its value known at run time alone? */
+/* Is its value known only at run time? */
 static bool is_live(Resolve *r, Expr *e) {
   switch (e->kind) {
   case AST_LOCAL:
@@ -93,7 +93,7 @@ Local *record_find(const Record *record, Str name) {
 
 int record_find_member(const Record *record, Str name) { return find_item(record, name, 0); }
 
-/* Its number by position, if its name is empty. */
+/* The position, from 1, of item k, which has no name. */
 static int position_of(const Record *record, int k) {
   int position = 0;
   for (int i = 0; i <= k; i++) position += !record->items[i].name.length;
@@ -147,7 +147,7 @@ static void fail_member(Resolve *r, const Expr *at, const Entity *object, Str me
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* Item k of what e denotes: of a call one of its results. */
+/* Item k of the table e; if e is a call, one of its results. */
 static Expr *item_of(Resolve *r, Expr *e, int k) {
   Local *local = e->entity.record->items[k].local;
   if (e->kind == AST_TABLE) return e->list.items[k];
@@ -173,8 +173,8 @@ static Entity become(Expr *e, const Expr *item) {
   return e->entity;
 }
 
-/* While names are built: `p.pos` and `w[2]` are locals, for all that looks at the text of targets
- * and values. */
+/* Applied while nodes are built: `p.pos` and `w[2]` become locals, so that code which compares the
+ * text of targets and values sees locals. */
 void record_reach(Resolve *r, Expr *e) {
   Local *local = e->left && e->left->kind == AST_LOCAL ? e->left->local : NULL;
   if (local && !local->has_shape && local->declaration && e->kind == AST_FIELD)
@@ -235,7 +235,7 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){0};
 }
 
-/* -- writing one ------------------------------------------------------------------------------- */
+/* -- constructors ------------------------------------------------------------------------------ */
 
 static bool may_be_item(const Entity *entity) {
   switch (entity->kind) {
@@ -245,7 +245,7 @@ static bool may_be_item(const Entity *entity) {
   }
 }
 
-/* What a copy of the table makes a local of. */
+/* Describes an item by a local, from which copies of the table make theirs. */
 static Local *describe(Resolve *r, Expr *value, Str name) {
   Local *local = scratch_new(r->scratch, Local);
   *local = (Local){.name = name, .pos = value->pos, .has_shape = true};
@@ -315,7 +315,7 @@ static const char *name_item(Resolve *r, const char *name, const Record *record,
              : scratch_format(r->scratch, "%s[%d]", name, position_of(record, k));
 }
 
-/* `like`: what is known of the table's own local. */
+/* `like`: the table's own local, whose facts the copies take over. */
 const Record *record_copy(Resolve *r, const Record *from, const char *name, const Local *like) {
   Record *copy = scratch_new(r->scratch, Record);
   copy->items = scratch_array(r->scratch, RecordItem, from->count + 1);
@@ -359,7 +359,7 @@ void record_name(Resolve *r, Local *local, const Record *from) {
 typedef struct Flat {
   Resolve *r;
   const char *what;     /* in messages */
-  const Inline *called; /* the last call that a value was taken of */
+  const Inline *called; /* the last call from which a value was taken */
   Exprs *out;
 } Flat;
 

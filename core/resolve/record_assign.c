@@ -3,8 +3,8 @@
  *     p.r = 2             p.r is a local already
  *     p = {pos = v, r = 2}, p.inner = q         one assignment of all their values
  *     local best  if c then best = p end        the first value makes `best` a table
- *     w[k] = e, w[k] += e                       at run time: each value of the list is e where k is
- *                                               its index, else what it is
+ *     w[k] = e, w[k] += e                       k known at run time: each value of the list becomes
+ *                                               e if k is its index, else stays the same
  */
 #include "resolve/resolve.h"
 
@@ -12,9 +12,9 @@ static bool is_record(const Local *local) {
   return local && local->is_alias && record_is(&local->alias);
 }
 
-/* -- what is assigned -------------------------------------------------------------------------- */
+/* -- targets ----------------------------------------------------------------------------------- */
 
-/* A list of values that e indexes at run time. */
+/* Is e a list of values with an index known only at run time? */
 static bool is_run_time(Resolve *r, Expr *e) {
   if (e->kind != AST_INDEX || e->list.count != 1) return false;
   Entity object = resolve_expr(r, e->left);
@@ -22,8 +22,8 @@ static bool is_run_time(Resolve *r, Expr *e) {
          !static_is_written(r, e->list.items[0]);
 }
 
-/* `w[k + 1]` with a known k, `p.new`: what build_expr did not find, from the root outward, since
- * resolving rewrites such an expression into the local that it names. */
+/* Finds locals that build_expr did not: `w[k + 1]` with a known k, `p.new`. It goes from the root
+ * outward, since resolving rewrites such an expression to the local. */
 static void reach(Resolve *r, Expr *e) {
   if (e->kind != AST_FIELD && e->kind != AST_INDEX) return;
   reach(r, e->left);
@@ -31,7 +31,7 @@ static void reach(Resolve *r, Expr *e) {
     resolve_expr(r, e);
 }
 
-/* `w[k].x = 1`, `w[k][2] = 1`: a value of an element that is known at run time only. */
+/* Refuses `w[k].x = 1`, `w[k][2] = 1`: part of an element that is known only at run time. */
 static bool check_whole(Resolve *r, Expr *target) {
   for (Expr *e = target; e->kind == AST_FIELD || e->kind == AST_INDEX; e = e->left)
     if (e != target && is_run_time(r, e)) {
@@ -45,7 +45,7 @@ static bool check_whole(Resolve *r, Expr *target) {
   return !r->s->failed;
 }
 
-/* In Lua the caller's table would change, too. */
+/* Refuses an assignment into a parameter's table: in Lua it would change the caller's, too. */
 static bool check_target(Resolve *r, const Expr *target) {
   const AstExpr *at = target->ast;
   while (at->kind == AST_FIELD || at->kind == AST_INDEX || at->kind == AST_PAREN) at = at->left;
@@ -57,7 +57,7 @@ static bool check_target(Resolve *r, const Expr *target) {
                    "'%s' is a copy of the caller's table, which would not change with it", name);
 }
 
-/* -- a value gives a local its members --------------------------------------------------------- */
+/* -- a local becomes a record ------------------------------------------------------------------ */
 
 static bool may_become(const Expr *target) {
   const Local *local = target->kind == AST_LOCAL ? target->local : NULL;
@@ -65,7 +65,7 @@ static bool may_become(const Expr *target) {
          !local->is_poisoned;
 }
 
-/* The locals are declared where the name is. */
+/* Makes the local a record, whose locals are declared at the local's declaration. */
 static void become_record(Resolve *r, Local *local, const Record *record) {
   Stmt *declaration = local->declaration;
   Locals kept = {0};
@@ -77,7 +77,7 @@ static void become_record(Resolve *r, Local *local, const Record *record) {
   declaration->locals = kept;
 }
 
-/* The names in a table that is written, without shapes. */
+/* The names in a table constructor, without shapes. */
 static const Record *outline(Resolve *r, const AstExpr *table) {
   Record *record = scratch_new(r->scratch, Record);
   record->items = scratch_array(r->scratch, RecordItem, table->list.count + 1);

@@ -1,10 +1,10 @@
 /* record_pick.c - a table of values that is indexed at run time, and choices of tables.
  *
- *     w[k]                      a generated function; zero outside:
+ *     w[k]                      a generated function; zero out of bounds:
  *                                 function(index: i64, a1, a2)
  *                                   if index == 1 then return a1 elseif .. end
  *                                 end
- *                               which lower makes one pick of (Inline.is_pick)
+ *                               which lower turns into one selection (Inline.is_pick)
  *     c and {..} or f(x)        a function made here, since its arms are computed one at a time:
  *                                 function() if c then return {..} else return f(x) end end
  */
@@ -43,7 +43,7 @@ bool record_check_list(Resolve *r, Expr *e, const Entity *object) {
                    record_text(r, object->record), MOST_PICKED);
 }
 
-/* Fields, functions and types are known when the kernel is compiled. */
+/* Refuses fields, functions and types, which must be known at compile time. */
 static bool check_picked(Resolve *r, Expr *e, const char *name, const Entity *item) {
   return item->kind <= ENTITY_ITEM || item->kind == ENTITY_SHAPE || record_is(item) ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
@@ -96,7 +96,7 @@ static void add_arm(Resolve *r, AstStmt *branch, AstExpr *condition, AstExpr *va
   vec_push(r->scratch, &branch->bodies, body);
 }
 
-/* Of `c and a or d and b or e`; true: one of them is taken whatever the conditions are. */
+/* Adds the arms of `c and a or d and b or e`; true if one arm is taken whatever the conditions. */
 static bool add_arms(Resolve *r, AstStmt *branch, AstExpr *e, bool is_last) {
   while (e->kind == AST_PAREN) e = e->left;
   if (e->kind == AST_OR)

@@ -1,17 +1,18 @@
-/* recursion.c - functions that call themselves: compiled once, and called.
+/* recursion.c - recursive functions: compiled once, and called instead of expanded.
  *
  *     function fib(n: i32): i32           a call of `fib` inside an expanded call of `fib` makes it
  *       if n < 2 then return n end        a function of the kernel; every call of it, with the same
  *       return fib(n - 1) + fib(n - 2)    fields, tables and functions for arguments, is an
  *     end                                 Invocation
  *
- * Its types are stated, since nothing else says what the inner call returns: parameters and results
- * have annotations, but for parameters that are passed no number. Where they do not, each call is
- * expanded, as it must be where `rg.static` ends the recursion.
- * A row that it is passed is the field, and the row's indices as hidden arguments; so are the
- * indices of the iteration, for its messages, and where its random numbers go on.
- * That a function calls itself is found while a call of it is expanded. Then the kernel is resolved
- * anew (sema.c), and all of its calls are Invocations; its body is resolved after the kernel's. */
+ * Parameters and results must have annotated types, since the types of the inner call cannot be
+ * inferred; parameters that are not numbers need none. Without annotations each call is expanded,
+ * as is required if `rg.static` ends the recursion.
+ * A row as argument is passed as the field plus hidden arguments for the row's indices. The indices
+ * of the iteration, for messages, and the state of the random numbers are hidden arguments, too.
+ * Recursion is discovered while a call is expanded. The kernel is then resolved again from the
+ * start (sema.c), with all calls of the function as Invocations; its body is resolved after the
+ * kernel's. */
 #include "resolve/resolve.h"
 
 enum { MOST_FUNCTIONS = 100 };
@@ -46,7 +47,8 @@ static bool is_same_source(SemaArg a, SemaArg b) {
   return a.is_parameter == b.is_parameter && a.index == b.index;
 }
 
-/* Where launches say where its elements are, two of one layout are one in all but their source. */
+/* If the place of its elements is a launch argument, fields with equal layout are interchangeable,
+ * except for their source. */
 static bool is_same_field(const FieldRef *a, const FieldRef *b) {
   return a->node == b->node && a->array == b->array && a->component == b->component &&
          a->offset == b->offset && a->indexed == b->indexed &&
@@ -95,7 +97,7 @@ static Inline *find(const Resolve *r, const Entity *callee, const Entities *enti
   return NULL;
 }
 
-/* The call of the function around this one; NULL: none. */
+/* The enclosing call of the same function, or NULL. */
 static const Inline *around(const Resolve *r, const Entity *callee) {
   const Inline *in = r->s->frame;
   while (in && !is_same_function(in, callee)) in = in->outer;
@@ -111,7 +113,7 @@ static const Recursive *known(const Resolve *r, const Entity *callee) {
   return NULL;
 }
 
-/* -- a new one --------------------------------------------------------------------------------- */
+/* -- discovery --------------------------------------------------------------------------------- */
 
 /* "'even' calls 'odd' (line 4), 'odd' calls 'even' (line 8)", innermost call last */
 static void write_cycle(StrBuf *out, const Inline *in, const Inline *from) {
@@ -131,7 +133,7 @@ static const char *cycle_text(Resolve *r, const Expr *e, const Inline *from, con
   return strbuf_end(&out);
 }
 
-/* What a call of itself shows: where, and by way of which functions. */
+/* Records that the function is recursive: the call, and the functions on the way to it. */
 static const Recursive *learn(Resolve *r, const Expr *e, const Entity *callee, const Inline *from) {
   Recursive row = {.function = callee->function.text,
                    .number = callee->function.number,
@@ -238,7 +240,7 @@ bool recursion_call(Resolve *r, Expr *e, const Entity *callee, const Exprs *argu
   return true;
 }
 
-/* What a call says about caller and function; true if that is new. */
+/* Propagates facts between caller and called function; true if that changed anything. */
 static bool relate(Invocation *call) {
   Inline *of = call->of, *caller = call->caller;
   int axis_count = caller ? caller->axis_count : call->axis_count;
@@ -263,7 +265,7 @@ static void relate_all(Resolve *r) {
   }
 }
 
-/* Each may make more of them. */
+/* Resolving one body may add further functions. */
 void recursion_resolve_bodies(Resolve *r) {
   for (int i = 0; i < r->s->functions.count; i++) {
     Inline *in = r->s->functions.items[i];

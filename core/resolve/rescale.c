@@ -2,9 +2,9 @@
  *
  *     rg.rescale(x, block, i, j)      a call of  function(i, j) return i // 16, j // 16 end
  *
- * The function is generated from the two levels and resolved like any user function: so it returns
- * several values wherever those do, and takes an integer vector (v[0] // 16). A level below yields
- * the first of its cells. */
+ * The function is generated from the two levels and resolved like any user function, so it can
+ * return several values and take an integer vector (v[0] // 16). If `to` is below `from`, the
+ * result is the first of its cells. */
 #include "front/parser.h"
 #include "resolve/resolve.h"
 

@@ -20,8 +20,8 @@ bool returns_always(const AstBlock *block) {
   return is_whole && last->bodies.count > 0;
 }
 
-/* The only arm of an `if` that does not return; -1: none or several. If that is a missing `else`,
- * it is added. */
+/* The only arm of an `if` that does not return; -1 if none or several. Adds the `else` if it is the
+ * missing one. */
 static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   int found = -1, count = 0;
   for (int i = 0; i < branch->bodies.count; i++) {
@@ -37,7 +37,7 @@ static int arm_that_goes_on(Resolve *r, AstStmt *branch) {
   return branch->bodies.count - 1;
 }
 
-/* A copy of the block, of the branches in it, and of the block that ends it. */
+/* Copies the block, the branches in it, and the block that ends it. */
 static AstBlock copy_block(Resolve *r, const AstBlock *block) {
   AstBlock copy = {0};
   for (int i = 0; i < block->count; i++) {
@@ -72,7 +72,7 @@ static void shape(Resolve *r, AstBlock *block, int depth) {
   }
 }
 
-/* Returns with more of the function after them. `is_tail`: the block ends the function. */
+/* Counts the returns that are followed by more code. `is_tail`: the block ends the function. */
 static int count_early(const AstBlock *block, bool is_tail) {
   int count = 0;
   for (int i = 0; i < block->count; i++) {

@@ -1,19 +1,19 @@
-/* same_place.c - are two places one: do their indices have the same values wherever in a statement
- * they are computed? Besides equal text, also:
+/* same_place.c - are two places the same: do their indices have the same values wherever in a
+ * statement they are computed? They are if their texts are equal, or by:
  *
  *   math.floor(i / 7)  bit.band(i, 3)  rg.i32(p)   builtins and conversions of equal arguments
  *   cell_of(p)                                     a helper without effects, likewise
- *   k                                              a local that keeps what it was declared with,
- *                                                  and that: of numbers that nothing can change
+ *   k                                              a local that is never assigned, and its initial
+ *                                                  value, if that consists of fixed numbers
  *   i + 1, 1 + i                                   sums and products
  *
- * What an expression reads (x[p[i]]) is taken to be what it was: no other iteration is promised to
- * be seen, and the statement itself assigns last. */
+ * An element that an expression reads (x[p[i]]) is taken to be unchanged: effects of other
+ * iterations need not be seen, and the statement itself assigns last. */
 #include "resolve/resolve.h"
 
 /* -- effects of a helper ----------------------------------------------------------------------- */
 
-typedef struct Own { /* the locals of the function that is looked at */
+typedef struct Own { /* the locals of the analysed function */
   Scratch *scratch;
   Locals locals;
 } Own;
@@ -104,7 +104,7 @@ static bool are_same(Resolve *r, const Exprs *a, const Exprs *b) {
   return true;
 }
 
-/* A call in a statement that is not resolved yet. */
+/* Is it a pure function? The call's statement is not resolved yet. */
 static bool is_pure_callee(Resolve *r, const Expr *call) {
   if (call->kind != AST_CALL) return false;
   Entity callee = resolve_expr(r, call->left);
@@ -130,7 +130,8 @@ static bool are_same_calls(Resolve *r, const Expr *a, const Expr *b) {
   return is_pure_one && place_is_same(r, a->left, b->left) && are_same(r, &a->list, &b->list);
 }
 
-/* Made of what no statement changes. Captures are left out: their names belong to a function. */
+/* Does it consist of values that no statement changes? Captures do not count, since their names
+ * belong to one function. */
 static bool is_fixed(const Expr *e) {
   guard_check_stack();
   EntityKind kind = e->entity.kind;
@@ -148,7 +149,7 @@ static bool is_fixed(const Expr *e) {
   return true;
 }
 
-/* What a local stands for: its value, if that is fixed and of no other type. */
+/* Replaces a local by its initial value, if that is fixed and has the local's type. */
 static const Expr *value_of(const Expr *e) {
   e = sema_strip((Expr *)e);
   while (e->kind == AST_LOCAL && e->local && e->local->initial && !e->local->annotation &&

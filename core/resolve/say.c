@@ -1,10 +1,10 @@
-/* say.c - print, assert and error: what they say, as pieces of text and values.
+/* say.c - print, assert and error: splits their messages into pieces of text and values.
  *
  *     print(("x = %5.2f"):format(x), v .. " m")
  *        "x = "  x with "%5.2f"  tab  v  " m"
  *
- * Only here a kernel may write strings: literals, captured ones, `..`, format, tostring. What there
- * is to say is put together when it is said, by kernel/message.c (arch = "lua": oracle_say.lua). */
+ * A kernel may use strings only here: literals, captured ones, `..`, format, tostring. The text is
+ * composed at run time by kernel/message.c (arch = "lua": oracle_say.lua). */
 #include "resolve/resolve.h"
 
 enum { MOST_NUMBERS = IR_MESSAGE_VALUES - SNODE_MAX_AXES };
@@ -30,7 +30,7 @@ static void add_argument(Saying *s, Expr *e);
 
 /* -- formats ----------------------------------------------------------------------------------- */
 
-/* From a `%` on: its length, 0 if it is none that Lua knows. */
+/* The length of the conversion at a `%`; 0 if Lua does not know it. */
 static int conversion_length(Str text) {
   int at = 1, digits = 0;
   while (at < text.length && strchr("-+ #0", text.data[at])) at++;
@@ -50,7 +50,7 @@ static bool fail_format(Saying *s, const Expr *at, const char *hint, const char 
   return sema_fail(s->r->s, at, RG_ERROR_CALL, hint, "%s", sentence);
 }
 
-/* `text` with an argument for each conversion, from number `next` of the list on. */
+/* Adds `text`, with an argument for each conversion, from number `next` of the list on. */
 static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, int next) {
   int from = 0, given = list->count - next, wanted = 0;
   for (int i = 0; i < text.length && !s->r->s->failed; i++) {
@@ -82,7 +82,7 @@ static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, i
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-/* What `e` calls, as far as it matters here: "tostring", "string.format". */
+/* The name of the function that `e` calls, if it matters here: "tostring", "string.format". */
 static const char *callee_of(Saying *s, Expr *e) {
   bool is_name = e->kind == AST_CALL && (e->left->kind == AST_GLOBAL || e->left->kind == AST_FIELD);
   Entity callee = is_name ? resolve_expr(s->r, e->left) : (Entity){0};
@@ -94,7 +94,7 @@ static bool refuse_inside(Saying *s, const Expr *e) {
                                    "a value of a format is a number, a boolean or a string");
 }
 
-/* A string that is captured or a parameter; false: something else. */
+/* Adds a string that is captured or a parameter; false if it is something else. */
 static bool add_string(Saying *s, Expr *e) {
   bool is_name = e->kind == AST_GLOBAL || e->kind == AST_FIELD || e->kind == AST_LOCAL;
   Entity entity = is_name ? resolve_expr(s->r, e) : (Entity){0};
@@ -113,7 +113,7 @@ static bool calls(const Expr *e) {
 
 static void add_value(Saying *s, Expr *e);
 
-/* Member by member, so one that a call makes is put into a local first. */
+/* Adds a struct member by member; the result of a call is stored in a local first. */
 static void add_struct(Saying *s, Expr *e) {
   TypeRow row = type_row(s->r->input->types, shape_of(e));
   if (s->format || calls(e)) {

@@ -1,4 +1,4 @@
-/* shape.c - the shapes of operations on vectors and matrices, and which numbers a part selects.
+/* shape.c - the shapes of operations on vectors and matrices, and the numbers that a part selects.
  *
  *     v.zx       numbers 2 and 0 of v          m[r]       a row: numbers r * cols ..
  *     v[k]       number k, perhaps computed    m[r][c]    number c of that row */
@@ -144,7 +144,7 @@ static bool find_slice(Resolve *r, const Expr *e, Shape of, Parts *parts) {
   return true;
 }
 
-/* v:slice(first, count) is a member from here on, as `v.xy` is one: numbers side by side. */
+/* v:slice(first, count) becomes a named part like `v.xy`: consecutive numbers. */
 Entity shape_slice(Resolve *r, Expr *e, const Entity *object) {
   Parts parts;
   if (!resolve_scalar(r, e->list.items[0]) || !resolve_scalar(r, e->list.items[1]) ||
@@ -154,7 +154,7 @@ Entity shape_slice(Resolve *r, Expr *e, const Entity *object) {
   return (Entity){.kind = ENTITY_PART, .shape = shape_of_parts(parts.count), .parts = parts};
 }
 
-/* An index that is known when the kernel is compiled is inside. */
+/* An index that is known at compile time must be in bounds. */
 static bool check_part_index(Resolve *r, const Expr *index, Shape shape) {
   SemaInteger integer;
   double value;

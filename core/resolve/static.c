@@ -1,9 +1,8 @@
-/* static.c - what is known at compile time: `rg.static(e)`, and the arm that `if rg.static(c)`
- * selects.
+/* static.c - compile-time evaluation: `rg.static(e)`, and the arm that `if rg.static(c)` selects.
  *
- * A static launch argument is part of the kernel's pattern, so another value means another compile.
- * Evaluated as in Lua, in doubles; the call becomes a literal, so nothing after resolve knows about
- * it. */
+ * A static launch argument is part of the variant's pattern, so another value means another
+ * compile. Evaluation is as in Lua, in doubles. The call becomes a literal, so later stages do not
+ * know about it. */
 #include <math.h>
 #include "maths.h"
 #include "resolve/resolve.h"
@@ -216,7 +215,7 @@ static bool is_less(const Static *a, const Static *b) {
   return is_unsigned ? a->bits < b->bits : (int64_t)a->bits < (int64_t)b->bits;
 }
 
-/* Rounded down; 0 by zero. */
+/* Rounded down; 0 if b is zero. */
 static uint64_t quotient(uint64_t a, uint64_t b, bool is_unsigned, uint64_t *rest) {
   *rest = 0;
   if (!b) return 0;
@@ -261,7 +260,7 @@ static bool combine_whole(AstOp op, const Static *a, const Static *b, Static *ou
   }
 }
 
-/* As in kernels: `/` and `^` are of floats, and so is what meets one. */
+/* As in kernels, `/` and `^` compute in floats, and so does any operator with a float operand. */
 static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   bool is_number = (a.kind == STATIC_WIDE || a.kind == STATIC_NUMBER) &&
                    (b.kind == STATIC_WIDE || b.kind == STATIC_NUMBER);
@@ -272,7 +271,8 @@ static bool combine_wide(AstOp op, Static a, Static b, Static *out) {
   return combine_whole(op, &a, &b, out);
 }
 
-/* Types, and fields and SNodes, which are one object where they are one place of one tree. */
+/* Can it be compared by identity? Types, and fields and SNodes, which are the same object if they
+ * are the same place of one tree. */
 static bool is_object(const Entity *entity) {
   return entity->kind == ENTITY_TYPE || entity->kind == ENTITY_NODE ||
          (entity->kind == ENTITY_FIELD && !entity->field.indexed);
@@ -338,8 +338,8 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
   return true;
 }
 
-/* As in Lua: the operand that decides. Vectors of booleans, of which none does, are left to the
- * kernel. */
+/* As in Lua, the result is the deciding operand. Vectors of booleans, which do not short-circuit,
+ * are left to the kernel. */
 static bool logic(Resolve *r, Expr *e, Static *out) {
   if (!static_value(r, e->left, out)) return false;
   if (is_of_bools(out)) return static_fail(r, e, NULL);
@@ -434,7 +434,7 @@ bool static_integer(Resolve *r, Expr *e, int64_t *out) {
 
 /* -- rg.static(e) ------------------------------------------------------------------------------ */
 
-/* Its argument; NULL if e is not such a call. */
+/* The argument of rg.static(..); NULL if e is not such a call. */
 Expr *static_argument(Resolve *r, Expr *e) {
   if (e->kind != AST_CALL || e->call.kind == CALL_CONVERSION) return NULL;
   Entity callee = resolve_expr(r, e->left);
@@ -461,7 +461,7 @@ Entity static_write_vector(Resolve *r, Expr *e, const Static *value) {
   return resolve_converted(e, value->type, value->shape);
 }
 
-/* Anything but a number or bool denotes itself: `rg.static(f)`. */
+/* Anything except a number or bool denotes itself: `rg.static(f)`. */
 Entity static_call(Resolve *r, Expr *e) {
   Expr *argument = static_argument(r, e);
   Static value;
@@ -487,7 +487,7 @@ static void drop_arm(Stmt *stmt, Arms *arms, int arm) {
   arms->count--;
 }
 
-/* Conditions are known by rg.static, or by asking for nil alone (defaults.c).
+/* Conditions are known by rg.static, or because they only test for nil (defaults.c).
  * Arms known not to be taken are dropped unresolved; one known to be taken becomes the last. An
  * `if` that starts with that one, or has none left, becomes a block. */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms) {

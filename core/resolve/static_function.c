@@ -1,5 +1,5 @@
-/* static_function.c - functions, conversions and vectors of values known when the kernel is
- * compiled. math.* in doubles, bit.* in 32 bits, as LuaJIT. */
+/* static_function.c - evaluates functions, conversions and vectors of values known at compile time.
+ * math.* computes in doubles, bit.* in 32 bits, as in LuaJIT. */
 #include <math.h>
 
 #include "maths.h"
@@ -31,7 +31,7 @@ static bool apply_bits(IrOp op, int32_t a, int32_t b, double *out) {
   return true;
 }
 
-/* *out holds what the arguments before this one gave. */
+/* *out holds the result for the arguments before this one. */
 static bool apply_join(IrOp op, double a, double *out) {
   switch (op) {
   case IR_ABS: *out = fabs(a); return true;
@@ -200,7 +200,7 @@ static bool combine_floats(AstOp op, double a, double b, double *out) {
   }
 }
 
-/* Of numbers of one float type, number by number; a plain number applies to all. */
+/* Elementwise, for numbers of one float type; a plain number applies to all. */
 bool static_combine_vectors(Resolve *r, AstOp op, const Static *a, const Static *b, Static *out) {
   const Static *like = a->kind == STATIC_VECTOR ? a : b;
   const Static *both[] = {a, b};

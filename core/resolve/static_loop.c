@@ -1,8 +1,8 @@
 /* static_loop.c - unrolled loops, one copy of the body per iteration:
  *
  *     for i, j in rg.static(rg.range(2, 3)) do .. end      i, j are constants in each
- *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v what t[k] is
- *     for k, e in ipairs(v) do .. end                      of a vector; e is v[k - 1]
+ *     for k, v in ipairs(t) do .. end                      k is a constant from 1, v is t[k]
+ *     for k, e in ipairs(v) do .. end                      v is a vector; e is v[k - 1]
  *
  * Numbers and booleans in the table are static. */
 #include "resolve/resolve.h"
@@ -21,13 +21,13 @@ typedef struct Turn {
 typedef struct Unroll {
   const AstStmt *ast;
   Stmt *stmt;
-  bool continues; /* an iteration may end early: it is a `repeat .. until true` */
-  bool breaks;    /* all of them may: they are inside another one */
+  bool continues; /* `continue` is used: each iteration is a `repeat .. until true` */
+  bool breaks;    /* `break` is used: all iterations are inside another such loop */
   VEC(Turn) turns;
-  Block before;   /* what runs once, before them */
+  Block before;   /* statements that run once, before the iterations */
 } Unroll;
 
-/* How the body leaves an iteration. */
+/* Finds the exits by which the body leaves an iteration. */
 static void find_exits(Unroll *u, const AstBlock *block) {
   for (int i = 0; i < block->count; i++) {
     const AstStmt *stmt = block->items[i];
@@ -47,14 +47,15 @@ static Stmt *new_block(Resolve *r, const Unroll *u) {
   return stmt;
 }
 
-/* `repeat .. until true` around the block's contents. */
+/* Wraps the block's contents in `repeat .. until true`. */
 static void make_once(Resolve *r, Stmt *stmt) {
   Expr *once = literal_at(r, stmt->pos, stmt->width, &(Static){.kind = STATIC_BOOL, .number = 1});
   stmt->kind = AST_STMT_REPEAT;
   vec_push(r->scratch, &stmt->values, once);
 }
 
-/* New variables, each of which refers to `entities[i]` or is a local with `values[i]`. */
+/* Adds an iteration with new variables: each refers to `entities[i]` or is a local with
+ * `values[i]`. */
 static void add_turn(Resolve *r, Unroll *u, const Entity *entities, Expr *const *values) {
   int count = u->ast->locals.count;
   Turn turn = {scratch_array(r->scratch, Local *, count + 1),
@@ -213,7 +214,7 @@ static void add_pair(Resolve *r, Unroll *u, Expr *table, int64_t key, int number
   add_turn(r, u, entities, values);
 }
 
-/* Number `row` of a vector or of a row of a table, or that row of a matrix. */
+/* Number `row` of a vector or of a row of a table, or row `row` of a matrix. */
 static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
   Expr *name = literal_integer(r, at->ast, row), *item = literal_integer(r, at->ast, row);
   Exprs index = {0};
@@ -225,7 +226,7 @@ static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
   return item;
 }
 
-/* The vector, or the index of the row of a table, is computed once, before the first turn. */
+/* The vector, or the index of a table's row, is computed once, before the first iteration. */
 static void unroll_vector(Resolve *r, Unroll *u, Expr *vector, int first, int rows) {
   Entity keys[2];
   Expr *values[2] = {NULL, NULL};
@@ -250,7 +251,7 @@ static void unroll_row(Resolve *r, Unroll *u, Expr *table, const Entity *row) {
               row->name ? row->name : sema_source(r->s, table));
 }
 
-/* A table that the kernel writes. */
+/* Unrolls over a table constructor. */
 static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity) {
   const List *list = entity->list.list;
   if (!check_locals(r, u->stmt, 2) || !check_turns(r, table, list->count)) return;
@@ -272,7 +273,8 @@ static void unroll_list(Resolve *r, Unroll *u, Expr *table, const Entity *entity
   finish(r, u);
 }
 
-/* A table of values: those without names, in turn. A table that has no name is computed once. */
+/* Unrolls over the values without names of a table of values. A table constructor is evaluated
+ * once. */
 static void unroll_record(Resolve *r, Unroll *u, Expr *table) {
   Local *whole = NULL;
   const Expr *of = sema_strip(table);
@@ -296,7 +298,7 @@ static void unroll_record(Resolve *r, Unroll *u, Expr *table) {
   finish(r, u);
 }
 
-/* A struct, or an array that a kernel made. */
+/* Refuses a struct, or an array that a kernel made. */
 static void fail_items(Resolve *r, Expr *e, Expr *of, const Entity *entity) {
   const char *hint = NULL;
   if (type_is_array(entity->shape))
@@ -377,7 +379,7 @@ static bool unroll(Resolve *r, Unroll *u) {
   return true;
 }
 
-/* False if the loop is none of these. */
+/* False if the loop is not one of these. */
 bool unroll_loop(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   Unroll u = {.ast = ast, .stmt = stmt};
   bool outer = r->is_turn;

@@ -1,8 +1,8 @@
-/* static_run.c - a function of known values, run when the kernel is compiled: rg.static(f(3)).
+/* static_run.c - interprets a function of known values at compile time: rg.static(f(3)).
  *
- * Its statements are followed one by one; a name refers to a Local that holds a known value
- * (Local.known), so each expression is what static_value makes of it. Such Locals are in no list of
- * the kernel. It may declare, assign, branch, loop and return; anything else is refused by name. */
+ * It executes the statements one by one. A name refers to a Local that holds a known value
+ * (Local.known), so static_value evaluates each expression. Such Locals are in no list of the
+ * kernel. The function may declare, assign, branch, loop and return; anything else is refused. */
 #include <math.h>
 
 #include "resolve/resolve.h"
@@ -93,7 +93,7 @@ static Flow run_compound(Run *run, const AstStmt *stmt) {
   return run_assign(run, plain);
 }
 
-/* -1: an error */
+/* 0 or 1; -1 on error */
 static int condition(Run *run, const AstExpr *ast) {
   Static value;
   Entity entity;
@@ -109,7 +109,7 @@ static Flow run_if(Run *run, const AstStmt *stmt) {
   return FLOW_NEXT;
 }
 
-/* True while the loop goes on. */
+/* Does the loop continue? */
 static bool goes_on(Flow *flow) {
   if (*flow == FLOW_NEXT || *flow == FLOW_CONTINUE) return true;
   if (*flow == FLOW_BREAK) *flow = FLOW_NEXT;
@@ -186,7 +186,7 @@ static Flow run_block(Run *run, const AstBlock *block) {
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* Arguments are of the caller, names of the function. */
+/* Evaluates arguments in the caller and binds them to the function's parameters. */
 static bool give_arguments(Resolve *r, Expr *e, Inline *in) {
   const AstFunction *function = in->function;
   for (int i = 0; i < function->parameters.count; i++) {

@@ -1,6 +1,6 @@
-/* stmt.c - statements: what may be declared, assigned, left and returned, and where. A local of
- * the host region that a parallel loop assigns is a reduction there. Such locals are marked
- * before the loop's body is read, so that a use above the assignment is found too. */
+/* stmt.c - statements: checks what may be declared, assigned, left and returned, and where. A local
+ * of the host region that a parallel loop assigns is a reduction there. Such locals are marked
+ * before the loop's body is resolved, so that a use before the assignment is found, too. */
 #include "resolve/resolve.h"
 
 static const char *name_of(Resolve *r, Local *local) { return sema_text(r->s, local->name); }
@@ -59,7 +59,7 @@ static bool becomes_value(const Stmt *stmt, int i, const Entity *entity) {
   return entity->kind == ENTITY_SHAPE && (local_is_variable(local) || local->annotation);
 }
 
-/* `local v: vec2 = {1, 2}`, and of a table of values that has a name */
+/* Constructs the type in `local v: vec2 = {1, 2}`, also from the name of a table of values. */
 static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
   Expr *value = sema_strip(stmt->values.items[k]);
   const Local *local = k < stmt->locals.count ? stmt->locals.items[k] : NULL;
@@ -74,14 +74,14 @@ static void construct_annotated(Resolve *r, Stmt *stmt, int k) {
   if (made) stmt->values.items[k] = made;
 }
 
-/* A table that is assigned, or part of it, is no constant. */
+/* A table is not a constant if it, or part of it, is assigned. */
 static Entity resolve_initial(Resolve *r, const Stmt *stmt, int k) {
   Expr *value = stmt->values.items[k];
   const Local *local = k < stmt->locals.count ? stmt->locals.items[k] : NULL;
   return local && local_is_variable(local) ? record_value(r, value) : resolve_expr(r, value);
 }
 
-/* Values come first: they do not see the new names. */
+/* Values are resolved first, since they are outside the scope of the new names. */
 void resolve_declaration(Resolve *r, Stmt *stmt) {
   VEC(Entity) entities = {0};
   maybe_begin(r, stmt);
@@ -131,13 +131,14 @@ static void resolve_local_function(Resolve *r, const AstStmt *ast, Stmt *stmt) {
 
 /* -- assignments ------------------------------------------------------------------------------- */
 
-/* What `p` `p.pos.x` `v[i]` are of; NULL: of no local's value. */
+/* The local of which `p` `p.pos.x` `v[i]` are parts, or NULL. */
 static Local *target_root(const Expr *e) {
   while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
   return e->kind == AST_LOCAL ? e->local : NULL;
 }
 
-/* An element of an array that the local has is no part of it. */
+/* Is the target an element of a counted array in the local? Such an element is not part of the
+ * local. */
 static bool reaches_item(Resolve *r, const Expr *target, const Local *local) {
   if (local->is_alias || !local->has_shape || !type_is_struct(local->shape) ||
       !type_has_arrays(r->input->types, local->shape))
@@ -148,7 +149,7 @@ static bool reaches_item(Resolve *r, const Expr *target, const Local *local) {
          shape_root(copy)->entity.kind == ENTITY_ITEM;
 }
 
-/* The local of the host region that this assigns, or a part of it; NULL: it does not. */
+/* The local of the host region that the target is, or is a part of; or NULL. */
 static Local *reduced_local(Resolve *r, const Expr *target) {
   Local *local = r->loop ? target_root(target) : NULL;
   bool is_part = target->kind != AST_LOCAL;
@@ -186,7 +187,7 @@ static bool check_term_shape(Resolve *r, const Update *update, const Expr *term)
                            scratch_format(r->scratch, "'%s'", sema_source(r->s, update->target)));
 }
 
-/* How to say what the assignment of a local of the whole kernel meant. */
+/* A hint how to write what an assignment of a host region's local probably meant. */
 static const char *reduction_hint(Resolve *r, const Stmt *stmt, const char *name) {
   AstExprKind value = stmt->values.count == 1 ? stmt->values.items[0]->kind : AST_NIL;
   if (value == AST_TRUE || value == AST_FALSE)
@@ -201,7 +202,7 @@ static const char *reduction_hint(Resolve *r, const Stmt *stmt, const char *name
       name, name, name);
 }
 
-/* The member of its root that a target is, or is in. */
+/* The member of its root that the target is, or is a part of. */
 static Parts member_of(Expr *e) {
   e = sema_strip(e);
   if (e->entity.kind != ENTITY_PART) return (Parts){.count = type_parts(shape_of(e))};
@@ -224,7 +225,7 @@ static bool check_operator(Resolve *r, Expr *target, const Local *local, IrUpdat
 
 static void resolve_part_target(Resolve *r, Expr *target, const Entity *part);
 
-/* A part may be named here, where the local has no value. */
+/* Resolves the target of a reduction, which may be a part although the local has no value here. */
 static bool resolve_reduced(Resolve *r, Expr *target, Local *local) {
   if (target->kind == AST_LOCAL) {
     target->entity.shape = local->shape;
@@ -275,7 +276,7 @@ static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
       return;
 }
 
-/* Is it in a table that a local names, as 't[1]' and 't.a' are? */
+/* Is it in a local's table, like 't[1]' and 't.a'? */
 static bool is_in_list(const Expr *target) {
   const Expr *at = target;
   while (at->kind == AST_INDEX || at->kind == AST_FIELD) at = at->left;
@@ -305,7 +306,7 @@ static void fail_alias(Resolve *r, Expr *target) {
               "'%s' is not a number here, so it cannot be assigned", sema_text(r->s, target->text));
 }
 
-/* A slice is a value, as whatever a method gives. */
+/* A slice is a value, like the result of any method, so it cannot be assigned. */
 static bool check_no_slice(Resolve *r, Expr *target) {
   for (const Expr *at = target; at->entity.kind == ENTITY_PART; at = sema_strip(at->left))
     if (at->ast && at->ast->kind == AST_METHOD)
@@ -342,7 +343,7 @@ bool resolve_check_writable(Resolve *r, Expr *e, const Entity *object) {
                    "'%s' holds the bytes of a string and is read-only", object->name);
 }
 
-/* Of a table that a local names, `b[1]` may be a field, whose elements are assigned. */
+/* In a local's table, `b[1]` may be a field, whose elements can be assigned. */
 static bool is_element_in_list(Resolve *r, Expr *target) {
   for (Expr *at = target->left; is_in_list(at); at = at->left) {
     if (at->kind != AST_INDEX && at->kind != AST_FIELD) return false;
@@ -384,7 +385,8 @@ static void resolve_target(Resolve *r, Expr *target) {
   }
 }
 
-/* What is known of the type of a target: an element, a local that states it, or a part of those. */
+/* The type of a target, if it is known here: of an element, an annotated local, or a part of
+ * these. */
 static bool find_target_type(const Expr *target, Type *type) {
   const Expr *at = sema_strip((Expr *)target);
   Type base = {0};
@@ -453,7 +455,7 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
 
-/* The loop reduces into the local from here on: it has no value there. */
+/* Marks that the loop reduces into the local, which therefore has no value inside the loop. */
 static void mark_reduced(Resolve *r, Local *local, int loop) {
   int count = type_parts(local->shape);
   local->reduced_in = loop;
@@ -461,8 +463,7 @@ static void mark_reduced(Resolve *r, Local *local, int loop) {
   for (int n = 0; n < count; n++) local->reduced_by[n] = IR_UPDATE_COUNT;
 }
 
-/* Reductions in the loop's own text were found when it began; this one is in a function that it
- * calls. */
+/* Reductions in the loop's own text were marked when it began; this one is in a called function. */
 static bool check_reduced(Resolve *r, Expr *target, Local *local) {
   if (local->reduced_in == r->loop) return true;
   if (local->read_in == r->loop)
@@ -473,13 +474,13 @@ static bool check_reduced(Resolve *r, Expr *target, Local *local) {
   return true;
 }
 
-/* The name that a target begins with; NULL: that of no local. */
+/* The local at the root of a target's text, or NULL. */
 static const AstLocal *written_root(const AstExpr *e) {
   while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
   return e->kind == AST_LOCAL ? e->local : NULL;
 }
 
-/* A function inside another assigns variables of that one. */
+/* Refuses an inner function that assigns variables of the outer one. */
 static bool check_outer(Resolve *r, Expr *target) {
   Local *local = target_root(target);
   const AstLocal *name = local ? written_root(target->ast) : NULL;
@@ -552,7 +553,7 @@ static void resolve_body(Resolve *r, const AstStmt *ast, Stmt *stmt, bool is_par
   r->drawing = around;
 }
 
-/* Of a `while` or `repeat`: computed in each iteration. */
+/* The condition of a `while` or `repeat`, which is computed in each iteration. */
 static void resolve_turn_condition(Resolve *r, Stmt *stmt) {
   Drawing here = {stmt, r->drawing};
   r->drawing = &here;
@@ -596,7 +597,7 @@ static const char *count_text(Resolve *r, int count) {
                       : scratch_format(r->scratch, "%d values", count);
 }
 
-/* As many everywhere as the first return has, or the declaration says. */
+/* Every return must have as many values as the first one, or as the declaration says. */
 static void check_result_count(Resolve *r, Stmt *stmt) {
   int given = stmt->values.count, count = r->s->results.count;
   if (given == count || r->s->failed) return;

@@ -1,10 +1,10 @@
-/* structs.c - struct values: how one is made, its members, its methods.
+/* structs.c - struct values: construction, members, methods.
  *
- *     P{pos = v, mass = 2}    P(v, 2)    P()    P(p)        what is not given is zero
+ *     P{pos = v, mass = 2}    P(v, 2)    P()    P(p)        omitted members are zero
  *
  * A construction becomes a conversion to the struct with one value per member, in the order of the
- * declaration: tables in it become constructions of what the member is. So later stages know one
- * form. A member of a value is a part of it: a run of its numbers (typed/entity.h: Parts). */
+ * declaration; tables in it become constructions of the member's type. So later stages handle only
+ * one form. A member of a value is a part of it: a run of its numbers (typed/entity.h: Parts). */
 #include "resolve/resolve.h"
 
 static const TypeTable *types_of(const Resolve *r) { return r->input->types; }
@@ -93,7 +93,7 @@ static Expr *from_item(Resolve *r, Expr *e, int k, Type type, const char *what,
              : struct_given(r, item, type, what);
 }
 
-/* As many values as the type has numbers or rows. */
+/* A vector or matrix from a table with as many values as the type has numbers or rows. */
 static Expr *vector_from_record(Resolve *r, Expr *e, Type type, const char *what,
                                 const Inline **called) {
   const Record *record = e->entity.record;
@@ -138,7 +138,7 @@ static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const
   return new_conversion(r, e, type, list);
 }
 
-/* A table given to something of this type stands for a construction of it; `what` in messages. */
+/* Turns a table for something of this type into a construction of it; `what` is for messages. */
 Expr *struct_given(Resolve *r, Expr *given, Type type, const char *what) {
   char buffer[TYPE_NAME_SIZE];
   Exprs list = {0};
@@ -256,8 +256,8 @@ static Expr *path_value(Resolve *r, const Entity *table, const char *name, Pos p
 
 static Expr *table_value(Resolve *r, const Entity *table, Type type, Pos pos, int width);
 
-/* What the host's table has under `key`, as a value of the type; NULL: not known yet, or an
- * error. */
+/* The value of the host's table under `key`, as a value of the type; NULL on error, or if it is not
+ * known yet. */
 static Expr *table_item_value(Resolve *r, const Entity *table, const char *key, Type type, Pos pos,
                               int width) {
   Expr *at = path_value(r, table, key, pos, width, -1);
@@ -274,7 +274,7 @@ static Expr *table_item_value(Resolve *r, const Entity *table, const char *key, 
              : NULL;
 }
 
-/* Has the host's table as many items as a value of the type has numbers, or rows? */
+/* Checks that the host's table has as many items as a value of the type has numbers, or rows. */
 static bool check_length(Resolve *r, const Entity *table, Type type, Pos pos, int width) {
   char buffer[TYPE_NAME_SIZE];
   int64_t length;
@@ -286,7 +286,8 @@ static bool check_length(Resolve *r, const Entity *table, Type type, Pos pos, in
                        type_name(type, buffer), (long long)length, length == 1 ? "item" : "items");
 }
 
-/* The keys of the table: a struct's names; 1, 2, .. of a vector; of a matrix those of its rows. */
+/* A value from a table of the host, whose keys are a struct's names, or 1, 2, .. for the numbers of
+ * a vector and the rows of a matrix. */
 static Expr *table_value(Resolve *r, const Entity *table, Type type, Pos pos, int width) {
   Exprs list = {0};
   bool is_struct = type_is_struct(type), has_all = true;
@@ -323,7 +324,7 @@ Stmt *struct_from_table(Resolve *r, Local *local, const Entity *table, Type type
 
 /* -- methods ----------------------------------------------------------------------------------- */
 
-/* Functions that the host keeps with the type: the path "struct#7.energy". */
+/* Methods are functions that the host keeps with the type: the path "struct#7.energy". */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object) {
   TypeRow row = type_row(types_of(r), object->shape);
   const char *name = sema_text(r->s, e->text);

@@ -10,7 +10,7 @@ static const char *did_you_mean(Resolve *r, const char *prefix, const char *name
 
 /* -- types ------------------------------------------------------------------------------------- */
 
-/* A type that other languages call `word`. */
+/* Our type for a type name of other languages. */
 static const char *type_meant(Str word) {
   Type type;
   const char *ours;
@@ -47,7 +47,7 @@ const char *suggest_name(Resolve *r, Str name) {
   return near ? near : in_library(r, name);
 }
 
-/* What rg leaves to be written out. */
+/* Functions that rg does not have, as formulas. */
 static const struct { const char *name, *written; } formulas[] = {
     {"reflect", "v - 2 * v:dot(n) * n"},   {"distance", "(a - b):norm()"},
     {"dist", "(a - b):norm()"},            {"fract", "x - rg.floor(x)"},
@@ -77,7 +77,7 @@ const char *suggest_builtin(Resolve *r, Str path) {
 
 /* -- members ----------------------------------------------------------------------------------- */
 
-/* A function of a library that takes vectors, too, but is not a method: `v:abs()`. */
+/* A library function that takes vectors but is not a method: `v:abs()`. */
 static const char *takes_vector(Resolve *r, Str name) {
   static const char *const libraries[] = {"rg.", "math."};
   for (int i = 0; i < 2; i++) {
@@ -89,7 +89,7 @@ static const char *takes_vector(Resolve *r, Str name) {
   return NULL;
 }
 
-/* A method of vectors by another word, or misspelt. */
+/* A method of vectors that the user named by a synonym, or misspelt. */
 static const char *vector_method(Resolve *r, Str name) {
   const char *ours, *path = scratch_format(r->scratch, "rg.%.*s", name.length, name.data);
   for (int number = 0; (ours = str_synonym(name, number)); number++)

@@ -1,10 +1,10 @@
-/* table_row.c - rows of constant tables that are picked at run time.
+/* table_row.c - rows of constant tables that are selected at run time.
  *
- *     local edge = edges[k + 1]    edge[2] is edges[k + 1][2]; so are #edge, ipairs(edge) and
- *                                  unpack(edge), and so is a parameter that is given edges[k + 1]
+ *     local edge = edges[k + 1]    edge[2] is edges[k + 1][2]; likewise #edge, ipairs(edge) and
+ *                                  unpack(edge), and a parameter with the argument edges[k + 1]
  *
- * The name is an alias: the table, and the indices so far. Those are computed once, where the name
- * is declared: `local edge = edges[k + 1]` declares `index = k + 1` in place of `edge`. */
+ * The name is an alias of the table and the indices so far. These are computed once, at the name's
+ * declaration: `local edge = edges[k + 1]` declares `index = k + 1` in place of `edge`. */
 #include "resolve/resolve.h"
 
 bool row_is(const Entity *entity) { return entity->kind == ENTITY_LIST && entity->list.index; }
@@ -51,7 +51,7 @@ Exprs row_indices(Resolve *r, const Expr *at, const ListIndex *index) {
   return indices;
 }
 
-/* Of the lists `levels` inside, `so_far` of those before (0: none; a list of none has no say). */
+/* The common length of the lists `levels` below; `so_far`: that of earlier ones (0: none yet). */
 static int common_length(const List *list, int levels, int so_far) {
   if (levels == 0) return so_far == 0 || so_far == list->count ? list->count : -1;
   for (int k = 1; k <= list->count && so_far >= 0; k++) {

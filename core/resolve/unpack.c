@@ -1,5 +1,5 @@
 /* unpack.c - unpack(v), unpack(t): the numbers of a vector or a shape, the rows of a matrix or the
- * items of a table, as values. A function generated as source for its call:
+ * items of a table, as several values. Each call generates a function as source:
  *
  *     function(v) return v[0], v[1], v[2] end        function(t) return t[1], t[2] end
  */
@@ -18,7 +18,7 @@ Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *t
 }
 
 
-/* How many there are; -1 after an error. The first index is `first`; -1: it is one number. */
+/* The number of values; -1 after an error. *first is the first index; -1 for a single number. */
 static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
   Entity entity = resolve_expr(r, object);
   int64_t count;

@@ -1,10 +1,10 @@
-/* update.c - which assignments are updates, per the contract ("Updates are atomic"):
+/* update.c - recognises assignments that are updates, per the contract ("Updates are atomic"):
  *
  *   t op= v     t = t op v     t = v op t (op commutes)
  *   t = math.max(t, v), math.min, bit.band, bit.bor, bit.bxor     t = t and v, t or v (a local)
  *   a chain of + and -, or of *, in which t occurs once, not subtracted
  *
- * t is one place on both sides (same_place.c), and v does not read t. */
+ * t is the same place on both sides (same_place.c), and v does not read t. */
 #include "resolve/resolve.h"
 
 /* -- finding the target ------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static bool match_call(Resolve *r, Expr *call, Update *update) {
   return match_pair(r, call->list.items[0], call->list.items[1], update);
 }
 
-/* A local's value, or a part of it. */
+/* Is it a local's value, or a part of it? */
 static bool is_of_local(const Expr *e) {
   while (e->kind == AST_FIELD || e->kind == AST_INDEX || e->kind == AST_PAREN) e = e->left;
   return e->kind == AST_LOCAL && e->local && !e->local->is_alias;
