@@ -154,7 +154,7 @@ typedef struct Codegen {
 } Codegen;
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
-void guards_release(Codegen *g);   /* at the end of the function */
+void guards_release(Codegen *g);   /* releases all guards, at the end of the function */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
 /* Are the inst and all its transitive operands in the region pure, so that they can be emitted
@@ -244,10 +244,10 @@ LLVMValueRef math_call(Codegen *g, IrOp op, Type type, LLVMValueRef a, LLVMValue
 /* -- call.c: LLVM's intrinsics and the runtime's entry points ---------------------------------- */
 LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, LLVMValueRef *args,
                             int count);
-/* With two overloaded types. */
+/* The same for an intrinsic with two overloaded types. */
 LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
                              LLVMValueRef *args, int count);
-/* kernel->trees; of the manager or mask */
+/* index into kernel->trees; number of the manager or mask */
 typedef struct Callee { int tree; int64_t number; } Callee;
 /* Calls the entry with a value per operand of its row; returns its result (a bool as i1). */
 LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
@@ -267,7 +267,7 @@ LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes, from the base on 
 LLVMValueRef context_large(Codegen *g, int tree); /* RT_TREE_LARGE */
 LLVMValueRef context_private_copy(Codegen *g, int tree);
 ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
-LLVMValueRef context_slot(Codegen *g, int64_t slot); /* its address in the frame */
+LLVMValueRef context_slot(Codegen *g, int64_t slot); /* the slot's address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
 
@@ -280,10 +280,11 @@ void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef valu
 /* Updates one element by one value. */
 void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value);
 void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
-/* alias.c: marks an access as touching only elements of its field, or a slot; both return it. */
+/* alias.c: mark an access as one of elements of its own field only, or of a slot; both return
+ * it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
 LLVMValueRef alias_slot(Codegen *g, LLVMValueRef access);
-bool atomic_is_ordered(const IrInst *inst); /* does it release and acquire? */
+bool atomic_is_ordered(const IrInst *inst); /* does it have acquire-release order? */
 /* One relaxed atomic update of a scalar; returns the old value. */
 LLVMValueRef atomic_rmw(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,
                         LLVMValueRef value);
@@ -319,7 +320,7 @@ void sums_end(Codegen *g, const LaneSums *sums);
 void lane_turned(Codegen *g, const IrInst *loop, LLVMValueRef lanes);
 void bits_emit(Codegen *g, const IrInst *inst); /* bits.c: BITS */
 void row_active(Codegen *g, const IrInst *inst);
-/* A loop over the set bits of a word, the lowest first. */
+/* bits.c: a loop over the set bits of a word, the lowest first. */
 typedef struct SetBits {
   LLVMBasicBlockRef head, again, leave;
   LLVMValueRef rest, position; /* position: i64 */
@@ -486,7 +487,7 @@ typedef struct Counted {
   LLVMValueRef index, end;
 } Counted;
 Counted counted_begin(Codegen *g, LLVMValueRef begin, LLVMValueRef end, const char *name);
-/* Continues after the loop. `unroll` asks for full unrolling. */
+/* Continues after the loop. `unroll` requests full unrolling. */
 void counted_end(Codegen *g, Counted *loop, bool unroll);
 
 /* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */

@@ -31,7 +31,7 @@ static void copy(Codegen *g, LLVMValueRef to, LLVMValueRef from) {
   LLVMBuildStore(g->builder, read(g, from), to);
 }
 
-/* A variable that is zero when the function begins. */
+/* A variable that is zeroed at the begin of the function. */
 static LLVMValueRef zero_variable(Codegen *g, LLVMTypeRef type) {
   LLVMValueRef variable = block_variable(g, type, "ahead");
   LLVMBasicBlockRef back = block_hoist_begin(g);

@@ -1,7 +1,7 @@
 /* lane_call.c - dispatches calls of the runtime that have a vector form. */
 #include "codegen/emit.h"
 
-/* Of all lanes: where one does not run, it does no harm. */
+/* Prefetches for all lanes, since a prefetch is harmless in inactive ones. */
 static bool emit_fetch(Codegen *g, const IrInst *inst) {
   LLVMValueRef places = value_operand(g, inst, 0);
   for (int lane = 0; lane < value_width(places); lane++) {

@@ -17,7 +17,7 @@
 
 enum { MOST_FACTORS = 6, LEAST_BITS = 128, MOST_BITS = 512 };
 
-typedef struct Roots { /* of a divisor that is sqrt(x)^power */
+typedef struct Roots { /* a divisor that is sqrt(x)^power */
   LLVMValueRef x;
   int power, others;
   LLVMValueRef factors[MOST_FACTORS];

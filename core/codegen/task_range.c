@@ -22,7 +22,7 @@ typedef struct Range {
   const LaneFact *counts, *inner_counts; /* of the counting bodies of an `idle` task */
 } Range;
 
-/* The start of the next row. */
+/* Advances the digits to the start of the next row. */
 static void next_row(Codegen *g, const Range *r, LLVMValueRef digits[]) {
   int last = r->of.task->axis_count - 1;
   digits[last] = value_index(g, 0);

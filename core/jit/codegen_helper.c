@@ -1,6 +1,6 @@
 /* codegen_helper.c - the program `regolith-codegen`: reads one request from standard input, answers
- * on standard output, exits. Compiling in a separate process is the only way to survive whatever
- * LLVM does. The framing is in codegen_pipe.h. Nothing but the answer may be written to standard
+ * on standard output, exits. Compiling in a separate process is the only way to survive any crash
+ * of LLVM. The framing is in codegen_pipe.h. Nothing except the answer may be written to standard
  * output. */
 #include <errno.h>
 #include <stdbool.h>
@@ -35,7 +35,8 @@ static bool write_all(const void *data, int64_t length) {
   return true;
 }
 
-/* A part, with a NUL appended; NULL for length -1 (and if it cannot be read: then *ok is false). */
+/* Reads a part and appends a NUL; NULL for length -1, and if it cannot be read (*ok becomes
+ * false). */
 static char *read_part(int64_t length, bool *ok) {
   if (length < 0 || !*ok) return NULL;
   char *part = length <= MOST_BYTES ? malloc((size_t)length + 1) : NULL;

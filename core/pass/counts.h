@@ -1,4 +1,4 @@
-/* counts.h - what the files of the passes `counts` and `locks` share. */
+/* counts.h - shared by the passes `counts`, `fixed` and `locks`, for reference-counted arrays. */
 #ifndef RG_PASS_COUNTS_H
 #define RG_PASS_COUNTS_H
 

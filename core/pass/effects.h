@@ -35,8 +35,8 @@ typedef enum EffectVerb { /* bits, so that a field or place can hold a set of th
 } EffectVerb;
 
 typedef enum EffectWhere { /* which element, seen from the iteration */
-  EFFECT_OWN,             /* its indices are the loop's own, one by one */
-  EFFECT_NEAR,            /* each is the loop's own plus a constant, or a constant range */
+  EFFECT_OWN,             /* its indices are exactly the loop's indices */
+  EFFECT_NEAR,            /* each index is the loop's plus a constant, or plus a constant range */
   EFFECT_ANYWHERE
 } EffectWhere;
 
@@ -62,7 +62,7 @@ typedef struct EffectField {
   int32_t first, last;       /* its accesses, in the order of the body; -1: none */
 } EffectField;
 
-enum { /* what ops on levels and lists do in a tree; activation by writes is separate */
+enum { /* effects of ops on levels and lists on a tree; activation by writes is separate */
   EFFECT_ACTIVATES = 1,
   EFFECT_DEACTIVATES = 2,
   EFFECT_APPENDS = 4,

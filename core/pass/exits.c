@@ -146,7 +146,7 @@ static void visit_region(IrRegion *region) {
     next = inst->next;
     if (is_loop(inst->op)) sink_all(&body, inst->regions[0]);
     if (inst->op == IR_LOOP && exits_dissolve(inst) && next && !next->region)
-      return; /* it was unreachable */
+      return; /* `next` was unreachable and is gone */
   }
 }
 

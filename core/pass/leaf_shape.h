@@ -29,10 +29,10 @@ bool leaf_shape_holds(const LeafShape *shape, const SNode *node);
 bool leaf_shape_has_twin(const LeafShape *shape, const SNode *node);
 /* Along coordinate `k`, can `level` have a node wherever the node level `own` can? */
 bool leaf_shape_is_within(const SNode *own, const SNode *level, int k);
-/* Is a row of `node`'s cells one run of memory (its components' strides apart)? */
+/* Is a row of `node`'s cells contiguous in memory (with the component's stride)? */
 bool leaf_shape_has_runs(const LeafShape *shape, const SNode *node);
-/* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 where they
- * differ, as the axis is divided more than once below the node level. */
+/* Bytes from a cell to the next along a leaf axis, for a field `component` of `node`; 0 if the
+ * distances differ, because the axis is divided more than once below the node level. */
 int64_t leaf_shape_step(const LeafShape *shape, const SNode *node, int component, int leaf_axis);
 
 #endif

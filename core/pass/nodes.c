@@ -20,7 +20,7 @@ static bool lies_in_node(const Nodes *n, const SNode *node) {
   return snode_node_level(node) == n->node_level && !snode_is_masked(node, n->node_level);
 }
 
-/* Is it parameter k, times `by`? */
+/* Is the value parameter k times `by`? */
 static bool is_multiple(const Nodes *n, const IrInst *base, int k, int64_t by) {
   int64_t factor;
   if (by == 1) return ranges_param(n->task->body, base) == k;

@@ -1,4 +1,4 @@
-/* order.h - serial loops over the active cells of unbounded levels, in index order. */
+/* order.h - builds serial loops over the active cells of unbounded levels, in index order. */
 #ifndef RG_PASS_ORDER_H
 #define RG_PASS_ORDER_H
 

@@ -1,4 +1,4 @@
-/* pass.h - the list of passes and the one loop that runs, prints, times and verifies them. */
+/* pass.h - the list of passes, and the loop that runs, dumps and verifies them. */
 #ifndef RG_PASS_PASS_H
 #define RG_PASS_PASS_H
 

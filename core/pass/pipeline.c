@@ -1,4 +1,4 @@
-/* pipeline.c - the passes in running order, and the one loop that runs, shows and checks them. */
+/* pipeline.c - the passes in running order, and the loop that runs, dumps and verifies them. */
 #include "ir/attribute.h"
 #include "pass/effects.h"
 #include "pass/pass.h"

@@ -16,7 +16,7 @@ typedef struct Race {
   const IrTask *task;
   int *seen;               /* by id: the last search that visited it */
   int search;
-  int steps;               /* taken so far, in all searches */
+  int steps;               /* insts visited so far, in all searches */
   VEC(const IrInst *) todo;
   VEC(IrInst *) sets;      /* of variables */
 } Race;

@@ -10,8 +10,8 @@ static inline bool rewrite_is_write(IrOp op) {
 /* Is operand 0 of the op the location of an element? */
 static inline bool rewrite_is_access(IrOp op) { return op == IR_LOAD || rewrite_is_write(op); }
 
-/* A builder that inserts before `inst`, or at the end of `region`, with the source position of
- * `inst`. */
+/* Builders that insert before `inst`, or at the end of `region` with the source position of
+ * `like`. */
 IrBuilder rewrite_before(IrKernel *kernel, IrInst *inst);
 IrBuilder rewrite_inside(IrKernel *kernel, IrRegion *region, const IrInst *like);
 /* Emits a copy of `inst` with these operands, which have the same values as its own. */

@@ -189,7 +189,7 @@ static void split_vector(const Rows *r, int width) {
   if ((lower || upper) && r->row->end > width) split(r, lower, upper, width);
 }
 
-/* For a list's chunk: whole vectors of elements first, then the rest. */
+/* Splits the row of a list's chunk: whole vectors of elements first, then the rest. */
 static void split_elements(Rows *r, int width) {
   IrInst **copies = scratch_array(r->kernel->scratch, IrInst *, r->kernel->next_id);
   IrBuilder b = rewrite_before(r->kernel, r->grid ? r->grid : r->row);

@@ -29,7 +29,7 @@ typedef struct Tasker {
   int id_count;
   VEC(int) home;   /* by id: its function: 0 the host region, else task number + 1 */
   VEC(int) levels; /* of the enclosing loops, innermost last: how many FORs each became */
-  int walks;       /* enclosing loops, in the host region, that use an order of nodes */
+  int walks;       /* enclosing loops, in the host region, that walk a snapshot of nodes */
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;

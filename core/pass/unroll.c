@@ -225,7 +225,7 @@ static void unroll_inside(Unroll *u, IrRegion *region) {
     for (int i = 0; i < IR_MAX_REGIONS; i++)
       if (inst->regions[i]) unroll_inside(u, inst->regions[i]);
     if (can_unroll(inst)) unroll(u, inst);
-    if (next && !next->region) return; /* every copy leaves: it was unreachable */
+    if (next && !next->region) return; /* all copies exit, so `next` was unreachable and is gone */
   }
 }
 
