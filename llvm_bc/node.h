@@ -223,7 +223,7 @@ void rt_dynamic_write(const RtTree *tree, const RtManager *manager, const uint32
 /* node_dynamic_log.c; no task may be running: appends what the workers have logged. */
 void rt_dynamic_unlog(RtContext *context, int32_t tree, int32_t manager);
 /* hash_table.c; no task may be running. After a refresh, or after a parent's nodes were freed: */
-/* nodes under dead ones are deactivated: every `step`th of a chunk, from `first` on */
+/* deactivates nodes whose parent is dead: every `step`th of a chunk, from `first` on */
 void rt_hash_drop_orphans(RtTree *tree, RtManager *manager, uint64_t first, uint64_t step);
 /* frees outgrown tables, and drops tombstones if there are many */
 void rt_hash_refresh(RtContext *context, RtTree *tree, RtManager *manager);

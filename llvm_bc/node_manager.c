@@ -153,7 +153,7 @@ static uint32_t *move_freed(RtTree *tree, RtManager *manager, uint32_t *list, ui
   }
 }
 
-typedef struct Run { /* neighbours in a chunk that nobody had */
+typedef struct Run { /* consecutive nodes of a chunk that were never handed out */
   const RtChunk *chunk;
   uint32_t begin, end;
 } Run;

@@ -94,7 +94,7 @@ static void emit_declaration(Emit *e, Stmt *stmt) {
     return;
   }
   emit_quotients(e, stmt);
-  StrBuf before = e->out; /* the values do not see the names, which come first */
+  StrBuf before = e->out; /* values are outside the scope of the names before them */
   strbuf_init(&e->out, e->scratch);
   int count = stmt->locals.count > stmt->values.count ? stmt->locals.count : stmt->values.count;
   for (int i = 0; i < count; i++) {

@@ -232,7 +232,7 @@ static bool check_bits(Sema *s, Expr *e, Type at) {
          (!e->right || check_expr(s, e->right, is_shift ? TYPE(NONE) : at));
 }
 
-/* The type wanted of `e` when compared with `other`; the comparison itself loses nothing
+/* The type wanted for `e` when compared with `other`; the comparison itself is exact
  * (lower/compare.c). */
 static Type comparison_type(Sema *s, Expr *e, Expr *other) {
   PartialType ty = ty_at(s, e), met = ty_at(s, other);
