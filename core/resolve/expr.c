@@ -21,7 +21,7 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   if (entity->kind == ENTITY_LIST && sema_strip(e)->kind == AST_TABLE)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      "use locals, one per value, or a vector: rg.vec2(a, b)",
-                     "tables are not values in kernels");
+                     "a number or a vector is needed here, but this is a table");
   if (entity->kind == ENTITY_RECORD)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                      record_length(entity->record) ? "take a value of it: t[1]"

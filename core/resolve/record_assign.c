@@ -238,32 +238,74 @@ static bool choose_all(Resolve *r, Stmt *to, const Record *list, Local *index, L
   return true;
 }
 
-static void assign_at(Resolve *r, Stmt *stmt) {
-  Expr *target = stmt->targets.items[0], *value = stmt->values.items[0];
-  Entity object = resolve_expr(r, target->left);
-  Block block = {0};
-  if (stmt->targets.count != 1 || stmt->values.count != 1 || target->left->kind != AST_LOCAL) {
-    sema_fail(r->s, target, RG_ERROR_UNSUPPORTED, "write it as a statement of its own: w[k] = ..",
-              "a place in a table that is known at run time is assigned alone");
-    return;
+/* All targets are lists at an index of the run, or locals, and each has a value. */
+static bool check_each(Resolve *r, Stmt *stmt) {
+  bool fits = stmt->targets.count == stmt->values.count;
+  for (int i = 0; i < stmt->targets.count && !r->s->failed; i++) {
+    Expr *target = stmt->targets.items[i];
+    if (!check_target(r, target)) return false;
+    reach(r, target);
+    if (r->s->failed || !check_whole(r, target)) return false;
+    bool is_item = is_run_time(r, target);
+    fits &= is_item ? target->left->kind == AST_LOCAL : target->kind == AST_LOCAL;
+    if (!fits)
+      return sema_fail(r->s, target, RG_ERROR_UNSUPPORTED,
+                       "write it as a statement of its own: w[k] = ..",
+                       "an element of a table at an index known at run time is assigned together "
+                       "with locals and such elements only");
+    Entity object = is_item ? resolve_expr(r, target->left) : (Entity){0};
+    if (is_item && !record_check_list(r, target, &object)) return false;
   }
-  if (!record_check_list(r, target, &object)) return;
-  Local *index = hold(r, "index", target->list.items[0], TYPE(I64), &block, stmt);
-  if (r->s->failed) return;
-  if (stmt->kind == AST_STMT_COMPOUND) {
-    Expr *sum = new_expr(r, AST_BINARY, stmt->op, target), *read = new_expr(r, AST_INDEX,
-                                                                            AST_NO_OP, target);
-    read->left = name_of(r, target->left->local, target);
-    vec_push(r->scratch, &read->list, name_of(r, index, target));
-    sum->left = read;
-    sum->right = value;
-    value = sum;
+  return !r->s->failed;
+}
+
+/* `w[index] op value` */
+static Expr *updated(Resolve *r, const Stmt *stmt, const Expr *target, Local *index, Expr *value) {
+  Expr *sum = new_expr(r, AST_BINARY, stmt->op, target);
+  sum->left = new_expr(r, AST_INDEX, AST_NO_OP, target);
+  sum->left->left = name_of(r, target->left->local, target);
+  vec_push(r->scratch, &sum->left->list, name_of(r, index, target));
+  sum->right = value;
+  return sum;
+}
+
+static bool assign_held(Resolve *r, Expr *target, Local *index, Local *value, Block *block,
+                        const Stmt *like) {
+  Stmt *assign = new_stmt(r, AST_STMT_ASSIGN, like);
+  if (index) {
+    Entity object = resolve_expr(r, target->left);
+    if (!choose_all(r, assign, object.record, index, value, target)) return false;
+  } else {
+    vec_push(r->scratch, &assign->targets, target);
+    vec_push(r->scratch, &assign->values, name_of(r, value, target));
   }
-  Local *held = hold(r, "value", value, TYPE(NONE), &block, stmt);
-  Stmt *assign = new_stmt(r, AST_STMT_ASSIGN, stmt);
-  if (r->s->failed || !choose_all(r, assign, object.record, index, held, target)) return;
-  vec_push(r->scratch, &block, assign);
+  vec_push(r->scratch, block, assign);
   resolve_assignment(r, assign);
+  return !r->s->failed;
+}
+
+/* `w[k] = e`, and `w[j], w[k] = w[k], w[j]`: all indices and values before the first assignment. */
+static void assign_at(Resolve *r, Stmt *stmt) {
+  int count = stmt->targets.count;
+  Local **indices = scratch_array(r->scratch, Local *, count);
+  Local **held = scratch_array(r->scratch, Local *, count);
+  Block block = {0};
+  if (!check_each(r, stmt)) return;
+  for (int i = 0; i < count && !r->s->failed; i++) {
+    Expr *target = stmt->targets.items[i];
+    indices[i] = is_run_time(r, target)
+                     ? hold(r, "index", target->list.items[0], TYPE(I64), &block, stmt)
+                     : NULL;
+  }
+  for (int i = 0; i < count && !r->s->failed; i++) {
+    Expr *value = stmt->values.items[i];
+    if (stmt->kind == AST_STMT_COMPOUND)
+      value = updated(r, stmt, stmt->targets.items[i], indices[i], value);
+    held[i] = hold(r, "value", value, TYPE(NONE), &block, stmt);
+  }
+  if (r->s->failed) return;
+  for (int i = 0; i < count; i++)
+    if (!assign_held(r, stmt->targets.items[i], indices[i], held[i], &block, stmt)) return;
   stmt->kind = AST_STMT_DO;
   stmt->targets.count = stmt->values.count = 0;
   vec_push(r->scratch, &stmt->bodies, block);

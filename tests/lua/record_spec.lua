@@ -240,6 +240,7 @@ describe("a table of values says in one sentence", function()
     { "local function f(a) return a end local t = {n + 1, f} return t[n]",
       "'t' holds more than numbers" },
     { "local m = {{x = n}, {x = 2}} m[n].x = 7", "local v = m[n], change v, then m[n] = v" },
+    { "local w = {n, 2} w[n], w[1] = 5", "together with locals and such elements only" },
     { "return {x = n}", "a number or a vector is needed here, but this is a table {x}" },
   }
   for _, case in ipairs(cases) do

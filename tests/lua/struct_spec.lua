@@ -334,8 +334,8 @@ describe("rg.struct", function()
       ["g[0] = {1, 2}"] = "is made of 3 numbers or of one, not of 2",
       ["g[0] = {x = 1, y = 2, z = 3}"] = "takes no names",
       ["s[0] = {b = 1}"] = "no member 'b'",
-      ["s[0].a = {1, 2}"] = "tables are not values",
-      ["local v = rg.vec2(0) v = {1, 2}"] = "tables are not values",
+      ["s[0].a = {1, 2}"] = "a number or a vector is needed here",
+      ["local v = rg.vec2(0) v = {1, 2}"] = "a number or a vector is needed here",
     } do
       local ok, refused = pcall(function()
         rg.kernel("function() " .. text .. " end", { g = g, s = s, rg = rg })()
