@@ -47,6 +47,7 @@ static bool is_live(Resolve *r, Expr *e) {
   case AST_METHOD: return resolve_expr(r, e).kind == ENTITY_VALUE || is_any_live(r, &e->list);
   case AST_INDEX: {
     EntityKind kind = resolve_expr(r, e).kind;
+    if (e->kind != AST_INDEX) return is_live(r, e); /* rewritten into what it names: t[1] */
     return kind == ENTITY_ELEMENT || kind == ENTITY_ITEM || is_live(r, e->left) ||
            is_any_live(r, &e->list);
   }

@@ -492,6 +492,11 @@ static bool check_outer(Resolve *r, Expr *target) {
 
 void resolve_assignment(Resolve *r, Stmt *stmt) {
   if (!maybe_assign(r, stmt) || !record_assign(r, stmt)) return;
+  if (!stmt->targets.count) { /* a table without values */
+    stmt->kind = AST_STMT_DO;
+    vec_push(r->scratch, &stmt->bodies, (Block){0});
+    return;
+  }
   for (int i = 0; i < stmt->targets.count; i++)
     if (!check_outer(r, stmt->targets.items[i])) return;
   for (int i = 0; i < stmt->targets.count; i++) {

@@ -163,6 +163,51 @@ describe("a list of values", function()
     assert.same({ 3, 7 }, { k(2) })
   end)
 
+  it("is written at an index that is computed from known numbers", function()
+    agrees [[function(n)
+      local w, ps, m = {n, 2}, {{x = 1}, {x = n}}, {{1, n}, {3, 4}}
+      w[1 + 1] = 5
+      ps[2 - 1].x = 7
+      m[1 + 0][2] = 9
+      m[2][3 - 2] = n
+      return w[2], ps[1].x, m[1][2], m[2][1]
+    end]]
+  end)
+
+  it("is written at several indices of the run in one assignment", function()
+    agrees [[function(n)
+      local a, i, t = {n, 3, 1}, 1, 0
+      for k = 1, 3 do
+        for j = 1, 2 do if a[j] > a[j + 1] then a[j], a[j + 1] = a[j + 1], a[j] end end
+      end
+      local ps, q = {{x = 1}, {x = n}}, {5, 6}
+      ps[i], ps[i + 1] = ps[i + 1], ps[i]
+      i, q[i], t = i + 1, 20, q[i]
+      return a[1], a[2], a[3], ps[1].x, ps[2].x, i, q[1], q[2], t
+    end]]
+  end)
+
+  it("takes a name over from the one whose values it is made of, and may be empty", function()
+    agrees [[function(n)
+      local t = {n}
+      local t = {t[1], 2, t[1] + t[1]}
+      local u = {{}, {n}}
+      u[1] = {}
+      return t[1], t[2], t[3], #u[1], #u
+    end]]
+  end)
+
+  it("holds fields alone, whose elements are written", function()
+    local a, b = rg.field(rg.f32, 4), rg.field(rg.f32, 4)
+    local k = rg.kernel(function(n)
+      local both, named = { a, b }, { a = a }
+      both[2][n], both[1 + 0][1] = 5, 6
+      named.a[3] = 7
+      return both[2][2] + both[1][1] * 10 + named.a[3] * 100
+    end)
+    assert.equal(765, k(2))
+  end)
+
   it("of which an index is outside is zero", function()
     local k = rg.kernel "function(n: i32) local w = {n, 2} w[n] = 9 return w[n], w[1], w[2] end"
     assert.same({ 0, 5, 2 }, { k(5) })
