@@ -1,5 +1,5 @@
 /* vector.c - values of several numbers: one inst per number, row-major. No IR op knows about
- * vectors (see decisions.md); an elementwise operation is one scalar op per number. */
+ * vectors (core/lower/decisions.md); an elementwise operation is one scalar op per number. */
 #include "lower/lower.h"
 
 static IrInst **array(Lower *l, int count) { return scratch_array(l->scratch, IrInst *, count); }
