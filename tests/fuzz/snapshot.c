@@ -1,5 +1,5 @@
 /* snapshot.c - a snapshot of one tree, whose checksum is right and which says anything: it is
- * loaded or refused, what is refused leaves the tree as it was, and the tree can be used afterwards.
+ * loaded or refused, a refused one leaves the tree as it was, and the tree can be used afterwards.
  * Debug builds, as this one, check the tree after every load. An input is
  *
  *     bytes of contents 4 | contents | bytes of the arrangement 4 | arrangement | directory

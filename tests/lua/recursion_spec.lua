@@ -390,7 +390,7 @@ describe("a function that calls itself", function()
     local ok, err = pcall(k, 1)
     _G.print = old
     assert.is_true(ok, tostring(err))
-    assert.same({ "passed\t3", "passed\t3" }, said)
+    assert.same({ "passed 3", "passed 3" }, said)
     err = failure(k, 7)
     assert.equal("kernel.assert", err.code)
     assert.truthy(err.message:find("too far: 7", 1, true))
