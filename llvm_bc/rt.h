@@ -384,7 +384,7 @@ typedef struct RtTree {
 typedef enum RtArrayUse {
   RT_ARRAY_TASKS_READ,
   RT_ARRAY_TASKS_WRITE,
-  RT_ARRAY_TASKS_FOLLOW,    /* tasks also reach other arrays through handles in its elements */
+  RT_ARRAY_TASKS_FOLLOW,    /* tasks also access arrays through their headers */
   RT_ARRAY_HOST_READS,
   RT_ARRAY_HOST_WRITES,
   RT_ARRAY_HOST_RESIZES     /* its elements may move */

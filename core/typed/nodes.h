@@ -296,7 +296,7 @@ struct Inline {
   int32_t line;                 /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;
   RandomUse random;             /* it, or a callee, draws; it continues the stream of its caller */
-  bool says;                    /* it, or a callee, prints the indices of the iteration */
+  bool says;                    /* it, or a callee, has messages that show the iteration */
   /* the number of iteration indices that each call passes; 0 if they differ; -1: no call known */
   int axis_count;
 };
