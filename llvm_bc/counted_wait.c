@@ -7,7 +7,8 @@
  * has been in memory (RT_COUNTED_SHARED) ends when the task has ended, unless it is held again by
  * then. An object that was never in memory ends at once, since no other thread can reach it.
  * A GPU cannot call `end` functions or discard copies either: the host does so after the task.
- * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once. */
+ * Invariant: while RT_COUNTED_WAITS is set, the object is in `pending` once.
+ * Decision D-counted-02. */
 #include "atomic.h"
 #include "counted.h"
 #include "heap_gpu.h"

@@ -7,7 +7,7 @@
  *     if (!group.rank) first = rt_add(word, group.count);
  *     own = rt_group_share(group, first) + group.rank;
  *
- * Every lane of a group must take part in each rt_group_* call on it. */
+ * Every lane of a group must take part in each rt_group_* call on it. Decision D-llvm_bc-13. */
 #ifndef RG_RT_GROUP_H
 #define RG_RT_GROUP_H
 

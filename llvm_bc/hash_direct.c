@@ -5,7 +5,7 @@
  * read once the version changes, nor in tasks that make or remove cells (rt_hash_still_lanes).
  *
  * Invariant: while `version` equals the manager's, no thread writes to the index. The thread that
- * builds it holds the table's lock, and sets `version` last. */
+ * builds it holds the table's lock, and sets `version` last. Decision D-llvm_bc-07. */
 #include "hash_direct.h"
 
 enum { MOST_PLACES = 4 }; /* in the box, for each entry of the table that is used */

@@ -1,6 +1,7 @@
 /* hash_wide.h - look-up of exact keys of eight lanes at a time, for processors with vectors of 64
  * bytes, one of which holds all eight entries of a line. It takes a dozen instructions a lane, so
- * that the processor overlaps the look-ups of many lanes with the kernel's work on their cells. */
+ * that the processor overlaps the look-ups of many lanes with the kernel's work on their cells.
+ * Decision D-pass-13. */
 #ifndef RG_RT_HASH_WIDE_H
 #define RG_RT_HASH_WIDE_H
 

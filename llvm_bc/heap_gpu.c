@@ -1,4 +1,5 @@
-/* heap_gpu.c - see heap_gpu.h. The native copy serves memory that the host shares with a GPU. */
+/* heap_gpu.c - see heap_gpu.h. The native copy serves memory that the host shares with a GPU.
+ * Decision D-llvm_bc-14. */
 #include "heap_gpu.h"
 
 #include "atomic.h"

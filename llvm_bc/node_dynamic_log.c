@@ -15,7 +15,7 @@
  * claimed under the lock, so that workers copy in parallel to a list that all append to.
  * Sizes: 2 KiB per block, 16 MiB per worker and SNode at most, while half of the budget is free;
  * kept for the next task, until the budget is short (storage.c). A worker that gets no memory uses
- * its stage's rows as its only block. */
+ * its stage's rows as its only block. Decision D-llvm_bc-09. */
 #include "atomic.h"
 #include "node.h"
 

@@ -7,7 +7,7 @@
  * writer, are a race. Entries of earlier loops have another epoch and count as empty.
  *
  * An element may be in one of PROBES places; 64 neighbours of the field are neighbours in the
- * table, too. An element that finds no place is not watched, but counted. */
+ * table, too. An element that finds no place is not watched, but counted. Decision D-lower-05. */
 #include "atomic.h"
 #include "rt.h"
 

@@ -2,7 +2,7 @@
  * call the functions that the core calls on a CPU, by one thread, or by one block whose threads
  * share the expensive parts. Each is followed by an entry for all threads, which zeroes nodes or
  * fills a list. The first entry leaves the work for the second in the managers, so the host need
- * not know of it. */
+ * not know of it. Decision D-device-04. */
 #include "node.h"
 
 #define SERVICE __attribute__((nvptx_kernel)) void

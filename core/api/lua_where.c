@@ -1,7 +1,7 @@
 /* lua_where.c - which line of Lua called: the one function here that is a function of Lua's.
  * `debug.getinfo` would make a table of half a KiB for each launch that is queued. Declares what it
  * needs of Lua 5.1's interface itself, weakly: a host that exports none of it, or is no Lua, loads
- * the library all the same. */
+ * the library all the same. Decision D-device-05. */
 #include <stddef.h>
 
 #include "regolith.h"

@@ -7,7 +7,8 @@
  * in between are dropped without cleanup, so code below a guard may hold only scratch memory, or
  * must leave other resources where the opener of the guard finds them. Every call of regolith.h,
  * every compile and every worker's part of a loop runs below a guard of its own. Without any guard
- * (a test program that calls a room directly) a failure is printed and ends the process. */
+ * (a test program that calls a room directly) a failure is printed and ends the process.
+ * Decision D-base-01. */
 #ifndef RG_BASE_GUARD_H
 #define RG_BASE_GUARD_H
 

@@ -4,7 +4,7 @@
  *
  * One thread at a time is inside an owner (owner_enter). Any thread may release: the last release
  * only retires the object, and the thread that is inside, or enters next, frees it. Every object
- * keeps its owner alive. */
+ * keeps its owner alive. Decision D-counted-01. */
 #ifndef RG_BASE_OWNER_H
 #define RG_BASE_OWNER_H
 

@@ -7,7 +7,7 @@
  * A single thread (an ordered task) is a group of one, and does the whole leaf. The number of
  * threads is a compile-time constant (gpu.c), and so is a thread's share of a row. If all threads
  * have equally many iterations, several are unrolled: they differ by constants, so their addresses
- * do, and only iterations at an edge test which leaf holds a neighbour. */
+ * do, and only iterations at an edge test which leaf holds a neighbour. Decision D-codegen-12. */
 #include "base/bits.h"
 #include "codegen/gpu.h"
 

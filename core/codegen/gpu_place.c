@@ -3,7 +3,9 @@
  * base in all its iterations; so LLVM hoists the select, and the offsets become immediates of the
  * accesses.
  *
- *     c ? a + i * 4 : b + i * 4   is   (c ? a : b) + i * 4 */
+ *     c ? a + i * 4 : b + i * 4   is   (c ? a : b) + i * 4
+ *
+ * Decision D-codegen-12. */
 #include "codegen/emit.h"
 
 static bool is_alike(const IrInst *a, const IrInst *b) {

@@ -9,7 +9,7 @@
  *
  * A lane that exited because the launch stops stores no result; then its group exits, too. Exited
  * lanes do not block the group's barrier (module.c). A single thread (gpu.c) does all look-ups in a
- * loop, with an array of its own. */
+ * loop, with an array of its own. Decision D-codegen-12. */
 #include "base/bits.h"
 #include "codegen/gpu.h"
 

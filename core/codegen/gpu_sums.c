@@ -7,7 +7,7 @@
  *               if (copy[k]) element[k] += copy[k], atomically
  *
  * All threads of a block reach both barriers, even in a stopped launch. A zero is skipped: nothing
- * was added there, and -0 is preserved. */
+ * was added there, and -0 is preserved. Decision D-codegen-15. */
 #include "codegen/gpu.h"
 
 static LLVMValueRef plus(Codegen *g, LLVMValueRef a, int64_t b) {

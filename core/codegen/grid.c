@@ -8,7 +8,8 @@
  *  =>  for a { if mask_bits(words, 64 a, 64) { for b { .. } } }
  *
  * This requires that the rows along the grid's last axis are adjacent in the mask, as whole words
- * or equal parts of one, and that the grid's body does nothing but visit them. */
+ * or equal parts of one, and that the grid's body does nothing but visit them.
+ * Decision D-llvm_bc-11. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 

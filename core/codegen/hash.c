@@ -3,7 +3,7 @@
  * their coordinates until RT_AHEAD iterations later: if those iterations need the same cells, they
  * skip the look-up. And the cells of the last look-up are reused while the coordinates stay the
  * same, as in loops over leaves that also read a coarser or a finer grid: half of the cells of a
- * leaf, and its next row, are in the same leaves of that grid. */
+ * leaf, and its next row, are in the same leaves of that grid. Decision D-pass-13. */
 #include "codegen/emit.h"
 #include "ir/address.h"
 

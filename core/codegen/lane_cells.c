@@ -6,7 +6,7 @@
  *
  * The first load reads for all later ones in the same straight-line code, as long as the same lanes
  * are active and nothing writes the numbers. Only the range from the first number to the last is
- * accessed; inactive lanes read zeros from the stack. */
+ * accessed; inactive lanes read zeros from the stack. Decision D-codegen-03. */
 #include "codegen/emit.h"
 
 enum { CHUNK = 16, MOST_NUMBERS = 8 }; /* bytes of a load; numbers of a cell */

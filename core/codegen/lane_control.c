@@ -1,5 +1,6 @@
 /* lane_control.c - control flow in lanes: an `if` whose condition varies runs both arms, each with
- * its mask; an arm of more than a few operations is skipped if none of its lanes is active. */
+ * its mask; an arm of more than a few operations is skipped if none of its lanes is active.
+ * Decision D-codegen-06. */
 #include "codegen/emit.h"
 
 enum { LIGHT = 24 }; /* operations that are cheaper than a branch that may be mispredicted */

@@ -4,7 +4,8 @@
  *
  *     x[q] x[q + 1] x[q + 2]      whole: |a b c|      parted: |a b| .. |c|      others: anywhere
  *
- * The emitted code compares the addresses of each lane, so a wrong guess costs only time. */
+ * The emitted code compares the addresses of each lane, so a wrong guess costs only time.
+ * Decision D-codegen-04. */
 #include <stdlib.h>
 
 #include "base/bits.h"

@@ -8,7 +8,7 @@
  * count * l + q, has a place within its vector that it shares with no other lane's q; so each
  * vector is permuted once, and then place i is rotated by r(i) vectors, which is the same for all
  * vectors: one blend per vector and bit of r, with few masks. After Catanzaro et al., A
- * decomposition for in-place matrix transposition, 2014. */
+ * decomposition for in-place matrix transposition, 2014. Decision D-codegen-02. */
 #include "codegen/emit.h"
 
 typedef struct Units {

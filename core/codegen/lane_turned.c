@@ -6,7 +6,9 @@
  *     lane         0  1  2 ..         iteration  0  1  2 ..
  *     iteration 0: a  d  g      =>    lane 0:    a  b  c
  *     iteration 1: b  e  -            lane 1:    d  e  f
- *     iteration 2: c  f  -            lane 2:    g  -  - */
+ *     iteration 2: c  f  -            lane 2:    g  -  -
+ *
+ * Decision D-pass-07. */
 #include "codegen/emit.h"
 
 typedef struct Outer { /* a value from outside the loop that differs by lane */

@@ -1,5 +1,6 @@
 /* range.c - the indices of a range's positions, and the bounds of its interior; for tasks that run
- * positions in rows (task_range.c), and for those that run them in any order (gpu.c). */
+ * positions in rows (task_range.c), and for those that run them in any order (gpu.c).
+ * Decision D-kernel-11. */
 #include "base/bits.h"
 #include "codegen/emit.h"
 

@@ -10,7 +10,7 @@
  * is already right and must not be corrected. LLVM's own estimates give NaN there, so they are
  * turned off (module.c), and scalar code divides by roots. If x is a sum of squares and a number
  * that all lanes share, like a distance and its softening, a branch on that number skips the
- * treatment of these cases. */
+ * treatment of these cases. Decision D-codegen-07. */
 #include <string.h>
 
 #include "codegen/emit.h"

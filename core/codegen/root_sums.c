@@ -4,7 +4,8 @@
  * loop:
  *
  *     1 / sqrt(x)^3  =  1 / (k - 1) * y^3 * (k - x * y^2)        with 1 / (k - 1) near 3/2
- */
+ *
+ * Decision D-codegen-07. */
 #include "codegen/emit.h"
 
 typedef struct Found {

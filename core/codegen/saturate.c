@@ -1,7 +1,7 @@
 /* saturate.c - converts floats to integers: toward zero, saturating, NaN gives 0. It emits
  * comparisons and selects around LLVM's plain conversion, which is undefined outside the type;
  * these have vector forms, whereas LLVM splits its own llvm.fptosi.sat into lanes. A floor whose
- * result is used as a float again (x - math.floor(x)) stays a float. */
+ * result is used as a float again (x - math.floor(x)) stays a float. Decision D-codegen-01. */
 #include <math.h>
 
 #include "codegen/emit.h"

@@ -2,7 +2,9 @@
  *     TASK_LEAVES   the body gets the node's cursor and the coordinates of its first cell; it looks
  *                   up its neighbours and visits the cells itself, by GRID and ROW
  *     TASK_NODES    the body is one iteration per node and gets the node's coordinates, followed by
- *                   its cursor if it uses that; in lanes, one node per lane */
+ *                   its cursor if it uses that; in lanes, one node per lane
+ *
+ * Decision D-llvm_bc-07. */
 #include <stddef.h>
 
 #include "codegen/emit.h"

@@ -1,5 +1,5 @@
 /* courier.c - see courier.h. Datagram queues are short: a rank that cannot send receives
- * meanwhile. */
+ * meanwhile. Decision D-comm-01. */
 #include "comm/courier.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* gpu.c - see gpu.h: creates and frees the addresses that window.c uses. */
+/* gpu.c - see gpu.h: creates and frees the addresses that window.c uses. Decision D-comm-05. */
 #include "comm/gpu.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* grow.c - see grow.h. Windows that all ranks have dropped may be freed while ranks meet, so each
- * round looks them up by number. */
+ * round looks them up by number. Decision D-comm-06. */
 #include "comm/grow.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hub.c - see hub.h. */
+/* hub.c - see hub.h. Decision D-comm-01. */
 #include "comm/hub.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* mpi_plugin.c - see mpi_plugin.h: the only file that knows MPI; it knows nothing else of
- * Regolith. */
+ * Regolith. Decision D-comm-10. */
 #include "comm/mpi_plugin.h"
 
 #include <limits.h>

@@ -3,7 +3,9 @@
  * compare all lists, so they all find the same mismatch.
  *
  *     round 0   | counts | to, size .. | from, size .. | bytes ..       |
- *     round 1   | bytes ..                                              |    and so on */
+ *     round 1   | bytes ..                                              |    and so on
+ *
+ * Decision D-comm-01. */
 #include "comm/near.h"
 
 #include <string.h>

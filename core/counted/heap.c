@@ -2,7 +2,8 @@
  *
  *     | .. | origin 8 | memory, aligned to 64 ..
  *
- * `origin` is the block to free: the heap's, or the manager's. Pieces of chunks have none. */
+ * `origin` is the block to free: the heap's, or the manager's. Pieces of chunks have none.
+ * Decision D-device-13. */
 #include "counted/heap.h"
 
 #include <stdio.h>

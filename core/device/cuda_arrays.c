@@ -6,7 +6,7 @@
  * arrays without references are destroyed. Tasks that do not resize arrays use copies of their
  * elements instead (cuda_copies.c), and nothing waits.
  * This is not CUDA managed memory, which would vanish with a context that a fault has ended, while
- * handles may live on. */
+ * handles may live on. Decision D-device-13. */
 #include "device/cuda.h"
 
 #define LEAST_BYTES ((uint64_t)1 << 20)

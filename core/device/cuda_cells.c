@@ -2,7 +2,7 @@
  * tree, which are activated as in a task; or to a zeroed table, piece by piece, and then to the
  * host. Each copy is a launch whose host region, a C function, requests a service. The copy is
  * declined (is_done is false) if the host has the newest contents, others use the memory, or
- * memory is short. */
+ * memory is short. Decision D-device-03. */
 #include "base/bits.h"
 #include "base/guard.h"
 #include "device/cuda.h"

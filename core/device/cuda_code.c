@@ -1,6 +1,7 @@
 /* cuda_code.c - loads a compiled kernel for the GPU: its host region, which the loader places in
  * memory, and a driver module with its tasks. The driver compiles the PTX for its GPU; the result
- * is kept in the cache on disk, keyed by the PTX, the GPU and the driver's version. */
+ * is kept in the cache on disk, keyed by the PTX, the GPU and the driver's version.
+ * Decision D-device-10. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -18,7 +18,7 @@
  *
  * Invariant: RT_COUNTED_COPIED is set while the object has a copy; its elements then keep the
  * address and count that they had when it was made. Tasks never destroy such an object
- * (counted_wait.c). */
+ * (counted_wait.c). Decision D-device-14. */
 #include "base/guard.h"
 #include "device/cuda.h"
 

@@ -1,7 +1,8 @@
 /* cuda_edit.c - the host's changes to memory whose newest contents are on the GPU: bytes from the
  * host or from another tree are copied; a launch sets a number of all active cells. All of it is
  * queued on a stream, after earlier uses of the trees, and nothing waits. The change is declined
- * (*is_done is false) if the host has the newest contents, or others also use the memory. */
+ * (*is_done is false) if the host has the newest contents, or others also use the memory.
+ * Decision D-device-03. */
 #include <string.h>
 
 #include "base/bits.h"

@@ -13,7 +13,7 @@
  * Frames differ between iterations: those of a graph are copied together to a buffer, from which
  * the graph takes one after the other.
  * Without graphs (an old driver, RG_GRAPHS=off, or a graph that cannot be made) each step is queued
- * by itself. */
+ * by itself. Decision D-device-08. */
 #include <string.h>
 
 #include "base/option.h"

@@ -10,7 +10,7 @@
  *     read --launches--> grew little: next time after twice as many;  much: after one
  *
  * so a steady loop that activates what it frees never waits. Unused memory of a tree is freed when
- * another allocation fails. */
+ * another allocation fails. Decision D-device-04. */
 #include "base/bits.h"
 #include "device/cuda.h"
 

@@ -8,7 +8,7 @@
  *     host    mirror | parts that are mapped are open           |
  *
  * A part belongs to no tree: a wrap of it gets a CudaTree as for external memory (cuda_external.c);
- * a peer's tree gets one of its own. Both are shared: CudaTree.is_shared. */
+ * a peer's tree gets one of its own. Both are shared: CudaTree.is_shared. Decision D-comm-05. */
 #include <string.h>
 
 #include "base/bits.h"

@@ -1,4 +1,4 @@
-/* presence.c - see presence.h. */
+/* presence.c - see presence.h. Decision D-memory-01. */
 #include "device/presence.h"
 
 #include "device/host_memory.h"

@@ -4,7 +4,7 @@
  * its captured names as upvalues, and raises an error if Lua runs it. It also holds a hash of the
  * text that it replaces, so that a change of the file is detected.
  * Functions that only kernels can run are those passed to `kernel(..)`, and, by name, those that
- * such a function uses. The host decides which of them it cannot read. */
+ * such a function uses. The host decides which of them it cannot read. Decision D-lua-05. */
 #ifndef RG_FRONT_STAND_IN_H
 #define RG_FRONT_STAND_IN_H
 

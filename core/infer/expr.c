@@ -1,5 +1,5 @@
 /* expr.c - the PartialType of each expression from those of its parts. While demanding (infer.c),
- * the places that need an integer demand one here. */
+ * the places that need an integer demand one here. Decision D-infer-04. */
 #include "base/bits.h"
 #include "infer/infer.h"
 

@@ -6,7 +6,8 @@
  * The checksum (checksum.h) covers all bytes before it. A reader verifies it first, so that nothing
  * of a truncated or altered file is used.
  * A file appears at its path when it is finished: until then it has another name in the same
- * folder, so that a crash leaves the old file. Numbers are little-endian. */
+ * folder, so that a crash leaves the old file. Numbers are little-endian.
+ * Decision D-snapshot-01. */
 #ifndef RG_IO_PACK_H
 #define RG_IO_PACK_H
 

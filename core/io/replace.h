@@ -1,7 +1,7 @@
 /* replace.h - atomic replacement of files, by which every file is written: under a temporary name
  * in the same folder, then renamed. So a file appears complete or not at all, and a failure leaves
  * the old one. Only regular files are replaced, also through symbolic links; a FIFO, a socket, a
- * device or a folder is refused with the reason. Permissions are kept. */
+ * device or a folder is refused with the reason. Permissions are kept. Decision D-io-01. */
 #ifndef RG_IO_REPLACE_H
 #define RG_IO_REPLACE_H
 

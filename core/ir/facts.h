@@ -7,7 +7,8 @@
  *
  * Every answer is conservative: `false` and MEET_UNKNOWN mean that no proof was found. A query
  * visits a bounded number of insts (expressions share branches, so a walk without a bound could be
- * exponential), reads only the insts themselves, and stays true until one of them changes. */
+ * exponential), reads only the insts themselves, and stays true until one of them changes.
+ * Decision D-ir-02. */
 #ifndef RG_IR_FACTS_H
 #define RG_IR_FACTS_H
 

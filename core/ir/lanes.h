@@ -12,7 +12,7 @@
  * lane is in it. If lane 0's value is a multiple of a power of two that exceeds all lanes' offsets,
  * the high bits are uniform and the low bits linear: so 16 cells of a leaf are also in one node of
  * another tree with such leaves. Inactive lanes of a register are undefined: nothing may depend on
- * them. */
+ * them. Decision D-pass-02. */
 #ifndef RG_IR_LANES_H
 #define RG_IR_LANES_H
 

@@ -5,7 +5,7 @@
  * several cells, which outweigh its work per leaf. Memory transactions have at least 32 bytes,
  * which takes 8 adjacent threads. A large leaf gets more warps, since few leaves would otherwise
  * occupy few of a GPU's cores; in a `wide` task, for very few leaves, threads have one cell each,
- * as long as there are enough threads. */
+ * as long as there are enough threads. Decision D-codegen-12. */
 #include "base/bits.h"
 #include "ir/task.h"
 

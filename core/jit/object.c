@@ -1,7 +1,7 @@
 /* object.c - creates target machines and emits objects with them.
  * Position-independent code in the small model: the loader places it within reach of the core.
  * Processor names are checked here, since for an unknown one LLVM prints to standard error and uses
- * a useless default. */
+ * a useless default. Decision D-infer-04. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>

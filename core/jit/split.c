@@ -1,5 +1,5 @@
 /* split.c - see part.h: assigns tasks in descending order of weight, each to the lightest share so
- * far. */
+ * far. Decision D-jit-01. */
 #include "ir/task.h"
 #include "jit/part.h"
 

@@ -1,5 +1,5 @@
 /* ahead.c - see ahead.h. Invariant: engine->makings lists the Making of every variant that has one,
- * oldest first; each has a thread until a caller has waited for it. */
+ * oldest first; each has a thread until a caller has waited for it. Decision D-kernel-07. */
 #include "kernel/ahead.h"
 
 #include "base/clock.h"

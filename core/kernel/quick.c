@@ -6,7 +6,7 @@
  * need not share processors with the compiler. The time of the switch varies, but results do not,
  * except for their last bits under fast_math, which may compile the two differently: if the user
  * requests the same bits in each run (deterministic, tune = "off"), such a kernel begins with
- * optimised code. */
+ * optimised code. Decision D-kernel-12. */
 #include "kernel/quick.h"
 
 #include <string.h>

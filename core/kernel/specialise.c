@@ -7,7 +7,7 @@
  * one compile at a time. A failed compile is only counted: the general variant stays in use.
  * When the numbers change, the general variant runs; when they are stable again, another special
  * variant replaces the first. A number that changed several times never becomes a constant
- * again. */
+ * again. Decision D-kernel-11. */
 #include "kernel/specialise.h"
 
 #include <inttypes.h>

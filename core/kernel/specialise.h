@@ -6,7 +6,7 @@
  *
  * A captured number is an argument of each launch, so that changing it compiles nothing; as a
  * constant it unrolls loops and turns divisions into multiplications. Results are the same to the
- * bit (constants.c). Private to this room. */
+ * bit (constants.c). Private to this room. Decision D-pass-09. */
 #ifndef RG_KERNEL_SPECIALISE_H
 #define RG_KERNEL_SPECIALISE_H
 

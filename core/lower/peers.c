@@ -1,6 +1,6 @@
 /* peers.c - elements and cells of several ranks' trees, where the kernel computes the rank: the
  * index before the others. Each rank's element is read in a branch of its own, so later stages know
- * the tree of every access. A rank that does not exist reads as zero. */
+ * the tree of every access. A rank that does not exist reads as zero. Decision D-comm-08. */
 #include "lower/lower.h"
 
 static IrRegion *enter_rank(Lower *l, IrInst *rank, int number) {

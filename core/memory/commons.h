@@ -1,7 +1,7 @@
 /* commons.h - a symmetric heap: device memory that the processes of one machine share. This is what
  * a device provides for windows (room comm). Each process reserves addresses of the device, and
  * maps other processes' memory there by file descriptors. `data` is the device. One thread at a
- * time. */
+ * time. Decision D-comm-05. */
 #ifndef RG_MEMORY_COMMONS_H
 #define RG_MEMORY_COMMONS_H
 

@@ -2,7 +2,7 @@
  * (span.c). A page is committed with the first block on it, and counts its held blocks, so that
  * unused pages can be freed (trim); freeing a block leaves its pages committed. When memory is
  * short, that of unused pages moves to where it is needed: so a hole of whole pages costs
- * addresses, not memory. Sizes are multiples of MEMORY_ALIGN. */
+ * addresses, not memory. Sizes are multiples of MEMORY_ALIGN. Decision D-device-12. */
 #include "base/bits.h"
 #include "memory/strategy.h"
 

@@ -12,7 +12,7 @@
  * so it may depend on the loop's index, on values of the host region, and on loads, but not on an
  * inner loop. A prefetch has no side effects: the walk only finds nodes, and skips elements that
  * are outside the shape or absent. Indices may exceed the loop's end by the distance, since loads
- * outside the shape give zero. */
+ * outside the shape give zero. Decision D-pass-13. */
 #include "ir/address.h"
 #include "pass/kind.h"
 #include "pass/places.h"

@@ -9,7 +9,8 @@
  *
  * This requires that %a is the only array that %g ever holds, that nothing empties %g before this
  * place, and that nothing uses %a after it. "After" is the order of the text, since each loop
- * around this place is also around %a. No variable holds %a, so all of its uses are visible. */
+ * around this place is also around %a. No variable holds %a, so all of its uses are visible.
+ * Decision D-pass-31. */
 #include "pass/pass.h"
 
 #include "pass/counts.h"

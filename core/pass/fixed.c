@@ -22,7 +22,8 @@
  * On a GPU, tasks may have copies of such arrays: so the host region obtains the address by
  * rt_array_to_tasks, and announces its own accesses by rt_array_to_host.
  *
- * needs: tasks     keeps: all else */
+ * needs: tasks     keeps: all else
+ * Decision D-pass-29. */
 #include "pass/pass.h"
 
 #include "ir/task.h"

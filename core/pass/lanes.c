@@ -5,7 +5,7 @@
  * lanes: unless loops in it repay that at once, it stays scalar until the kernel has proved worth
  * it (takes_long). If a loop has a privatised version, only that is vectorised. Simple bodies of
  * ranges without branches, whose elements are contiguous or every second one, are left to LLVM,
- * which also unrolls them. Leaves notes for explain(). */
+ * which also unrolls them. Leaves notes for explain(). Decision D-pass-02. */
 #include "pass/effects.h"
 #include "pass/lanes_cost.h"
 #include "pass/lanes_guess.h"

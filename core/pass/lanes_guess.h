@@ -1,4 +1,4 @@
-/* lanes_guess.h - static guesses of trip counts and branch probabilities. */
+/* lanes_guess.h - static guesses of trip counts and branch probabilities. Decision D-pass-08. */
 #ifndef RG_PASS_LANES_GUESS_H
 #define RG_PASS_LANES_GUESS_H
 

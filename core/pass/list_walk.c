@@ -10,7 +10,7 @@
  * %node is the ambient, so the load itself needs no test; the look-up has a test of its own, since
  * the branch that proves the place inside may be further down. This requires that the task changes
  * no list of the SNode, so that looked-up chunks stay valid, and that the loop's iterations run in
- * order. */
+ * order. Decision D-pass-16. */
 #include "pass/places.h"
 
 enum { LEAST_CHUNK = 4 };

@@ -11,7 +11,8 @@
  * arrays that only one iteration can reach. Readers need no lock: the old elements stay in memory
  * until the loop ends.
  *
- * needs: tasks     keeps: all else */
+ * needs: tasks     keeps: all else
+ * Decision D-pass-30. */
 #include "pass/pass.h"
 
 #include "ir/task.h"

@@ -9,7 +9,7 @@
  * another over a node's cells along the axis; an axis that nodes do not have is a plain loop. So
  * space without nodes costs nothing, and the order is that of the cells' indices, whatever the
  * nodes' sizes are. Nodes that were deactivated since the walk began are skipped; bits and ends of
- * lists are tested cell by cell. */
+ * lists are tested cell by cell. Decision D-pass-15. */
 #include "pass/order.h"
 
 #include "pass/kind.h"

@@ -5,7 +5,8 @@
  *
  * A loop that runs has an end above 0, so one step leaves the range by at most one period. If the
  * end is a constant, so does any number of steps after removing whole periods: (%i + 1 + %n) % %n.
- * An interior decides the comparison (guards.h), and unlike a division it can be vectorised. */
+ * An interior decides the comparison (guards.h), and unlike a division it can be vectorised.
+ * Decision D-codegen-11. */
 #include "ir/facts.h"
 #include "pass/pass.h"
 #include "pass/ranges.h"

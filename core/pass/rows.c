@@ -12,7 +12,7 @@
  *
  * Before that, loop-invariant code moves out: values, and reads at invariant places of fields that
  * the task does not write (an iteration sees the state before the loop).
- * Keeps the order of effects, and leaves notes for explain(). */
+ * Keeps the order of effects, and leaves notes for explain(). Decision D-pass-01. */
 #include "base/bits.h"
 #include "ir/facts.h"
 #include "pass/effects.h"

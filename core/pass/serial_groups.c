@@ -4,7 +4,7 @@
  * counted arrays, whose elements it has and whose references it counts. A loop or condition without
  * such actions moves as a whole. Values between the insts that do not depend on the group stay;
  * values of the group that other insts use are passed out of it. A clear is a task by itself, for
- * which a device may use all its threads. */
+ * which a device may use all its threads. Decision D-device-13. */
 #include "pass/serial.h"
 
 /* -- actions of the device, and of the host ---------------------------------------------------- */

@@ -9,7 +9,8 @@
  *
  * A dependence leads from one cell to another, a rows and b cells later, where b may be negative.
  * It is preserved if skew * a + b > 0 for each dependence with a > 0: then its source is in an
- * earlier iteration of the steady loop, and comes first in the beginning and the end, too. */
+ * earlier iteration of the steady loop, and comes first in the beginning and the end, too.
+ * Decision D-pass-24. */
 #include "pass/skew.h"
 
 #include "ir/facts.h"

@@ -1,4 +1,5 @@
-/* streams.h - chooses the stores of a task that are non-temporal (bypass the caches). */
+/* streams.h - chooses the stores of a task that are non-temporal (bypass the caches).
+ * Decision D-pass-05. */
 #ifndef RG_PASS_STREAMS_H
 #define RG_PASS_STREAMS_H
 

@@ -1,5 +1,5 @@
 /* sums.c - see sums.h. A value is partial if it is a variable's value, or that plus other numbers.
- * It may only be stored in the variable, or be added to again. */
+ * It may only be stored in the variable, or be added to again. Decision D-pass-07. */
 #include "pass/sums.h"
 
 typedef struct Sums {

@@ -10,7 +10,8 @@
  * in at most two nodes along each axis, so the corner nodes serve all of them. Nodes are found, or
  * ensured, at the first access: a tile that ensures must write in all of its corners, so that no
  * other node is activated. The set of nodes must not change meanwhile: a tile that reads requires a
- * task that activates nothing in the tree, and there are no tiles if cells are deactivated. */
+ * task that activates nothing in the tree, and there are no tiles if cells are deactivated.
+ * Decision D-pass-12. */
 #include "base/bits.h"
 #include "pass/places.h"
 #include "pass/ranges.h"

@@ -1,7 +1,8 @@
 /* peers.c - win:peer(r), of ranks' windows, with an `r` that a kernel may compute. If the elements
  * of all ranks form one array, win["peer(r)"], which has an additional axis, the call selects a row
  * of it. Otherwise (sparse trees, and dense ones that no array describes) it selects one of the
- * ranks' fields, win["peers(r)"]: FieldPeers. Either way the call becomes an index. */
+ * ranks' fields, win["peers(r)"]: FieldPeers. Either way the call becomes an index.
+ * Decision D-comm-08. */
 #include "resolve/resolve.h"
 
 static bool is_known(const Expr *e, double *rank) {

@@ -2,7 +2,8 @@
  *
  * It executes the statements one by one. A name refers to a Local that holds a known value
  * (Local.known), so static_value evaluates each expression. Such Locals are in no list of the
- * kernel. The function may declare, assign, branch, loop and return; anything else is refused. */
+ * kernel. The function may declare, assign, branch, loop and return; anything else is refused.
+ * Decision D-resolve-01. */
 #include <math.h>
 
 #include "resolve/resolve.h"

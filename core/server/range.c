@@ -5,7 +5,7 @@
  * Persistent memory is inaccessible except for blocks in use, so that any use of a destroyed tree
  * faults; its blocks are large and few. In the other parts, pages are committed as they are
  * touched. If the system refuses that many addresses (ulimit -v, valgrind), fewer are reserved for
- * the other two kinds, and each tree has a separate range. */
+ * the other two kinds, and each tree has a separate range. Decision D-server-01. */
 #include "base/bits.h"
 #include "base/clock.h"
 #include "server/parts.h"

@@ -1,7 +1,7 @@
 /* server.h - the compute server, one for each device. It intercepts the device's functions: it puts
  * its own into the device's table, and these call the device's. So all allocations and launches go
  * through the server, while callers only know a Device. The server knows kernels, trees and arrays
- * only as device.h describes them. */
+ * only as device.h describes them. Decision D-server-02. */
 #ifndef RG_SERVER_SERVER_H
 #define RG_SERVER_SERVER_H
 

@@ -12,7 +12,7 @@
  * schedule delays nobody: a late one finds the gate shut, or open for a later loop, and joins that.
  *
  * Invariant: `work`, `data`, `total`, `chunk`, `span_count` change only while the gate is 0: shut,
- * with no worker inside; only then do spans grow, else they shrink. */
+ * with no worker inside; only then do spans grow, else they shrink. Decision D-thread-01. */
 #include "thread/pool.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* kind.c - see kind.h. One section per kind. */
+/* kind.c - see kind.h. One section per kind. Decision D-snode-01. */
 #include "tree/kind.h"
 
 #include "base/bits.h"

@@ -10,7 +10,8 @@
  *     shown: its base | bytes in use | chunks | per manager the current table of a hash, else 0
  *
  * and on a GPU, where the host's mirror may change at any time, a copy of the chunks. It publishes
- * while all ranks are in a barrier, and only then moves entries that others may look up. */
+ * while all ranks are in a barrier, and only then moves entries that others may look up.
+ * Decision D-comm-09. */
 #include <stdatomic.h>
 #include <string.h>
 

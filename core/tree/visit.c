@@ -1,6 +1,7 @@
 /* visit.c - performs an operation on one cell on the device, if it has the tree's newest contents:
  * encodes the cell's path as the steps of an RtVisit (rt.h), which the device runs as a launch of
- * one thread. The host computes cell numbers, as tree/cell.c does, and copies nothing else. */
+ * one thread. The host computes cell numbers, as tree/cell.c does, and copies nothing else.
+ * Decision D-device-03. */
 #include <string.h>
 
 #include "tree/kind.h"

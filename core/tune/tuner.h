@@ -8,7 +8,8 @@
  * equal kernels differ by more than 5 % in one trial of a hundred, while the means do in half of
  * them. A candidate leads only if it is 5 % faster than the default and than the previous leader,
  * and is kept after it has led for three rounds in a row; otherwise the default is kept.
- * Several runs may be in progress before the first is noted. One thread at a time may call. */
+ * Several runs may be in progress before the first is noted. One thread at a time may call.
+ * Decision D-tune-01. */
 #ifndef RG_TUNE_TUNER_H
 #define RG_TUNE_TUNER_H
 

@@ -8,6 +8,7 @@
 ---
 --- Blocks are numbered along a Morton curve, and ranks own what is between two cuts of it: near
 --- blocks are mostly one rank's. All ranks know all owners, so nobody asks who wants what.
+--- Decision D-lua-11.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local lib = require "regolith.lib"

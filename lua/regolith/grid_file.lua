@@ -3,6 +3,7 @@
 --- for the order of cells: any number of ranks reads it, with other blocks, or rg.load does. Rank 0
 --- needs the memory for all. Grids say by `parts` what of a field is a rank's: grid.lua,
 --- blocks.lua.
+--- Decision D-snapshot-03.
 local fail = require "regolith.error"
 local field = require "regolith.field"
 local snapshot = require "regolith.snapshot"

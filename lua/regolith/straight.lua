@@ -2,6 +2,7 @@
 --- LuaJIT compiles: making one of numbers, `+ - * /` and `-` of vectors of one type and numbers,
 --- `v.x` and `v[k]`. Everything else, also what is wrong, goes to the general functions of
 --- matrix.lua, which give the same.
+--- Decision D-lua-01.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
