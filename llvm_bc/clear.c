@@ -55,6 +55,7 @@ void rt_nodes_reopen(RtTree *tree, RtManager *manager, int32_t worker_count) {
 /* Resets the manager: all its nodes are USED, and its list is empty. */
 static void forget_all(const RtContext *context, RtTree *tree, RtManager *manager) {
   rt_nodes_reopen(tree, manager, context->worker_count);
+  tree->was_dropped = 1;
   if (RT_ALONE) manager->cleared = 1;
   manager->deactivations += manager->live_count;
   manager->live_count = 0;

@@ -290,7 +290,8 @@ static void collect_manager(RtTree *tree, RtManager *manager, int32_t worker_cou
 }
 
 int rt_tree_collect(RtContext *context, RtTree *tree) {
-  int moved = 0;
+  int moved = tree->was_dropped != 0; /* those nodes can be handed out already */
+  tree->was_dropped = 0;
   rt_tree_refresh(context, tree);
   for (int32_t m = 0; m < tree->manager_count; m++) {
     RtManager *manager = &tree->managers[m];

@@ -378,6 +378,7 @@ typedef struct RtTree {
   uint32_t chunk_count;     /* records used so far, including free ones */
   uint32_t free_record;     /* index + 1; 0: none */
   uint32_t foreign;         /* RtForeign: given by the caller */
+  uint32_t was_dropped;     /* a level was emptied as a whole since the last collection */
 } RtTree;
 
 /* How a counted array is used next (RtContext.move). */

@@ -176,15 +176,19 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
 #define WORD(NAME, TEXT) TEXT,
   static const char *const ops[] = {COMM_REDUCE_OPS(WORD)};
 #undef WORD
-  static const char *const types[COMM_TYPE_COUNT] = {"i32", "i64", "f32", "f64"};
+  static const char *const types[COMM_TYPE_COUNT] = {
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL) [COMM_##NAME] = WORD,
+      COMM_NUMBERS(NUMBER)
+#undef NUMBER
+      [COMM_BOOL] = "bool"};
   Loan loan;
   int which = find_word(ops, COMM_OP_COUNT, op), of = find_word(types, COMM_TYPE_COUNT, type);
   if (which < 0)
     return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers by 'sum', 'product', 'min' or "
                      "'max', not by '%s'", op);
   if (of < 0)
-    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine numbers of i32, i64, f32 or f64, not "
-                     "of '%s'", type);
+    return error_set(err, RG_ERROR_ARGUMENT, "ranks combine integers, f32, f64 and bool, not '%s'",
+                     type);
   Device *device = program->store.device;
   uint64_t size_bytes = (uint64_t)count * comm_type_bytes((CommType)of);
   if (count && is_away(device, numbers)) {

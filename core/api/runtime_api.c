@@ -7,6 +7,7 @@
 #include "api/word.h"
 #include "kernel/lines.h"
 #include "kernel/tuning.h"
+#include "server/server.h"
 #include "base/clock.h"
 
 static _Thread_local Error loose; /* of calls that did not reach a runtime */
@@ -354,10 +355,19 @@ RgStatus rg_cache_clear(RgRuntime *runtime) {
   return API_CALL(program, clear_cache(program, API_ERR(program)));
 }
 
+static uint64_t unused_of(const MemoryUsage *usage) {
+  return usage->reserved > usage->live ? usage->reserved - usage->live : 0;
+}
+
 static bool report_memory(Program *program, RgMemory *memory, Error *err) {
   if (!owner_check(&program->owner, err) || !store_reach(&program->store, DEVICE_COUNTS, err))
     return false;
   store_memory(&program->store, memory);
+  Server *server = program->store.device ? server_of(program->store.device) : NULL;
+  if (!server) return true;
+  ServerMemory pools = server_memory(server); /* what nobody holds is reserved, too */
+  memory->reserved += unused_of(&pools.transient) + unused_of(&pools.staging);
+  if (memory->peak < memory->reserved) memory->peak = memory->reserved;
   return true;
 }
 

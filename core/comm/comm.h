@@ -74,12 +74,23 @@ typedef enum CommOp {
 #undef COMM_OP
   COMM_OP_COUNT
 } CommOp;
-typedef enum CommType { COMM_I32, COMM_I64, COMM_F32, COMM_F64, COMM_TYPE_COUNT } CommType;
-static inline uint64_t comm_type_bytes(CommType type) {
-  return type == COMM_I64 || type == COMM_F64 ? 8 : 4;
-}
+/* NAME, word, C type, what it is computed in so that integers wrap, ncclDataType_t (-1: none) */
+#define COMM_NUMBERS(TYPE)                                                                       \
+  TYPE(I32, "i32", int32_t, uint32_t, 2) TYPE(I64, "i64", int64_t, uint64_t, 4)                  \
+  TYPE(F32, "f32", float, float, 7) TYPE(F64, "f64", double, double, 8)                          \
+  TYPE(I8, "i8", int8_t, uint32_t, 0) TYPE(U8, "u8", uint8_t, uint32_t, 1)                       \
+  TYPE(I16, "i16", int16_t, uint32_t, -1) TYPE(U16, "u16", uint16_t, uint32_t, -1)               \
+  TYPE(U32, "u32", uint32_t, uint32_t, 3) TYPE(U64, "u64", uint64_t, uint64_t, 5)
+typedef enum CommType {
+#define COMM_NUMBER(NAME, WORD, TYPE, AS, NCCL) COMM_##NAME,
+  COMM_NUMBERS(COMM_NUMBER)
+#undef COMM_NUMBER
+  COMM_BOOL, /* a byte, 0 or 1 */
+  COMM_TYPE_COUNT
+} CommType;
+uint64_t comm_type_bytes(CommType type);
 /* Combines elements over all ranks, in rank order, so that all get the same result to the last bit;
- * integers wrap. */
+ * integers wrap. Of booleans SUM and MAX are `or`, PRODUCT and MIN `and`. */
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err);
 
 /* Exchanges any number of messages between ranks: the k-th parcel sent to a rank is the k-th that

@@ -290,15 +290,21 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   return false;
 }
 
+static const int nccl_types[COMM_TYPE_COUNT] = { /* ncclDataType_t; -1: it has none */
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL) [COMM_##NAME] = NCCL,
+    COMM_NUMBERS(NUMBER)
+#undef NUMBER
+    [COMM_BOOL] = -1};
+
 /* Is NCCL to be used for the type? By default for integers, which wrap, so that order does not
  * matter. */
 static bool is_for(CommType type) {
-  return option_has_word("RG_NCCL", "all") || type == COMM_I32 || type == COMM_I64;
+  bool is_float = type == COMM_F32 || type == COMM_F64;
+  return nccl_types[type] >= 0 && (!is_float || option_has_word("RG_NCCL", "all"));
 }
 
 bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory, bool *is_done,
                  Error *err) {
-  static const int types[COMM_TYPE_COUNT] = {2, 4, 7, 8}; /* ncclDataType_t */
   static const int ops[COMM_OP_COUNT] = {
       [COMM_SUM] = 0, [COMM_PRODUCT] = 1, [COMM_MIN] = 3, [COMM_MAX] = 2}; /* ncclRedOp_t */
   *is_done = false;
@@ -306,7 +312,7 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
   if (!have_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
   Use use = {.comm = comm, .at = (void *)(uintptr_t)memory->at,
-             .count = memory->size_bytes / comm_type_bytes(type), .type = types[type],
+             .count = memory->size_bytes / comm_type_bytes(type), .type = nccl_types[type],
              .op = ops[op]};
   return run(memory, &use, 16 + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type, is_done, err);
 }

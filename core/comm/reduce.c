@@ -15,36 +15,38 @@ enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
 
-/* AS is the type of the computation, so that integers wrap. */
 #define COMBINE(NAME, OP, TYPE, AS)                                                            \
   static void NAME(void *to, const void *from, uint64_t count) {                                \
     TYPE *a = to;                                                                               \
     const TYPE *b = from;                                                                       \
     for (uint64_t k = 0; k < count; k++) a[k] = (TYPE)OP((AS)a[k], (AS)b[k]);                   \
   }
-COMBINE(sum_of_i32, SUM, int32_t, uint32_t)
-COMBINE(sum_of_i64, SUM, int64_t, uint64_t)
-COMBINE(sum_of_f32, SUM, float, float)
-COMBINE(sum_of_f64, SUM, double, double)
-COMBINE(product_of_i32, PRODUCT, int32_t, uint32_t)
-COMBINE(product_of_i64, PRODUCT, int64_t, uint64_t)
-COMBINE(product_of_f32, PRODUCT, float, float)
-COMBINE(product_of_f64, PRODUCT, double, double)
-COMBINE(min_of_i32, MIN, int32_t, int32_t)
-COMBINE(min_of_i64, MIN, int64_t, int64_t)
-COMBINE(min_of_f32, MIN, float, float)
-COMBINE(min_of_f64, MIN, double, double)
-COMBINE(max_of_i32, MAX, int32_t, int32_t)
-COMBINE(max_of_i64, MAX, int64_t, int64_t)
-COMBINE(max_of_f32, MAX, float, float)
-COMBINE(max_of_f64, MAX, double, double)
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL)                                                       \
+  COMBINE(sum_of_##NAME, SUM, TYPE, AS)                                                         \
+  COMBINE(product_of_##NAME, PRODUCT, TYPE, AS)                                                 \
+  COMBINE(min_of_##NAME, MIN, TYPE, TYPE)                                                       \
+  COMBINE(max_of_##NAME, MAX, TYPE, TYPE)
+COMM_NUMBERS(NUMBER)
+#undef NUMBER
 
 typedef void Combine(void *to, const void *from, uint64_t count);
 static Combine *const table[COMM_OP_COUNT][COMM_TYPE_COUNT] = {
-    [COMM_SUM] = {sum_of_i32, sum_of_i64, sum_of_f32, sum_of_f64},
-    [COMM_PRODUCT] = {product_of_i32, product_of_i64, product_of_f32, product_of_f64},
-    [COMM_MIN] = {min_of_i32, min_of_i64, min_of_f32, min_of_f64},
-    [COMM_MAX] = {max_of_i32, max_of_i64, max_of_f32, max_of_f64}};
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL)                                                       \
+  [COMM_SUM][COMM_##NAME] = sum_of_##NAME, [COMM_PRODUCT][COMM_##NAME] = product_of_##NAME,     \
+  [COMM_MIN][COMM_##NAME] = min_of_##NAME, [COMM_MAX][COMM_##NAME] = max_of_##NAME,
+    COMM_NUMBERS(NUMBER)
+#undef NUMBER
+    [COMM_SUM][COMM_BOOL] = max_of_U8, [COMM_PRODUCT][COMM_BOOL] = min_of_U8,
+    [COMM_MIN][COMM_BOOL] = min_of_U8, [COMM_MAX][COMM_BOOL] = max_of_U8};
+
+uint64_t comm_type_bytes(CommType type) {
+  static const uint8_t sizes[COMM_TYPE_COUNT] = {
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL) [COMM_##NAME] = sizeof(TYPE),
+      COMM_NUMBERS(NUMBER)
+#undef NUMBER
+      [COMM_BOOL] = 1};
+  return sizes[type];
+}
 
 /* -- in a team --------------------------------------------------------------------------------- */
 

@@ -2,9 +2,11 @@
  * /tmp/perf-PID.map, which `perf` reads. */
 #include "loader/code.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/option.h"
@@ -35,7 +37,13 @@ Code *code_create(Heap *heap, void *memory, uint64_t size_bytes) {
 static void write_perf_map(const char *name, void *address, uint64_t size_bytes) {
   char path[64];
   snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
-  FILE *file = fopen(path, "a");
+  /* anybody may write to /tmp: a link, or a file of somebody else, is not ours to follow */
+  int descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  struct stat about;
+  bool is_ours = descriptor >= 0 && !fstat(descriptor, &about) && S_ISREG(about.st_mode) &&
+                 about.st_uid == geteuid() && about.st_nlink == 1;
+  FILE *file = is_ours ? fdopen(descriptor, "a") : NULL;
+  if (!file && descriptor >= 0) close(descriptor);
   if (!file) return;
   fprintf(file, "%llx %llx %s\n", (unsigned long long)(uintptr_t)address,
           (unsigned long long)size_bytes, name);

@@ -65,7 +65,8 @@ static bool create_server(Program *program, const RgOptions *given, ServerChanne
   if (!memory_config_parse(text, &options.transient, &wrong)) {
     error_set(err, RG_ERROR_OPTION, "%s is '%.80s', not a strategy of reuse: see '%.40s'",
               given->pool ? "pool" : "RG_POOL", text, wrong);
-    return error_hint(err, "expandable, caching, simple, or simple(period = 128, ratio = 0.8)");
+    return error_hint(err, "expandable, caching, or simple(period = 128, ratio = 0.8), whose "
+                           "memory may grow to many times what is live");
   }
   return server_attach(program->store.device, &options, err);
 }

@@ -303,7 +303,7 @@ return {
   { class = "rg.Kernel", title = "A kernel", overload = "fun(...): ...", rows = {
     { "compile(...: any)", "Compiles for such arguments, values or types, and launches nothing." },
     { "source(): string", "Its source text." },
-    { "ir(): string", "The IR of the variant launched or compiled last, after the passes." },
+    { "ir(): string", "The IR of the variant launched or compiled last, before the passes." },
     { "llvm(): string", "LLVM IR of the variant launched or compiled last." },
     { "asm(): string", "Machine code of the variant launched or compiled last, as text." },
     { "ptx(gpu?: string): string",

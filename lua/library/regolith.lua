@@ -1210,7 +1210,7 @@ function Kernel:compile(...) end
 ---@return string
 function Kernel:source() end
 
---- The IR of the variant launched or compiled last, after the passes.
+--- The IR of the variant launched or compiled last, before the passes.
 ---@return string
 function Kernel:ir() end
 

@@ -105,15 +105,28 @@ local function extents_of(data)
   return extents
 end
 
+-- What the elements of an FFI array of numbers are; nil: it is of something else.
+local of_cdata = { { "double", "f64" }, { "float", "f32" }, { "int8_t", "i8" },
+  { "int16_t", "i16" }, { "int32_t", "i32" }, { "int64_t", "i64" }, { "uint16_t", "u16" },
+  { "uint32_t", "u32" }, { "uint64_t", "u64" }, { "bool", "bool" } }
+local function type_of_cdata(data)
+  if type(data) ~= "cdata" then return end
+  for _, row in ipairs(of_cdata) do -- any extent: it decays to a pointer
+    local pointer = ffi.typeof(row[1] .. " *")
+    local is_array = tostring(ffi.typeof(data)):find("[", 1, true)
+    if is_array and ffi.typeof(data + 0) == pointer then return row[2] end
+  end
+end
+
 --- `c:create(data, T)`: a buffer that holds a table's numbers (f32 by default), an array's
---- elements, or the bytes of a string or an FFI array (u8 by default).
+--- elements, or those of an FFI array (of its own type by default), or the bytes of a string (u8).
 local function create(self, data, t)
   if array.is(data) then
     t = types.get(t == nil and data.type or t, "c:create")
     return write(self, make(self, t, array.extents(data)), data)
   end
   local is_table = type(data) == "table"
-  t = types.get(t == nil and (is_table and "f32" or "u8") or t, "c:create")
+  t = types.get(t == nil and (is_table and "f32" or type_of_cdata(data) or "u8") or t, "c:create")
   local extents = is_table and extents_of(data)
   if is_table and t.element then extents[#extents] = nil end -- vectors, each a table
   if not is_table then

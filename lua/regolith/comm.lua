@@ -24,7 +24,30 @@ local make_team = sealed.class({ __regolith = "a team of ranks" }, {}, { "first"
 -- -- values ---------------------------------------------------------------------------------------
 
 -- The element types that ranks combine; a vector's numbers are its elements.
-local plain = { i32 = true, i64 = true, f32 = true, f64 = true }
+local plain = { i8 = true, i16 = true, i32 = true, i64 = true, u8 = true, u16 = true, u32 = true,
+  u64 = true, f32 = true, f64 = true, bool = true }
+
+-- A number of Lua's or LuaJIT's: a pointer to one, and its type; nil: it is something else.
+local function number_of(v)
+  if type(v) == "number" then return ffi.new("double[1]", v), "f64" end
+  if ffi.istype("int64_t", v) then return ffi.new("int64_t[1]", v), "i64" end
+  if ffi.istype("uint64_t", v) then return ffi.new("uint64_t[1]", v), "u64" end
+end
+
+-- One with its type in 16 bytes, since ranks may bring numbers of different types.
+local Tagged = ffi.typeof [[struct {
+  union { double f64; int64_t i64; uint64_t u64; };
+  int32_t kind;
+} ]]
+local kinds = { f64 = 0, i64 = 1, u64 = 2 }
+local function tagged(pointer, name)
+  local tag = Tagged()
+  tag[name], tag.kind = pointer[0], kinds[name]
+  return tag
+end
+local function untagged(tag)
+  return tag.kind == 1 and tag.i64 or tag.kind == 2 and tag.u64 or tag.f64
+end
 
 local function is_array(v) return array.is(v) end
 
@@ -34,10 +57,21 @@ local function numbers_of(a, what)
   for _, extent in pairs(a.shape) do count = count * extent end
   local scalar = t.element or t
   if not plain[scalar.name] then
-    return fail.argument(("%s takes arrays of i32, i64, f32, f64 and their vectors, not of %s")
-      :format(what, t.name))
+    return fail.argument(("%s takes arrays of integers, f32, f64, bool and their vectors, \z
+      not of %s"):format(what, t.name))
   end
   return a:pointer(), scalar.name, count * (t.size / scalar.size)
+end
+
+-- All bytes of an array.
+local function whole(a, what)
+  if not is_array(a) then
+    return fail.argument(what .. " takes an array, not " .. fail.describe(a))
+  end
+  array.check_block(a, what)
+  local size = a.type.size
+  for _, extent in pairs(a.shape) do size = size * extent end
+  return a:pointer(), size
 end
 
 local function check_rank(self, rank, what)
@@ -71,9 +105,9 @@ function methods.all_reduce(self, v, op)
       not by %s"):format(fail.describe(op)), type(op) == "string" and fail.nearest(op, { "sum",
       "product", "min", "max" }) or nil)
   end
-  if type(v) == "number" then
-    local number = ffi.new("double[1]", v)
-    check(C.rg_comm_reduce(self.pointer, op, "f64", number, 1), self.number)
+  local number, name = number_of(v)
+  if number then
+    check(C.rg_comm_reduce(self.pointer, op, name, number, 1), self.number)
     return number[0]
   elseif not is_array(v) then
     return fail.argument("comm:all_reduce takes a number or an array, not " .. fail.describe(v))
@@ -89,20 +123,22 @@ local function gather_bytes(self, bytes, size)
   return all
 end
 
-local function gather_numbers(self, v)
-  local all = ffi.cast("double *", gather_bytes(self, ffi.new("double[1]", v), 8))
-  local list = {}
-  for rank = 0, self.size - 1 do list[rank] = all[rank] end
+local TaggedPointer = ffi.typeof("$ *", Tagged)
+local function gather_numbers(self, pointer, name)
+  local bytes = gather_bytes(self, tagged(pointer, name), ffi.sizeof(Tagged))
+  local all, list = ffi.cast(TaggedPointer, bytes), {}
+  for rank = 0, self.size - 1 do list[rank] = untagged(all[rank]) end
   return list
 end
 
 --- The value of each rank, a number or a string: `list[rank]`, from 0 on.
 function methods.gather(self, v)
-  if type(v) == "number" then return gather_numbers(self, v) end
+  local number, name = number_of(v)
+  if number then return gather_numbers(self, number, name) end
   if type(v) ~= "string" then
     return fail.argument("comm:gather takes a number or a string, not " .. fail.describe(v))
   end
-  local lengths, most = gather_numbers(self, #v), 0
+  local lengths, most = gather_numbers(self, number_of(#v)), 0
   for rank = 0, self.size - 1 do most = math.max(most, lengths[rank]) end
   local mine = ffi.new("uint8_t[?]", most + 1)
   ffi.copy(mine, v, #v)
@@ -128,19 +164,18 @@ end
 --- string, of which the others may give any; an array is filled, and returned.
 function methods.broadcast(self, v, root)
   root = check_rank(self, root == nil and 0 or root, "comm:broadcast")
-  if type(v) == "number" then
-    local number = ffi.new("double[1]", v)
-    send_bytes(self, root, number, 8)
-    return number[0]
+  local number, name = number_of(v)
+  if number then
+    local tag = tagged(number, name)
+    send_bytes(self, root, tag, ffi.sizeof(Tagged))
+    return untagged(tag)
   elseif type(v) == "string" then
     return send_string(self, root, v)
   elseif not is_array(v) then
     return fail.argument("comm:broadcast takes a number, a string or an array, not "
       .. fail.describe(v))
   end
-  local pointer, _, count = numbers_of(v, "comm:broadcast")
-  local t = v.type
-  send_bytes(self, root, pointer, count * (t.element or t).size)
+  send_bytes(self, root, whole(v, "comm:broadcast"))
   return v
 end
 
@@ -152,17 +187,6 @@ function methods.nccl(self)
   local version = C.rg_comm_nccl(self.pointer, why_out)
   if version ~= nil then return ffi.string(version) end
   return nil, ffi.string(why_out[0])
-end
-
--- All bytes of an array.
-local function whole(a, what)
-  if not is_array(a) then
-    return fail.argument(what .. " takes an array, not " .. fail.describe(a))
-  end
-  array.check_block(a, what)
-  local size = a.type.size
-  for _, extent in pairs(a.shape) do size = size * extent end
-  return a:pointer(), size
 end
 
 local function parcels_of(self, list)
@@ -285,6 +309,10 @@ local function bytes_like(self, a, what)
   end
   local pointer, size = whole(a, what)
   local _, window_size = bytes_of(self)
+  if a.type ~= self.own.type then
+    return fail.argument(("%s: the window's elements are %s, and the array's are %s")
+      :format(what, self.own.type.name, a.type.name))
+  end
   if size ~= window_size then
     return fail.argument(("%s takes an array of as many bytes as the window has, %d, not %d")
       :format(what, tonumber(window_size), size))

@@ -276,12 +276,21 @@ local function text(pointer)
 end
 local function positive(n) return n > 0 and n or nil end
 
+-- "3" becomes 3; "3, 16" a list, which prints as that.
+local Index = { __tostring = function(list) return table.concat(list, ", ") end }
+function Index.__concat(a, b) return tostring(a) .. tostring(b) end
+local function index_of(shown)
+  local list = {}
+  for number in (shown or ""):gmatch "[^, ]+" do list[#list + 1] = tonumber(number) end
+  return list[2] and setmetatable(list, Index) or list[1]
+end
+
 local function record(err)
   return {
     code = text(err.code) or "internal", message = text(err.message)
       or "Regolith failed without a reason",
     hint = text(err.hint), file = text(err.file), source = text(err.source),
-      index = text(err.index),
+      index = index_of(text(err.index)),
     line = positive(err.line), column = positive(err.column), width = positive(err.width),
     launch = positive(tonumber(err.launch)), kernel = text(err.kernel),
   }

@@ -128,4 +128,14 @@ describe("a budget that ends in a kernel #compiled", function()
       end)
     end
   end
+
+  it("shows as reserved what a pool keeps #compiled #cpu", function()
+    local other = require("support").rg.new { threads = 1 }
+    other.array(other.f32, 2 ^ 20):fill(1):destroy()
+    assert.equal(0, other.memory().live)
+    assert.is_true(other.memory().reserved >= 2 ^ 22)
+    other.gc "trim"
+    assert.equal(0, other.memory().reserved)
+    other.reset()
+  end)
 end)

@@ -215,4 +215,17 @@ describe("collection", function()
     for round = 0, 31 do assert.equal(512, walk(112 * round)) end
     small.reset()
   end)
+
+  it("is counted where a level is dropped as a whole #cpu", function()
+    local x = rg.field(rg.i32)
+    local block = rg.root:pointer("i", 64)
+    block:dense("i", 64):place(x)
+    local clear = rg.kernel(function() block:clear() end)
+    for _, f in ipairs { clear, function() block:clear() end } do
+      for i = 0, 4095, 64 do x[i] = 1 end
+      local before = rg.stats().gcs
+      f()
+      assert.equal(before + 1, rg.stats().gcs)
+    end
+  end)
 end)

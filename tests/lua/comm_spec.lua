@@ -155,6 +155,34 @@ describe("ranks #compiled #cpu", function()
     assert.same(alone, together)
   end)
 
+  it("gather, broadcast and combine 64-bit numbers, small integers and booleans", function()
+    holds(3, [[
+      local n = 2LL ^ 0 * 9007199254740993LL + comm.rank
+      local mixed = comm:gather(comm.rank == 1 and n or comm.rank == 2 and 2ULL ^ 0 or 0.5)
+      assert(mixed[0] == 0.5 and mixed[1] == 9007199254740994LL and type(mixed[2]) == "cdata")
+      assert(comm:broadcast(n, 2) == 9007199254740995LL)
+      assert(comm:all_reduce(5LL) == 15LL and type(comm:all_reduce(5LL)) == "cdata")
+      local high = 0xffffffffffffff00ULL + comm.rank
+      assert(comm:all_reduce(high, "max") == 0xffffffffffffff02ULL)
+      assert(comm:all_reduce(high, "min") == 0xffffffffffffff00ULL)
+      local bytes, flags = rg.array(rg.u8, 4), rg.array(rg.bool, 4)
+      bytes:fill(100)
+      assert(comm:all_reduce(bytes)[2] == 44)
+      for k = 0, 2 do flags[k] = k == comm.rank end
+      assert(comm:broadcast(flags, 1)[1] == true and flags[0] == false)
+      flags[3] = comm.rank == 2
+      assert(comm:all_reduce(flags, "max")[3] == true)
+      flags[3] = comm.rank == 2
+      assert(comm:all_reduce(flags, "min")[3] == false)
+      local i16 = rg.array(rg.i16, 3)
+      i16[1] = -comm.rank
+      assert(comm:all_reduce(i16, "min")[1] == -2)
+      local window = comm:window(rg.array(rg.f32, 4))
+      local ok, e = pcall(window.get, window, 0, rg.array(rg.i32, 4))
+      assert(not ok and e.message:find("elements are f32, and the array's are i32", 1, true))
+    ]])
+  end)
+
   it("combine arrays, and numbers of vectors, in place", function()
     holds(2, [[
       local a, v = rg.array(rg.i32, 5), rg.array(rg.vec3, 4)
@@ -747,7 +775,7 @@ describe("a mistake of a rank #compiled #cpu", function()
     assert.is_truthy(problem(comm.all_reduce, comm, 5, "mean"):find "combines by")
     assert.is_truthy(problem(comm.broadcast, comm, 5, 1):find "rank from 0 to 0")
     assert.is_truthy(problem(comm.gather, comm, {}):find "a number or a string")
-    assert.is_truthy(problem(comm.all_reduce, comm, rg.array(rg.u8, 4)):find "not of u8")
+    assert.is_truthy(problem(comm.all_reduce, comm, rg.array(rg.f16, 4)):find "not of f16")
     assert.is_truthy(problem(comm.find, comm, 5):find "FFI pointer")
     assert.is_truthy(problem(function() return comm.bariere end):find "no 'bariere'")
     assert.is_truthy(problem(comm.barrier):find("with a colon: comm:barrier(..)", 1, true))

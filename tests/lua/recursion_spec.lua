@@ -95,7 +95,7 @@ describe("a function that calls itself", function()
       function() local s = 0 for i, j in rg.range({3, 4}, {4, 5}) do s += f(i) end return s end]=],
       { rg = rg }))
     assert.equal("down at 0", err.message)
-    assert.equal("3, 4", err.index)
+    assert.same({ 3, 4 }, err.index)
     err = failure(kernel([=[
       local function f(n: i32): i32
         assert(n > 0, "down")

@@ -352,6 +352,24 @@ describe("the module", function()
     end
   end)
 
+  it("follows no link with RG_PERF=1", function()
+    local target = os.tmpname()
+    assert.equal("linked\n", output_of(([[
+      local ffi = require "ffi"
+      ffi.cdef "int getpid(void); int symlink(const char *from, const char *to);"
+      local map = ("/tmp/perf-%%d.map"):format(ffi.C.getpid())
+      assert(ffi.C.symlink(%q, map) == 0)
+      local rg = require "regolith"
+      rg.kernel(function() for i in rg.range(8) do assert(i < 9) end end)()
+      os.remove(map)
+      print "linked"
+    ]]):format(target), "RG_PERF=1"))
+    local file = io.open(target)
+    assert.equal("", file:read "*a")
+    file:close()
+    os.remove(target)
+  end)
+
   it("changes no global", function()
     assert.equal("done\n", output_of [[
       local before = {}
