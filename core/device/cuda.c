@@ -173,11 +173,12 @@ static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   return ok;
 }
 
-/* The newest architecture that we can compile for; the driver translates for newer GPUs. */
+/* The architecture that we compile for, for GPUs up to this one; the driver translates for newer
+ * GPUs. */
 static int processor_for(int capability) {
   int newest = 0;
-#define GPU(CAPABILITY, ISA)                                                                      \
-  if (capability >= CAPABILITY) newest = CAPABILITY;
+#define GPU(CAPABILITY, TARGET, ISA)                                                              \
+  if (capability >= CAPABILITY) newest = TARGET;
 #include "jit/gpu.def"
 #undef GPU
   return newest;

@@ -689,7 +689,7 @@ RgStatus rg_kernel_fail(RgKernel *kernel, int64_t number, int32_t message, const
 /* what: "source" "ast" "infer" "ir" "tasks" "explain" "llvm" "asm" "ptx", with arch "lua" also
  * "lua"; of the variant launched or compiled last. */
 RgStatus rg_kernel_text(RgKernel *kernel, const char *what, const char **text);
-/* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_90", which need
+/* The PTX of its tasks for a GPU, named by its compute capability, "sm_75" to "sm_121", which need
  * not be there; NULL: the runtime's own, or "sm_80" where it has none. */
 RgStatus rg_kernel_ptx(RgKernel *kernel, const char *gpu, const char **text);
 

@@ -30,7 +30,7 @@ static const TargetRow host_rows[] = {
 #undef PROCESSOR
 };
 static const TargetRow ptx_rows[] = {
-#define GPU(CAPABILITY, ISA) {"sm_" #CAPABILITY, "+ptx" #ISA},
+#define GPU(CAPABILITY, TARGET, ISA) {"sm_" #TARGET, "+ptx" #ISA},
 #include "jit/gpu.def"
 #undef GPU
 };

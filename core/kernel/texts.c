@@ -151,20 +151,21 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
                    kernel->name);
 }
 
-/* The GPU architecture of that name; if `name` is NULL, the runtime's, or a common one if it has
- * none. NULL with err. */
+/* The architecture that we compile for, for the GPU of that name; if `name` is NULL, for the
+ * runtime's GPU, or a common one if it has none. NULL with err. */
 static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) {
-  static const char *const known[] = {
-#define GPU(CAPABILITY, ISA) "sm_" #CAPABILITY,
+  static const struct { const char *name, *target; } known[] = {
+#define GPU(CAPABILITY, TARGET, ISA) {"sm_" #CAPABILITY, "sm_" #TARGET},
 #include "jit/gpu.def"
 #undef GPU
   };
   const char *own = kernel->engine->store->device->processors[RG_TARGET_PTX];
   if (!name) return own ? own : "sm_80";
   for (size_t k = 0; k < sizeof known / sizeof *known; k++)
-    if (!strcmp(name, known[k])) return known[k];
+    if (!strcmp(name, known[k].name)) return known[k].target;
   error_set(err, RG_ERROR_ARGUMENT, "'%.40s' is not a GPU that kernels can be compiled for", name);
-  error_hint(err, "its name is sm_75, sm_80, sm_86, sm_87, sm_89 or sm_90");
+  error_hint(err, "its name is sm_75, sm_80, sm_86, sm_87, sm_89, sm_90, sm_100, sm_103, sm_110, "
+                  "sm_120 or sm_121");
   return NULL;
 }
 

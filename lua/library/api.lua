@@ -307,7 +307,7 @@ return {
     { "llvm(): string", "LLVM IR of the variant launched or compiled last." },
     { "asm(): string", "Machine code of the variant launched or compiled last, as text." },
     { "ptx(gpu?: string): string",
-      'PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".' },
+      'PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_121".' },
     { "explain(): string", "What became of each loop and access, by source line." },
     { "tune(...: any): rg.TuneReport",
       "Finds out at once how such launches are fastest, on copies of what it writes." },

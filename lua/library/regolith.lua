@@ -1222,7 +1222,7 @@ function Kernel:llvm() end
 ---@return string
 function Kernel:asm() end
 
---- PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_90".
+--- PTX of its tasks, of the variant launched or compiled last, for "sm_75" to "sm_121".
 ---@param gpu? string
 ---@return string
 function Kernel:ptx(gpu) end

@@ -102,7 +102,8 @@ describe("arch cuda #compiled #cpu", function()
   end)
 
   it("makes code for the newest GPU it knows that is not newer than the one found", function()
-    for capability, target in pairs { [75] = 75, [80] = 80, [88] = 87, [90] = 90, [103] = 90 } do
+    for capability, target in pairs { [75] = 75, [80] = 80, [88] = 87, [90] = 90, [100] = 90,
+      [103] = 90, [120] = 90, [121] = 90, [130] = 90 } do
       assert.equal("1 sm_" .. target, run("PTX_CAPABILITY=" .. capability, [[
         rg.init { arch = "cuda" }
         local x = rg.field(rg.i32, 4)
@@ -1695,6 +1696,10 @@ describe("arch cuda #compiled #cpu", function()
     assert.matches("\nsm_80, PTX 7.0: blocks of 128 threads; %d+ registers a thread, none spilled; "
       .. "384 bytes of shared memory a block\n", said)
     assert.matches("\nsm_80, PTX 7.0: one thread; %d+ registers a thread, none spilled$", said)
+    for _, newer in ipairs { 100, 120 } do -- what GPUs that LLVM does not know make of it
+      assert.matches("\nsm_90, PTX 7.8: one thread; %d+ registers a thread, none spilled$",
+        run("PTX_ASSEMBLE=1 PTX_CAPABILITY=" .. newer, script))
+    end
   end)
 
   it("asks the driver for no memory once a loop with temporaries is warm", function()

@@ -292,6 +292,9 @@ describe("a kernel", function()
     assert.is_true(#stir:llvm() > 0)
     assert.is_true(#stir:asm() > 0)
     assert.matches("%.target sm_90.*rg_task_0", stir:ptx "sm_90")
+    for _, newer in ipairs { "sm_100", "sm_103", "sm_110", "sm_120", "sm_121" } do
+      assert.equal(stir:ptx "sm_90", stir:ptx(newer))
+    end
     assert.matches("sm_75", failure(stir.ptx, stir, "sm_20").hint)
     assert.matches("not by a number", failure(stir.ptx, stir, 90).message)
     assert.matches("did you mean 'source'", failure(function() return stir.soruce end).hint)
