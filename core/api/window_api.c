@@ -21,10 +21,18 @@ static uint64_t hash_text(const char *text) {
   return hash;
 }
 
-static uint64_t declared_as(const Array *array) {
+typedef struct Rows { int64_t first, count; } Rows; /* along axis 0 of an array */
+
+static bool are_all(const Array *array, Rows rows) {
+  return rows.first == 0 && rows.count == array->shape[0];
+}
+
+static uint64_t declared_as(const Array *array, Rows rows) {
   uint64_t hash = hash_text(array->type_name);
   for (int k = 0; k < array->rank; k++) hash = (hash ^ (uint64_t)array->shape[k]) * 0x100000001b3u;
-  return hash;
+  if (are_all(array, rows)) return hash;
+  hash = (hash ^ (uint64_t)rows.first) * 0x100000001b3u;
+  return (hash ^ (uint64_t)rows.count) * 0x100000001b3u;
 }
 
 /* Together. */
@@ -47,7 +55,16 @@ static bool can_be_window(const Array *array, Error *err) {
             array->held ? "%s shares memory with kernels and may grow: it cannot become a window"
                         : "%s wraps memory that is not its own: it cannot become a window",
             array_label(array, label));
-  return error_hint(err, "open the window on a copy: rg.array(T, ..):copy_from(a)");
+  return error_hint(err, "open the window on a copy: rg.array(T, ..):copy_from(a); of a part of an "
+                         "rg.array: comm:window(a, first, count)");
+}
+
+static bool has_rows(const Array *array, Rows rows, Error *err) {
+  char label[100];
+  if (rows.first >= 0 && rows.count > 0 && rows.count <= array->shape[0] - rows.first) return true;
+  return error_set(err, RG_ERROR_ARGUMENT, "a window of %lld elements from %lld on along axis 0 is "
+                   "not a part of %s, which has %lld there", (long long)rows.count,
+                   (long long)rows.first, array_label(array, label), (long long)array->shape[0]);
 }
 
 /* Its elements go to the window's memory. */
@@ -64,14 +81,25 @@ static bool move_in(Comm *comm, Array *array, Window *window, Error *err) {
   return false;
 }
 
-static Window *open_window(Comm *comm, Array *array, Error *err) {
-  uint64_t bytes = (uint64_t)(array->past - array->first), declared = declared_as(array);
+static Window *open_whole(Comm *comm, Array *array, uint64_t declared, Error *err) {
+  uint64_t bytes = (uint64_t)(array->past - array->first);
   Device *device = array->store->device;
   if (device->table->commons)
     return open_on_gpu(device, comm, &array->block->rt, bytes, declared, err);
   if (array->is_moved) return window_open(comm, array->data, bytes, declared, err);
   Window *window = window_create(comm, bytes, declared, err);
   return window && move_in(comm, array, window, err) ? window : NULL;
+}
+
+/* The memory of the whole array becomes shared, so that other parts of it can be windows, too. */
+static Window *open_window(Comm *comm, Array *array, Rows rows, Error *err) {
+  uint64_t declared = declared_as(array, rows);
+  Window *whole = open_whole(comm, array, declared, err);
+  if (!whole || are_all(array, rows)) return whole;
+  uint64_t row_bytes = whole->size_bytes / (uint64_t)array->shape[0];
+  Window *part = window_open(comm, whole->here + (uint64_t)rows.first * row_bytes,
+                             (uint64_t)rows.count * row_bytes, declared, err);
+  return window_free(whole, part ? err : NULL) ? part : NULL;
 }
 
 /* -- the handle -------------------------------------------------------------------------------- */
@@ -130,16 +158,19 @@ static void tell_array(const Comm *comm, const Array *array, Error *err) {
              shape);
 }
 
-static bool make_window(Program *program, RgComm *ranks, Array *array, RgWindow **out, Error *err) {
-  if (!api_settle(program, err) || !can_be_window(array, err)) return false;
+static bool make_window(Program *program, RgComm *ranks, Array *array, Rows rows, RgWindow **out,
+                        Error *err) {
+  if (!api_settle(program, err) || !can_be_window(array, err) || !has_rows(array, rows, err))
+    return false;
   RgWindow *handle = new_handle(program, ranks, err);
   if (!handle) return false;
-  handle->window = open_window(ranks->comm, array, err);
+  handle->window = open_window(ranks->comm, array, rows, err);
   if (!handle->window) tell_array(ranks->comm, array, err);
   return finish_window(handle, out, err);
 }
 
-RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
+RgStatus rg_comm_window_part(RgComm *comm, RgArray *array, int64_t first, int64_t count,
+                             RgWindow **window) {
   API_NEEDS(comm);
   API_NEEDS(array);
   API_NEEDS(window);
@@ -147,7 +178,13 @@ RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
   Program *program = API_PROGRAM(comm);
   if (program_of(&((Array *)array)->object) != program)
     return api_refuse(__func__, "the array is another runtime's");
-  return API_CALL(program, make_window(program, comm, (Array *)array, window, API_ERR(program)));
+  return API_CALL(program, make_window(program, comm, (Array *)array, (Rows){first, count}, window,
+                                       API_ERR(program)));
+}
+
+RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window) {
+  API_NEEDS(array);
+  return rg_comm_window_part(comm, array, 0, ((Array *)array)->shape[0], window);
 }
 
 static bool can_be_shared(Field *field, Error *err) {

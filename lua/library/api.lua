@@ -432,8 +432,9 @@ return {
       "That of each rank, by rank." },
     { "broadcast(value: number|string|rg.Array, root?: integer): number|string|rg.Array",
       "What rank `root`, or 0, has, on all; an array is filled." },
-    { "window(of: rg.Array|rg.Field): rg.Window",
-      "An array, whose elements move, or a field with its tree, declared alike on all ranks." },
+    { "window(of: rg.Array|rg.Field, first?: integer, count?: integer): rg.Window",
+      "An array, whose elements move, or a part of it along its first axis, or a field with its \z
+        tree, declared alike on all ranks." },
     { "find(pointer: any): rg.Window?",
       "The innermost window that holds the address. Not together." },
     { "trade(out: table[], filled: table[])",

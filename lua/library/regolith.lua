@@ -1472,10 +1472,12 @@ function Comm:gather(value) end
 ---@return number|string|rg.Array
 function Comm:broadcast(value, root) end
 
---- An array, whose elements move, or a field with its tree, declared alike on all ranks.
+--- An array, whose elements move, or a part of it along its first axis, or a field with its tree, declared alike on all ranks.
 ---@param of rg.Array|rg.Field
+---@param first? integer
+---@param count? integer
 ---@return rg.Window
-function Comm:window(of) end
+function Comm:window(of, first, count) end
 
 --- The innermost window that holds the address. Not together.
 ---@param pointer any

@@ -804,6 +804,10 @@ RgStatus rg_comm_abort(RgComm *comm, const char *why);
  * and write each other's directly. Its elements move, so pointers to them are stale; arrays that
  * wrap memory of others are refused. */
 RgStatus rg_comm_window(RgComm *comm, RgArray *array, RgWindow **window);
+/* Likewise, of `count` elements from `first` on along axis 0, the same on all ranks: peers reach
+ * these alone. The memory of the whole array becomes shared and moves. */
+RgStatus rg_comm_window_part(RgComm *comm, RgArray *array, int64_t first, int64_t count,
+                             RgWindow **window);
 /* Together: the tree of a field, declared alike on all ranks. Nothing moves, but on a GPU. Of a
  * sparse tree peers read elements and whether cells are active, as they are at the moment (those of
  * a hash: as they were in the last rg_comm_barrier, at least), and do nothing else. On a GPU what

@@ -221,8 +221,10 @@ end
 -- -- windows --------------------------------------------------------------------------------------
 
 local window_out = ffi.new "RgWindow *[1]"
-local open_window = lib.quietly(function(self, x, window)
-  if is_array(x) then
+local open_window = lib.quietly(function(self, x, window, first, count)
+  if is_array(x) and first then
+    check(C.rg_comm_window_part(self.pointer, x.rg_array, first, count, window_out), self.number)
+  elseif is_array(x) then
     check(C.rg_comm_window(self.pointer, x.rg_array, window_out), self.number)
   else
     check(C.rg_comm_window_field(self.pointer, x.rg_field, window_out), self.number)
@@ -230,15 +232,43 @@ local open_window = lib.quietly(function(self, x, window)
   lib.hold(window, window_out[0], self.number, C.rg_window_release)
 end)
 
+local function is_whole(v) return v == nil or type(v) == "number" and v % 1 == 0 end
+
+-- Where the part begins, and its length; nil: all of it.
+local function part_of(x, first, count)
+  if first == nil and count == nil then return end
+  if not is_array(x) then
+    return fail.argument "comm:window takes a part of arrays, and a field with its whole tree"
+  elseif not is_whole(first) or not is_whole(count) then
+    return fail.argument(("comm:window(a, first, count) takes two whole numbers, not %s, %s")
+      :format(fail.describe(first), fail.describe(count)))
+  end
+  first = first or 0
+  return first, count or x.shape[0] - first
+end
+
+-- Those elements of the array, in place.
+local function view_of(self, x, first, count)
+  local extents, row = { count }, x.type.size
+  for axis, extent in pairs(x.shape) do
+    if axis > 0 then extents[axis + 1], row = extent, row * extent end
+  end
+  local from = ffi.cast("uint8_t *", x:pointer()) + first * row
+  return array.wrap(self.session, from, x.type, extents, { owner = x })
+end
+
 --- Together: an array or a field, declared alike on all ranks, which the others reach by
 --- win:peer(r). An array's elements move: pointers to them are stale. A sparse field's are read.
-function methods.window(self, x)
+--- Of an array's `count` elements from `first` on, along its first axis, win.own is a view.
+function methods.window(self, x, first, count)
   if not is_array(x) and not field.is(x) then
     return fail.argument("comm:window takes an array or a field, not " .. fail.describe(x),
       "rg.array(rg.f32, n, m)")
   end
+  first, count = part_of(x, first, count)
   local window = { comm = self, own = x, peers = {}, number = self.number }
-  open_window(self, x, window)
+  open_window(self, x, window, first, count)
+  if first then window.own = view_of(self, x, first, count) end
   self.made = self.made + 1
   window.age = self.made
   window.object = make_window(window)

@@ -226,6 +226,44 @@ describe("ranks #compiled #cpu", function()
     ]])
   end)
 
+  it("reach a part of an array, along its first axis, and no other element", function()
+    holds(3, [[
+      local a = rg.array(rg.f32, 3000, 2)
+      for i = 0, 2999 do a[i][1] = 10000 * comm.rank + i end
+      local win, next_rank = comm:window(a, 1000, 500), (comm.rank + 1) % 3
+      local peer = win:peer(next_rank)
+      assert(peer.shape[0] == 500 and peer.shape[1] == 2 and #win.own == #peer)
+      assert(win.own[1][1] == a[1001][1] and win:peer(comm.rank) == win.own)
+      assert(peer[0][1] == 10000 * next_rank + 1000 and peer[499][1] == 10000 * next_rank + 1499)
+      assert(not pcall(function() return peer[500][1] end))
+      local rest = comm:window(a, 2999) -- another part, to its end
+      assert(rest:peer(next_rank).shape[0] == 1)
+      comm:barrier()
+      rg.kernel(function(p) for i in rg.range(500) do p[i][0] = i end end)(peer)
+      rg.kernel(function() rest:peer(next_rank)[0][0] = 7 end)()
+      comm:barrier()
+      assert(a[1499][0] == 499 and a[1500][0] == 0 and a[999][0] == 0 and a[2999][0] == 7)
+      local copy = win:get(next_rank, rg.array(rg.f32, 500, 2))
+      assert(copy[3][1] == 10000 * next_rank + 1003)
+      assert(comm:find(a:pointer()) == nil)
+      comm:barrier()
+      win:free()
+      local whole = comm:window(a) -- while a part of it is one
+      assert(whole:peer(next_rank)[5][1] == 10000 * next_rank + 5)
+      comm:barrier()
+      rest:free()
+      whole:free()
+      assert(a[1499][0] == 499 and a[1499][1] == 10000 * comm.rank + 1499)
+      for _, part in ipairs { { 2999, 2 }, { -1, 3 }, { 0, 0 }, { 3000 } } do
+        local ok, problem = pcall(comm.window, comm, a, part[1], part[2])
+        assert(not ok and problem.message:find("is not a part of", 1, true), problem.message)
+      end
+      assert(not pcall(comm.window, comm, a, 0.5))
+      assert(not pcall(comm.window, comm, rg.field(rg.f32, 4), 1))
+    ]])
+    fails(2, "comm:window(rg.array(rg.f32, 8), comm.rank, 4)", "declared differently on rank 1")
+  end)
+
   it("do so with dense fields, whose tree has others, too", function()
     holds(3, [[
       local x, v = rg.field(rg.f32, { name = "x" }), rg.field(rg.vec2, { name = "v" })

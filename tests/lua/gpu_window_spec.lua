@@ -65,6 +65,22 @@ describe("windows of a GPU's memory #compiled #cpu", function()
     ]])
   end)
 
+  it("reach a part of an array, along its first axis", function()
+    holds(2, [[
+      local a, other = rg.array(rg.i32, 4000, 2), 1 - comm.rank
+      rg.kernel(function(r) for i in rg.range(4000) do a[i][1] = 10000 * r + i end end)(comm.rank)
+      local win = comm:window(a, 1000, 500)
+      comm:barrier()
+      local peer = win:peer(other)
+      assert(peer.shape[0] == 500 and peer[499][1] == 10000 * other + 1499)
+      assert(win.own[1][1] == 10000 * comm.rank + 1001)
+      rg.kernel(function(p) for i in rg.range(500) do p[i][0] = i + p[i][1] end end)(peer)
+      comm:barrier()
+      assert(a[1499][0] == 499 + 10000 * comm.rank + 1499 and a[1500][0] == 0 and a[999][0] == 0)
+      assert(win:get(other, rg.array(rg.i32, 500, 2))[3][1] == 10000 * other + 1003)
+    ]])
+  end)
+
   it("are those of a rank known at run time alone, whose address is a sum", function()
     holds(3, [[
       local a = rg.array(rg.vec3, 6, 16)
