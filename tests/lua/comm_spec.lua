@@ -797,7 +797,7 @@ describe("a mistake of a rank #compiled #cpu", function()
   it("may be another call, or another array", function()
     fails(2, "if comm.rank == 0 then comm:barrier() else comm:all_reduce(1) end",
       "ranks do not make the same calls")
-    fails(2, "comm:window(rg.array(rg.f32, 10 + comm.rank))", "of 40 bytes on rank 0, and of 44")
+    fails(2, "comm:window(rg.array(rg.f32, 10 + comm.rank))", "has 40 bytes on rank 0, but 44 on")
     fails(2, "comm:window(rg.array(rg.f32, 6 + comm.rank * 6, 12 - comm.rank * 6))",
       "declared differently")
     local lines = fails(2, "comm:window(rg.array(comm.rank == 0 and rg.f32 or rg.i32, 2, 5))",
