@@ -86,7 +86,11 @@ static Window *open_whole(Comm *comm, Array *array, uint64_t declared, Error *er
   Device *device = array->store->device;
   if (device->table->commons)
     return open_on_gpu(device, comm, &array->block->rt, bytes, declared, err);
-  if (array->is_moved) return window_open(comm, array->data, bytes, declared, err);
+  if (array->is_moved) {
+    Window *again = window_open(comm, array->data, bytes, declared, err);
+    if (again) again->shared->is_moved_in = true;
+    return again;
+  }
   Window *window = window_create(comm, bytes, declared, err);
   return window && move_in(comm, array, window, err) ? window : NULL;
 }

@@ -43,6 +43,7 @@ typedef struct Comm {
   Shared *shared;               /* shared memories, each at its offset */
   Window *windows;              /* all open windows, by number */
   uint64_t window_count;        /* windows ever created */
+  uint64_t unmaps;              /* window.c: when we last looked for freed memory */
   int outbox;                   /* far.c: a file; -1: nothing sent yet */
   int courier;                  /* courier.h: a socket; -1: none yet */
   bool is_closing;

@@ -1,10 +1,12 @@
 /* reduce.c - combines numbers of all ranks, in the order of ranks. For few numbers, each rank
  * combines all by itself (one-shot); for many, each combines a slice, and reads the others'
- * (two-shot). */
+ * (two-shot). If all have many at one place of a window, no buffer is needed: each rank combines
+ * its slice where it is, and writes the result to all (after NCCL's symmetric memory). */
 #include <string.h>
 
 #include "base/bits.h"
 #include "comm/header.h"
+#include "comm/window.h"
 
 enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 
@@ -95,6 +97,41 @@ static bool reduce_near(const Reduction *r, uint8_t *numbers, uint64_t count, Er
   return true;
 }
 
+/* -- in windows of a team ---------------------------------------------------------------------- */
+
+/* Numbers first .. past, of which no other rank reads or writes any meanwhile. */
+static void combine_in_place(const Reduction *r, const WindowPlace *place, uint64_t first,
+                             uint64_t past) {
+  enum { AT_ONCE = 16 << 10 };
+  _Alignas(64) uint8_t result[AT_ONCE];
+  uint64_t most = AT_ONCE / r->number_bytes;
+  for (uint64_t k = first; k < past; k += most) {
+    uint64_t count = past - k < most ? past - k : most, at = k * r->number_bytes;
+    memcpy(result, window_at(r->comm, place, 0) + at, count * r->number_bytes);
+    for (int32_t rank = 1; rank < r->comm->size; rank++)
+      r->combine(result, window_at(r->comm, place, rank) + at, count);
+    for (int32_t rank = 0; rank < r->comm->size; rank++)
+      memcpy(window_at(r->comm, place, rank) + at, result, count * r->number_bytes);
+  }
+}
+
+/* *is_done false: not all ranks have their numbers at that place, and nothing has happened. */
+static bool reduce_in_place(const Reduction *r, const uint8_t *numbers, uint64_t count,
+                            bool *is_done, Error *err) {
+  Comm *comm = r->comm;
+  if (!comm_pass_begin(comm, CALL_REDUCE, err)) return false;
+  WindowPlace place = window_place_of(comm, numbers, count * r->number_bytes);
+  memcpy(comm_buffer(comm, comm->rank), &place, sizeof place);
+  if (!comm_pass(comm, CALL_REDUCE, r->about, err)) return false;
+  *is_done = place.memory;
+  for (int32_t k = 0; k < comm->size; k++)
+    *is_done &= !memcmp(comm_buffer(comm, k), &place, sizeof place);
+  if (!*is_done) return true;
+  combine_in_place(r, &place, slice_at(comm, count, comm->rank),
+                   slice_at(comm, count, comm->rank + 1));
+  return comm_meet(comm, CALL_REDUCE, err);
+}
+
 /* -- between teams ----------------------------------------------------------------------------- */
 
 static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *numbers,
@@ -154,6 +191,11 @@ bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t c
                          .number_bytes = comm_type_bytes(type),
                          .about = (count << 8) + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type};
   uint64_t at = 0;
+  bool is_done = false;
+  bool may_be_done = comm->windows && comm->size > 1 && comm_is_one_team(comm) &&
+                     count * reduction.number_bytes > TWO_SHOTS;
+  if (may_be_done && !reduce_in_place(&reduction, numbers, count, &is_done, err)) return false;
+  if (is_done) return true;
   do {
     uint64_t part = part_of(&reduction, count - at);
     if (!(comm_is_one_team(comm) ? reduce_near : reduce_far)(

@@ -2,6 +2,7 @@
  * order on all ranks; so the ranks' spaces stay the same. */
 #include "comm/window.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -59,6 +60,9 @@ static void forget_shared(Comm *comm, Shared *shared) {
   heap_free(comm->heap, shared->growth);
   heap_free(comm->heap, shared);
 }
+
+/* How often memory was unmapped. */
+static _Atomic uint64_t unmaps;
 
 static Shared *find_shared(const Comm *comm, const uint8_t *here, uint64_t size_bytes) {
   for (Shared *shared = comm->shared; shared; shared = shared->next)
@@ -290,6 +294,7 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
   Shared *shared = add_shared(comm, what, err);
   if (!shared) return NULL;
   shared->number = comm->number;
+  shared->is_moved_in = true;
   shared->here = share_map_anywhere(bytes, shared->file, err);
   Error why = {0};
   if (!shared->here) why = *err;
@@ -304,6 +309,28 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
 
 void window_unmap(void *here, uint64_t size_bytes) {
   munmap(here, align_up(size_bytes ? size_bytes : 1, page_bytes()));
+  atomic_fetch_add(&unmaps, 1);
+}
+
+/* To ask the system what is mapped takes longer than to combine many numbers. */
+static void look_for_freed(Comm *comm) {
+  uint64_t now = atomic_load(&unmaps);
+  if (now != comm->unmaps) forget_freed(comm, 0, UINT64_MAX);
+  comm->unmaps = now;
+}
+
+WindowPlace window_place_of(Comm *comm, const void *bytes, uint64_t size_bytes) {
+  if (!comm->windows) return (WindowPlace){0};
+  look_for_freed(comm);
+  const Shared *shared = find_shared(comm, bytes, size_bytes);
+  if (!shared || !shared->is_moved_in || shared->serial) return (WindowPlace){0};
+  return (WindowPlace){shared->number, (uint64_t)((const uint8_t *)bytes - shared->here)};
+}
+
+uint8_t *window_at(const Comm *comm, const WindowPlace *place, int32_t rank) {
+  const Shared *shared = comm->shared;
+  while (shared->number != place->memory) shared = shared->next;
+  return shared_place(comm, shared, rank) + place->offset;
 }
 
 static void remove_window(Window *window) {

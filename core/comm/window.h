@@ -22,6 +22,7 @@ struct Shared {               /* shared memory, in whole pages */
   uint64_t serial;            /* for GPU memory: CommonsPart.serial; 0: host memory */
   int32_t windows;
   bool is_for_team;           /* other hosts cannot access it */
+  bool is_moved_in;           /* only window_unmap frees it */
   bool grows;                 /* it grows by pieces */
   struct Growth *growth;      /* grow.h; NULL: it does not grow */
   /* for several teams: access to the others, one of these two */
@@ -65,6 +66,11 @@ Window *window_open_for_team(Comm *comm, void *here, uint64_t size_bytes, uint64
  * is freed: window_unmap frees it. */
 Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error *err);
 void window_unmap(void *here, uint64_t size_bytes);
+/* Where this rank's bytes lie in such memory. If all ranks' lie at the same place, window_at finds
+ * those of each. */
+typedef struct WindowPlace { uint64_t memory, offset; } WindowPlace; /* memory 0: in none */
+WindowPlace window_place_of(Comm *comm, const void *bytes, uint64_t size_bytes);
+uint8_t *window_at(const Comm *comm, const WindowPlace *place, int32_t rank); /* of the team */
 /* Together. The pages stay at their address; peers lose access to them. */
 bool window_free(Window *window, Error *err);
 /* Not together, for finalizers: the window is freed in the first comm_call (header.h) after all

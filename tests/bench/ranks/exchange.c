@@ -1,7 +1,8 @@
 /* exchange.c - faces between ranks in a ring, both ways: by windows (a barrier, then copies from
  * the neighbours' memory), by rg_comm_trade, and by MPI_Sendrecv, in turn, in one run. Two buffers
  * are used by turns, so one barrier is enough. Prints a row per size: bytes, and of each way the
- * least and the median microseconds an exchange; then what ranks call together takes. */
+ * least and the median microseconds an exchange; then what ranks call together takes: barriers, and
+ * all_reduce of other memory and of a window. */
 #include <mpi.h>
 #include <regolith.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void check(Ring *ring, RgStatus status) {
 
 static void open_ring(Ring *ring) {
   RgError error;
-  const int64_t count = 2 * MOST;
+  const int64_t count = 4 * MOST;
   if (rg_runtime_create(NULL, &ring->runtime, &error)) {
     fprintf(stderr, "exchange: %s\n", error.message);
     exit(1);
@@ -40,7 +41,7 @@ static void open_ring(Ring *ring) {
   ring->size = rg_comm_size(ring->comm);
   ring->next = (ring->rank + 1) % ring->size;
   ring->previous = (ring->rank + ring->size - 1) % ring->size;
-  ring->halo = calloc(2, MOST);
+  ring->halo = calloc(4, MOST);
   int first, team;
   rg_comm_team(ring->comm, &first, &team);
   for (int k = 0; k < 2; k++) {
@@ -135,20 +136,24 @@ static void barrier(Ring *ring, int size) { check(ring, rg_comm_barrier(ring->co
 static void reduce(Ring *ring, int size) {
   check(ring, rg_comm_reduce(ring->comm, "sum", "f64", ring->halo, size / 8));
 }
+static void reduce_window(Ring *ring, int size) {
+  check(ring, rg_comm_reduce(ring->comm, "sum", "f64", ring->mine[0], size / 8));
+}
 
 int main(void) {
   static const int sizes[] = {8, 4096, 32768, 262144, MOST};
   Ring ring = {0};
   open_ring(&ring);
-  Way *ways[3] = {by_mpi, by_trade, by_window}, *calls[2] = {barrier, reduce};
+  Way *ways[3] = {by_mpi, by_trade, by_window}, *calls[3] = {barrier, reduce, reduce_window};
   int count = ring.left[0] ? 3 : 2;
   if (!ring.rank)
     printf("%d ranks; bytes a face; us an exchange, least and median: MPI_Sendrecv twice, "
            "rg_comm_trade%s\n", ring.size, count == 3 ? ", windows" : "");
   for (int k = 0; k < 5; k++) print_row(&ring, sizes[k], ways, count);
-  if (!ring.rank) printf("bytes; us: barrier, all_reduce\n");
-  print_row(&ring, 8, calls, 2);
-  print_row(&ring, 32768, calls, 2);
+  memset(ring.halo, 0, 4 * MOST);
+  memset(ring.mine[0], 0, 4 * MOST);
+  if (!ring.rank) printf("bytes; us: barrier, all_reduce, all_reduce of a window\n");
+  for (int size = 8; size <= 4 * MOST; size *= 8) print_row(&ring, size, calls, 3);
   if (ring.faults) fprintf(stderr, "exchange: %d halos were not what was sent\n", ring.faults);
   return ring.faults != 0;
 }

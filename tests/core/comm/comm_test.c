@@ -57,6 +57,40 @@ static int reduce_whole_numbers(Comm *comm, Error *err) {
   return 0;
 }
 
+/* Numbers in windows, or on some ranks in other memory, or elsewhere in the window: one result. */
+static int reduce_in_windows(Comm *comm, Error *err) {
+  enum { COUNT = 30001, MOST = COUNT + 64 };
+  Window *window = window_create(comm, MOST * sizeof(float), 0, err);
+  RANK_OK(comm, err, window);
+  float *other = calloc(MOST, sizeof *other), *here = (float *)(void *)window->here;
+  for (int turn = 0; turn < 40; turn++) {
+    bool is_elsewhere = turn % 4 == 1 && comm->rank == comm->size - 1, is_other = turn % 4 == 2;
+    float *numbers = is_other && comm->rank ? other : here + (is_elsewhere ? 8 : turn % 4);
+    float expected = 0;
+    for (int32_t k = 0; k < comm->size; k++) expected += k == 1 ? 1e8f : 1.25f * (float)(k + 1);
+    for (int k = 0; k < COUNT; k++)
+      numbers[k] = comm->rank == 1 ? 1e8f : 1.25f * (float)(comm->rank + 1);
+    numbers[COUNT] = -1;
+    if ((turn + comm->rank) % 3 == 0) usleep(50);
+    RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_F32, numbers, COUNT, err));
+    for (int k = 0; k < COUNT; k++) RANK_CHECK(comm, numbers[k] == expected);
+    RANK_CHECK(comm, numbers[COUNT] == -1);
+  }
+  /* memory that was freed under its window, and is others' by now */
+  void *at = window->here;
+  window_unmap(at, MOST * sizeof(float));
+  here = mmap(at, MOST * sizeof(float), PROT_READ | PROT_WRITE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  RANK_CHECK(comm, (void *)here == at);
+  for (int k = 0; k < COUNT; k++) here[k] = (float)(k + comm->rank);
+  RANK_OK(comm, err, comm_reduce(comm, COMM_MAX, COMM_F32, here, COUNT, err));
+  for (int k = 0; k < COUNT; k++) RANK_CHECK(comm, here[k] == (float)(k + comm->size - 1));
+  RANK_OK(comm, err, window_free(window, err));
+  munmap(at, MOST * sizeof(float));
+  free(other);
+  return 0;
+}
+
 /* In the order of ranks, whoever is first: 1e8 is added before what it swallows. */
 static int reduce_in_order(Comm *comm, Error *err) {
   for (int turn = 0; turn < 200; turn++)
@@ -347,6 +381,7 @@ int main(int argc, char **argv) {
   TEST("one rank's bytes reach all") run_in_teams(broadcast_bytes);
   TEST("whole numbers of all ranks are combined") run_in_teams(reduce_whole_numbers);
   TEST("floats are added in the order of ranks, each time") run_in_teams(reduce_in_order);
+  TEST("numbers in windows are combined where they are") run_in_teams(reduce_in_windows);
   TEST("what was written before a barrier is seen after it, also where epochs wrap") {
     run(2, pass_messages, 0);
     run(4, pass_messages, 0);
