@@ -1,4 +1,5 @@
 /* launch.c - turns launch arguments into a frame and a list of trees, and runs the variant. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -87,6 +88,11 @@ static bool place_error(const VariantArg *arg, Error *err) {
   if (arg->why.clause && (arg->why.source != source || arg->why.pos.line != arg->line))
     note_why(&arg->why, err);
   return false;
+}
+
+static bool is_fraction(const RgValue *value) {
+  return value->kind == RG_VALUE_NUMBER && !isnan(value->number) &&
+         value->number != floor(value->number);
 }
 
 /* The integer in a slot. */
@@ -204,6 +210,11 @@ static bool fill_frame(const Kernel *kernel, Variant *variant, const RgValue *va
     snprintf(what, sizeof what, "%s '%.80s'%s%.120s%s", is_captured ? "captured" : "argument",
              arg->name, why ? ", " : "", why ? why : "", why ? "," : "");
     value_convert(arg->type, &value, &variant->frame[k], what, err);
+    if (!is_captured && is_fraction(&value) && type_is_integer(arg->type)) {
+      err->hint[0] = '\0'; /* a parameter's type can be declared */
+      error_hint(err, "pass a whole number; where a fraction is meant, declare '%.80s: f32'",
+                 arg->name);
+    }
     return arg->line > 0 ? place_error(arg, err) : false;
   }
   return true;

@@ -147,6 +147,11 @@ static void write_item(Search *s, const ListItem *item, int levels) {
   else write_return(s, value);
 }
 
+/* Of the generated function's parameter. Messages show it: 'index', 'index2'. */
+static const char *index_name(const Search *s, int level) {
+  return level ? scratch_format(s->r->scratch, "index%d", level + 1) : "index";
+}
+
 /* Writes the search among the items from `first` to `last`, where the one before the list's first
  * and the one after its last are zero. */
 static void write_search(Search *s, const List *list, int first, int last, int levels) {
@@ -156,7 +161,7 @@ static void write_search(Search *s, const List *list, int first, int last, int l
     return;
   }
   int middle = first + (last - first) / 2;
-  strbuf_format(&s->out, "if index%d < %d then ", s->level + 1, middle + 1);
+  strbuf_format(&s->out, "if %s < %d then ", index_name(s, s->level), middle + 1);
   write_search(s, list, first, middle, levels);
   strbuf_format(&s->out, " else ");
   write_search(s, list, middle + 1, last, levels);
@@ -186,7 +191,8 @@ static Ast *write_function(Search *s, const List *list, int levels) {
   s->like = s->counts ? NULL : first_value(list, levels);
   strbuf_init(&s->out, s->r->scratch);
   strbuf_format(&s->out, "function(");
-  for (int k = 0; k < levels; k++) strbuf_format(&s->out, "%sindex%d: i64", k ? ", " : "", k + 1);
+  for (int k = 0; k < levels; k++)
+    strbuf_format(&s->out, "%s%s: i64", k ? ", " : "", index_name(s, k));
   strbuf_format(&s->out, ")%s ", result_type(s));
   s->level = -1;
   write_list(s, list, levels);

@@ -92,8 +92,10 @@ enum { MOST_OFFERED_TIB = 64 }; /* no machine has more */
 const char *store_more_than(uint64_t bytes, char buffer[32]) {
   uint64_t size = 1;
   while (size <= bytes >> 20 && size < (uint64_t)1 << 40) size *= 2;
-  snprintf(buffer, 32, size < 1024 ? "%lluMiB" : "%lluGiB",
-           (unsigned long long)(size < 1024 ? size : size >> 10));
+  static const char *const units[] = {"MiB", "GiB", "TiB"};
+  int unit = 0;
+  for (; size >= 1024 && unit < 2; unit++) size >>= 10;
+  snprintf(buffer, 32, "%llu%s", (unsigned long long)size, units[unit]);
   return buffer;
 }
 

@@ -167,6 +167,15 @@ local function check_options(options, what)
   read_options(options) -- raises at the caller's line instead of at the first use
 end
 
+-- What host.reads_text could not report, as it is asked while the module loads.
+local function check_environment()
+  local given = os and os.getenv and os.getenv "RG_ERRORS"
+  if given and given ~= "" and fail.forms[given] == nil then
+    fail.raise { code = "option.invalid",
+      message = ("RG_ERRORS must be 'text' or 'object', got '%s'"):format(given) }
+  end
+end
+
 local function default_arch()
   local name = os and os.getenv and os.getenv "RG_ARCH"
   return name and name ~= "" and name or "cpu"
@@ -174,6 +183,7 @@ end
 
 -- A runtime on the first available of the wanted devices. The caller is in lib.quiet.
 local function create_runtime(options)
+  check_environment()
   local c_options, error_out, out = read_options(options), ffi.new "RgError",
     ffi.new "RgRuntime *[1]"
   local wanted = type(options.arch) == "table" and options.arch

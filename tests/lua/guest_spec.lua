@@ -271,6 +271,15 @@ describe("a host that loses errors which are no strings", function()
       run("ngx = {} require('regolith').init{ errors = 'object' }" .. fails))
   end)
 
+  it("is told what RG_ERRORS may be", function()
+    assert.matches("^RG_ERRORS must be 'text' or 'object', got 'words'", run([[
+      local getenv = os.getenv
+      os.getenv = function(name) return name == "RG_ERRORS" and "words" or getenv(name) end
+      local rg = require "regolith"
+      print(select(2, pcall(rg.field, rg.f32, 8)).message)
+    ]]))
+  end)
+
   it("changes nothing for functions of rg that look at failures themselves", function()
     assert.equal("string 1 true", run [[
       local rg = require "regolith"

@@ -171,6 +171,9 @@ describe("captures", function()
     local failed = failure(run)
     assert.equal("value.fit", failed.code)
     assert.matches("'n'", failed.message)
+    local at = rg.kernel(function(a) x[math.floor(a)] = 1 end)
+    assert.equal("pass a whole number; where a fraction is meant, declare 'a: f32'",
+      failure(at, 2.5).hint)
     n = 4
     run()
     assert.same({ 6, 4 }, { x[0], x[3] })
