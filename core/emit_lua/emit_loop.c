@@ -126,10 +126,10 @@ static void emit_body(Emit *e, Stmt *stmt, Type index) {
 /* -- numeric for ------------------------------------------------------------------------------- */
 
 /* A u64 beyond all i64 becomes the largest i64. */
-static void emit_stop(Emit *e, Expr *stop, Type type) {
-  bool is_cut = type_is(emit_type(e, stop), TYPE_U64) && type_is(type, TYPE_I64);
+static void emit_limited(Emit *e, Expr *value, Type type) {
+  bool is_cut = type_is(emit_type(e, value), TYPE_U64) && type_is(type, TYPE_I64);
   if (is_cut) emit_text(e, "_rg.to_i64_u64(_rg.min_u64(");
-  emit_as(e, stop, is_cut ? TYPE(U64) : type);
+  emit_as(e, value, is_cut ? TYPE(U64) : type);
   if (!is_cut) return;
   emit_text(e, ", ");
   emit_integer(e, TYPE(U64), INT64_MAX);
@@ -140,18 +140,18 @@ static void emit_stop(Emit *e, Expr *stop, Type type) {
  * itself. */
 void emit_numeric_for(Emit *e, Stmt *stmt) {
   int visible = e->visible.count;
-  Type type = ty_of_for(e->s, stmt).type;
+  Type type = ty_of_for(e->s, stmt).type, by = ty_of_step(ty_of_for(e->s, stmt));
   Expr *stop = stmt->values.items[1];
   bool rounds = type_is_float(emit_type(e, stop)) && type_is_integer(type);
   StrBuf before = e->out;
   strbuf_init(&e->out, e->scratch); /* bounds do not see the variable, whose name comes first */
   emit_format(e, "_rg.%s_%s(", rounds ? "count_to_float" : "count", type_text(type));
-  emit_as(e, stmt->values.items[0], type);
+  emit_limited(e, stmt->values.items[0], type);
   emit_text(e, ", ");
-  emit_stop(e, stop, rounds ? emit_type(e, stop) : type);
+  emit_limited(e, stop, rounds ? emit_type(e, stop) : type);
   emit_text(e, ", ");
-  if (stmt->values.count == 3) emit_as(e, stmt->values.items[2], type);
-  else emit_integer(e, type_is_float(type) ? TYPE(I32) : type, 1);
+  if (stmt->values.count == 3) emit_limited(e, stmt->values.items[2], by);
+  else emit_integer(e, type_is_float(type) ? TYPE(I32) : by, 1);
   emit_text(e, ")");
   StrBuf head = e->out;
   e->out = before;

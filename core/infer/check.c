@@ -71,8 +71,9 @@ static void check_numeric_for(Sema *s, Stmt *stmt) {
   PartialType ty = ty_of_for(s, stmt);
   for (int i = 0; i < values->count; i++) {
     if (!check_number(s, values->items[i], "a loop")) break;
+    Type type = i == 2 ? ty_of_step(ty) : ty.type;
     check_expr(s, values->items[i],
-               ty_is_float(values->items[i]->ty) && ty.kind == TY_INT ? TYPE(NONE) : ty.type);
+               ty_is_float(values->items[i]->ty) && ty.kind == TY_INT ? TYPE(NONE) : type);
   }
   sema_recover(s, stmt);
   check_block(s, &stmt->bodies.items[0]);

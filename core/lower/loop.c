@@ -101,30 +101,58 @@ static IrInst *last_integer(Lower *l, IrInst *stop, IrInst *step, Type type) {
   return ir_convert(&l->b, floor ? floor : ceil, type);
 }
 
-/* The bound of a loop over i64: a larger u64 becomes the largest i64. */
-static IrInst *stop_of(Lower *l, IrInst *stop, Type type) {
-  if (!type_is(stop->type, TYPE_U64) || !type_is(type, TYPE_I64))
-    return lower_convert(l, stop, type);
+/* The bound or step of a loop over i64: a larger u64 becomes the largest i64. */
+static IrInst *bound_of(Lower *l, IrInst *bound, Type type) {
+  if (!type_is(bound->type, TYPE_U64) || !type_is(type, TYPE_I64))
+    return lower_convert(l, bound, type);
   IrInst *last = lower_number(l, TYPE(U64), INT64_MAX);
-  return ir_convert(&l->b, ir_binary(&l->b, IR_MIN, stop, last), type);
+  return ir_convert(&l->b, ir_binary(&l->b, IR_MIN, bound, last), type);
+}
+
+static IrInst *lower_limited(Lower *l, Expr *bound, Type type) {
+  bool is_cut = type_is(bound->ty.type, TYPE_U64) && type_is(type, TYPE_I64);
+  return is_cut ? bound_of(l, lower_expr(l, bound), type) : lower_as(l, bound, type);
+}
+
+/* Adds 2^63, in u64, where a sum may wrap. */
+static IrInst *add_half(Lower *l, IrInst *value) {
+  return ir_binary(&l->b, IR_ADD, value, ir_const_int(&l->b, TYPE(U64), INT64_MIN));
+}
+
+/* A loop over u64 counts in i64, which has the same order 2^63 lower, so that its step has a sign
+ * (D-infer-06). */
+static void lower_over_u64(Lower *l, Stmt *stmt, IrInst *begin, IrInst *stop, IrInst *step) {
+  begin = ir_convert(&l->b, add_half(l, begin), TYPE(I64));
+  stop = ir_convert(&l->b, add_half(l, stop), TYPE(I64));
+  IrInst *loop = ir_for(&l->b, begin, stop, step);
+  IrRegion *back = lower_enter(l, loop->regions[0]);
+  IrInst *index = add_half(l, ir_convert(&l->b, loop->regions[0]->params.items[0], TYPE(U64)));
+  lower_leave(l, back);
+  lower_body(l, loop->regions[0], stmt, &index);
 }
 
 void lower_numeric_for(Lower *l, Stmt *stmt) {
   Type type = ty_of_for(l->s, stmt).type;
   lower_at(l, stmt->pos);
   note_serial(l, "a numeric 'for'; loops over rg.range and x:active() are parallel");
-  IrInst *begin = lower_as(l, stmt->values.items[0], type),
+  Type by = ty_of_step(ty_of_for(l->s, stmt));
+  IrInst *begin = lower_limited(l, stmt->values.items[0], type),
          *stop = lower_expr(l, stmt->values.items[1]);
-  IrInst *step =
-      stmt->values.count == 3 ? lower_as(l, stmt->values.items[2], type) : lower_number(l, type, 1);
+  IrInst *step = stmt->values.count == 3 ? lower_limited(l, stmt->values.items[2], by)
+                                         : lower_number(l, by, 1);
   IrRegion *back = NULL;
+  if (type_is(type, TYPE_U64)) {
+    lower_at(l, stmt->pos);
+    lower_over_u64(l, stmt, begin, stop, step);
+    return;
+  }
   if (type_is_float(stop->type) && type_is_integer(type)) {
     IrInst *is_number = ir_binary(&l->b, IR_EQ, stop, stop); /* a bound of NaN: no iterations */
     stop = last_integer(l, stop, step, type);
     back = lower_enter(l, ir_if(&l->b, is_number)->regions[0]);
   }
   lower_at(l, stmt->pos);
-  IrInst *loop = ir_for(&l->b, begin, stop_of(l, stop, type), step);
+  IrInst *loop = ir_for(&l->b, begin, bound_of(l, stop, type), step);
   lower_body(l, loop->regions[0], stmt, loop->regions[0]->params.items);
   if (back) lower_leave(l, back);
 }

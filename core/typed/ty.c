@@ -104,11 +104,19 @@ bool ty_is_wide(PartialType ty) {
          (type_bits(ty.type) == 64 || (type_bits(ty.type) == 32 && type_is_unsigned(ty.type)));
 }
 
-/* Indices are i32, i64 if a bound needs it; floats if start or step is one. */
+static bool is_u64(PartialType ty) { return ty.kind == TY_INT && type_is(ty.type, TYPE_U64); }
+
+Type ty_of_step(PartialType of_for) {
+  return type_is(of_for.type, TYPE_U64) ? TYPE(I64) : of_for.type;
+}
+
+/* Indices are i32, i64 if a bound needs it, and u64 between two of them, whatever the step; floats
+ * if start or step is one. */
 PartialType ty_of_for(Sema *s, const Stmt *stmt) {
   PartialType start = stmt->values.items[0]->ty, stop = stmt->values.items[1]->ty;
   PartialType step = stmt->values.count == 3 ? stmt->values.items[2]->ty : start;
   if (start.kind == TY_NONE || step.kind == TY_NONE) return (PartialType){0};
+  if (is_u64(start) && is_u64(stop) && ty_is_integer(step)) return ty_of(TYPE(U64));
   if (ty_is_integer(start) && ty_is_integer(step))
     return ty_of(ty_is_wide(start) || ty_is_wide(stop) || ty_is_wide(step) ? TYPE(I64) : TYPE(I32));
   PartialType joined = ty_join(start, step);

@@ -142,6 +142,7 @@ bool ty_is_wide(PartialType ty);            /* an integer that an i32 may not ho
 bool ty_fits(PartialType literal, Type integer);
 PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b);
 PartialType ty_of_for(Sema *s, const Stmt *stmt); /* of a numeric for: ultimately INT or FLOAT */
+Type ty_of_step(PartialType of_for); /* signed, also where a loop counts in u64 */
 const char *ty_text(Sema *s, PartialType ty); /* "an f32", "a bool": for messages */
 
 /* choice.c */

@@ -444,6 +444,9 @@ function number.count_i64(first, last, step)
   end
 end
 
+-- With a step of i64.
+number.count_u64 = number.count_i64
+
 for t, round in pairs(rounds) do
   number["count_" .. t] = function(first, last, step)
     local index

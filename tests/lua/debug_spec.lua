@@ -243,6 +243,29 @@ describe("a numeric for up to a u64 that no i64 holds", function()
     assert.equal(3, tonumber(rg.kernel(text)(0xffffffffffffffffULL)))
     assert.equal(2, tonumber(rg.kernel(text)(2)))
   end)
+
+  it("counts in u64 from another u64, up and down", function()
+    local text = [[function(a: u64)
+      local count, last = 0, a
+      for i = %s do
+        count, last = count + 1, i
+        if count == 9 then break end
+      end
+      return count, last
+    end]]
+    for bounds, expected in pairs {
+      ["a - 3, a"] = { 4, 0x8000000000000001ULL }, ["a, a - 3, -1"] = { 4, 0x7ffffffffffffffeULL },
+      ["a - 4, a + 4, rg.u64(3)"] = { 3, 0x8000000000000003ULL },
+      ["a, a - 1"] = { 0, 0x8000000000000001ULL }, ["a, 5"] = { 0, 0x8000000000000001ULL },
+      ["rg.u64(a - a), a"] = { 9, 8ULL },
+    } do
+      for _, runtime in ipairs { rg, own } do
+        local count, last = runtime.kernel(text:format(bounds))(0x8000000000000001ULL)
+        assert.equal(expected[1], count, bounds)
+        assert.is_true(expected[2] == last, bounds)
+      end
+    end
+  end)
 end)
 
 describe("functions of integers, with debug = true #compiled", function()
