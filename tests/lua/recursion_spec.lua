@@ -386,7 +386,7 @@ describe("a function that calls itself", function()
       function(n: i32) for i in rg.range(1) do count(n) end return count(n) end]=]
     local said = {}
     local old = print
-    _G.print = function(...) said[#said + 1] = table.concat({ ... }, "\t") end
+    _G.print = function(...) said[#said + 1] = table.concat({ ... }, " ") end
     local ok, err = pcall(k, 1)
     _G.print = old
     assert.is_true(ok, tostring(err))
