@@ -2,7 +2,7 @@
 -- Growth and life. Run it with:  examples/run boids
 --
 -- Reynolds' three rules (1987) in a square whose opposite sides meet. Cells are as wide as a bird
--- sees, with a list of birds each: so one looks at nine cells and not at every other bird.
+-- can see, and each has a list of its birds, so a bird looks at nine cells, not at all other birds.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -25,7 +25,7 @@ local begin = rg.kernel(function()
 end)
 
 local function cell_of(x) return rg.floor(x * cells) % cells end
--- the shortest way, also across a side
+-- the shortest way, also across an edge of the square
 local function way(from, to) return to - from - rg.round(to - from) end
 
 local step = rg.kernel(function()
@@ -100,5 +100,5 @@ end
 local all, neighbours = order()
 print(("%.1f million birds per second; order %.2f, among neighbours %.2f"):format(
   count * frames * steps / seconds * 1e-6, all, neighbours))
--- Sums in lists have no order, so no two flights are quite the same; that they flock is.
+-- The order of sums over lists varies, so no two flights are quite the same, but all flock.
 print(("checksum %d"):format(neighbours > 0.8 and count or 0))

@@ -1,8 +1,8 @@
--- cloth.lua - a square of cloth falls on a ball: masses and springs, drawn by their light.
+-- cloth.lua - a square of cloth falls on a ball: masses and springs, shaded by a light.
 -- Solids. Run it with:  examples/run cloth
 --
--- Provot 1995: every point pulls on twelve neighbours, straight, across, and two points away
--- against bends. Each spring is damped along itself, so the cloth folds freely.
+-- Provot 1995: every point pulls on twelve neighbours: along axes and diagonals, and two points
+-- away to resist bending. Each spring is damped only along its axis, so the cloth folds freely.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -48,7 +48,7 @@ local step = rg.kernel(function()
   for i, j in rg.range(n, n) do
     local u = (v[i][j] + dt * force[i][j]) * math.exp(-drag * dt)
     local out = x[i][j] - ball
-    if out:norm() <= radius then                     -- on the ball nothing goes inward
+    if out:norm() <= radius then                     -- no motion into the ball
       local normal = out:normalize()
       u = u - math.min(rg.dot(u, normal), 0) * normal
     end
@@ -56,8 +56,8 @@ local step = rg.kernel(function()
   end
 end)
 
--- The picture: patches of cloth, cut into dots, and the ball. The nearest dot of a pixel wins: the
--- largest of numbers that say first how near, then how bright.
+-- The picture: patches of cloth, cut into dots, and the ball. The nearest dot of a pixel wins: each
+-- is a number with nearness in its upper bits and brightness below; a pixel keeps the largest.
 local size, detail = 400, 6
 local seen = rg.array(rg.i64, size, size)
 local pixel = rg.array(rg.vec3, size, size)

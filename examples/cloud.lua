@@ -1,10 +1,10 @@
 -- cloud.lua - a cloud in the evening sun: paths of light through a sparse volume.
 -- Rendering. Run it with:  examples/run cloud
 --
--- Woodcock 1965: light flies as if the cloud were as dense everywhere as where it is densest; where
--- it is thinner, most hits do not count. A path that hits is scattered, mostly forward (Henyey and
--- Greenstein 1941), again and again, until it leaves. Where the cloud is not, its blocks do not
--- exist, and a path leaps over them. Each hit asks whether the sun is in sight.
+-- Woodcock 1965: light travels as if the cloud had its greatest density everywhere; where it is
+-- thinner, most collisions are rejected. A path is scattered, mostly forward (Henyey and Greenstein
+-- 1941), at each collision, until it leaves the cloud. Empty blocks do not exist, and paths skip
+-- them. At each collision a shadow ray tests whether the sun is visible.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -15,7 +15,7 @@ local density = rg.field(rg.f32)
 local block = rg.root:pointer("ijk", n / leaf)
 block:dense("ijk", leaf):place(density)
 
--- Random numbers on a lattice, smoothed; then several of these, finer and fainter.
+-- Random numbers on a lattice, interpolated; several octaves of them, finer and fainter.
 local function noise(p)
   local cell = rg.floor(p)
   local f = p - cell
@@ -43,8 +43,8 @@ local grow = rg.kernel(function()
   end
 end)
 
--- The distance to the next hit, or a number past the cube. Leaves of the tree that do not exist are
--- left by their far side.
+-- The distance to the next collision, or a number past the cube. A path through a leaf that does
+-- not exist skips to its far side.
 local function fly(from, way)
   local t = 0.0
   for _ = 1, 400 do
@@ -63,7 +63,7 @@ local function fly(from, way)
   return 1e6
 end
 
-local function enter(from, way)                      -- the cube's outside
+local function enter(from, way)                      -- where a ray enters the cube
   local a, b = (0.01 - from) / way, (n - 0.01 - from) / way
   local near, far = rg.max(math.min(a, b)), rg.min(math.max(a, b))
   return near < far and near or 1e6
@@ -80,7 +80,7 @@ end
 
 local sun, sunlight = rg.normalize(rg.vec3(0.8, 0.4, -0.35)), rg.vec3(1, 0.78, 0.55) * 14
 
--- What comes from the sun, by the angle that it turns.
+-- The phase function: how much sunlight is scattered by an angle.
 local function phase(way)
   local g = forward
   return (1 - g * g) / (12.566371 * math.pow(1 + g * g - 2 * g * rg.dot(way, sun), 1.5))
@@ -108,7 +108,7 @@ local paint = rg.kernel(function()
       sum = sum + share * sky(way)
     end
     local c = sum / samples
-    pixel[i][j] = math.pow(1.2 * c / (c + 0.6), rg.vec3(0.6)) -- as a film sees
+    pixel[i][j] = math.pow(1.2 * c / (c + 0.6), rg.vec3(0.6)) -- tone mapping, like film
     bright = bright + rg.sum(pixel[i][j])
   end
   return bright / size ^ 2

@@ -1,9 +1,9 @@
 -- fem.lua - a rubber beam falls over three pegs: finite elements of a neo-Hookean solid, in 2-D.
 -- Solids. Run it with:  examples/run fem
 --
--- Sifakis and Barbic 2012: a triangle's deformation F, against its shape at rest, says how much
--- energy it holds; what changes that energy least is its force on its corners. Triangles add to
--- points that others add to, too: such updates are atomic.
+-- Sifakis and Barbic 2012: a triangle's deformation F, relative to its rest shape, determines its
+-- elastic energy; the force on a corner is minus the gradient of that energy. Several triangles add
+-- to each point, so these updates are atomic.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -19,7 +19,7 @@ local x, v, force = rg.array(rg.vec2, points), rg.array(rg.vec2, points), rg.arr
 local corners = rg.array(rg.ivec3, count)
 local at_rest, tension = rg.array(rg.mat2, count), rg.array(rg.f32, count)
 
--- The sides of triangle t as columns, from its first corner.
+-- The edges of triangle t from its first corner, as columns.
 local function sides(t)
   local a, b, c = x[corners[t].x], x[corners[t].y], x[corners[t].z]
   return rg.mat2(b.x - a.x, c.x - a.x, b.y - a.y, c.y - a.y)
@@ -56,7 +56,7 @@ local step = rg.kernel(function()
     local u = (v[k] + dt * force[k] / (density * h * h)) * math.exp(-drag * dt)
     for _, peg in ipairs(pegs) do
       local out = x[k] - peg.xy
-      if out:norm() < peg.z then                     -- a peg pushes out, and rubs a little
+      if out:norm() < peg.z then                     -- a peg pushes outward, with a little friction
         local normal = out:normalize()
         local inward = math.min(rg.dot(u, normal), 0)
         u = 0.99 * (u - inward * normal) + normal * (peg.z - out:norm()) * 20
@@ -67,7 +67,7 @@ local step = rg.kernel(function()
   end
 end)
 
--- Every pixel of the box around a triangle that is in the triangle takes its colour.
+-- Tests each pixel of a triangle's bounding box, and colours those inside the triangle.
 local size = 400
 local pixel = rg.array(rg.vec3, size, size)
 local blue, red = rg.vec3(0.15, 0.35, 0.65), rg.vec3(1, 0.4, 0.15)

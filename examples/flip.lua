@@ -1,9 +1,9 @@
 -- flip.lua - a dam breaks: particles carry the water, a grid makes it incompressible (FLIP).
 -- Fluids. Run it with:  examples/run flip
 --
--- Zhu and Bridson 2005. Particles give their velocities to the faces of cells; there a pressure
--- takes away what would change the water's volume; particles add the change to what they have. A
--- few per cent of the grid's own velocity (PIC) keep it calm.
+-- Zhu and Bridson 2005. Particles transfer their velocities to the faces of cells, where a
+-- pressure solve removes divergence; then particles add the change on the grid to their velocities.
+-- A few per cent of the grid's own velocity (PIC) damp the noise.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -15,7 +15,7 @@ local count = 4 * wide * high                        -- particles, four in a cel
 local AIR, WATER, WALL = 0, 1, 2
 
 local x, v = rg.array(rg.vec2, count), rg.array(rg.vec2, count)
--- Velocities: .x on a cell's left face, .y on its lower one; how much of a particle is there.
+-- Velocities, .x on a cell's left face and .y on its lower one, and the particles' weights there.
 local u, before, share = rg.field(rg.vec2, n, n), rg.field(rg.vec2, n, n), rg.field(rg.vec2, n, n)
 local kind, p, divergence = rg.field(rg.i32, n, n), rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 
@@ -28,9 +28,9 @@ local start = rg.kernel(function()
 end)
 
 local corners = { rg.ivec2(0, 0), rg.ivec2(1, 0), rg.ivec2(0, 1), rg.ivec2(1, 1) }
-local faces = { rg.vec2(0, 0.5), rg.vec2(0.5, 0) }   -- where they are in their cells, by axis
+local faces = { rg.vec2(0, 0.5), rg.vec2(0.5, 0) }   -- their positions in a cell, by axis
 
--- Bilinear: a corner's share of what is `f` past the lower left one.
+-- The bilinear weight of a corner, for a point `f` past the lower left one.
 local function part(f, c) return (c.x == 0 and 1 - f.x or f.x) * (c.y == 0 and 1 - f.y or f.y) end
 local function is_open(i, j) return kind[i][j] ~= WALL and 1 or 0 end
 
@@ -51,11 +51,11 @@ local step = rg.kernel(function()
     end
     kind[rg.floor(x[k])] = WATER
   end
-  for I in rg.range(n, n):vec() do                   -- gravity; nothing flows into walls
+  for I in rg.range(n, n):vec() do                   -- gravity; no flow into walls
     before[I] = u[I] / math.max(share[I], 1e-6)
     local w = before[I] + rg.vec2(0, gravity)
     local is_wall = kind[I] == WALL
-    local off = is_wall and math.min(w, 0) or math.max(w, 0) -- away from the wall it may flow
+    local off = is_wall and math.min(w, 0) or math.max(w, 0) -- only away from the wall
     if is_wall ~= (kind[I - rg.ivec2(1, 0)] == WALL) then w.x = off.x end
     if is_wall ~= (kind[I - rg.ivec2(0, 1)] == WALL) then w.y = off.y end
     u[I] = w
@@ -63,7 +63,7 @@ local step = rg.kernel(function()
   for i, j in rg.range(n, n) do
     divergence[i][j] = u[i + 1][j].x - u[i][j].x + u[i][j + 1].y - u[i][j].y
   end
-  for round = 1, 2 * rounds do                       -- Gauss and Seidel's, in two colours
+  for round = 1, 2 * rounds do                       -- Gauss-Seidel, in two colours
     for i, j in rg.range(n, n) do
       if (i + j + round) % 2 == 0 and kind[i][j] == WATER then
         local open = is_open(i - 1, j) + is_open(i + 1, j) + is_open(i, j - 1) + is_open(i, j + 1)

@@ -1,9 +1,9 @@
 -- fluid.lua - two jets of coloured smoke meet: stable fluids, velocity and dye on one grid.
 -- Fluids. Run it with:  examples/run fluid
 --
--- Stam 1999: what a cell holds came from where its velocity points back to; then a pressure takes
--- away what flows together or apart. Between the two, vortices that the grid has blurred are spun
--- up again (Fedkiw, Stam and Jensen 2001).
+-- Stam 1999: each cell takes its values from upstream (semi-Lagrangian advection); then a pressure
+-- solve removes divergence. Between the two steps, vorticity confinement restores vortices that the
+-- grid has blurred (Fedkiw, Stam and Jensen 2001).
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -14,7 +14,7 @@ local dye, next_dye = rg.field(rg.vec3, n, n), rg.field(rg.vec3, n, n)
 local p, next_p = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 local divergence, curl = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
 
--- A plain Lua function, of any field: its value at a place between four cells.
+-- A plain Lua function of any field: its value at a point between four cells, interpolated.
 local function sample(x, at)
   local cell = rg.floor(at)
   local f = at - cell
@@ -30,7 +30,7 @@ local carry = rg.kernel(function()
   end
 end)
 
--- A disc that blows smoke of one colour along `to`.
+-- A disc that emits smoke of one colour in the direction `to`.
 local blow = rg.kernel(function(at, to, colour)
   for I in rg.range(n, n):vec() do
     if (I - at):norm() < 9 then
@@ -52,7 +52,7 @@ local spin = rg.kernel(function()
   end
 end)
 
--- Jacobi's iteration for the pressure. A kernel's serial loops, around parallel ones, run once.
+-- Jacobi's iteration for the pressure. The serial loop around the parallel ones runs on the host.
 local project = rg.kernel(function()
   for i, j in rg.range(n, n) do
     divergence[i][j] = 0.5 * (v[i + 1][j].x - v[i - 1][j].x + v[i][j + 1].y - v[i][j - 1].y)

@@ -5,12 +5,12 @@ local rg = require "regolith"
 local folder = arg and arg[1] or "."
 local n = 512
 
--- A field of n x n floats. Given its size at once it is dense: every element exists.
+-- A field of n x n floats. With its size given it is dense: every element exists.
 local pixel = rg.field(rg.f32, n, n)
 
 -- A kernel is an ordinary Lua function. It is parsed here and compiled at its first call.
 local paint = rg.kernel(function(cx, cy)
-  -- parallel: i and j run from 0 to n - 1, in no order
+  -- parallel: i and j run from 0 to n - 1, in no particular order
   for i, j in rg.range(n, n) do
     local x, y, steps = 3.0 * i / n - 1.5, 3.0 * j / n - 1.5, 0
     while x * x + y * y < 16.0 and steps < 100 do -- serial: inside one iteration

@@ -2,8 +2,8 @@
 -- Rendering. Run it with:  examples/run mesh
 --
 -- Each cell of a grid is six tetrahedra; where the function changes its sign between corners of
--- one, the surface cuts its edges. All iterations append triangles to one list, which lives as long
--- as the kernel, which draws it, too.
+-- one, the surface cuts its edges. All iterations append triangles to one list, which lives until
+-- the end of the kernel, which also draws it.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."

@@ -1,9 +1,9 @@
 -- mpm3.lua - water, jelly and snow fall into one tank: 2-D MLS-MPM with three materials.
 -- Solids. Run it with:  examples/run mpm3
 --
--- The loops of mpm_dense. A particle keeps how it is deformed, `F`, whose singular values give its
--- stress. Water keeps its volume alone, jelly springs back, snow that is pressed or pulled too far
--- stays so and hardens (Stomakhin et al. 2013).
+-- The loops of mpm_dense. A particle keeps its deformation gradient `F`, whose singular values give
+-- its stress. Water resists only changes of volume, jelly springs back, and snow that is compressed
+-- or stretched too far stays deformed and hardens (Stomakhin et al. 2013).
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -14,7 +14,7 @@ local volume, stiffness, ratio = (0.5 * dx) ^ 2, 1000, 0.2
 local mass = volume                                  -- density 1
 local shear = stiffness / (2 * (1 + ratio))
 local bulk = stiffness * ratio / ((1 + ratio) * (1 - 2 * ratio))
-local WATER, SNOW = 0, 2                             -- and jelly, 1
+local WATER, SNOW = 0, 2                             -- jelly is 1
 local x, v, C = rg.array(rg.vec2, count), rg.array(rg.vec2, count), rg.array(rg.mat2, count)
 local F, J, material = rg.array(rg.mat2, count), rg.array(rg.f32, count), rg.array(rg.i32, count)
 local grid_v, grid_m = rg.field(rg.vec2, n, n), rg.field(rg.f32, n, n)
@@ -23,7 +23,7 @@ local function weights(f) -- of the three nodes along an axis
   return rg.vec3(0.5 * (1.5 - f) * (1.5 - f), 0.75 - (f - 1) * (f - 1), 0.5 * (f - 0.5) * (f - 0.5))
 end
 
--- Deforms particle p anew, and returns its stress.
+-- Updates the deformation of particle p, and returns its stress.
 local function deform(p)
   local U, S, V = rg.svd((rg.mat2(1) + dt * C[p]) * F[p])
   local s, harder = rg.vec2(S[0][0], S[1][1]), 0.3

@@ -2,11 +2,11 @@
 -- Running. Run it with:  examples/run ranks
 --
 -- On four ranks:  regolith run -n 4 examples/ranks.lua
--- Every rank has the same two arrays, of as many rows each. `comm:window(a)` makes a window of one:
--- from then on `window:peer(r)` is rank r's array, read where it lies, also inside a kernel, and
--- nothing is copied. A step reads the last row of the rank before and the first row of the rank
--- after. The barrier after it says that all are there. Whatever the number of ranks, the result is
--- the same to the last bit. In the picture each rank's rows have a colour of their own.
+-- Every rank has two arrays, with the same number of rows. `comm:window(a)` makes a window of one:
+-- from then on `window:peer(r)` is rank r's array, which is read in place, also inside a kernel,
+-- without a copy. A step reads the last row of the previous rank and the first row of the next
+-- one. A barrier follows, where all ranks wait until the others are done. The result is the same to
+-- the last bit for any number of ranks. In the picture each rank's rows have a colour of their own.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -14,7 +14,7 @@ local n, steps = 384, 400
 local comm = rg.comm()
 assert(n % comm.size == 0, n .. " rows are not divided evenly by so many ranks")
 local rows = n / comm.size
-local first = comm.rank * rows -- of this rank's rows
+local first = comm.rank * rows -- this rank's first row
 
 local now, new = rg.array(rg.f32, rows, n), rg.array(rg.f32, rows, n)
 local windows = { [now] = comm:window(now), [new] = comm:window(new) }
@@ -52,7 +52,7 @@ for _ = 1, steps do
   local window = windows[now]
   step(now, window:peer(before), window:peer(after), new)
   now, new = new, now
-  comm:barrier() -- all ranks' rows are there
+  comm:barrier() -- all ranks have written their rows
 end
 seconds = rg.time() - seconds
 local total = comm:all_reduce(sum(), "sum")

@@ -1,16 +1,16 @@
--- ranks_mpm.lua - water that processes divide by blocks of its grid, anew as it flows.
+-- ranks_mpm.lua - water split between processes by grid block, rebalanced as it flows.
 -- Fluids. Run it with:  examples/run ranks_mpm
 -- On four ranks: regolith run -n 4 examples/ranks_mpm.lua. MLS-MPM as in mpm.lua. Ranks own blocks
--- of the grid, and particles in them. What they give to copies of others' blocks goes to the owners
--- (collect); all see the sums (exchange). Now and then particles that left are put into a window,
--- from which their new rank takes them in a kernel (`out:peer(r)`), and blocks move if a rank has
--- too much to do (balance). The order of sums, and so their last bits, depends on the ranks.
+-- of the grid and the particles in them. What a rank adds to copies of other ranks' blocks goes to
+-- the owners (collect), which send back the sums (exchange). Now and then particles that left go
+-- into a window, from which their new rank reads them in a kernel (`out:peer(r)`), and blocks move
+-- if a rank has too much work (balance). The last bits of sums depend on the number of ranks.
 local rg = require "regolith"
 
 local folder, frames = arg and arg[1] or ".", tonumber(arg and arg[2]) or 10
 local n, leaf, between, most, size = 128, 8, 20, 16384, 512
 local dx, dt = 1 / n, 2e-4
-local volume, stiffness = (0.5 * dx) ^ 2, 400 -- of a particle, whose mass is as much
+local volume, stiffness = (0.5 * dx) ^ 2, 400 -- of a particle, whose density is 1
 local comm, me, ranks = rg.comm(), rg.comm().rank, rg.comm().size
 local grid = rg.grid { shape = { n, n }, block = leaf, halo = 6 }
 local momentum, mass = grid:place(rg.field(rg.vec2), rg.field(rg.f32))
@@ -72,7 +72,7 @@ local take = rg.kernel(function(from)
     from[p] = Particle(from[p].x + dt * u, u, B, from[p].J * (1 + dt * rg.trace(B)))
   end
 end)
-local sort = rg.kernel(function(from, to, before) -- who owns the block that a particle is in?
+local sort = rg.kernel(function(from, to, before) -- by the owner of each particle's block
   for p in rg.range(before) do
     local cell = rg.floor(from[p].x * n / leaf)
     local owner = grid.owners[cell]
@@ -92,7 +92,7 @@ local function trade()
   sort(here, other, before)
   comm:barrier()
   fetch(other)
-  comm:barrier() -- all have what was for them
+  comm:barrier() -- all ranks have taken their new particles
   here, other = other, here
 end
 
@@ -105,7 +105,7 @@ for step = 0, frames * 200 - 1 do
   take(here)
 end
 
-rg.kernel(function(from, tint) -- all draw on rank 0's canvas: its blocks, faintly, and particles
+rg.kernel(function(from, tint) -- each rank draws on rank 0's canvas: blocks, faintly, and particles
   for i, j in rg.range(size, size) do
     local is_mine = grid.owners[rg.floor(rg.vec2(i, j) * n / (size * leaf))] == me
     if is_mine then canvases:peer(0)[i][j] = 0.2 * tint end

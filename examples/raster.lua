@@ -2,8 +2,8 @@
 -- Rendering. Run it with:  examples/run raster
 --
 -- Arrays hold what a graphics card would: corners, triangles, depths, colours. All triangles are
--- drawn at once. Where several cover a pixel the nearest must win: a pixel keeps the largest of
--- 64-bit numbers whose upper half says how near a triangle is, whose lower half which one it is.
+-- drawn in parallel. Where several cover a pixel the nearest must win, so a pixel keeps the maximum
+-- of 64-bit numbers: the upper half is how near a triangle is, the lower half is its index.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -27,7 +27,7 @@ local build = rg.kernel(function()
   end
 end)
 
--- To where the camera sees it: x and y in pixels, z the distance.
+-- Projects a point to the screen: x and y in pixels, z is the distance.
 local transform = rg.kernel(function(angle)
   local c, s = math.cos(angle), math.sin(angle)
   local turn = rg.mat3(1, 0, 0, 0, c, -s, 0, s, c) * rg.mat3(c, 0, s, 0, 1, 0, -s, 0, c)
@@ -44,7 +44,7 @@ local draw = rg.kernel(function()
   for t in rg.range(triangles) do
     local a, b, c = seen[mesh[t].x], seen[mesh[t].y], seen[mesh[t].z]
     local area = edge(a, b, c.x, c.y)
-    if area > 0 then                                 -- else it is seen from behind
+    if area > 0 then                                 -- else it is a back face
       local low = math.floor(math.max(math.min(a.x, b.x, c.x), 0))
       local high = math.floor(math.min(math.max(a.x, b.x, c.x), size - 1))
       local bottom = math.floor(math.max(math.min(a.y, b.y, c.y), 0))

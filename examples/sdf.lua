@@ -1,9 +1,9 @@
 -- sdf.lua - a small planet of drops over a mirror sea: rays march through distances.
 -- Rendering. Run it with:  examples/run sdf
 --
--- Hart 1996: a function says how far the nearest surface is at most; a ray goes that far, asks
--- again, and has arrived where it is almost zero. Shadows, dim hollows and reflections
--- ask the same function (Quilez 2008). Helpers are plain Lua, and may be tried at the prompt.
+-- Hart 1996: a function says how far the nearest surface is at least; a ray advances that far,
+-- evaluates it again, and has hit where it is almost zero. Shadows, ambient occlusion, reflections
+-- use the same function (Quilez 2008). Helpers are plain Lua, and can be tried at the prompt.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -17,7 +17,7 @@ for k = 1, 14 do                                     -- on a spiral around a sph
   drops[k] = rg.vec4(r * math.cos(angle), 0.85 * y + 0.35, r * math.sin(angle), width)
 end
 
--- The least of two distances, with a fillet between the two.
+-- The smaller of two distances, with a smooth blend between them.
 local function join(a, b, width)
   local t = rg.clamp(0.5 + 0.5 * (b - a) / width, 0, 1)
   return rg.mix(b, a, t) - width * t * (1 - t)
@@ -35,7 +35,7 @@ local function sea(p) return p.y + 0.95 + 0.012 * math.sin(9 * p.x + 2 * math.si
 
 local function distance(p) return math.min(planet(p), sea(p)) end
 
-local function normal_of(p)                          -- from four distances around
+local function normal_of(p)                          -- from four distances around p
   local sum = rg.vec3(0)
   for k = 0, 3 do
     local way = rg.vec3(k % 3 == 0 and 1 or -1, k < 2 and 1 or -1, k % 2 == 0 and 1 or -1)
@@ -44,7 +44,7 @@ local function normal_of(p)                          -- from four distances arou
   return rg.normalize(sum)
 end
 
--- How far a ray comes; 20 and more: into the sky.
+-- How far a ray gets; 20 and more: it missed and sees the sky.
 local function march(from, way)
   local t = 0.01
   for _ = 1, 120 do
@@ -55,7 +55,7 @@ local function march(from, way)
   return t
 end
 
--- How much of the light comes through: little where the way leads past something closely.
+-- How much light arrives: little where the path passes close to a surface (soft shadows).
 local function shadow(from)
   local t, open = 0.02, 1.0
   for _ = 1, 50 do
@@ -82,7 +82,7 @@ local function shade(p, way, normal, sun)
     + bright * shine
 end
 
--- The sea shows what its reflection sees.
+-- The sea shows what a reflected ray sees.
 local function look(from, way)
   local seen, share = rg.vec3(0), 1.0
   for _ = 1, 2 do

@@ -2,8 +2,8 @@
 -- Numerics. Run it with:  examples/run sort
 --
 -- Transparent things must be blended from the farthest to the nearest. Every bead appends a
--- fragment for each pixel it covers; one radix sort of numbers, in which the pixel comes first and
--- then the distance, puts those of a pixel side by side, in order. A pixel then blends its own.
+-- fragment for each pixel it covers; one radix sort by keys of pixel, then distance, puts the
+-- fragments of each pixel next to each other, in order of depth. Each pixel then blends its own.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -11,9 +11,9 @@ local size, beads = 400, tonumber(arg and arg[2]) or 3000
 local most = 600 * beads
 local place, radius = rg.array(rg.vec3, beads), rg.array(rg.f32, beads)
 
--- A fragment: where it is, as a number to sort by; its colour, and how much it covers.
+-- A fragment: its position, as a sort key; its colour, and how much it covers.
 local key, paint = rg.array(rg.u64, most), rg.array(rg.vec4, most)
-local first = rg.array(rg.i32, size * size)          -- of a pixel's fragments
+local first = rg.array(rg.i32, size * size)          -- a pixel's first fragment
 local pixel = rg.array(rg.vec3, size, size)
 local used = rg.field { type = rg.i32, shape = {} }  -- one number
 
@@ -52,7 +52,7 @@ local scatter = rg.kernel(function()
   end
 end)
 
--- Of neighbours with different pixels the second one begins a pixel's run.
+-- Where two neighbours have different pixels, the second begins the run of its pixel.
 local find = rg.kernel(function(count)
   for p in rg.range(size * size) do first[p] = -1 end
   for k in rg.range(count) do
@@ -74,7 +74,7 @@ local blend = rg.kernel(function(count)
 end)
 
 start()
-key:fill(-1ULL)                                      -- the largest: what is unused comes last
+key:fill(-1ULL)                                      -- the largest key: unused ones sort to the end
 scatter()
 local count = used[0]
 local begin = rg.time()

@@ -1,8 +1,8 @@
 -- sph.lua - a column of water collapses: smoothed particles that press on their neighbours.
 -- Fluids. Run it with:  examples/run sph
 --
--- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with functions of its own.
--- Cells as wide as a particle reaches hold lists of particles, so one looks at nine cells only.
+-- Mueller, Charypar and Gross 2003, in 2-D. A particle is a struct, with methods of its own.
+-- Cells as wide as the kernel's support hold lists of particles, so each looks at nine cells only.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -22,7 +22,7 @@ local member = rg.field(rg.i32)
 local cell = rg.root:dense("ij", cells):dynamic("k", count, { chunk = 16 })
 cell:place(member)
 
--- The kernels of 2-D: for densities, and for the forces of pressure and of friction.
+-- The smoothing kernels in 2-D: for density, and for the forces of pressure and viscosity.
 local pi = math.pi
 local function smooth(r2) return 4 / (pi * reach ^ 8) * (reach * reach - r2) ^ 3 end
 local function push(r) return 30 / (pi * reach ^ 5) * (reach - r) * (reach - r) end

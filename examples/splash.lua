@@ -1,7 +1,7 @@
 -- splash.lua - a block of jelly drops into water: 3-D MLS-MPM on a grid that exists at particles.
 -- Solids. Run it with:  examples/run splash
 --
--- Hu et al. 2018. As mpm.lua, with one axis more: a step frees all blocks, particles create those
+-- Hu et al. 2018. Like mpm.lua, with one more axis: a step frees all blocks; particles create those
 -- that they touch, and take their velocities from 27 nodes.
 local rg = require "regolith"
 
@@ -20,12 +20,12 @@ local function add(low, high)
   end
 end
 add({ 0.09, 0.09, 0.09 }, { 0.91, 0.26, 0.91 })
-local pool = #places                                 -- the first ones are water
+local pool = #places                                 -- particles below this index are water
 add({ 0.36, 0.5, 0.36 }, { 0.62, 0.76, 0.62 })
 
 local count = #places
 local x, v, C = rg.field(rg.vec3, count), rg.field(rg.vec3, count), rg.field(rg.mat3, count)
-local F = rg.field(rg.mat3, count)                   -- how it is deformed
+local F = rg.field(rg.mat3, count)                   -- deformation gradient
 local grid_v, grid_m = rg.field(rg.vec3), rg.field(rg.f32)
 local block = rg.root:pointer("ijk", n / 4)
 block:dense("ijk", 4):place(grid_v, grid_m)
@@ -47,14 +47,14 @@ local substep = rg.kernel(function()
     local f = x[p] * n - base
     local wx, wy, wz = weights(f.x), weights(f.y), weights(f.z)
     local affine = mass * C[p] - 4 * dt * volume * n * n * stress_of(p)
-    for i, j, k in rg.range(3, 3, 3) do              -- inside an iteration: a serial loop
+    for i, j, k in rg.range(3, 3, 3) do              -- a serial loop, inside an iteration
       local offset, weight = (rg.vec3(i, j, k) - f) * dx, wx[i] * wy[j] * wz[k]
       local node = base + rg.ivec3(i, j, k)
       grid_v[node] = grid_v[node] + weight * (mass * v[p] + affine * offset)
       grid_m[node] = grid_m[node] + weight * mass
     end
   end
-  for I in grid_m:active():vec() do                  -- gravity; and nothing leaves the box
+  for I in grid_m:active():vec() do                  -- gravity; no flow out of the box
     if grid_m[I] > 0 then
       local u = grid_v[I] / grid_m[I] - rg.vec3(0, dt * gravity, 0)
       u = rg.select(rg.vec3(I) < 3, math.max(u, 0), u)
@@ -77,7 +77,7 @@ local substep = rg.kernel(function()
   end
 end)
 
--- The nearest ball of a pixel wins: the largest of numbers that say how near, then which one.
+-- The nearest ball of a pixel wins: a pixel keeps the largest number of nearness, then index.
 local size, ball = 360, 4
 local nearest, pixel = rg.array(rg.i64, size, size), rg.array(rg.vec3, size, size)
 local camera = rg.perspective(0.62, 1, 0.1, 10)

@@ -1,9 +1,9 @@
 -- treecode.lua - two galaxies of 4,000 stars pass through each other: Barnes and Hut's tree.
 -- Numerics. Run it with:  examples/run treecode
 --
--- Far groups of stars pull as one star at their centre. Each step makes a tree anew, inside the
--- kernel: `divide` calls itself for the four quarters of a square, whose stars are lists; the nodes
--- are one list, which the parallel loop reads. All of it is gone when the kernel ends.
+-- A distant group of stars attracts like one star at its centre of mass. Each step builds a
+-- tree in the kernel: `divide` calls itself for the four quadrants of a square, each with a list of
+-- its stars; the nodes are one list, which the parallel loop reads. All is freed with the kernel.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -13,9 +13,9 @@ local x, v = rg.field(rg.vec2, n), rg.field(rg.vec2, n)
 local picture = rg.field(rg.f32, pixels, pixels)
 local Stars = rg.array_type(rg.i32)
 local Node = rg.struct { { "centre", rg.vec2 }, { "mass", rg.f32 }, { "size", rg.f32 },
-  { "child", rg.ivec4 } } -- numbers of nodes; 0: none
+  { "child", rg.ivec4 } } -- indices of nodes; 0: none
 
--- Two discs that turn, on their way to each other.
+-- Two rotating discs that approach each other.
 local begin = rg.kernel(function()
   for i in rg.range(n) do
     local side = i % 2 == 0 and -1.0 or 1.0
