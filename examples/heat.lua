@@ -1,4 +1,4 @@
--- heat.lua - a sphere of heat grows through a sparse grid: blocks come with it and are freed again.
+-- heat.lua - a sphere of heat grows through a sparse grid: its blocks come and are freed again.
 -- Numerics. Run it with:  examples/run heat
 --
 -- The grid has 256^3 cells in 32^3 blocks, and memory only for blocks that are warm: a shell.
@@ -15,7 +15,7 @@ local block = rg.root:pointer("ijk", n / leaf, { name = "block" })
 block:dense("ijk", leaf):place(t, next_t)
 block:place(peak)
 
--- One step of diffusion, and a little heat is lost. `t:active()` visits the cells of blocks that
+-- One step of diffusion, with a little loss of heat. `t:active()` visits the cells of blocks that
 -- exist, in parallel. Reading where no block exists gives zero.
 local step = rg.kernel(function(rate, keep)
   for i, j, k in t:active() do

@@ -35,7 +35,7 @@ end
 
 local substep = rg.kernel(function()
   block:clear()
-  -- particles give mass and momentum to 3 x 3 nodes
+  -- particles transfer mass and momentum to 3 x 3 nodes
   for p in rg.range(count) do
     local base = rg.floor(x[p] * n - 0.5)
     local f = x[p] * n - base
@@ -64,7 +64,7 @@ local substep = rg.kernel(function()
       grid_v[i][j] = u
     end
   end
-  -- particles take their velocity back, and move
+  -- particles take back their new velocity, and move
   for p in rg.range(count) do
     local base = rg.floor(x[p] * n - 0.5)
     local f = x[p] * n - base
@@ -113,7 +113,7 @@ for frame = 1, frames do
     rg.image.write(path, pixel, { low = 0, high = 1, palette = "heat" })
   end
 end
--- float sums differ in their last bits from run to run, and so does the spray; the centre does not
+-- the order of float sums, and so the spray, varies from run to run; the centre hardly does
 local sum = 0
 for p = 0, count - 1 do sum = sum + x[p].x end
 print(("checksum %d"):format(math.floor(100 * sum / count)))

@@ -1,8 +1,8 @@
 -- resume.lua - a lichen that grows at random, is stopped, and goes on as if it had not been.
 -- Growth and life. Run it with:  examples/run resume
 --
--- Halfway everything is saved: the tree with what is active, random numbers, the step. Another
--- runtime, which could be another process, loads that and goes on. Both end alike, to the last bit.
+-- Halfway a snapshot saves everything: the tree with its active cells, the random state, the step.
+-- Another runtime, which could be another process, loads it and goes on. Both end bit-identical.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -42,7 +42,7 @@ local function lichen(runtime)
   return self
 end
 
--- One that is never stopped; its size after each step.
+-- The reference run, which is never stopped; its size after each step.
 local first = rg.new { seed = 7 }
 local one, path = lichen(first), folder .. "/lichen.rgs"
 one.age[size / 2][size / 2] = 1
@@ -52,7 +52,7 @@ for step in rg.progress(steps, "grows") do
   if step == steps / 2 then first.save(path, { age = one.age, step = step }) end
 end
 
--- One that begins in the middle.
+-- The run that resumes from the snapshot.
 local second = rg.new { seed = 1 }
 local other = lichen(second)
 local saved = second.load(path, { age = other.age })

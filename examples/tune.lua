@@ -1,9 +1,9 @@
--- tune.lua - which of several ways is fastest is found out while they are used.
+-- tune.lua - finds out which of several kernels is fastest, while they are used.
 -- Running. Run it with:  examples/run tune
 --
--- Three ways to blur a picture; and how many threads and how large chunks suit a kernel. Each call
--- is the trial of one way, nothing runs twice. What is found out is kept on disk: where it was
--- sure, a second run of this script tries nothing.
+-- Tunes three ways to blur a picture, and the number of threads and the chunk size of a kernel.
+-- Each call is a trial of one way; nothing runs twice. Results are kept on disk: where they were
+-- conclusive, a second run of this script tries nothing.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -39,7 +39,7 @@ local function separable(from, to)
   columns(half, to)
 end
 
--- 3: one column after the other, which memory does not like
+-- 3: one column after the other, which wastes cache lines
 local by_columns = rg.kernel(function(from, to)
   for j in rg.range({ 2, n - 2 }) do
     for i = 2, n - 3 do
@@ -60,8 +60,8 @@ local blur = rg.tune {
   budget = 0.5, -- the share of the time that may go into trials, here for a quick show; else 0.05
 }
 
--- A kernel is tuned without being asked once it has run for a tenth of a second: how many threads,
--- how large chunks, private copies or atomic updates.
+-- A kernel is tuned automatically once it has run for a tenth of a second: the number of threads,
+-- the chunk size, private copies or atomic updates.
 local bins = rg.field(rg.i32, 256)
 local count = rg.kernel(function(from)
   for i, j in from:active() do
