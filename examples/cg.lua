@@ -1,9 +1,9 @@
 -- cg.lua - the potential around charges: Poisson's equation by conjugate gradients, in one kernel.
 -- Numerics. Run it with:  examples/run cg
 --
--- A charged ring and an oppositely charged bar are in a box whose walls are held at zero. The
--- equation says that four times a point, minus its four neighbours, is the charge there: n * n
--- equations.
+-- A charged ring and an oppositely charged bar are in a box whose walls are held at zero. At
+-- each of the n * n points, four times the potential minus that of the four neighbours is the
+-- charge: n * n equations.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -14,7 +14,7 @@ local charge, potential = grid(), grid()
 local residual, direction, image = grid(), grid(), grid()
 
 -- Plain Lua functions are compiled into the kernels that call them. A read outside the grid gives
--- zero: the walls.
+-- zero, which stands for the walls.
 local function apply(f, i, j)
   return 4 * f[i][j] - f[i - 1][j] - f[i + 1][j] - f[i][j - 1] - f[i][j + 1]
 end
@@ -37,7 +37,7 @@ local place = rg.kernel(function()
 end)
 
 -- The host region of a kernel runs once: its `while` depends on the reductions of the parallel
--- loops inside. Along a conjugate direction no earlier step has to be repeated.
+-- loops inside. A step along a conjugate direction undoes no earlier one.
 local solve = rg.kernel(function(tolerance)
   for i, j in rg.range(n, n) do
     potential[i][j] = 0
@@ -62,7 +62,7 @@ local solve = rg.kernel(function(tolerance)
   return steps
 end)
 
--- The largest residual of any of the equations.
+-- The largest residual of all equations.
 local check = rg.kernel(function()
   local worst = 0
   for i, j in rg.range(n, n) do

@@ -1,9 +1,9 @@
 -- lbm.lua - a wake of vortices sheds from a cylinder: the lattice Boltzmann method in 2-D.
 -- Fluids. Run it with:  examples/run lbm
 --
--- A cell has nine populations, one for each way to fly; they fly to the next cell, and there relax
--- to what the cell's density and velocity would have at rest (Qian, d'Humieres and Lallemand 1992).
--- Those in the cylinder fly back. The picture shows how the water turns: one way or the other.
+-- A cell has nine populations, one for each direction; they stream to the next cell and relax there
+-- to the equilibrium of its density and velocity (Qian, d'Humieres and Lallemand 1992). The
+-- cylinder reflects them. The picture shows vorticity: one colour for each sense of rotation.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -15,10 +15,10 @@ local rate = 1 / (3 * viscosity + 0.5)
 
 local ways = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 }, { 1, 1 }, { -1, -1 }, { 1, -1 },
   { -1, 1 } }
-local back = { 0, 2, 1, 4, 3, 6, 5, 8, 7 }           -- the opposite ways, counted from 0
+local back = { 0, 2, 1, 4, 3, 6, 5, 8, 7 }           -- the opposite directions, counted from 0
 local weights = { 4 / 9, 1 / 9, 1 / 9, 1 / 9, 1 / 9, 1 / 36, 1 / 36, 1 / 36, 1 / 36 }
 
--- Nine numbers a cell, each of the nine in a run of its own.
+-- Nine numbers per cell, each in a contiguous array of its own (`soa`).
 local Cell = rg.vec(9, rg.f32)
 local f = rg.field { type = Cell, shape = { nx, ny }, layout = "soa" }
 local g = rg.field { type = Cell, shape = { nx, ny }, layout = "soa" }
@@ -33,12 +33,12 @@ end
 local start = rg.kernel(function()
   for i, j in rg.range(nx, ny) do
     solid[i][j] = (rg.vec2(i, j) - centre):norm() < radius
-    local u = rg.vec2(speed, 0.3 * speed * math.sin(0.05 * i)) -- vortices begin sooner so
+    local u = rg.vec2(speed, 0.3 * speed * math.sin(0.05 * i)) -- makes vortices begin sooner
     for k, _ in ipairs(ways) do f[i][j][k - 1] = at_rest(k, 1, u) end
   end
 end)
 
--- The loops over `ways` are unrolled, as they are over a list. Up and down the channel is periodic.
+-- Loops over the list `ways` are unrolled. The channel is periodic from bottom to top.
 local step = rg.kernel(function()
   for i, j in rg.range(nx, ny) do
     local h = Cell(0)

@@ -1,15 +1,15 @@
--- multigrid.lua - the potential around charges: conjugate gradients that a multigrid guides.
+-- multigrid.lua - the potential around charges: conjugate gradients preconditioned by multigrid.
 -- Numerics. Run it with:  examples/run multigrid
 --
--- McAdams, Sifakis and Teran 2010 (MGPCG): each step asks a V-cycle for a way. It smooths,
--- hands what is left to a grid half as fine, and so on: what is wrong at any scale is mended at
+-- McAdams, Sifakis and Teran 2010 (MGPCG): a V-cycle preconditions each step. It smooths,
+-- passes the residual to a grid half as fine, and so on, so errors of every scale are reduced at
 -- that scale. Plain conjugate gradients, as in cg.lua, take hundreds of steps; these take a dozen.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, smoothing = tonumber(arg and arg[2]) or 512, 2
 
--- The grids, finest first: an unknown, its right side, what is left of that.
+-- The grids, finest first: the unknown, the right-hand side, the residual.
 local function grid(size) return rg.field(rg.f64, size, size) end
 local grids = {}
 local size = n
@@ -19,12 +19,12 @@ while size >= 8 do
 end
 local potential, charge, rest, way, image = grid(n), grid(n), grid(n), grid(n), grid(n)
 
--- Reads outside give zero: the walls. The equation at a point, times the square of its width.
+-- The equation at a point, times the square of its width. Reads outside give zero: the walls.
 local function apply(x, i, j)
   return 4 * x[i][j] - x[i - 1][j] - x[i + 1][j] - x[i][j - 1] - x[i][j + 1]
 end
 
--- Red points, then black ones, or back: a V-cycle must be symmetric. Grids are passed as tables.
+-- Red points, then black ones, or in reverse: a V-cycle must be symmetric. Grids are tables.
 local smooth = rg.kernel(function(g, first)
   for half = 0, 1 do
     for i, j in rg.range(g.n, g.n) do
@@ -77,7 +77,7 @@ local turn = rg.kernel(function(z, keep)
   for i, j in rg.range(n, n) do image[i][j] = apply(way, i, j) end
 end)
 
--- The rest after each step, beside the first one.
+-- The residual after each step, relative to the first one.
 local function solve(is_guided)
   local function guide()
     if not is_guided then return rest end
