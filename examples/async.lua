@@ -2,9 +2,9 @@
 -- Running. Run it with:  examples/run async
 --
 -- Two substances on a grid react and spread (Gray and Scott). With `async`, a call of a kernel only
--- puts it into a queue, from which a thread runs it. For each picture a kernel fills an array, and
--- `read_async` asks for what is in it then: a ticket. While the picture of the last ticket is made
--- and written, the next hundred steps run. The same is done once more with a wait after each step.
+-- queues a launch, which another thread runs. For each picture a kernel fills an array, and
+-- `read_async` returns a ticket for its contents at that point. While the picture of the last
+-- ticket is written, the next hundred steps run. A second run waits after each step instead.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -40,13 +40,13 @@ local function simulate(is_async, path)
     for i, j in rt.range(n, n) do p[i][j] = v[i][j] end
   end)
 
-  local function write(ticket, frame) -- waits for the ticket's copy, and for nothing after it
+  local function write(ticket, frame) -- waits for the ticket's copy, not for later work
     rt.image.write(("%s/%s_%02d.png"):format(folder, path, frame), ticket.array,
       { low = 0, high = 0.4, palette = "heat" })
   end
 
   begin()
-  step() -- compiled
+  step() -- compiles it
   paint(picture)
   rt.sync()
   local before = rt.time()

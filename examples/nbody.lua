@@ -2,7 +2,7 @@
 -- Numerics. Run it with:  examples/run nbody
 --
 -- Direct sums with a softened force, advanced by leapfrog steps: half a step of velocity, a step of
--- position, half a step of velocity. The energy of the whole hardly changes, which is printed.
+-- position, half a step of velocity. The total energy, which is printed, hardly changes.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -45,7 +45,7 @@ local energy = rg.kernel(function()
   return sum
 end)
 
--- A disk of bodies on circles around a centre, seen at an angle; each is pulled by those inside.
+-- A disk of bodies on circles around a centre, seen at an angle; those inside attract each of them.
 local make_disk = rg.kernel(function(first, centre, velocity, tilt)
   for k in rg.range(each) do
     local r = 0.05 + 0.4 * math.sqrt(rg.f32(k) / each)
@@ -58,7 +58,7 @@ local make_disk = rg.kernel(function(first, centre, velocity, tilt)
   end
 end)
 
--- The picture: how many bodies are seen in each pixel, softened over its neighbours.
+-- The picture: the number of bodies in each pixel, blurred over its neighbours.
 local size = 400
 local light = rg.field(rg.f32, size, size)
 local paint = rg.kernel(function()

@@ -8,7 +8,7 @@ local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
 local n, frames, steps = 400, 90, 6
--- position of the wall; half a gap; half the distance of the gaps
+-- position of the wall; half the width of a gap; half the distance between the gaps
 local wall, gap, apart = 150, 12, 60
 
 local now, before = rg.field(rg.f32, n, n), rg.field(rg.f32, n, n)
@@ -20,7 +20,7 @@ local function is_gap(j)
   return math.abs(math.abs(j - n / 2) - apart) <= gap
 end
 
--- Toward the edges of the grid the water damps waves, so that they are not reflected.
+-- Damps waves toward the edges of the grid, so that they are not reflected.
 local function calm(i, j)
   local edge = math.min(i, j, n - 1 - i, n - 1 - j)
   if edge >= 40 then return 1 end
