@@ -1,9 +1,9 @@
 -- collect.lua - a blob wanders over an unbounded plane: blocks come, go and are reused.
 -- Running. Run it with:  examples/run collect
 --
--- The blob's trail fades, and a block that has faded is deactivated. At first collection is
--- stopped, so every block is a new one and memory grows. Then it runs after each frame, and memory
--- stays constant; at the end unused memory is returned to the system.
+-- The blob's trail fades, and a block that has faded is deactivated. At first
+-- garbage collection is stopped, so every block is newly allocated and memory grows. Then it runs
+-- after each frame, and memory stays constant; at the end unused memory returns to the system.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -15,7 +15,7 @@ local block = rg.root:hash("ij", { name = "block" })
 block:place(fading)
 block:dense("ij", 16):place(glow)
 
--- The loops of a kernel run in order, each sees what earlier ones wrote.
+-- The loops of a kernel run in order, and each sees what earlier ones wrote.
 local move = rg.kernel(function(ci, cj)
   for i, j in block:active() do fading[i][j] = 1 end
   for i, j in glow:active() do
@@ -30,7 +30,7 @@ local move = rg.kernel(function(ci, cj)
   end
 end)
 
--- Integers, so that the sum does not depend on the order.
+-- A sum of integers, which does not depend on the order.
 local total = rg.kernel(function()
   local sum = 0LL
   for i, j in glow:active() do sum = sum + rg.i64(1000 * glow[i][j]) end
@@ -40,8 +40,8 @@ end)
 local picture = rg.field(rg.f32, width, height)
 local sky = rg.field(rg.f32, 400, 400)
 
--- One column of the curve: live bytes as an area, reserved ones as a line; the ground is dark while
--- collection is stopped.
+-- One column of the curve: live bytes as an area, reserved bytes as a line; the background is dark
+-- while collection is stopped.
 local column = rg.kernel(function(frame, live, before, reserved, most)
   for j in rg.range(height) do
     local level, thick = (j + 0.5) / height * most, most / height

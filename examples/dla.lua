@@ -1,9 +1,9 @@
--- dla.lua - coral from wandering grains: diffusion-limited aggregation on a plane that grows along.
+-- dla.lua - coral from wandering grains: diffusion-limited aggregation on an unbounded plane.
 -- Growth and life. Run it with:  examples/run dla
 --
--- Witten and Sander 1981: a grain walks at random until it touches what stands still, and stays
--- there. Tips catch most grains, so branches grow. Thousands walk at once over a sparse plane:
--- only blocks that something has reached exist.
+-- Witten and Sander 1981: a grain walks at random until it touches the cluster, and sticks there.
+-- Tips catch most grains, so branches grow. Thousands of grains walk at once over a sparse plane:
+-- only blocks that a grain has reached exist.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
@@ -11,7 +11,7 @@ local rounds = tonumber(arg and arg[2]) or 1300
 local walkers, stride, n, leaf = 4096, 32, 1024, 16
 local mid = rg.ivec2(n / 2)
 
-local age = rg.field(rg.i32)                         -- in which round a grain came to rest; 0: none
+local age = rg.field(rg.i32)                         -- the round when a grain came to rest; 0: none
 local block = rg.root:pointer("ij", n / leaf)
 block:dense("ij", leaf):place(age)
 local place, rests = rg.array(rg.ivec2, walkers), rg.array(rg.bool, walkers)
@@ -21,7 +21,7 @@ local function touches(I)
     + age[I - rg.ivec2(0, 1)] > 0
 end
 
--- Somewhere on a circle around all that stands still.
+-- A random point on a circle around the cluster.
 local function on_circle(radius)
   local angle = rg.random(rg.f32, 0, 6.2831853)
   return mid + rg.round(radius * rg.vec2(math.cos(angle), math.sin(angle)))
@@ -31,8 +31,8 @@ local start = rg.kernel(function(radius)
   for k in rg.range(walkers) do place[k] = on_circle(radius) end
 end)
 
--- First all walk, and nothing changes that another one reads; then those that touch settle: the
--- coral is the same whatever the number of threads. Returns how far the new grains reach.
+-- First all grains walk, and nothing changes that another grain reads; then those that touch the
+-- cluster settle, so the coral does not depend on the number of threads. Returns its new radius.
 local walk = rg.kernel(function(round, radius)
   local reach = 0.0
   for k in rg.range(walkers) do
