@@ -15,19 +15,19 @@ local frames, steps = tonumber(arg and arg[2]) or 90, 20
 local count, n, size = 3000, 64, 512 -- grains; cells and pixels along a side of the box, which is 1
 local radius, dt = 0.0072, 1e-3
 local stiffness, friction, gravity = 8000, 12, 3
-local fixed = 4096 -- steps of a push per unit
+local fixed = 4096 -- fixed-point units of a push
 
 local x, v = rg.field(rg.vec2, count), rg.field(rg.vec2, count)
 local push = rg.field(rg.ivec2, count)
 
-local grain = rg.field(rg.i32) -- what the lists hold: numbers of grains
+local grain = rg.field(rg.i32) -- the lists hold indices of grains
 local cells = rg.root:dense("ij", n)
 local bin = cells:dynamic("k", 64, { chunk = 8, name = "bin" })
 bin:place(grain)
 
 local function cell_of(p) return rg.clamp(rg.floor(p * n), 0, n - 1) end
 
--- How grain p is pushed by grain q: outward in proportion to the overlap, and against the relative
+-- How grain q pushes grain p: outward in proportion to the overlap, and against their relative
 -- motion.
 local function contact(p, q)
   local between = x[p] - x[q]
@@ -55,7 +55,7 @@ local step = rg.kernel(function()
     local cell, sum = cell_of(x[p]), rg.ivec2(0, 0)
     for di = -1, 1 do
       for dj = -1, 1 do
-        for _, q in grain:items(cell + rg.ivec2(di, dj)) do -- outside the box there is nothing
+        for _, q in grain:items(cell + rg.ivec2(di, dj)) do -- lists outside the box are empty
           if q ~= p then sum = sum + contact(p, q) end
         end
       end
@@ -92,7 +92,7 @@ local paint = rg.kernel(function()
   end
 end)
 
--- How full the lists are, and a number that is the same on every run.
+-- How full the lists are, and a checksum that is the same on every run.
 local summary = rg.kernel(function()
   local longest, sum = 0, 0
   for i, j in rg.range(n, n) do longest = math.max(longest, grain:length(i, j)) end

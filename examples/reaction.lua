@@ -26,7 +26,7 @@ local start = rg.kernel(function()
   end
 end)
 
--- The square has no borders: past its last cell is its first.
+-- The square is periodic: its first cell follows its last.
 local function spread(x, i, j)
   local left, right, down, up = (i + n - 1) % n, (i + 1) % n, (j + n - 1) % n, (j + 1) % n
   return 0.2 * (x[left][j] + x[right][j] + x[i][down] + x[i][up])
