@@ -1,9 +1,9 @@
 -- pool.lua - memory of arrays that come and go, by several strategies of reuse, as a table.
 -- Running. Run it with:  examples/run pool
 --
--- A wave is filtered again and again: each round takes scratch arrays whose sizes depend on how far
--- the signal has spread, and lets them go. `c:memory_usage()` says what that took. The picture has
--- what is reserved after each round: a row for each strategy, 512 KiB a pixel.
+-- A wave is filtered again and again: each round allocates scratch arrays whose sizes depend on how
+-- far the signal has spread, and frees them. `c:memory_usage()` says how much memory that took. The
+-- picture shows what is reserved after each round: a row for each strategy, 512 KiB per pixel.
 local rg = require "regolith"
 
 local folder = arg and arg[1] or "."
