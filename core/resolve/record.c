@@ -33,8 +33,22 @@ static bool is_call_live(Resolve *r, Expr *e) {
   Entity callee = resolve_expr(r, e->left);
   const Builtin *builtin = callee.kind == ENTITY_BUILTIN ? callee.builtin : NULL;
   return (builtin && (builtin->form == FORM_RANDOM || builtin->form == FORM_ARRAY ||
-                      builtin->form == FORM_NATIVE)) ||
+                      builtin->form == FORM_NATIVE || builtin->form == FORM_ALGEBRA)) ||
          is_any_live(r, &e->list);
+}
+
+/* Does it compute a matrix? `static` knows matrices, but not what operators make of them. */
+static bool has_matrix(Resolve *r, Expr *e) {
+  e = sema_strip(e);
+  if (e->kind == AST_UNARY) return e->op == AST_NEG && has_matrix(r, e->left);
+  if (e->kind == AST_BINARY) return has_matrix(r, e->left) || has_matrix(r, e->right);
+  if (e->kind == AST_CALL && e->call.kind != CALL_CONVERSION) {
+    Entity callee = resolve_expr(r, e->left);
+    return callee.kind == ENTITY_TYPE && type_is_matrix(callee.shape);
+  }
+  if (e->kind != AST_CALL && e->kind != AST_LOCAL) return false;
+  Entity entity = resolve_expr(r, e);
+  return entity.kind == ENTITY_VALUE && type_is_matrix(entity.shape);
 }
 
 /* Is its value known only at run time? */
@@ -56,6 +70,9 @@ static bool is_live(Resolve *r, Expr *e) {
       if (e->ast->keys.items[i]) return true;
     return is_any_live(r, &e->list);
   case AST_FUNCTION: return false;
+  case AST_UNARY: case AST_BINARY:
+    if (has_matrix(r, e)) return true;
+    /* fallthrough */
   default:
     return (e->left && is_live(r, e->left)) || (e->right && is_live(r, e->right)) ||
            (e->third && is_live(r, e->third));

@@ -333,6 +333,10 @@ static bool unary(Resolve *r, Expr *e, Static *out) {
     out->bits = -out->bits;
     return true;
   }
+  if (e->op == AST_NEG && out->kind == STATIC_VECTOR) {
+    const Static vector = *out, less = {.kind = STATIC_NUMBER, .number = -1};
+    return static_combine_vectors(r, AST_MUL, &vector, &less, out) || static_fail(r, e, NULL);
+  }
   if (e->op != AST_NEG || out->kind != STATIC_NUMBER) return static_fail(r, e, NULL);
   out->number = -out->number;
   return true;

@@ -168,15 +168,20 @@ static bool collect(Resolve *r, const Exprs *list, Statics *numbers) {
   return true;
 }
 
+/* One number fills a vector or the diagonal of a matrix. */
 static bool convert(Resolve *r, Expr *e, const Entity *type, Static *out) {
   Statics numbers = {0};
   int count = type_parts(type->shape);
   if (!collect(r, &e->list, &numbers)) return false;
-  if (numbers.count != count && (numbers.count != 1 || type_is_matrix(type->shape)))
+  if (numbers.count != count && numbers.count != 1)
     return static_fail(r, e, "give it all of its numbers");
   SemaPart *parts = scratch_array(r->scratch, SemaPart, count);
-  for (int k = 0; k < count; k++)
-    parts[k] = part_in(type->type, &numbers.items[numbers.count == 1 ? 0 : k]);
+  const Static zero = {.kind = STATIC_NUMBER};
+  int columns = type_is_matrix(type->shape) ? type_cols(type->shape) : 1;
+  for (int k = 0; k < count; k++) {
+    const Static *one = k / columns == k % columns || columns == 1 ? &numbers.items[0] : &zero;
+    parts[k] = part_in(type->type, numbers.count == 1 ? one : &numbers.items[k]);
+  }
   *out = (Static){
       .kind = STATIC_VECTOR, .parts = parts, .shape = type->shape, .type = type->type};
   if (type_is_scalar(type->shape)) *out = static_number_in(out, 0);

@@ -142,6 +142,21 @@ describe("a list of values", function()
     assert.same({ 7, 7, 3, 3 }, { s.x, s.y, y, x })
   end)
 
+  it("holds matrices, written whole or computed", function()
+    for values, expected in pairs {
+      ["rg.mat2(1), rg.mat2(2)"] = "mat2(2, 0, 0, 2)",
+      ["rg.mat2(n), rg.mat2(n + 1)"] = "mat2(3, 0, 0, 3)",
+      ["rg.mat2(1), rg.mat2(1, 2, 3, 4) * 2"] = "mat2(2, 4, 6, 8)",
+      ["rg.mat2(1), rg.mat2(1, 2, 3, 4):transpose()"] = "mat2(1, 3, 2, 4)",
+      ["rg.mat2(1), rg.transpose(rg.mat2(1, 2, 3, 4))"] = "mat2(1, 3, 2, 4)",
+      ["rg.vec2(1), rg.mat2(2) * rg.vec2(1, 2)"] = "vec2(2, 4)",
+      ["rg.vec2(1), -rg.vec2(1, 2)"] = "vec2(-1, -2)",
+    } do
+      local text = ("function(n: i32) local t = { %s } return t[n] end"):format(values)
+      assert.equal(expected, tostring(rg.kernel(text)(2)), values)
+    end
+  end)
+
   it("is written, also at an index of the run", function()
     agrees [[function(n)
       local w, u = {0, 0, 0}, {1, 2}
