@@ -5,7 +5,7 @@ local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local matrix = require "regolith.matrix"
 local value = require "regolith.value"
-
+local types = require "regolith.type"
 
 local bulk = {}
 
@@ -22,8 +22,7 @@ local function is_64_bit(t)
   return name == "i64" or name == "u64"
 end
 
--- Do its elements hold arrays, which only single accesses count?
-local function holds_arrays(t) return t.item ~= nil or (t.arrays ~= nil and #t.arrays > 0) end
+local holds_arrays = types.holds_arrays -- which only single accesses count
 
 -- The indices of element number k, row-major.
 local function indices_of(k, extents, rank)

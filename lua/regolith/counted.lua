@@ -219,7 +219,14 @@ local function create(session, what, t, extents)
   t = types.get(t, what)
   check_extents(what, extents)
   local number, c = session:get()
-  if lib.oracle_of(number) then return array.create_empty(session, t, extents) end
+  if lib.oracle_of(number) then
+    if types.holds_arrays(t) then
+      return fail.raise { code = "kernel.not_yet", message = ("%s: with arch = \"lua\" arrays that "
+        .. "hold arrays stay in kernels, and its elements would be of %s"):format(what, t.name),
+        hint = "make it in a kernel, or arch = \"cpu\"" }
+    end
+    return array.create_empty(session, t, extents)
+  end
   local bytes = t.size
   for _, n in ipairs(extents) do bytes = bytes * n end
   session:account_array(bytes)

@@ -212,6 +212,9 @@ end
 --- A type of its own, for struct.lua.
 function types.new(t) return setmetatable(t, Type) end
 
+--- Are its values arrays, or structs that hold some?
+function types.holds_arrays(t) return t.item ~= nil or (t.arrays ~= nil and #t.arrays > 0) end
+
 function types.is(value) return known[value] == true end
 
 --- A type, given as such or by its name.

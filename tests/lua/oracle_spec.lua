@@ -295,6 +295,18 @@ describe("arch = \"lua\"", function()
       "function() for i in rg.range(65536) do v:append(i) end end", { v = v, rg = own })).code)
   end)
 
+  it("says that arrays of arrays stay in kernels", function()
+    local own = runtime()
+    local of_f32 = own.array_type(own.f32)
+    local holder = own.struct { { "near", of_f32 } }
+    for _, make in ipairs { function() return own.list(of_f32) end,
+      function() return own.zeros(of_f32, 3) end, function() return own.list(holder) end } do
+      local failed = failure(make)
+      assert.equal("kernel.not_yet", failed.code)
+      assert.matches("with arch = \"lua\" arrays that hold arrays stay in kernels", failed.message)
+    end
+  end)
+
   it("fills and copies fields of one shape and several offsets", function()
     local own = runtime()
     local x = own.field { type = own.i32, shape = { 2, 3 }, offset = { -1, 5 } }
