@@ -37,16 +37,23 @@ static bool is_call_live(Resolve *r, Expr *e) {
          is_any_live(r, &e->list);
 }
 
-/* Does it compute a matrix? `static` knows matrices, but not what operators make of them. */
-static bool has_matrix(Resolve *r, Expr *e) {
+static bool is_left_to_run(Type type, Shape shape) {
+  return type_is_matrix(shape) || (type_is_vector(shape) && !type_is_float(type));
+}
+
+/* Is e made of matrices or vectors of integers? `static` knows these, but not what operators make
+ * of them. */
+static bool has_left_to_run(Resolve *r, Expr *e) {
   e = sema_strip(e);
-  if (e->kind == AST_UNARY) return e->op == AST_NEG && has_matrix(r, e->left);
-  if (e->kind == AST_BINARY) return has_matrix(r, e->left) || has_matrix(r, e->right);
-  if (e->kind == AST_CALL && e->call.kind != CALL_CONVERSION) {
+  if (e->kind == AST_UNARY) return e->op == AST_NEG && has_left_to_run(r, e->left);
+  if (e->kind == AST_BINARY) return has_left_to_run(r, e->left) || has_left_to_run(r, e->right);
+  if (e->kind == AST_CALL && e->call.kind == CALL_CONVERSION)
+    return is_left_to_run(e->call.type, e->entity.shape);
+  if (e->kind == AST_CALL) {
     Entity callee = resolve_expr(r, e->left);
-    return callee.kind == ENTITY_TYPE && type_is_matrix(callee.shape);
+    return callee.kind == ENTITY_TYPE && is_left_to_run(callee.type, callee.shape);
   }
-  if (e->kind != AST_CALL && e->kind != AST_LOCAL) return false;
+  if (e->kind != AST_LOCAL) return false;
   Entity entity = resolve_expr(r, e);
   return entity.kind == ENTITY_VALUE && type_is_matrix(entity.shape);
 }
@@ -71,7 +78,7 @@ static bool is_live(Resolve *r, Expr *e) {
     return is_any_live(r, &e->list);
   case AST_FUNCTION: return false;
   case AST_UNARY: case AST_BINARY:
-    if (has_matrix(r, e)) return true;
+    if (has_left_to_run(r, e)) return true;
     /* fallthrough */
   default:
     return (e->left && is_live(r, e->left)) || (e->right && is_live(r, e->right)) ||

@@ -142,7 +142,7 @@ describe("a list of values", function()
     assert.same({ 7, 7, 3, 3 }, { s.x, s.y, y, x })
   end)
 
-  it("holds matrices, written whole or computed", function()
+  it("holds matrices and vectors, written whole or computed", function()
     for values, expected in pairs {
       ["rg.mat2(1), rg.mat2(2)"] = "mat2(2, 0, 0, 2)",
       ["rg.mat2(n), rg.mat2(n + 1)"] = "mat2(3, 0, 0, 3)",
@@ -151,6 +151,7 @@ describe("a list of values", function()
       ["rg.mat2(1), rg.transpose(rg.mat2(1, 2, 3, 4))"] = "mat2(1, 3, 2, 4)",
       ["rg.vec2(1), rg.mat2(2) * rg.vec2(1, 2)"] = "vec2(2, 4)",
       ["rg.vec2(1), -rg.vec2(1, 2)"] = "vec2(-1, -2)",
+      ["rg.ivec2(1), -rg.ivec2(1, 2) * 2"] = "ivec2(-2, -4)",
     } do
       local text = ("function(n: i32) local t = { %s } return t[n] end"):format(values)
       assert.equal(expected, tostring(rg.kernel(text)(2)), values)
