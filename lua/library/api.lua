@@ -433,8 +433,7 @@ return {
     { "broadcast(value: number|string|rg.Array, root?: integer): number|string|rg.Array",
       "What rank `root`, or 0, has, on all; an array is filled." },
     { "window(of: rg.Array|rg.Field, first?: integer, count?: integer): rg.Window",
-      "An array, whose elements move, or a part of it along its first axis, or a field with its \z
-        tree, declared alike on all ranks." },
+      "Shares an array (its elements move), a part along its first axis, or a field's tree." },
     { "find(pointer: any): rg.Window?",
       "The innermost window that holds the address. Not together." },
     { "trade(out: table[], filled: table[])",

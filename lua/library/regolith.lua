@@ -1472,7 +1472,7 @@ function Comm:gather(value) end
 ---@return number|string|rg.Array
 function Comm:broadcast(value, root) end
 
---- An array, whose elements move, or a part of it along its first axis, or a field with its tree, declared alike on all ranks.
+--- Shares an array (its elements move), a part along its first axis, or a field's tree.
 ---@param of rg.Array|rg.Field
 ---@param first? integer
 ---@param count? integer

@@ -74,8 +74,8 @@ static void test_names(World *w) {
                "1:19+6 kernel.unsupported: 'thread' is a thread and cannot be used as a value in "
                "a kernel");
     CHECK_TEXT(error_of(w, "function() x[0] = {1} end"),
-               "1:19+1 kernel.unsupported: a number or a vector is needed here, but this is a table "
-               "(use locals, one per value, or a vector: rg.vec2(a, b))");
+               "1:19+1 kernel.unsupported: a number or a vector is needed here, but this is a "
+               "table (use locals, one per value, or a vector: rg.vec2(a, b))");
     CHECK_TEXT(error_of(w, "function() x[0] = rg.i32 end"),
                "1:22+3 kernel.unsupported: 'rg.i32' is a type, not a number (call it to convert a "
                "number: rg.i32(x))");
