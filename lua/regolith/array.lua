@@ -76,6 +76,21 @@ array.by_number = elements.by_number -- of rows: number -> handle
 local methods = {}
 
 elements.add_methods(methods)
+local get, set = methods.get, methods.set
+
+-- The only element needs no index.
+local function is_single(self) return self.rg_rank == 1 and #self == 1 end
+
+function methods.get(self, ...)
+  if select("#", ...) == 0 and is_single(self) then return get(self, 0) end
+  return get(self, ...)
+end
+
+function methods.set(self, ...)
+  if select("#", ...) == 1 and is_single(self) then return set(self, 0, (...)) end
+  return set(self, ...)
+end
+
 bulk.add_methods(methods, { noun = "array", handle = "RgArrayHandle", pointer = "rg_array",
   settle = settle, put_value = calls.put, slot = calls.slot, type_of = type_of,
   shape = C.rg_array_shape, fill = C.rg_array_fill, copy = C.rg_array_copy,
@@ -355,10 +370,10 @@ local function check_extents(extents, what)
       fail.describe(extents)))
   end
   extents = index.read_list(extents)
-  if #extents < 1 or #extents > 8 then
-    return fail.argument(("%s takes 1 to 8 extents, not %d"):format(what, #extents),
-      #extents == 0 and "one element is an array of extent 1, or a field of shape {}"
-      or "rg.array(rg.f32, n, m)")
+  if #extents == 0 then return { 1 } end -- one element: kernels know no array without an axis
+  if #extents > 8 then
+    return fail.argument(("%s takes at most 8 extents, not %d"):format(what, #extents),
+      "rg.array(rg.f32, n, m)")
   end
   for _, size in ipairs(extents) do
     if type(size) ~= "number" or size % 1 ~= 0 or size < 0 then
@@ -502,8 +517,12 @@ function array.create(session, t, ...)
   end
   local options = type(extents[count]) == "table" and table.remove(extents) or {}
   fail.check_options(options, array_options, "rg.array")
+  if #extents == 0 and options.shape == nil then
+    return fail.argument("rg.array needs its extents",
+      "rg.array(rg.f32, n, m); one element: rg.array(rg.f32, 1)")
+  end
   return from_options(session, { type = types.get(t, "rg.array"), name = options.name,
-    shape = #extents > 0 and extents or options.shape or {} })
+    shape = #extents > 0 and extents or options.shape })
 end
 
 -- -- rg.wrap --------------------------------------------------------------------------------------

@@ -10,6 +10,17 @@ local function numbers(count, first)
   return t
 end
 
+describe("an array of one element", function()
+  it("is made by an empty shape, and needs no index", function()
+    local a = rg.array { type = rg.f32, shape = {} }
+    assert.same({ 1, 0 }, { #a, a:get() })
+    assert.equal(5, a:set(5):get())
+    rg.kernel(function() a[0] = a[0] + 1 end)()
+    assert.equal(6, a[0])
+    assert.equal("rg.array needs its extents", failure(rg.array, rg.f32).message)
+  end)
+end)
+
 describe("an array", function()
   it("is zero at first, in every element", function()
     local a = rg.array(rg.f32, 3, 4)
@@ -274,6 +285,10 @@ describe("the memory of an array #compiled", function()
 end)
 
 describe("a wrap #compiled", function()
+  it("of one element is made by an empty shape", function()
+    assert.equal(7, rg.wrap(ffi.new("int32_t[1]", 7), rg.i32, {}):get())
+  end)
+
   it("is the memory itself", function()
     local m = ffi.new("float[12]", numbers(12))
     local w = rg.wrap(m, rg.f32, { 4, 3 })
