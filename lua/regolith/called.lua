@@ -1,19 +1,20 @@
---- Functions that a kernel calls: which source text each place of a kernel holds, and where its
---- names come from.
+--- Functions that a kernel calls: the source text of the function at each place of a kernel, and
+--- where its names come from.
 ---
---- Which function it is, its prototype tells (jit.util): two of one line are two, closures of one
---- are one. Prototypes with the same text, as of a file that was loaded twice, are one as well.
+--- The prototype (jit.util) identifies a function: two functions on one line differ, closures of
+--- one function are the same. Prototypes of the same text, as of a file that was loaded twice,
+--- count as one, too.
 ---
 --- A *place* is one of the launch arguments: a path ("self.step") or a parameter. The core asks for
 --- the text of a function when a kernel calls the value of a place. From then on a function with
 --- that code at that place has a number, and its own upvalues and globals are paths of the kernel,
 --- read at every launch from the function that is there then. So closures of one function share a
---- compiled kernel. A function that finds itself among its own names (or its caller, or that one's)
---- has one number: it calls itself.
+--- compiled kernel. A function that is among its own names, or among
+--- those of its callers, keeps its number: it is recursive.
 ---
---- A variable that the kernel captures, and a function that it calls as well, is two paths. Which
---- paths are one variable (one upvalue, or one global of one environment) the core is told whenever
---- there is another function at a place; then they are one launch argument.
+--- A variable that both the kernel and a function that it calls capture is two paths. Whenever a
+--- place gets another function, the core is told which paths are one variable (one upvalue, or one
+--- global of one environment); these then become one launch argument.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local host = require "regolith.host"
@@ -42,10 +43,10 @@ end
 
 local read = setmetatable({}, { __mode = "k" }) -- prototype -> its source, as source.lua found it
 
---- Is the source of this function known?
+--- Whether the source of this function is known.
 function called.is_read(f) return read[prototype_of(f)] ~= nil end
 
---- Finds the source of a function; `reader` is that of rg.init, which may do anything.
+--- Finds the source of a function; `reader` is the option `read` of rg.init, which may do anything.
 function called.read(f, reader)
   local found = is_text(f) and f.found or source.of_function(f, reader)
   found.key = table.concat({ found.line_defined or 0, found.last_line or 0, found.which or "",
@@ -72,8 +73,8 @@ function called.begin(self)
   self.shared = {}                                     -- paths that may be one variable
 end
 
--- The variable `name` that function `number` (0: the kernel) reads: a value that tells it from
--- others; nil where that is not known.
+-- The identity of the variable `name` that function `number` (0: the kernel) reads; nil if it is
+-- not known.
 local function variable_of(self, number, name)
   local f, upvalue = rawget(self, "fn"), nil -- nil: it is of text
   if number > 0 then
@@ -101,7 +102,7 @@ local function join(self)
   end
 end
 
---- The kernel has more paths: `list` of { number, owner, text, root }, by number.
+--- Called when the kernel gets more paths: `list` of { number, owner, text, root }, by number.
 function called.paths(self, list)
   local by_text = {}
   self.shared = {}
@@ -140,7 +141,7 @@ function called.note(self, number, f, key)
   return self.functions[known] == f and known or 0
 end
 
--- The number that a function called from one of its own names has already.
+-- The number that a recursive function, called by one of its own names, has already.
 local function find_itself(self, number, f, key)
   local is_own = number < self.path_count
     and C.rg_kernel_path_function(self.pointer, number) ~= 0

@@ -44,8 +44,8 @@ end
 local folder = debug and debug.getinfo(1, "S").source:match "^@(.*[/\\])init%.lua$"
 local file = folder and io and io.open(folder .. "bytecode", "rb")
 local names = file and preload(file, folder) or {}
--- What loading runs, it runs once, and leaves no garbage to speak of: not worth a trace, of which
--- some would begin, nor a cycle of the collector.
+-- Loading runs its code once and leaves little garbage, so neither LuaJIT's traces, of which some
+-- would start, nor a cycle of the collector would pay.
 local is_compiling, is_collecting = jit and jit.status(), collectgarbage "isrunning"
 if is_compiling then jit.off() end
 if is_collecting then collectgarbage "stop" end

@@ -101,7 +101,7 @@ function list.length(node, runtime, ...)
   return length_at(node, runtime, index.fill(...))
 end
 
--- A reader of what the element at `indices` holds: of `field` alone, or of all fields of the node.
+-- Returns a function that reads the element at `indices`: of `field` alone, or of all fields.
 local function reader(node, runtime, field, rank, indices)
   if field then
     return function()

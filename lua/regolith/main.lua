@@ -24,7 +24,7 @@ local function open(own)
   local rg = builtin.members()
   rg.version = ffi.string(lib.C.rg_version())
   rg.root = snode.root(own)
-  rg.image = { -- loaded when it is used, as most of what follows
+  rg.image = { -- loaded on first use, like most of what follows
     write = fail.border(function(...) return require("regolith.image").write(own, ...) end),
     read = fail.border(function(...) return require("regolith.image").read(own, ...) end),
   }
@@ -44,7 +44,7 @@ local function open(own)
   function rg.kernel(what, ...) return kernel.create(own, rg, what, ...) end
   function rg.warm(kernels, progress) return kernel.warm(kernels, progress) end
 
-  for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded when it is used
+  for _, name in ipairs { "sort", "scan", "compact", "unique" } do -- loaded on first use
     rg[name] = function(...) return require("regolith.sort")[name](rg, ...) end
   end
 
@@ -52,7 +52,7 @@ local function open(own)
     rg[name] = function(...) return require("regolith.snapshot")[name](own, ...) end
   end
 
-  -- files, each format loaded when it is used
+  -- file formats, each loaded on first use
   local function file(name, f)
     return fail.border(function(...) return require("regolith.file." .. name)[f](own, ...) end)
   end

@@ -1,5 +1,5 @@
---- `rg.reload "waves"`: runs the file of a module anew, in a running program. Fields and trees
---- stay, with all that is in them; functions and kernels are those of the new text.
+--- `rg.reload "waves"`: runs the file of a module again, in a running program. Fields and trees
+--- keep their contents; functions and kernels are replaced by those of the new text.
 ---
 ---     the old module --walk--> its objects by name --the new one takes those declared alike
 ---     the new module --walk--> its kernels --each compiled for what the old one was launched with
@@ -18,7 +18,7 @@ local source = require "regolith.source"
 
 local debug, loadfile = debug, loadfile
 local reload = {}
-local texts = {} -- by module: what its file had when it was reloaded
+local texts = {} -- by module: the text of its file when it was reloaded
 
 local kinds = { "RgFieldHandle", "RgNodeHandle", "RgTreeHandle", "RgArrayHandle" }
 
@@ -39,7 +39,7 @@ end
 
 -- -- walks ----------------------------------------------------------------------------------------
 
-local function skipped_tables() -- other modules, and everybody's globals
+local function skipped_tables() -- other modules, and all globals
   local skipped = { [_G] = true, [package.loaded] = true }
   for _, m in pairs(package.loaded) do
     if type(m) == "table" then skipped[m] = true end
@@ -56,7 +56,7 @@ local function upvalues(f)
   end
 end
 
--- Calls `meet(name, value, set)` for what the module holds, where set(v) puts another in its place.
+-- Calls `meet(name, value, set)` for each value that the module holds; set(v) replaces the value.
 local function walk(root, chunk, meet)
   local seen = skipped_tables()
   seen[root] = nil
@@ -106,15 +106,15 @@ end
 
 -- -- what stays -----------------------------------------------------------------------------------
 
--- How it is declared; a destroyed one is nothing to keep.
+-- The declaration of an object, as text; nil for a destroyed one, which is not kept.
 local function declaration(v)
-  if ffi.istype("RgNodeHandle", v) then pcall(snode.settle, v) end -- it shows sizes, too, then
+  if ffi.istype("RgNodeHandle", v) then pcall(snode.settle, v) end -- for sizes in its text
   local is_there, text = pcall(ffi.istype("RgFieldHandle", v) and field.draw or tostring, v)
   return is_there and tostring(v) .. "\n" .. text or nil
 end
 
--- Puts the old module's objects in the place of new ones of the same names and declarations; says
--- which names stay, and which are new.
+-- Replaces new objects by the old module's objects of the same name and declaration; returns which
+-- names are kept and which are new.
 local function keep(new, chunk, old)
   local kept, renewed = {}, {}
   walk(new, chunk, function(name, v, set)
@@ -155,7 +155,7 @@ local function run(name, path)
     fail.describe(module)), "rg.reload is for modules that return a table")
 end
 
--- Kernels of the same names, for what those were launched with last.
+-- Compiles kernels for the arguments that the old ones of the same names were last launched with.
 local function compile(new, chunk, old)
   walk(new, chunk, function(name, v)
     local before = kernel.is(v) and old[name]
@@ -183,7 +183,7 @@ end
 
 -- -- all of them ----------------------------------------------------------------------------------
 
--- Does it have kernels or fields?
+-- Whether the module has kernels or fields.
 local function is_ours(name, module, path)
   if (name .. "."):find "^regolith%." then return false end
   local is_any = false

@@ -1,7 +1,7 @@
---- What vectors of floats outside kernels do most, as straight code of each type's own, which
---- LuaJIT compiles: making one of numbers, `+ - * /` and `-` of vectors of one type and numbers,
---- `v.x` and `v[k]`. Everything else, also what is wrong, goes to the general functions of
---- matrix.lua, which give the same.
+--- The most common operations on vectors of floats outside kernels, as straight-line code for each
+--- type, which LuaJIT compiles: construction from numbers, `+ - * /` and `-` of vectors of one type
+--- and numbers, `v.x` and `v[k]`. Everything else, errors included, goes to the general functions
+--- of matrix.lua, which give the same results.
 --- Decision D-lua-01.
 local ffi = require "ffi"
 local fail = require "regolith.error"
