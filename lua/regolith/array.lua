@@ -26,7 +26,7 @@ local owners = {}
 local last_number = 0
 local lingering = {} -- of wraps that are gone, while others hold their memory: { ours, owner }
 
--- A reference of ours.
+-- A reference that this module holds.
 local function let_go(hold)
   if hold.rg_counted == nil then return end
   hold.rg_api.release(hold.rg_api, hold.rg_counted)
@@ -47,7 +47,7 @@ local function linger(self)
   lingering[#lingering + 1] = { Hold(api, header, self.rg_runtime), owner }
 end
 
---- Lets go of what only we hold.
+--- Releases the memory that only this module still holds.
 function array.sweep()
   for k = #lingering, 1, -1 do
     local hold = lingering[k][1]
@@ -111,7 +111,7 @@ local function byte_count(self)
   return count
 end
 
--- Raises where the elements are not one block.
+-- Raises if the elements are not contiguous.
 local function check_block(self, what)
   if self.rg_oracle ~= 0 then
     return fail.argument("an array of arch = \"lua\" has no memory to point to",
@@ -127,10 +127,10 @@ local function check_block(self, what)
   end
 end
 
---- Raises where the elements are not one block, which `what` needs.
+--- Raises if the elements are not contiguous, which `what` needs.
 array.check_block = check_block
 
---- The first element; good as long as the array, which does not grow meanwhile.
+--- Pointer to the first element; valid as long as the array exists and does not grow.
 function methods.pointer(self)
   settle(self)
   if self.rg_oracle ~= 0 then return check_block(self) end
@@ -203,12 +203,12 @@ local function walk(self, with_value)
   local c, t = ffi.new "RgView", type_of(self)
   if t.members or self.rg_oracle ~= 0 then return nil end
   check(C.rg_array_view(self.rg_array, c), self.rg_runtime)
-  if c.first == nil then return nil end -- its memory is not the host's
+  if c.first == nil then return nil end -- its memory is not on the host
   return view.walk(self, self.rg_rank, t, with_value, function(run) next_row(self, c, run) end,
     methods.get)
 end
 
--- The same one by one: an odometer.
+-- The same, one index at a time, like an odometer.
 local function each_index(self, with_value)
   local by_rows = walk(self, with_value)
   if by_rows then return by_rows end
@@ -238,7 +238,7 @@ function methods.active(self)
   return each_index(self)
 end
 
---- Gives its memory back; it raises from then on.
+--- Frees its memory; the handle raises from then on.
 function methods.destroy(self)
   settle(self)
   local where = fail.place()
@@ -248,7 +248,7 @@ function methods.destroy(self)
   if self.rg_oracle ~= 0 then lib.get_oracle(self.rg_runtime):drop_array(self.rg_number) end
 end
 
---- The same by the word for what is shared: others may hold the memory longer.
+--- The same, under the name used for shared memory: other holders may keep the memory.
 methods.release = methods.destroy
 
 for _, name in ipairs { "activate", "deactivate", "is_active", "items" } do
@@ -331,7 +331,7 @@ end)
 
 Array = ffi.metatype("RgArrayHandle", meta)
 
---- Of each array of a runtime that exists: what it is, and the bytes of its own (none of a wrap).
+--- For each existing array of a runtime: its description, and the bytes that it owns (wraps: 0).
 function array.report(number)
   local list = {}
   for _, handle in pairs(elements.by_number) do
@@ -353,7 +353,7 @@ end
 
 local array_out = ffi.new "RgArray *[1]"
 
--- The caller is in lib.quiet: the core's new object is owned by nothing else.
+-- The caller is in lib.quiet: nothing else owns the core's new object.
 local function new_handle(number, rank, value)
   lib.count_handle(number)
   last_number = last_number + 1
@@ -409,8 +409,8 @@ local function status_of(number, counted_memory, status)
   check(status, number)
 end
 
---- What a kernel or an extension made, of this array type: takes the caller's reference. The caller
---- is in lib.quiet.
+--- An array of this type that a kernel or an extension made; takes the caller's reference. The
+--- caller is in lib.quiet.
 function array.take(number, counted_memory, t)
   local c = lib.runtimes[number].c
   status_of(number, counted_memory,
@@ -418,7 +418,7 @@ function array.take(number, counted_memory, t)
   return new_handle(number, t.axes, 1)
 end
 
---- Its elements as an array that stays as it is, with a reference of its own.
+--- Its elements as an array that does not grow, with a reference of its own.
 array.adopt = lib.quietly(function(number, counted_memory, name, extents)
   local c = lib.runtimes[number].c
   local api = C.rg_extension_api(c)
@@ -446,7 +446,7 @@ local buffer_quietly = lib.quietly(function(number, c, t, extents)
   return new_handle(number, #extents)
 end)
 
---- Of the client: extents may be 0.
+--- For the client: extents may be 0.
 function array.create_buffer(session, t, extents)
   local bytes, number, c = t.size, session:get()
   if #extents > 8 then
@@ -457,7 +457,7 @@ function array.create_buffer(session, t, extents)
   return buffer_quietly(number, c, t, extents)
 end
 
---- Likewise, where the client's memory has no part in it unless an extent is 0.
+--- Likewise, but uses the client's memory only if an extent is 0.
 function array.create_empty(session, t, extents)
   for _, size in ipairs(extents) do
     if size == 0 then return array.create_buffer(session, t, extents) end
@@ -477,7 +477,7 @@ function array.read_async(session, stream, buffer)
   return read_quietly(number, c, stream, buffer)
 end
 
---- Of pictures: one that holds what a file does.
+--- For pictures: an array with the contents of a file.
 array.read_image = lib.quietly(function(session, path, gamma)
   local number, c = session:get()
   check(C.rg_image_read(c, path, gamma, array_out), number)
@@ -582,7 +582,7 @@ local function memory_of(what)
   return ffi.cast("const uint8_t *", pointer), bytes
 end
 
--- What `wrap` points to comes along: nothing else may hold it.
+-- Keeps what `wrap` points to, which nothing else may hold.
 local wrap_quietly = lib.quietly(function(number, c, wrap, ...) -- luacheck: ignore
   check(C.rg_array_wrap(c, wrap, array_out), number)
   return new_handle(number, wrap.rank)

@@ -13,7 +13,7 @@ local C, check = lib.C, lib.check
 local counted = {}
 
 local array -- regolith.array: counted.begin
--- number of a handle -> what a launch is given, as long as the handle is
+-- number of a handle -> the launch argument, as long as the handle exists
 local vectors = {}
 
 local function api_of(self)
@@ -36,7 +36,7 @@ local function holder_of(self)
   return check(C.rg_array_shape(self.rg_array, ffi.new "int64_t[8]"), self.rg_runtime) -- raises
 end
 
--- That of what can be a value.
+-- The header of an array that can be a value.
 local function header_of(self)
   if self.rg_value == 1 then return holder_of(self) end
   if self.rg_oracle ~= 0 then return array.counted(self, tostring(self)) end
@@ -51,7 +51,7 @@ end
 --- What an array is as a number.
 function counted.address(self) return address_of(header_of(self)) end
 
---- What a launch, or an element that is an array, is given.
+--- The value that a launch, or an element that is an array, receives.
 function counted.vector(self)
   local header, vector = header_of(self), vectors[self.rg_number]
   if not vector then
@@ -63,7 +63,7 @@ function counted.vector(self)
   return vector
 end
 
---- The handle holds it no longer.
+--- Gives up the handle's reference.
 function counted.forget(number)
   if not vectors[number] then return end
   vectors[number].numbers[0].u64 = 0
@@ -97,7 +97,7 @@ end
 
 local methods = {}
 
--- Its length; raises where it does not change.
+-- Its length; raises if the length cannot change.
 local function length_of(self, what)
   if self.rg_rank > 1 then
     return fail.argument(what .. ": an array of several axes does not grow",
@@ -116,7 +116,7 @@ local resize = lib.quietly(function(self, count)
   check(C.rg_counted_resize(c, header_of(self), self.type.name, count), self.rg_runtime)
 end)
 
---- One more element; its index.
+--- Appends an element; returns its index.
 function methods.append(self, v)
   local count = length_of(self, "a:append")
   resize(self, count + 1)
@@ -126,7 +126,7 @@ function methods.append(self, v)
   return error(failure, 0)
 end
 
---- The last element, which it then no longer has; nothing when it is empty.
+--- Removes and returns the last element; returns nothing if the array is empty.
 function methods.pop(self)
   local count = length_of(self, "a:pop")
   if count == 0 then return nil end
@@ -163,7 +163,7 @@ function methods.slice(self, first, count)
   return slice_quietly(self, first, math.max(0, math.min(count, length - first)), fail.place())
 end
 
---- How many elements it has, along all axes.
+--- The number of elements, along all axes.
 function methods.length(self)
   local count = 1
   for _, extent in pairs(self.shape) do count = count * extent end
@@ -173,7 +173,7 @@ end
 --- Its extent along an axis; the first is 0.
 function methods.extent(self, axis) return self.shape[axis] end
 
---- How many hold it: handles, other arrays, extensions.
+--- The number of holders: handles, other arrays, extensions.
 function methods.count(self)
   local api = api_of(self)
   return tonumber(api.count(api, holder_of(self)))
