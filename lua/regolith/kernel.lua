@@ -5,7 +5,7 @@
 --- each kernel a launcher is generated that walks them; its upvalues u1, u2, .. are joined to the
 --- function's own, so a capture is read at every launch at the cost of a local. A value is
 --- marshalled only when it differs from that of the last launch. `kernel:compile(..)` runs a second
---- one, which reads the same values and ends with a compile.
+--- launcher, which reads the same values and ends with a compile.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -32,8 +32,8 @@ local need -- what launchers call
 
 local function launch_ended(self) return lib.raise_ended(self.runtime) end
 
--- The kernel's own finalizer has run, and others still use it: what it reads of its runtime may be
--- gone.
+-- The kernel's own finalizer has run, but other finalizers still use the kernel: the parts of its
+-- runtime that it reads may be gone.
 local function empty(self)
   self.pointer, getmetatable(self).__call = lib.null, launch_ended
 end
@@ -49,14 +49,14 @@ local KernelHandle = ffi.metatype("RgKernelHandle", {
 
 -- -- values ---------------------------------------------------------------------------------------
 -- A finalizer or a metamethod may launch the same kernel between two values. So a slot and `last`
--- are written together, after all that allocates; and a launch that others came between
--- (need.turn) begins again.
+-- are written together, after everything that allocates; and a launch that was interrupted by
+-- another one (need.turn) starts again.
 
 local function put_text(slot, kind, text) -- the text lives as long as the module
   slot.kind, slot.text = kind, text
 end
 
--- Of arrays that kernels make: the core does not know whose they are.
+-- For arrays that kernels make: the core does not know which runtime owns them.
 local function check_runtime(own, runtime)
   if own == nil or own == runtime then return end
   return fail.raise { code = "runtime.mixed",
@@ -89,7 +89,7 @@ end
 
 kernel.words = {} -- texts that a slot points to
 
--- Writes `v` into the slot, after all that this allocates. Functions of the user are left to put.
+-- Writes `v` into the slot, after everything that allocates. `put` handles functions of the user.
 local function put_value(slot, v, kind, runtime)
   if value.put(slot, v) then return end
   if kind == "nil" then
@@ -112,8 +112,8 @@ local function put_value(slot, v, kind, runtime)
   end
 end
 
--- Marshals the value found at the end of a path; `values` and `last` are the kernel's, unless it
--- got others meanwhile.
+-- Marshals the value found at the end of a path; `values` and `last` are the kernel's, unless they
+-- were replaced meanwhile.
 local function put(self, number, v, depth, values, last)
   local slot, kind = values[number], type(v)
   if kind == "table" and rawget(v, "need_compiled") ~= nil then -- a kernel, called as a function
@@ -127,7 +127,7 @@ local function put(self, number, v, depth, values, last)
     value.put(slot, v, vector)
   elseif known then put_text(slot, C.RG_VALUE_BUILTIN, known)
   else put_value(slot, v, kind, self.runtime) end
-  if self.last ~= last then return end -- renewed: this launch begins again
+  if self.last ~= last then return end -- replaced: this launch starts again
   local code = called.note(self, number, v, key)
   if kind == "function" and not known then
     slot.kind, slot.i64 = C.RG_VALUE_FUNCTION, code
@@ -292,10 +292,10 @@ local function read_ptx(self, gpu)
   return ffi.string(text_out[0])
 end
 
---- What the tasks are for a GPU, of the variant launched or compiled last.
+--- The PTX of its tasks, for the variant launched or compiled last.
 function methods.ptx(self, gpu) return lib.quiet(read_ptx, self, gpu) end
 
---- What was tried to run its launches fast, and what is kept.
+--- The trials of its launches, and the choice that is kept.
 function methods.tuned(self)
   return lib.quiet(require("regolith.tune").rows, C.rg_kernel_tuned, self.pointer, self.runtime)
 end
@@ -318,13 +318,13 @@ local function add_metatable(self, launcher)
   })
 end
 
--- What launchers call; one table, so that nearly all 60 upvalues of a function are left for
--- captures.
+-- The functions that launchers call, in one table, so that nearly all of the 60 upvalues that a
+-- function may have are left for captures.
 need = { called = called, type = type, rawequal = rawequal, put = put, take = value.take,
   struct_methods = struct.methods,
   launch = C.rg_kernel_launch, turns = lib.turns }
 
--- How far ipairs goes.
+-- The number of items that ipairs visits.
 function need.length(t)
   local length = 0
   while t[length + 1] ~= nil do length = length + 1 end
@@ -352,8 +352,8 @@ function need.refuse_extra(self)
   }
 end
 
--- Another launch came between the values of this one, or a handle among them was collected: the
--- launcher, which `run` calls, begins again.
+-- Another launch ran while this one read its values, or a handle among them was collected: the
+-- launcher, which `run` calls, starts again.
 local function begin_again(run, self, ...)
   if not lib.is_collecting() then
     return fail.raise {
@@ -367,8 +367,9 @@ local function begin_again(run, self, ...)
   return lib.quiet(run, self, ...)
 end
 
--- At the end of a Lua state handles go though a kernel still has them: so none of them is taken to
--- be what the last launch saw. (Otherwise the collector clears what only `last` has.)
+-- At the end of a Lua state handles are collected although a kernel still refers to them, so none
+-- of them counts as the value of the last launch. (Otherwise the collector clears the values that
+-- only `last` refers to.)
 function need.forget(self, gone)
   for number = 0, self.value_count - 1 do
     if type(self.last[number]) == "cdata" then self.last[number] = nil end
@@ -386,7 +387,7 @@ local function renew(self)
   self.values = ffi.new("RgValue[?]", math.max(1, self.value_count))
   self.last = setmetatable({}, { __mode = "v" }) -- a kernel does not keep what it last saw
   local launcher = make_launcher(self, "need")
-  self.compiler, self.beginner, self.tuner = false, false, false -- made when one is needed
+  self.compiler, self.beginner, self.tuner = false, false, false -- made on demand
   for number = 0, self.value_count - 1 do
     self.values[number].kind, self.values[number].depth = C.RG_VALUE_NIL, 1
   end
@@ -402,7 +403,7 @@ local function take_results(self)
   return unpack(results, 1, count)
 end
 
--- All that the kernel returned, where that is more than one value.
+-- All results of the kernel, if there are several.
 function need.take_results(self)
   return lib.relieve(self.runtime, lib.quiet(take_results, self))
 end
@@ -421,7 +422,7 @@ local function say_first(self, ...)
   return ...
 end
 
--- Prints, to what is the global `print` of the kernel now, and returns what the kernel returned.
+-- Prints by the current global `print` of the kernel, and returns what the kernel returned.
 function need.say(self) return say_first(self, need.take_results(self)) end
 
 local value_out = ffi.new "int32_t[1]"
@@ -431,8 +432,8 @@ local function learn(self, want, wanted)
   getmetatable(self).__call = renew(self)
 end
 
--- What is wrong with an argument belongs to the line of the launch; where the kernel uses it is a
--- note.
+-- An error about an argument is reported at the line of the launch; the line where the kernel uses
+-- the argument becomes a note.
 local function blame_caller(first)
   local file, line = fail.caller()
   if not file or not first.line or not first.message:find "^[the ]*argument '" then return end
@@ -449,7 +450,7 @@ local function improve(self, errors)
 end
 
 -- A launch has failed: for good, or because the kernel calls a function, or indexes a table, that
--- it meets for the first time. Then that is passed, too, and the launch repeated.
+-- it has not seen before. Then the function or table is passed, too, and the launch repeated.
 local function refuse(run, self, ...)
   local want, wanted = C.rg_kernel_wants(self.pointer, value_out), value_out[0]
   if want == 0 then return lib.raise_last(self.runtime, improve, self) end
@@ -460,14 +461,14 @@ local function refuse(run, self, ...)
 end
 function need.refuse(self, ...) return refuse(launch, self, ...) end
 
--- -- ahead of the first launch --------------------------------------------------------------------
+-- -- before the first launch ----------------------------------------------------------------------
 
 local function compile(self, ...)
   self.compiler = self.compiler or make_launcher(self, "need_compiled")
   return self.compiler(self, ...)
 end
 
--- The same, but the larger part of it goes on beside us; `compile` waits for that.
+-- The same, but most of the work continues on another thread; `compile` waits for it.
 local function begin_compile(self, ...)
   self.beginner = self.beginner or make_launcher(self, "need_begun")
   return self.beginner(self, ...)
@@ -493,8 +494,8 @@ function kernel.all()
   return list
 end
 
---- `kernel:tune(..)`: finds out how launches with such arguments are fastest, at once, on copies of
---- what it writes; returns what kernel:tuned() does.
+--- `kernel:tune(..)`: finds the fastest way to run launches with such arguments at once, on copies
+--- of what the kernel writes; returns what kernel:tuned() does.
 function methods.tune(self, ...)
   self.tuner = self.tuner or make_launcher(self, "need_tuned")
   self.tuner(self, ...)
@@ -510,8 +511,8 @@ local need_tuned = setmetatable({
 local function is_kernel(v) return type(v) == "table" and rawget(v, "need_compiled") ~= nil end
 kernel.is = is_kernel
 
--- A value like those that a parameter will get: a type stands for a value of it, and nothing for a
--- number.
+-- A sample of the values that a parameter will get: a type stands for a value of that type, nil for
+-- a number.
 local function sample(v)
   if v == nil then return 0 end
   if not types.is(v) then return v end
@@ -520,7 +521,7 @@ local function sample(v)
   return v(0)
 end
 
---- `kernel:compile(..)`: what a launch with such values, and with the captures as they are now,
+--- `kernel:compile(..)`: compiles what a launch with such values, and with the current captures,
 --- needs; launches nothing.
 local function compile_for(run, self, ...)
   local values, count = { ... }, select("#", ...)
@@ -533,7 +534,8 @@ fail.guard(methods, function(self)
   return is_kernel(self) and lib.check_pointer(self.pointer, self.runtime)
 end, "kernel")
 
---- Compiles for what another kernel was launched with last; nothing, if it never was.
+--- Compiles for the arguments that another kernel was last launched with; does nothing if it never
+--- was.
 function kernel.compile_like(self, other)
   local values, count = {}, self.parameter_count
   for k = 1, count do values[k] = other.last[other.path_count + k - 1] end
@@ -563,14 +565,14 @@ function kernel.warm(list, progress)
       .. fail.describe(progress))
   end
   for number, entry in ipairs(list) do warm_one(begin_compile, entry, number) end
-  -- A kernel that learns which of its values are static has forgotten what it compiled before.
+  -- A kernel that learns that more of its values are static drops the variants compiled before.
   for number, entry in ipairs(list) do
     warm_one(compile, entry, number)
     if progress then progress(number, #list) end
   end
 end
 
--- A launcher hands its arguments on, twice, within the 250 registers of a function.
+-- A launcher passes its arguments on, twice, within the 250 registers of a function.
 local most_parameters = 100
 
 local function check_parameters(self)
@@ -599,8 +601,8 @@ local function new_kernel(session, found, options)
     chunk = found.chunk, line = found.line_defined or found.first_line or 1,
     result = ffi.new "RgValue",
     gone = 0, -- lib.turns.gone when it was launched last
-    lines = lib.runtimes[number].lines, -- how many lines were printed and wait
-    vectors = {}, -- by value: where its numbers are, when it is a vector
+    lines = lib.runtimes[number].lines, -- the number of printed lines that wait
+    vectors = {}, -- by value: the place of its numbers, if it is a vector
     reader = session.reader or false,
   }
   local sites = lib.runtimes[number].sites
