@@ -81,14 +81,14 @@ end
 
 function Failure.__concat(a, b) return tostring(a) .. tostring(b) end
 
--- Whether failures are raised as their text, which `latest` then is of `latest_text`.
+-- Whether failures are raised as text; then `latest` is the object whose text is `latest_text`.
 local raises_text, latest, latest_text = host.reads_text(), nil, nil
 fail.forms = { object = false, text = true }
 
---- From now on, what this Lua state raises is objects ("object") or their text ("text").
+--- Chooses whether this Lua state raises objects ("object") or their text ("text") from now on.
 function fail.raise_as(form) raises_text = fail.forms[form] end
 
---- The failure behind what pcall returned, as an object; what is no failure of ours as it is.
+--- The failure behind what pcall returned, as an object; any other value is returned unchanged.
 function fail.caught(problem)
   if latest and problem == latest_text then return latest end
   return problem
@@ -128,15 +128,15 @@ function fail.argument(message, hint, code)
   return fail.raise { code = code or "argument.invalid", message = message, hint = hint }
 end
 
---- What comes in a later version.
+--- Raises for a feature that is not implemented yet.
 function fail.later(what, hint)
   return fail.raise { code = "kernel.not_yet",
     message = what .. " comes in a later version of Regolith",
     hint = hint }
 end
 
---- The number of the name in a list that was probably meant, or nil; the library knows
---- (lib.lua).
+--- The index of the name in a list that was probably meant, or nil; lib.lua sets it to a function
+--- of the library.
 function fail.find_nearest() end
 
 --- "did you mean 'shape'?", or nil when no name is close.
@@ -147,7 +147,7 @@ function fail.nearest(name, names)
   return number and ("did you mean '%s'?"):format(names[number])
 end
 
--- What a cdata is; lib.lua knows the handles.
+-- Describes a cdata; lib.lua adds the handles.
 function fail.describe_cdata() return "a cdata" end
 
 --- A value as a message shows it: `"abc"`, `1.5`, `nil`, `a table`.
@@ -166,7 +166,7 @@ end
 --- A type's name with its article: `an f32`, `a u8`.
 function fail.a(name) return (name:find "^[fi]" and "an " or "a ") .. name end
 
---- A value that does not go into an element.
+--- Raises for a value that does not fit in an element.
 function fail.store(value, type_name)
   return fail.argument(("cannot store %s in %s element"):format(fail.describe(value),
     fail.a(type_name)))
