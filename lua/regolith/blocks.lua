@@ -1,13 +1,13 @@
 --- Grids of blocks over ranks: `rg.grid{ shape = {n, m}, block = 8 }`. Fields are sparse, with the
---- indices of the whole grid. Each block of cells is one rank's own; it has copies of those beside
---- its own, as far as the halo reaches:
+--- indices of the whole grid. Each block of cells is owned by one rank, which has copies of the
+--- blocks next to its own, as far as the halo reaches:
 ---
 ---     own own own copy  .       a kernel over active cells runs on copies, too: so what a cell of
 ---     own own own copy  .       another rank does to one of ours happens here as well;
 ---     copy copy copy .  .       grid:exchange makes copies equal to their owners' blocks
 ---
---- Blocks are numbered along a Morton curve, and ranks own what is between two cuts of it: near
---- blocks are mostly one rank's. All ranks know all owners, so nobody asks who wants what.
+--- Blocks are numbered along a Morton curve, and each rank owns those between two cuts of it, so
+--- nearby blocks mostly have one owner. All ranks know all owners and need not ask for them.
 --- Decision D-lua-11.
 local ffi = require "ffi"
 local fail = require "regolith.error"
@@ -68,7 +68,7 @@ end
 
 -- -- blocks ---------------------------------------------------------------------------------------
 
--- Where a number is in a grid of so many along each axis, the last of which counts first.
+-- The position of a number in a grid with these extents; the last axis varies fastest.
 local function place_of(counts, number)
   local place = {}
   for axis = #counts, 1, -1 do
@@ -100,7 +100,7 @@ local function curve(counts, total)
   return order
 end
 
--- Who owns which, when each rank gets as much of the curve as it can of an equal share.
+-- The owners when each rank gets a part of the curve with as equal a share of the work as possible.
 local function cut(self, work)
   local owners, total, sum = {}, 0, 0
   for number = 0, self.total - 1 do total = total + work[number] end
@@ -112,7 +112,7 @@ local function cut(self, work)
   return owners
 end
 
--- The most that a rank has to do, over the mean.
+-- The work of the busiest rank, relative to the mean.
 local function imbalance(self, owners, work)
   local loads, most, sum = {}, 0, 0
   for number = 0, self.total - 1 do
@@ -123,7 +123,7 @@ local function imbalance(self, owners, work)
   return sum > 0 and most * self.comm.size / sum or 1
 end
 
--- The blocks beside one, as far as the halo reaches: numbers.
+-- The numbers of the blocks around one, as far as the halo reaches.
 local function beside(self, number)
   local place, list = place_of(self.counts, number), {}
   local function go(axis, so_far)
@@ -148,7 +148,7 @@ local function add_to(lists, rank, number, seen)
   table.insert(lists[rank], number)
 end
 
--- Numbers of blocks as an array of their places, for kernels.
+-- The positions of blocks with these numbers, as an array for kernels.
 local function list_of(self, numbers)
   table.sort(numbers)
   local axes, rows = #self.counts, {}
@@ -202,7 +202,7 @@ local function tree_of(self)
   return tree, node, node:dense(axes, unpack(self.block))
 end
 
--- Nil where a GPU's memory cannot be shared, which is so on all ranks: blocks are copied.
+-- Nil if a GPU's memory cannot be shared, which holds on all ranks: then blocks are copied.
 local function open_window(self, x)
   if self.is_apart then return end
   local ok, window = pcall(self.comm.window, self.comm, x)
@@ -211,7 +211,7 @@ local function open_window(self, x)
   self.is_apart = true
 end
 
---- Places fields, made without a shape, side by side in the cells of one tree. Together.
+--- Places fields, made without a shape, in the cells of one tree. Collective.
 function methods.place(self, ...)
   local _, node, cells = tree_of(self)
   cells:place(...)
@@ -226,7 +226,7 @@ function methods.place(self, ...)
 end
 
 --- A sparse field of the whole grid, of which this rank has its own blocks and copies of those
---- beside them. Together.
+--- around them. Collective.
 function methods.field(self, t, options)
   if options ~= nil and type(options) ~= "table" then
     return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
@@ -251,7 +251,7 @@ end
 
 -- -- together -------------------------------------------------------------------------------------
 
--- Is the rank in our team, whose memory is read in place?
+-- Whether the rank is in our team, whose memory is read in place.
 local function is_near(comm, rank)
   return rank >= comm.team.first and rank < comm.team.first + comm.team.count
 end
@@ -259,7 +259,7 @@ end
 -- Are its blocks?
 local function is_read(self, rank) return not self.is_apart and is_near(self.comm, rank) end
 
--- Of listed blocks those that are active, and the others: places.
+-- The positions of the listed blocks that are active, and of those that are not.
 local function split(list, flags)
   local active, gone = {}, {}
   for m, place in ipairs(list.array:to_table()) do
@@ -291,7 +291,7 @@ local function cells_of(self, parcel, active)
     unpack(self.block)), entry = parcel.entry, places = active }
 end
 
--- Where nothing is read in place: which blocks are active, then the cells of those.
+-- For memory that cannot be read in place: which blocks are active, then the cells of those.
 local function trade(self, entries, take, give, adds)
   local outs, ins = parcels_of(self, entries, give), parcels_of(self, entries, take)
   for _, parcel in ipairs(outs) do
@@ -320,8 +320,8 @@ local function trade(self, entries, take, give, adds)
   end
 end
 
--- Blocks of others, `take` by rank, become what those have, or get it added; `give` is what they
--- take of ours. Where memory is shared it is read in place: what is active first.
+-- Copies of other ranks' blocks, `take` by rank, become equal to the originals, or get them added;
+-- `give` lists our blocks that they take. Shared memory is read in place, active blocks first.
 local function fetch(self, entries, take, give, adds)
   local comm = self.comm
   comm:barrier()
@@ -337,14 +337,14 @@ local function fetch(self, entries, take, give, adds)
   comm:barrier()
 end
 
---- Copies of others' blocks become what those are: active where they are, with their cells.
---- Together.
+--- Makes copies of other ranks' blocks equal to the originals: active where those are, with the
+--- same cells. Collective.
 function methods.exchange(self, ...)
   fetch(self, entries_of(self, "grid:exchange", ...), self.copies, self.shown, false)
 end
 
---- What this rank has in copies of others' blocks is added to those, rank after rank; what a kernel
---- is to add begins from zero there. Together; grid:exchange then shows the sums.
+--- Adds what this rank has in copies of other ranks' blocks to the originals, in order of ranks;
+--- such copies must start from zero. Collective; grid:exchange then fetches the sums.
 function methods.collect(self, ...)
   fetch(self, entries_of(self, "grid:collect", ...), self.shown, self.copies, true)
 end
@@ -361,7 +361,7 @@ local function is_per_block(self, work)
   return axes == #self.counts
 end
 
--- What there is to do in each block: an array of the sums over ranks.
+-- The work in each block: an array of the sums over ranks.
 local function measure(self, work)
   local sums = array.create(self.session, self.rg.f64, unpack(self.counts))
   if work then sums:from_table(work:to_table())
@@ -395,10 +395,10 @@ local function move(self, owners)
   fetch(self, self.list, self.copies, self.shown, false)
 end
 
---- Moves blocks between ranks if the busiest then has a tenth (`least`) of the mean less to do.
---- `work`: an array with a number for each block, of which all ranks' are added; else a block that
---- is active in the first field counts 1. Returns whether it did; the busiest rank's work over the
---- mean before, and now. Together.
+--- Moves blocks between ranks if that takes a tenth (`least`) of the mean work off the busiest one.
+--- `work`: an array with a number for each block, summed over the ranks; by default a block that is
+--- active in the first field counts 1. Returns whether blocks moved, and the busiest rank's work
+--- relative to the mean, before and after. Collective.
 function methods.balance(self, options)
   if options ~= nil and type(options) ~= "table" then
     return fail.argument("options of grid:balance must be a table, got " .. fail.describe(options))
@@ -451,7 +451,7 @@ function parts.empty(self, x, _, count)
     places = array.create(self.session, self.rg.i32, count, #self.shape) }
 end
 
--- Blocks of a rank that are active; nil: none are.
+-- The active blocks of a rank; nil if there are none.
 function parts.take(self, x, rank)
   local numbers = {}
   for number = 0, self.total - 1 do

@@ -13,7 +13,7 @@ local check = lib.check
 local most_elements = 2 ^ 27 -- of a Lua table
 
 local function element_of(t) return t.element or t end
--- A struct is, if one of its numbers is.
+-- A struct counts as 64-bit if one of its numbers is.
 local function is_64_bit(t)
   for k = 0, t.members and t.count - 1 or -1 do
     if is_64_bit(t.numbers[k]) then return true end
@@ -62,7 +62,7 @@ local function check_count(count, what)
   end
 end
 
--- A number that an element of 64 bits holds: they do not travel as doubles, which the core checks.
+-- Raises unless x fits in a 64-bit element; the core only checks numbers that travel as doubles.
 local function check_wide(scalar, x)
   local low = scalar.name == "u64" and 0 or -2 ^ 63
   local is_whole = type(x) ~= "number" or (x % 1 == 0 and x >= low and x < 2 * 2 ^ 63 + low)
@@ -162,7 +162,7 @@ function bulk.add_methods(methods, kind)
     check(kind.fill(self[kind.pointer], slot), self.rg_runtime)
   end)
 
-  --- Every active cell becomes `v`.
+  --- Sets every active cell to `v`.
   function methods.fill(self, v)
     local rank = settle(self)
     if holds_arrays(type_of(self)) then
@@ -174,7 +174,7 @@ function bulk.add_methods(methods, kind)
     return self
   end
 
-  --- Active cells of `from` are written here.
+  --- Copies the active cells of `from`.
   function methods.copy_from(self, from)
     local other = kind_of(from)
     if not other then

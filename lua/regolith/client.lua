@@ -1,5 +1,5 @@
 --- The compute client: `rg.client()`. Buffers (arrays whose memory is reused), kernels, copies, in
---- the order of a stream; with `async`, a call that looks at no result waits for none.
+--- the order of a stream; with `async`, only calls that read a result wait.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -58,7 +58,7 @@ local function check_buffer(self, buffer, what)
   return buffer
 end
 
--- The bytes of `data` as the elements of the buffer are in memory: pointer or string, and how many.
+-- The bytes of `data` in the buffer's memory layout: pointer or string, and their number.
 local function bytes_of(self, buffer, data, what)
   if type(data) == "string" then return data, #data end
   if array.is(data) then
@@ -90,7 +90,7 @@ local function write(self, buffer, data)
   local number, c = self.session:get()
   local bytes, size = bytes_of(self, buffer, data, "c:write")
   check(C.rg_client_write(c, self.number, buffer.rg_array, bytes, size or #bytes), number)
-  -- the order of streams is that of what they name, and kernels do not name its memory
+  -- streams are ordered by the objects that they name, and kernels do not name its memory
   if buffer.rg_value ~= 0 then check(C.rg_client_sync(c, self.number), number) end
   return buffer
 end
@@ -105,7 +105,7 @@ local function extents_of(data)
   return extents
 end
 
--- What the elements of an FFI array of numbers are; nil: it is of something else.
+-- The element type of an FFI array of numbers; nil if it holds something else.
 local of_cdata = { { "double", "f64" }, { "float", "f32" }, { "int8_t", "i8" },
   { "int16_t", "i16" }, { "int32_t", "i32" }, { "int64_t", "i64" }, { "uint16_t", "u16" },
   { "uint32_t", "u32" }, { "uint64_t", "u64" }, { "bool", "bool" } }
@@ -177,7 +177,7 @@ end
 local done_out = ffi.new "int32_t[1]"
 local ticket = {}
 
---- Is the copy there? Does not wait.
+--- Whether the copy is complete; does not wait.
 function ticket.is_done(self)
   local number, c = self.client.session:get()
   if is_oracle(self.client) then return true end
@@ -185,7 +185,7 @@ function ticket.is_done(self)
   return done_out[0] ~= 0
 end
 
---- What c:read would give, once the copy is there.
+--- Waits for the copy, and returns what c:read would.
 function ticket.wait(self, as) return read(self.client, self.array, as) end
 
 -- -- work -----------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ local function finish(self, before, ok, ...)
   return ...
 end
 
--- What f does runs on the client's stream.
+-- Work that f starts runs on the client's stream.
 local function on_stream(self, f, ...)
   local before = self.session.stream or 0
   self.session.stream = self.number
@@ -229,7 +229,7 @@ local function execute(self, kernel, arguments)
   return run(self, kernel, "a kernel", arguments, "c:execute")
 end
 
---- `c:execute_autotune(set, { a, b })`: the same of one of the candidates of rg.tune.
+--- `c:execute_autotune(set, { a, b })`: the same for one of the candidates of rg.tune.
 local function execute_autotune(self, set, arguments)
   return run(self, set, "a set of candidates", arguments, "c:execute_autotune")
 end
@@ -273,7 +273,7 @@ end
 --- `{ persistent, transient, staging }`, each in bytes: see rg.memory().pools.
 local function memory_usage(self) return self.session:pools() end
 
---- Waits, and gives back to the system what nobody holds.
+--- Waits, and returns unused memory to the system.
 local function memory_cleanup(self)
   local number, c = self.session:get()
   check(C.rg_client_cleanup(c), number)
@@ -287,7 +287,7 @@ local methods = { empty = empty, create = create, write = write, read = read,
 Client.__index = fail.members(methods, "a client", Client, "client")
 Ticket.__index = fail.members(ticket, "a ticket", Ticket, "ticket")
 
---- `rg.client()`: that of stream 0, on which all other launches are.
+--- `rg.client()`: the client of stream 0, which all other launches use.
 function client.create(session, number)
   return setmetatable({ session = session, number = number or 0 }, Client)
 end

@@ -1,7 +1,7 @@
 --- Grids over ranks: `rg.grid{ shape = {n, m}, halo = 1, periodic = true }` gives each rank a block
 --- of the cells. Its fields have global indices and `halo` cells more on each side, which
---- `grid:exchange` fills from the ranks beside it: each reads its neighbours' windows. With `block`
---- the fields are sparse: blocks.lua.
+--- `grid:exchange` fills: each rank reads its neighbours' windows. With `block` the fields are
+--- sparse: blocks.lua.
 local fail = require "regolith.error"
 local lib = require "regolith.lib"
 local array = require "regolith.array"
@@ -42,14 +42,14 @@ local function surface(shape, blocks)
   return sum
 end
 
--- Of the k-th of `count` blocks along an axis: its first cell, and that of the next one. Their
--- extents differ by one at most.
+-- The first cell of the k-th of `count` blocks along an axis, and that of the next block. Extents
+-- of blocks differ by one at most.
 local function part_of(cells, count, k)
   return math.floor(cells * k / count), math.floor(cells * (k + 1) / count)
 end
 
--- How many blocks along each axis: `size` of them, with the least surface, each as long as what it
--- shows; nil: none.
+-- The number of blocks along each axis: `size` blocks in all, with the least surface, each at least
+-- as long as its halo; nil if that is impossible.
 local function divide(shape, size, halo, periodic)
   local best, least
   local function try(axis, left, blocks)
@@ -120,7 +120,7 @@ local function read_periodic(periodic, axes)
   return list
 end
 
--- As a script says a value: 8, {8, 9}.
+-- A value as a script writes it: 8, {8, 9}.
 local function said(v)
   if type(v) ~= "table" then return tostring(v) end
   local parts = {}
@@ -172,8 +172,8 @@ local copies = {
   end,
 }
 
--- The rank beside this one along an axis, on side -1 or 1, and how much further a cell is counted
--- in its field, which has our indices in place of its own; nil: the grid ends there.
+-- The neighbouring rank along an axis, on side -1 or 1, and the shift of a cell's index in its
+-- field, which has our indices in place of its own; nil where the grid ends.
 local function neighbour(self, axis, side)
   local place, cells, count = { unpack(self.place) }, self.shape[axis], self.blocks[axis]
   place[axis] = (place[axis] + side) % count
@@ -220,7 +220,7 @@ end
 
 -- -- halos past the team --------------------------------------------------------------------------
 
--- An array for cells of x that go to a far neighbour, or come from it; nil: none do.
+-- An array for the cells of x sent to a neighbour outside the team, or received; nil if none are.
 local function parcel_of(self, x, axis, side, is_out)
   local rank = neighbour(self, axis, side)
   if not rank or self.halo == 0 or not is_far(self, rank) then return end
@@ -238,7 +238,7 @@ local function parcel_of(self, x, axis, side, is_out)
   return parcel
 end
 
--- What goes out on one side comes in on the other: so in are told the other way round.
+-- What goes out on one side comes in on the other, so the order of incoming ones is reversed.
 local function trade_side(self, fields, axis)
   local outs, ins, filled = {}, {}, {}
   for _, x in ipairs(fields) do
@@ -260,14 +260,14 @@ end
 
 local methods = {}
 
---- A dense field of this rank's cells and their halo, by global indices. Together.
+--- A dense field of this rank's cells and their halo, by global indices. Collective.
 function methods.field(self, t, options)
   if options ~= nil and type(options) ~= "table" then
     return fail.argument("options of grid:field must be a table, got " .. fail.describe(options))
   end
   fail.check_options(options or {}, { "name", "layout" }, "grid:field")
   local extents, offset = {}, {}
-  for axis = 1, #self.shape do -- alike on all ranks: those of the largest block
+  for axis = 1, #self.shape do -- the same on all ranks: those of the largest block
     offset[axis] = self.from[axis] - self.halo
     extents[axis] = math.ceil(self.shape[axis] / self.blocks[axis]) + 2 * self.halo
   end
@@ -278,7 +278,7 @@ function methods.field(self, t, options)
   return x
 end
 
---- Fills the halos of these fields with what the ranks beside have. Together.
+--- Fills the halos of these fields from the neighbouring ranks. Collective.
 function methods.exchange(self, ...)
   local count = select("#", ...)
   for k = 1, count do
@@ -288,7 +288,7 @@ function methods.exchange(self, ...)
     end
   end
   local fields, is_one_team = { ... }, self.comm.team.count == self.comm.size
-  for axis = 1, #self.shape do -- what was written before is there now, and comes from far
+  for axis = 1, #self.shape do -- earlier writes have arrived, also from outside the team
     if is_one_team then self.comm:barrier() else trade_side(self, fields, axis) end
     for _, x in ipairs(fields) do
       fill_side(self, x, axis, -1)
@@ -350,7 +350,7 @@ local make_grid = sealed.class(Grid, methods, shown, "a grid", "grid")
 local make_block_grid = sealed.class(BlockGrid, block_grid.methods, shown_of_blocks,
   "a grid of blocks", "grid")
 
--- What a user reads: lists are copies, of which a grid makes no use.
+-- What a user reads: copies of lists, which the grid itself does not use.
 local function show_members(self, names)
   self.members = {}
   for _, name in ipairs(names) do
@@ -362,7 +362,7 @@ end
 
 -- -- the module -----------------------------------------------------------------------------------
 
---- Together. `from` and `past`: this rank's cells, by axis, from 1 on.
+--- Collective. `from` and `past`: this rank's cells, by axis, from 1 on.
 function grid.create(session, rg, options)
   if type(options) ~= "table" then
     return fail.argument("rg.grid takes a table of options, not " .. fail.describe(options),

@@ -1,7 +1,7 @@
 --- Structs: `rg.struct{{"pos", rg.vec3}, {"mass", rg.f32}}`, and their values outside kernels.
 --- A value is immutable, like a vector: a cdata with the numbers of all members, one after the
 --- other, as C has them (RgVector). Members are read by name; the whole is written as a table.
---- A value holds the arrays among its members, each by a handle that nobody else has.
+--- A value holds the arrays among its members, each by a handle of its own.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local types = require "regolith.type"
@@ -14,7 +14,7 @@ local make -- type, function(number) -> value, or zeros
 
 -- -- numbers --------------------------------------------------------------------------------------
 
--- A number's member of the union, and from it to Lua.
+-- The union member of a type of number, and the conversion from it to Lua.
 local function reader(scalar)
   local name = scalar.name
   if name == "bool" then return function(n) return n.u64 ~= 0 end end
@@ -46,13 +46,13 @@ local held = setmetatable({}, { __mode = "k" }) -- value -> number `k` -> handle
 
 local function handles() return require "regolith.counted" end
 
--- From now on `v` has the handle as its number `k`.
+-- Makes the handle number `k` of `v`.
 local function hold(v, k, handle)
   held[v] = held[v] or {}
   held[v][k] = handle
 end
 
--- `v`, of the type `t`, has the arrays that `from` has from number `first` on.
+-- Gives `v`, of the type `t`, the arrays that `from` has from number `first` on.
 local function carry(v, at, t, from, first)
   for _, array in ipairs(t.arrays or {}) do
     local handle = held[from] and held[from][first + array.number]
@@ -61,7 +61,7 @@ local function carry(v, at, t, from, first)
   return v
 end
 
---- The number of a runtime whose arrays `v` holds; nil: it holds none.
+--- The number of the runtime whose arrays `v` holds; nil if it holds none.
 function struct.runtime_of(v)
   local own = held[v]
   if not own then return nil end
@@ -204,7 +204,7 @@ local function fill_array(v, t, member, x)
   hold(v, member.first, own)
 end
 
--- The numbers of a member, from what is given for it.
+-- The numbers of a member, from the value given for it.
 local function fill(v, t, member, x)
   local own, first = member.type, member.first
   if own.item then return fill_array(v, t, member, x) end
@@ -243,7 +243,7 @@ local function fill_named(v, t, given)
 end
 require("regolith.host").interpret(fill_named) -- pairs: error.lua, check_options
 
---- `P{pos = v, mass = 2}`, `P(v, 2)`, `P(p)`; what is not given is zero.
+--- `P{pos = v, mass = 2}`, `P(v, 2)`, `P(p)`; members that are not given are zero.
 local function construct(t, ...)
   local count, first = select("#", ...), (...)
   if count == 1 and matrix.type_of(first) == t then return first end
@@ -264,7 +264,7 @@ end
 
 -- -- to and from C --------------------------------------------------------------------------------
 
--- Of an RgVector's numbers; arrays among them bring a reference each, and are of `runtime`.
+-- A value of an RgVector's numbers; takes the references of arrays among them, of `runtime`.
 local function from_numbers(t, numbers, runtime)
   local v = t.ctype_value()
   ffi.copy(v.rg_n, numbers, t.count * 8)
@@ -275,7 +275,7 @@ local function from_numbers(t, numbers, runtime)
   return v
 end
 
--- Of numbers as Lua has them, one after the other in `array` from `first` on.
+-- A value of Lua numbers, which are consecutive in `array` from `first` on.
 local function from_array(t, array, first)
   return make(t, function(k)
     local x = array[first + k]
@@ -351,7 +351,7 @@ local function same_methods(a, b)
   return true
 end
 
--- What C declares: for pointers to the elements of a field.
+-- The C declaration, for pointers to the elements of a field.
 local function c_struct(t)
   local parts, arguments = {}, {}
   for k, member in ipairs(t.members) do
@@ -455,7 +455,7 @@ local function with_methods(plain)
 end
 
 --- The struct of a name as C and files have it, "struct{pos:vec3,mass:f32}", made if the script has
---- not declared it; nil: it is no such name. The number in "struct#2{..}" stands for methods, which
+--- not declared it; nil for other names. The number in "struct#2{..}" stands for methods, which
 --- another process numbers otherwise: there it is the one declared struct with these members and
 --- methods, else the one without methods.
 function struct.named(name)

@@ -1,6 +1,6 @@
 --- `rg.tune{ key = .., candidates = { .. } }`: several kernels or functions that do the same,
---- called as one: each call runs one of them, and so finds out which is fastest. And what the
---- core's tuner tried, as a report.
+--- called as one: each call runs one of them, and so finds out which is fastest. Also reports what
+--- the core's tuner tried.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -68,7 +68,7 @@ local function field_shape(v)
   return list
 end
 
--- Its type, and extents rounded up to powers of two.
+-- The type of an argument, and its extents rounded up to powers of two.
 local function describe_argument(v)
   if type(v) == "number" then
     return v % 1 == 0 and ("%.0f"):format(anchor(math.abs(v))) or "number"
@@ -84,7 +84,7 @@ local function describe_argument(v)
   return (fail.describe(v):gsub("%s*%(.*", ""))
 end
 
--- The words of the last call, while its arguments are the same.
+-- The key of the last call, reused while the arguments are the same.
 local function about(self, ...)
   local count, last = select("#", ...), self.last
   local is_same = last.n == count
@@ -115,8 +115,8 @@ end
 
 local try
 
--- Nothing was launched by a candidate that failed: then the next one may run in its place. If none
--- can, the first one's error is that of the call.
+-- If a candidate fails before it launches anything, the next one may run in its place. If none can,
+-- the call raises the error of the first one.
 local function finish(self, first, before, ok, ...)
   if ok then
     end_call(self, RAN)

@@ -1,5 +1,4 @@
---- Numbers and booleans on their way to C and back: an RgValue for one, nested 1-based tables for
---- many.
+--- Converts numbers and booleans to C and back: an RgValue for one, nested 1-based tables for many.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
@@ -124,7 +123,7 @@ function value.nest(shape, count, from)
   return level(0)
 end
 
--- Numbers of a row into an array; returns how many there are before one that is not.
+-- Copies the numbers of a row to an array; returns how many precede the first that is not a number.
 local function put_numbers(row, array, first, count)
   for i = 1, count do
     local v = row[i]
