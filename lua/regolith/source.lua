@@ -1,7 +1,7 @@
 --- Finds the source text of a kernel: the file of a function, the text its chunk was loaded from,
 --- and for kernel text its position in the enclosing file.
---- LuaJIT knows a function's chunk and lines, but no columns: which of the functions on one line it
---- is, its bytecode tells. So a file edited since it was loaded is noticed, too.
+--- LuaJIT knows a function's chunk and lines, but no columns; its bytecode tells which of the
+--- functions on one line it is. This also detects a file that was edited since it was loaded.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 local dialect = require "regolith.dialect"
@@ -18,7 +18,7 @@ local function missing(message, hint)
   }
 end
 
---- All bytes of a file; nil: there is none.
+--- All bytes of a file; nil if there is none.
 function source.read_file(path)
   local file = io and io.open(path, "rb")
   local text = file and file:read "*a"
@@ -26,7 +26,7 @@ function source.read_file(path)
   return text
 end
 
--- What the function of rg.init{ read = .. } says: text, or nil and why not.
+-- The result of the function of rg.init{ read = .. }: text, or nil and the reason.
 local function ask(reader, name)
   local ok, text, reason = pcall(reader, name)
   if not ok then return nil, ("the function read of rg.init failed: %s"):format(tostring(text)) end
@@ -72,7 +72,7 @@ local function split(text)
   end
 end
 
--- The prototypes of a function; nil where its host has no string.dump, or one that we cannot read.
+-- The prototypes of a function; nil if its host has no string.dump, or its format is unknown.
 local function prototypes_of(f)
   local ok, list = pcall(function() return split(dump(f)) end)
   return ok and list or nil
@@ -85,7 +85,7 @@ local function lines_of(prototype)
   return debug_size > 0 and prototype:sub(first, skip(skip(first)) - 1) or ""
 end
 
--- Do the prototypes `own` stand in `all`, the last one as number `last`?
+-- Whether `all` contains the prototypes `own`, the last of them as number `last`.
 local function stands_at(own, all, last)
   for k = 0, #own - 1 do
     if own[#own - k] ~= all[last - k] then return false end
@@ -142,7 +142,8 @@ local function guess_name(text, line_defined, number, count)
   end
 end
 
--- What was typed at the prompt, passed with -e or read from standard input: the program keeps it.
+-- Text that was typed at the prompt, passed with -e or read from standard input; the program keeps
+-- it.
 local function known_text(chunk_name)
   local texts = debug.getregistry()["regolith.texts"]
   return texts and texts[chunk_name]
