@@ -18,8 +18,8 @@ local element = {}
 local buffer = index.buffer
 local is_plain, quiet = value.is_plain, lib.quiet
 
--- set(self, key, v) for what is not plain. No finalizer runs meanwhile, not even where LuaJIT
--- leaves a trace, which it may between any two lines.
+-- set(self, key, v) for values that are not plain. No finalizer runs meanwhile, not even where
+-- LuaJIT leaves a trace, which may happen between any two lines.
 local set_whole = fail.border(function(set, self, key, v) return quiet(set, self, key, v) end)
 
 function element.is_list(key)
@@ -175,7 +175,7 @@ end
 function element.kind(kind)
   local family = { by_number = setmetatable({}, { __mode = "v" }) } -- numbers are never reused
   local by_number, settle = family.by_number, kind.settle
-  local views = {} -- number -> how its elements lie; false: not so; nil: nobody has asked
+  local views = {} -- number -> the layout of its elements; false: none; nil: not known yet
   local get_element, set_element, member = kind.get, kind.set, kind.pointer
   local one = kind.article .. " " .. kind.noun
 
@@ -254,8 +254,8 @@ function element.kind(kind)
   end
 
   local row_count = 0
-  -- The proxies of handles with this many axes, before there is one. A finalizer sees all of a row
-  -- or none of it.
+  -- Makes the proxies of handles with this many axes, before the first such handle. A finalizer
+  -- sees all of a row or none of it.
   local make_rows = lib.quietly(function(rank)
     while row_count < rank - 1 do
       make_row(row_count + 1)
