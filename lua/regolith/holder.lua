@@ -1,5 +1,5 @@
---- Names for fields and arrays that were given none: in messages they are called after the variable
---- that holds them on the line of the user's call, `a` and `b` of `a:copy_from(b)`.
+--- Names for fields and arrays without a name: messages call them by the variable that holds them
+--- on the line of the user's call, `a` and `b` of `a:copy_from(b)`.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -38,7 +38,7 @@ local function line_of(info)
   end
 end
 
--- What a name means there; no metamethod is called.
+-- The value of a name there; no metamethod is called.
 local function find(locals, f, name)
   if locals[name] ~= nil then return locals[name] end
   for k = 1, 250 do
@@ -59,7 +59,7 @@ local function find_path(locals, f, path)
   return v
 end
 
--- How the core calls a handle without a name, and what it is.
+-- The core's label for a handle without a name, and the handle's kind.
 local function label_of(v, C)
   if ffi.istype("RgFieldHandle", v) and C.rg_field_name(v.rg_field)[0] == 0 then
     return "a field of " .. ffi.string(C.rg_field_type(v.rg_field)), "field", v.rg_field
@@ -94,8 +94,8 @@ local function count_of(message, label)
   end
 end
 
--- As many names on the line as there are such labels in the message: otherwise it is open which is
--- meant.
+-- The line must have as many names as the message has such labels: otherwise it is ambiguous which
+-- is meant.
 local function rename(message, by_label)
   for label, list in pairs(by_label) do
     if count_of(message, label) == #list then
@@ -115,8 +115,8 @@ local function named(message, C)
   return line and rename(message, handles_on(line, locals, info.func, C)) or message
 end
 
---- The message with variables' names in place of "a field of f32"; as it is where a host has taken
---- away what that needs.
+--- The message with variables' names in place of "a field of f32"; unchanged if a host has removed
+--- the functions that this needs.
 ---@param message string
 ---@param C table   the library
 ---@return string

@@ -1,20 +1,20 @@
---- Where launches were made that fail after their call has returned: a failure is told by whoever
---- looks at what they did, elsewhere. Knows numbers of launches, not kernels.
+--- Records the source lines of launches, for those that fail after their call has returned: a later
+--- call, elsewhere, raises such a failure. Knows numbers of launches, not kernels.
 local fail = require "regolith.error"
 
 local launch_site = {}
 -- a sandbox may remove the globals later
 local getinfo, loadlib = debug and debug.getinfo, package and package.loadlib
 
-local MOST = 4096 -- of the last launches; more than a device queues
+local MOST = 4096 -- launches that are remembered; more than a device queues
 
 local function where_slowly(level)
   local info = getinfo(level + 1, "Sl")
   if info then return info.source, info.currentline end
 end
 
--- where(level): source and line of a function, counted as by getinfo. Of the library, which makes
--- no garbage; else by getinfo.
+-- where(level): source and line of a function, counted as by getinfo. Uses the library, which
+-- makes no garbage, or else getinfo.
 local function find_where(path)
   local ok, where = pcall(loadlib or error, path, "rg_lua_where")
   local source = ok and where and where(1)
@@ -25,12 +25,12 @@ local function is_users(source, line)
   return line > 0 and source:sub(1, 10) ~= "=[builtin:" and not fail.is_ours(source)
 end
 
---- What notes the launch about to be made, called from the function that launches before it looks
---- at anything (it may allocate, so finalizers may run); `count` points to how many launches there
---- were, `path` is the library's.
+--- Returns a function that records the launch about to be made. The launching function calls it
+--- before it reads anything, since it may allocate, so finalizers may run. `count` points to the
+--- number of launches so far, `path` is the library's.
 function launch_site.start(count, path)
   local sites, where = { count = count, sources = {}, lines = {} }, find_where(path)
-  local known -- a source of the user's
+  local known -- a source file of the user
   function sites.note(level)
     local source, line = where(level)
     while source and source ~= known and not is_users(source, line) do
@@ -50,7 +50,7 @@ local function file_of(source)
   return ('[string "%s"]'):format(source:match "^[^\n]*")
 end
 
---- The note on a failure that belongs to a launch before the call at hand; nil: nobody knows.
+--- The note on a failure of a launch before the current call; nil if its line is unknown.
 function launch_site.describe(sites, failure)
   local age = sites and failure.launch and tonumber(sites.count[0]) - failure.launch
   local place = age and age < MOST and failure.launch % MOST

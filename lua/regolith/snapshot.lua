@@ -11,7 +11,7 @@ local value = require "regolith.value"
 local snapshot = {}
 
 local C, check = lib.C, lib.check
-local own_stream = "=random" -- no name that a table's key can become
+local own_stream = "=random" -- a name that no key of a table can produce
 
 -- -- names ----------------------------------------------------------------------------------------
 
@@ -57,7 +57,7 @@ end
 
 -- -- values ---------------------------------------------------------------------------------------
 
--- Puts a handle into a slot; nil for what is none.
+-- Puts a handle into a slot; nil for other values.
 local function put_handle(slot, v)
   if ffi.istype("RgFieldHandle", v) then
     field.settle(v)
@@ -85,7 +85,7 @@ local function is_plain(v)
     or ffi.istype("uint64_t", v)
 end
 
--- All that is in `t`, by flat names: list of { name, value }. A vector becomes a string.
+-- The contents of `t`, by flat names: a list of { name, value }. A vector becomes a string.
 local function flatten(t, path, list, inside)
   if inside[t] then
     return fail.argument(("'%s' contains itself, and cannot be saved"):format(path))
@@ -117,7 +117,7 @@ local function flatten(t, path, list, inside)
   return list
 end
 
--- The list as C takes it. `keep` holds what it points to.
+-- The list in the form that C takes. `keep` holds what it points to.
 local function items_of(list, keep)
   local items = ffi.new("RgSaved[?]", math.max(1, #list))
   for k, row in ipairs(list) do
@@ -300,8 +300,8 @@ end
 
 local options_of_load = { "random" }
 
---- `rg.load(path)`, or `rg.load(path, { x = x })`: into what there is. Without a file nil and a
---- sentence.
+--- `rg.load(path)`, or `rg.load(path, { x = x })`: into what there is. Without a file, nil and a
+--- message.
 function snapshot.load(session, path, into, options)
   check_path(path, "rg.load")
   if into ~= nil then check_table(into, "rg.load") end

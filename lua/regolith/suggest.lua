@@ -1,5 +1,5 @@
 --- Suggestions for names that a kernel captures but that do not exist: the core knows the names a
---- kernel uses, the host those it could have used. Only looks; never calls what it looks at.
+--- kernel uses, Lua those it could have used. Only reads; never calls the values that it finds.
 local fail = require "regolith.error"
 
 local debug = debug
@@ -58,7 +58,7 @@ local function names_beside(self, path)
   return names, last, path:sub(1, #path - #last)
 end
 
--- Is `name` a local or an upvalue of the script's functions that called us?
+-- Whether `name` is a local or an upvalue of the script's functions that called us.
 local function is_visible_to_callers(name)
   local level = 2
   while true do
