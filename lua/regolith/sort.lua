@@ -2,8 +2,8 @@
 --- is copied to an array and back.
 ---
 --- All of them split their n elements into blocks by n alone, so results do not depend on the
---- number of threads, float sums included: each block counts (or adds up) what is its own, the
---- counts are summed from block to block, then each block knows where its elements go.
+--- number of threads, float sums included: each block counts (or adds up) its own elements, a
+--- scan over the blocks sums the counts, and then each block knows where its elements go.
 local ffi = require "ffi"
 local fail = require "regolith.error"
 
@@ -11,7 +11,7 @@ local sort = {}
 
 local per_least, blocks_most = 8192, 256
 
--- The size of a block, and how many there are.
+-- The size of a block, and the number of blocks.
 local function blocks_of(n)
   local per = math.max(per_least, math.ceil(n / blocks_most))
   return per, math.ceil(n / per)
@@ -41,7 +41,7 @@ local function copy(rg, way, x, a)
   end)(x, a)
 end
 
--- x as an array of its elements one after the other, and whether that is a copy.
+-- x as an array of contiguous elements, and whether that is a copy.
 local function array_of(rg, x, what)
   if ffi.istype("RgArrayHandle", x) then x = x:array() end
   local is_array = ffi.istype("RgArrayHandle", x)
@@ -64,7 +64,7 @@ local function array_of(rg, x, what)
   return a, true
 end
 
--- Calls f with the array of x, and brings back what it did.
+-- Calls f with the array of x, and copies its result back to x.
 local function with_array(rg, x, what, f)
   local a, is_copy = array_of(rg, x, what)
   local result = f(a)
@@ -256,7 +256,7 @@ local function write(text, class, size)
   return (text:gsub("%u+", words))
 end
 
--- The order of the keys as an array of positions, or nil where none is carried; keys are sorted.
+-- Sorts the keys; returns their order as an array of positions, or nil if no arrays move along.
 local function order_keys(rg, keys, carries)
   local n, size = #keys, keys.type.size
   local per, blocks = blocks_of(n)
