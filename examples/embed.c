@@ -11,7 +11,7 @@
 
 enum { N = 256, LEAF = 16 };
 
-/* One block of state for everything that has to be given back. */
+/* The state of the program: everything that must be freed. */
 typedef struct Simulation {
   RgRuntime *runtime;
   RgTree *tree;
@@ -65,8 +65,8 @@ static int compile(Simulation *s, const char *name, const char *text, RgKernel *
                rg_kernel_create(s->runtime, text, (int64_t)strlen(text), &options, kernel));
 }
 
-/* What a kernel takes from outside, by name: here the field and a function that kernels know.
- * `depth` says how many names of the path led to the value. */
+/* The captures of a kernel, by name: here the field and a built-in function. `depth` is the number
+ * of names of the path that led to the value. */
 static int find_capture(const Simulation *s, const char *path, RgValue *value) {
   if (!strcmp(path, "heat"))
     *value = (RgValue){.kind = RG_VALUE_FIELD, .depth = 1, .field = s->heat};
@@ -76,7 +76,7 @@ static int find_capture(const Simulation *s, const char *path, RgValue *value) {
   return 1;
 }
 
-/* Launches with numbers as arguments: first a value for each captured path, then the arguments. */
+/* Launches with numbers as arguments: a value for each captured path, then the arguments. */
 static int launch(Simulation *s, RgKernel *kernel, const double *arguments, int count,
                   RgValue *result) {
   RgValue values[16];
@@ -119,7 +119,7 @@ static int read_all(Simulation *s) {
   return ok;
 }
 
-/* A mistake is a status and a sentence; the runtime goes on. */
+/* An error is a status and a message; the runtime stays usable. */
 static int make_a_mistake(Simulation *s) {
   RgKernel *kernel = NULL;
   const char text[] = "function()\n  local x = = 1\nend\n";

@@ -1,4 +1,4 @@
-/* sample.c - an extension in C: functions that scripts call, with memory that they share.
+/* sample.c - an extension in C: functions that scripts call, with arrays that they share.
  *
  *     cc -shared -fPIC -I/usr/include sample.c -o sample.so
  *
@@ -6,7 +6,7 @@
  *     local h = sample.histogram(samples, 16)          -- a new array, counted like any other
  *     print(sample.hypotenuse(3, 4))                   --> 5
  *
- * It is linked with nothing: all that it needs of the runtime is in the table that it is given. */
+ * It links with no library: all that it needs of the runtime is in the table that it receives. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static int32_t hypotenuse(const RgExtensionApi *api, RgExtensionValue *values) {
   return 0;
 }
 
-/* array(i32)(array(f32), i32): how many numbers of 0..1 fall into each of so many bins */
+/* array(i32)(array(f32), i32): counts the numbers of 0..1 in each of this many bins */
 static int32_t histogram(const RgExtensionApi *api, RgExtensionValue *values) {
   const float *from = api->data(api, values[0].counted);
   uint64_t count = api->size(api, values[0].counted) / sizeof *from;
@@ -31,7 +31,7 @@ static int32_t histogram(const RgExtensionApi *api, RgExtensionValue *values) {
     return 1;
   }
   RgCounted *result = api->allocate(api, (uint64_t)bins * sizeof(int32_t));
-  if (!result) return 1; /* the table has said why */
+  if (!result) return 1; /* the table has reported why */
   int32_t *to = api->data(api, result);
   memset(to, 0, (size_t)bins * sizeof *to);
   for (uint64_t k = 0; k < count; k++) {
@@ -60,7 +60,7 @@ static void on_last_release(void *data, uint64_t size_bytes, void *context) {
   free(data);
 }
 
-/* array(f64)(i32): 0, 1, 2 .. in memory of malloc's */
+/* array(f64)(i32): 0, 1, 2 .. in memory from malloc */
 static int32_t ramp(const RgExtensionApi *api, RgExtensionValue *values) {
   int64_t count = values[0].i64 > 0 ? values[0].i64 : 1;
   double *data = malloc((size_t)count * sizeof *data);
@@ -87,7 +87,7 @@ static int32_t ramps(const RgExtensionApi *api, RgExtensionValue *values) {
 
 static RgCounted *kept;
 
-/* ()(array(f32)): holds it, instead of the one before */
+/* ()(array(f32)): holds it, and releases the previous one */
 static int32_t keep(const RgExtensionApi *api, RgExtensionValue *values) {
   api->acquire(api, values[0].counted);
   api->release(api, kept);
