@@ -342,6 +342,10 @@ function lib.say_unseen(runtime)
   while lib.C.rg_sync(runtime.c) ~= 0 do -- each tells of one failure
     local errors, left = last_errors(runtime)
     if errors[1].code == "runtime.busy" then return end -- the core says it when the call is over
+    -- Every call says so from now on, and the fault itself was the first failure.
+    if errors[1].code == "device.lost" and errors[1].message:find("runtime since", 1, true) then
+      return
+    end
     if note_unseen then note_unseen() end
     local notes = errors[1].notes or {}
     errors[1].notes, notes[#notes + 1] = notes, { code = "note", message =

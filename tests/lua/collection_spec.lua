@@ -216,7 +216,7 @@ describe("collection", function()
     small.reset()
   end)
 
-  it("is counted where a level is dropped as a whole #cpu", function()
+  it("is counted where a level is dropped as a whole #compiled #cpu", function()
     local x = rg.field(rg.i32)
     local block = rg.root:pointer("i", 64)
     block:dense("i", 64):place(x)

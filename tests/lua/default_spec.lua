@@ -128,7 +128,7 @@ describe("a mistake with a parameter that is not given", function()
     local function twice(v, n) return v * n end
     local err = failure(rg.kernel(function(v) return twice(v) end), 3)
     assert.equal("name.nil", err.code)
-    assert.truthy(err.message:find("does not give 'n'", 1, true))
+    assert.truthy(err.message:find("does not pass 'n'", 1, true))
     assert.truthy(err.hint:find("n = n or ..", 1, true))
     assert.equal("name.nil", failure(rg.kernel(function(v, n) return v * n end), 3).code)
   end)

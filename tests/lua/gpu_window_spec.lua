@@ -468,9 +468,9 @@ describe("windows of a GPU's memory #compiled #cpu", function()
       local ok, problem = pcall(comm.window, comm, x)
       comm:barrier()
       print(comm.rank, ok, not ok and problem.code .. " " .. problem.message)
-    ]], "", { "0\tfalse\trank.failed what 'window' is about is declared differently on rank 1 \z
-      than on rank 0", "1\tfalse\trank.failed what 'window' is about is declared differently on \z
-      rank 1 than on rank 0" })
+    ]], "", { "0\tfalse\trank.failed the argument of 'window' is declared differently on rank \z
+      1 than on rank 0", "1\tfalse\trank.failed the argument of 'window' is declared differently \z
+      on rank 1 than on rank 0" })
   end)
 
   it("tell all ranks where one finds no room for what another's tree grew by #ptx", function()

@@ -341,6 +341,7 @@ describe("arch = \"lua\"", function()
       end
     end
     local large = own.field(own.vec3, 256, 1024)
+    collectgarbage()
     local before = collectgarbage "count"
     own.kernel("function(x) for i, j in x:active() do x[i][j] = {i, j, 1} end end", {})(large)
     assert.equal(own.vec3(255, 1023, 1), large[255][1023])

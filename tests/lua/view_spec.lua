@@ -168,7 +168,7 @@ describe("an element of dense memory", function()
     assert.equal(-9, memory[9])
     local text = rg.wrap("abc", rg.u8, 3)
     assert.equal(98, text[1])
-    assert.matches("only be read", failure(function() text[1] = 1 end).message)
+    assert.matches("is read%-only", failure(function() text[1] = 1 end).message)
   end)
 
   it("is visited by runs, each as it is when its turn comes", function()
