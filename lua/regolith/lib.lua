@@ -7,6 +7,7 @@ local fail = require "regolith.error"
 local launch_site = require "regolith.launch_site"
 local holder = require "regolith.holder"
 local log = require "regolith.log"
+local sink = require "regolith.sink"
 
 local lib = {}
 
@@ -261,7 +262,7 @@ function lib.quietly(f)
 end
 
 -- Warnings of the core go where rg.log's lines do.
-log.watch_sink(function(has_sink)
+sink.watch(function(has_sink)
   for _, runtime in pairs(runtimes) do
     if runtime.c then lib.C.rg_keep_warnings(runtime.c, has_sink and 1 or 0) end
   end

@@ -2,13 +2,14 @@
 --- `regolith --json` (RG_JSON=1) each is a JSON object.
 local fail = require "regolith.error"
 local json = require "regolith.json"
+local sink = require "regolith.sink"
 
 local log = {}
 
 local io, os = io, os
 local levels = { debug = 1, info = 2, warn = 3, error = 4, off = 5 }
 local names = { "debug", "info", "warn", "error", "off" }
-local state = { level = "info", sink = nil }
+local state = { level = "info" }
 
 local function check_level(name)
   if levels[name] then return name end
@@ -20,7 +21,8 @@ end
 function log.is_json() return (os.getenv "RG_JSON" or "") ~= "" end
 
 local function put(level, text)
-  if state.sink then return state.sink(level, text) end
+  local to = sink.get()
+  if to then return to(level, text) end
   if log.is_json() then
     io.stderr:write(json.encode { level = level, text = text, time = os.time() }, "\n")
   else
@@ -45,17 +47,9 @@ function log.level(name)
   return before
 end
 
-local sink_changed -- of lib.lua
-
---- Calls f with whether lines go to a function, when that changes.
-function log.watch_sink(f) sink_changed = f end
-
---- Do lines go to a function of the user's?
-function log.has_sink() return state.sink ~= nil end
-
---- A warning: to that function, else as it is to standard error.
-function log.say_warning(text)
-  if state.sink then return log.warn("%s", text) end
+--- A warning of the module's own: to the user's function, else as it is to standard error.
+function sink.warn(text)
+  if sink.get() then return log.warn("%s", text) end
   io.stderr:write(text, "\n")
 end
 
@@ -64,8 +58,7 @@ function log.to(f)
   if f ~= nil and type(f) ~= "function" then
     return fail.argument("rg.log.to takes a function or nil, not " .. fail.describe(f))
   end
-  state.sink = f
-  if sink_changed then sink_changed(f ~= nil) end
+  sink.set(f)
 end
 
 local given = os and os.getenv and os.getenv "RG_LOG"

@@ -3,7 +3,7 @@
 --- everything that is stored, activated and run is here, in oracle_tree.lua and oracle_number.lua.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
-local log = require "regolith.log"
+local sink = require "regolith.sink"
 local fail = require "regolith.error"
 local index = require "regolith.index"
 local value = require "regolith.value"
@@ -666,7 +666,7 @@ local function describe_place(stray, kernel, variant, operands)
 end
 
 local function warn_outside(stray, kernel, variant, operands, count)
-  log.say_warning(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
+  sink.warn(stray_text:format(kernel.chunk, stray.line, describe_place(stray, kernel, variant,
     operands), ffi.string(C.rg_kernel_name(kernel.pointer)), count, count == 1 and "" or "s"))
 end
 

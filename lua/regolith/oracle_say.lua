@@ -1,7 +1,7 @@
 --- What kernels of arch = "lua" say: the texts that core/kernel/message.c makes for compiled ones.
 local ffi = require "ffi"
 local lib = require "regolith.lib"
-local log = require "regolith.log"
+local sink = require "regolith.sink"
 
 local say = {}
 
@@ -86,7 +86,7 @@ local lines_quietly = lib.quietly(say.lines)
 --- Says them: warnings by rg.log, lines by what `find_print()` returns.
 function say.tell(number, find_print)
   for _, line in ipairs(lines_quietly(number)) do
-    if type(line) == "table" then log.say_warning(line.warning)
+    if type(line) == "table" then sink.warn(line.warning)
     else say.call(find_print(), line) end
   end
 end

@@ -4,7 +4,7 @@ local ffi = require "ffi"
 local lib = require "regolith.lib"
 local fail = require "regolith.error"
 local host = require "regolith.host"
-local log = require "regolith.log"
+local sink = require "regolith.sink"
 local launch_site = require "regolith.launch_site"
 
 local session = {}
@@ -197,7 +197,7 @@ local function create_runtime(options)
     if number == #wanted or ffi.string(error_out.code) ~= "device.missing" then
       lib.raise(error_out)
     end
-    log.say_warning(("regolith: %s; continuing with '%s'"):format(ffi.string(error_out.message),
+    sink.warn(("regolith: %s; continuing with '%s'"):format(ffi.string(error_out.message),
       wanted[number + 1]))
   end
 end
@@ -237,7 +237,7 @@ local function begin(self, options)
   C.rg_keep_lines(c, lines_out)
   self.runtime.lines = lines_out[0]
   set_hooks(c, options)
-  C.rg_keep_warnings(c, log.has_sink() and 1 or 0)
+  C.rg_keep_warnings(c, sink.get() and 1 or 0)
   local count_out = ffi.new "const uint64_t *[1]"
   C.rg_count_launches(c, count_out)
   if count_out[0] ~= nil then self.runtime.sites = launch_site.start(count_out[0], lib.path) end
