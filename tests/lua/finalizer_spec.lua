@@ -109,7 +109,7 @@ describe("a finalizer that calls the module", function()
 
   it("is told that an object of any kind belongs to a runtime that has ended", function()
     local walk = "env MALLOC_PERTURB_=165 RG_ALLOCATIONS=off luajit tests/support/ended.lua "
-    for _, how in ipairs { "proxy", "proxy async", "cdata", "cdata async", "reset" } do
+    for _, how in ipairs { "proxy", "proxy async", "reset" } do
       assert.equal("done", run(walk .. how))
     end
   end)
