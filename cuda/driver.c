@@ -8,8 +8,8 @@
 #include "base/option.h"
 
 enum {
-  OLDEST_VERSION = 11000,     /* the first that knows sm_80 */
-  OLDEST_CAPABILITY = 75,     /* the lowest that code is made for */
+  OLDEST_VERSION = 11000, /* the first that knows sm_80 */
+  OLDEST_CAPABILITY = 75, /* the lowest that code is made for */
   /* CUdevice_attribute */
   PROCESSORS = 16,
   CAPABILITY_MAJOR = 75,
@@ -113,7 +113,8 @@ enum { RANGES, SHARING, GRAPHS };
 
 static bool has_entries(const Driver *driver, int part) {
 #define DRIVER(NAME, PARAMETERS)
-#define DRIVER_MAY(PART, NAME, PARAMETERS) if (PART == part && !driver->NAME) return false;
+#define DRIVER_MAY(PART, NAME, PARAMETERS) \
+  if (PART == part && !driver->NAME) return false;
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY
@@ -134,8 +135,7 @@ static int describe(const Driver *driver, DriverDevice *device) {
     device->has_ranges = ranges && has_entries(driver, RANGES);
   if (!driver->cuDeviceGetAttribute(&sharing, HAS_FILE_DESCRIPTORS, device->number))
     device->has_sharing = sharing && device->has_ranges && has_entries(driver, SHARING);
-  if (!driver->cuDeviceGetAttribute(&shows, SHOWS_HOST, device->number))
-    device->shows_host = shows;
+  if (!driver->cuDeviceGetAttribute(&shows, SHOWS_HOST, device->number)) device->shows_host = shows;
   device->memory_bytes = memory_bytes;
   device->capability = major * 10 + minor;
   return result;

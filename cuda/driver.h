@@ -11,9 +11,9 @@
 
 /* CUmemAllocationProp, CUmemAccessDesc: the layouts are the driver's, and stable. */
 typedef struct DriverMemoryKind {
-  int type;                   /* DRIVER_PINNED */
+  int type; /* DRIVER_PINNED */
   int handle_types;
-  int place, number;          /* DRIVER_ON_DEVICE, the device */
+  int place, number; /* DRIVER_ON_DEVICE, the device */
   void *security;
   uint8_t compression, can_rdma;
   uint16_t usage;
@@ -21,13 +21,13 @@ typedef struct DriverMemoryKind {
 } DriverMemoryKind;
 typedef struct DriverAccess {
   int place, number;
-  int flags;                  /* DRIVER_READ_WRITE */
+  int flags; /* DRIVER_READ_WRITE */
 } DriverAccess;
 _Static_assert(sizeof(DriverMemoryKind) == 32 && sizeof(DriverAccess) == 12,
                "as the driver has them");
 enum { DRIVER_PINNED = 1, DRIVER_ON_DEVICE = 1, DRIVER_READ_WRITE = 3 };
 enum { DRIVER_PORTABLE = 1, DRIVER_FOR_KERNELS = 2 }; /* CU_MEMHOSTREGISTER_ */
-enum { DRIVER_FILE_DESCRIPTOR = 1 }; /* CUmemAllocationHandleType */
+enum { DRIVER_FILE_DESCRIPTOR = 1 };                  /* CUmemAllocationHandleType */
 
 /* CUresult */
 enum {
@@ -40,8 +40,8 @@ enum {
 
 typedef struct Driver {
   void *library;
-#define DRIVER(NAME, PARAMETERS) int (*NAME) PARAMETERS;
-#define DRIVER_MAY(PART, NAME, PARAMETERS) int (*NAME) PARAMETERS; /* NULL: it is not there */
+#define DRIVER(NAME, PARAMETERS) int(*NAME) PARAMETERS;
+#define DRIVER_MAY(PART, NAME, PARAMETERS) int(*NAME) PARAMETERS; /* NULL: it is not there */
 #include "driver.def"
 #undef DRIVER
 #undef DRIVER_MAY
@@ -49,13 +49,13 @@ typedef struct Driver {
 
 typedef struct DriverDevice {
   char name[128];
-  int number;                 /* as the driver names it */
-  int capability;             /* 90 for 9.0 */
-  int driver_version;         /* 12040 for 12.4 */
-  int processors;             /* that run blocks: SMs */
-  bool has_ranges;            /* memory can be mapped into reserved ranges of addresses */
-  bool has_sharing;           /* and given to other processes, by file descriptors */
-  bool shows_host;            /* kernels reach registered memory of the host at its addresses */
+  int number;         /* as the driver names it */
+  int capability;     /* 90 for 9.0 */
+  int driver_version; /* 12040 for 12.4 */
+  int processors;     /* that run blocks: SMs */
+  bool has_ranges;    /* memory can be mapped into reserved ranges of addresses */
+  bool has_sharing;   /* and given to other processes, by file descriptors */
+  bool shows_host;    /* kernels reach registered memory of the host at its addresses */
   uint64_t memory_bytes;
 } DriverDevice;
 

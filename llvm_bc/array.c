@@ -36,8 +36,7 @@ const uint8_t *rt_array_to_tasks(RtContext *context, int64_t array, int32_t use)
   return context->move ? context->move(context, counted, data, array_bytes(counted), use) : data;
 }
 
-void rt_array_to_host(RtContext *context, int64_t array, int64_t index, int32_t size,
-                      int32_t use) {
+void rt_array_to_host(RtContext *context, int64_t array, int64_t index, int32_t size, int32_t use) {
   if (RT_ALONE || !array || !context->move) return;
   const RtCounted *of = array_of(array);
   while (rt_counted_flags(of) & RT_COUNTED_SLICE) of = of->info;
@@ -67,8 +66,7 @@ int32_t rt_array_beside(int64_t array, const uint8_t *memory, int64_t bytes) {
 
 int32_t rt_array_apart(int64_t a, int64_t b) {
   if (!a || !b) return 1;
-  return a != b &&
-         rt_array_beside(a, array_data(array_of(b)), (int64_t)array_bytes(array_of(b)));
+  return a != b && rt_array_beside(a, array_data(array_of(b)), (int64_t)array_bytes(array_of(b)));
 }
 
 void rt_array_outside(RtWorker *worker, int32_t site) {

@@ -64,8 +64,8 @@ int64_t rt_array_new(RtContext *context, int64_t length, int32_t size, int64_t w
                      int32_t extents) {
   uint64_t bytes;
   if (length < 0) length = 0;
-  if (!context->allocator ||
-      __builtin_mul_overflow((uint64_t)length, (uint64_t)size, &bytes) || bytes >> 60)
+  if (!context->allocator || __builtin_mul_overflow((uint64_t)length, (uint64_t)size, &bytes) ||
+      bytes >> 60)
     return fail(context);
   uint64_t room = extents ? (bytes + 7) / 8 * 8 + 8 * (uint64_t)extents : bytes;
   RtCounted *made = extents && room < LARGE ? rt_counted_new(context->allocator, room)

@@ -4,8 +4,12 @@
 
 RtGpuShare rt_cells_begin(const RtTree *tree, const RtGpuCells *cells, uint64_t thread,
                           uint64_t threads) {
-  RtGpuShare share = {.tree = tree, .cells = cells, .first = thread, .at = thread,
-                      .threads = threads, .per_node = 1};
+  RtGpuShare share = {.tree = tree,
+                      .cells = cells,
+                      .first = thread,
+                      .at = thread,
+                      .threads = threads,
+                      .per_node = 1};
   for (int32_t k = 0; k < cells->depth; k++) share.per_node *= cells->counts[k];
   if (cells->manager >= 0) share.chunk = chunk_first(tree, &tree->managers[cells->manager]);
   return share;

@@ -33,8 +33,8 @@ static RtAllocations *statistics_of(RtAllocator *allocator) {
 static void note_made(RtCounted *counted, uint64_t pieces) {
   RtAllocator *allocator = counted->allocator;
   if (!rt_load(&allocator->counts)) return;
-  counted->flags = (counted->flags & RT_COUNTED_FLAGS) | RT_COUNTED_NOTED |
-                   allocator->generation << 16;
+  counted->flags =
+      (counted->flags & RT_COUNTED_FLAGS) | RT_COUNTED_NOTED | allocator->generation << 16;
   RtAllocations *all = statistics_of(allocator);
   rt_add_long(&all->alloc, pieces);
   rt_add_long(&all->header_alloc, 1);
@@ -143,8 +143,8 @@ int32_t rt_counted_look(RtCounted *counted, int32_t fault) {
 
 static RtCounted *make_header(RtAllocator *allocator, uint64_t data_bytes, uint32_t flags) {
   int checked = allocator->is_checked != 0;
-  uint8_t *memory = rt_memory_take(allocator,
-                                    check_bytes(checked) + sizeof(RtCounted) + data_bytes, 0);
+  uint8_t *memory =
+      rt_memory_take(allocator, check_bytes(checked) + sizeof(RtCounted) + data_bytes, 0);
   if (!memory) return 0;
   RtCounted *counted = (RtCounted *)(void *)(memory + check_bytes(checked));
   *counted = (RtCounted){.count = 1,

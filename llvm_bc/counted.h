@@ -27,35 +27,35 @@ typedef void RtCountedEnd(void *data, uint64_t size_bytes, void *info);
 enum {
   RT_COUNTED_LIVE = 0x52476331, /* RtCounted.magic */
   RT_COUNTED_DEAD = 0x64656164,
-  RT_COUNTED_WHOLE = 1,     /* flags */
+  RT_COUNTED_WHOLE = 1, /* flags */
   RT_COUNTED_OWN = 2,
-  RT_COUNTED_NOTED = 4,     /* the statistics of some generation count it */
+  RT_COUNTED_NOTED = 4, /* the statistics of some generation count it */
   RT_COUNTED_CHECKED = 8,
-  RT_COUNTED_LENT = 16,     /* the header is part of another object, which frees it */
+  RT_COUNTED_LENT = 16, /* the header is part of another object, which frees it */
   /* these four are atomic */
-  RT_COUNTED_SHARED = 32,   /* its handle is in memory that other threads may read */
-  RT_COUNTED_PINNED = 64,   /* it cannot be resized: it has slices, or extents follow its data */
-  RT_COUNTED_LOCK = 128,    /* it is being appended to */
-  RT_COUNTED_WAITS = 256,   /* it is in RtAllocator.pending */
+  RT_COUNTED_SHARED = 32, /* its handle is in memory that other threads may read */
+  RT_COUNTED_PINNED = 64, /* it cannot be resized: it has slices, or extents follow its data */
+  RT_COUNTED_LOCK = 128,  /* it is being appended to */
+  RT_COUNTED_WAITS = 256, /* it is in RtAllocator.pending */
   /* `info` says what to release with it (array_slow.c); a function pointer would not do, since host
    * and GPU have different ones */
   RT_COUNTED_ITEMS = 512,
   RT_COUNTED_SLICE = 1024,
-  RT_COUNTED_COPIED = 2048, /* atomic: a device has a copy of its data, perhaps a newer one */
+  RT_COUNTED_COPIED = 2048,  /* atomic: a device has a copy of its data, perhaps a newer one */
   RT_COUNTED_FLAGS = 0xFFFF, /* the bits above: the generation of the statistics that count it */
-  RT_COUNTED_CANARY = 16,   /* bytes */
-  RT_COUNTED_NEW = 0xCB,    /* what checked data is filled with */
+  RT_COUNTED_CANARY = 16,    /* bytes */
+  RT_COUNTED_NEW = 0xCB,     /* what checked data is filled with */
   RT_COUNTED_OLD = 0xDE
 };
 
 struct RtCounted {
-  int64_t count;            /* atomic */
+  int64_t count; /* atomic */
   RtCountedEnd *end;
-  void *info;               /* for `end` */
-  uint8_t *data;            /* aligned to 64 bytes, except external data */
-  uint64_t size_bytes;      /* of data */
+  void *info;          /* for `end` */
+  uint8_t *data;       /* aligned to 64 bytes, except external data */
+  uint64_t size_bytes; /* of data */
   RtAllocator *allocator;
-  uint64_t capacity;        /* growable: bytes that `data` has room for */
+  uint64_t capacity; /* growable: bytes that `data` has room for */
   uint32_t flags, magic;
 };
 _Static_assert(sizeof(RtCounted) == 64, "a counted header is one cache line");
@@ -71,11 +71,11 @@ typedef struct RtAllocations {
 typedef enum RtCountedFault {
   RT_COUNTED_RELEASED_TWICE,
   RT_COUNTED_ACQUIRED_DEAD,
-  RT_COUNTED_OVERRUN,       /* bytes past its data were written */
-  RT_COUNTED_FOREIGN        /* it is not a header, or has been overwritten */
+  RT_COUNTED_OVERRUN, /* bytes past its data were written */
+  RT_COUNTED_FOREIGN  /* it is not a header, or has been overwritten */
 } RtCountedFault;
 
-struct RtAllocator {        /* of a runtime; any thread may call its functions */
+struct RtAllocator { /* of a runtime; any thread may call its functions */
   /* Aligned to 64 bytes, contents undefined; NULL if out of memory. is_data: the separate data of a
    * growable object. */
   void *(*take)(RtAllocator *allocator, uint64_t size_bytes, int is_data);
@@ -94,15 +94,15 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
   void (*take_up)(RtAllocator *allocator);
   /* Called on any thread before a copied object ends. NULL: there are no copies. */
   void (*forget)(RtAllocator *allocator, RtCounted *counted);
-  void *host;               /* data of these functions; NULL: a GPU's own memory */
+  void *host; /* data of these functions; NULL: a GPU's own memory */
   RtAllocations statistics;
-  RtAllocations on_gpu;     /* what the GPU's tasks add to them */
+  RtAllocations on_gpu; /* what the GPU's tasks add to them */
   /* what the GPU's tasks took, less what they gave back: bytes, and pieces; atomic */
   uint64_t gpu_bytes, gpu_pieces;
-  uint32_t counts;          /* 1: the statistics are kept; atomic */
-  uint32_t generation;      /* of the statistics, which start from zero with each */
-  uint32_t is_checked;      /* 1: see above; does not change while objects exist */
-  uint32_t has_ended;       /* 1: growable data is gone, and nothing more is made */
+  uint32_t counts;     /* 1: the statistics are kept; atomic */
+  uint32_t generation; /* of the statistics, which start from zero with each */
+  uint32_t is_checked; /* 1: see above; does not change while objects exist */
+  uint32_t has_ended;  /* 1: growable data is gone, and nothing more is made */
   /* while a task runs, shared objects whose count has become zero wait here until it ends */
   uint32_t deferring, defer_lock;
   RtCounted **pending;
@@ -111,8 +111,8 @@ struct RtAllocator {        /* of a runtime; any thread may call its functions *
 
 /* The lines before a checked header; "" where that is not known. */
 typedef struct RtCountedCheck {
-  uint64_t made[8];         /* text: where it was made */
-  uint64_t ended[8];        /* where its last reference was released; words are atomic */
+  uint64_t made[8];  /* text: where it was made */
+  uint64_t ended[8]; /* where its last reference was released; words are atomic */
 } RtCountedCheck;
 _Static_assert(sizeof(RtCountedCheck) % 64 == 0, "headers stay aligned");
 

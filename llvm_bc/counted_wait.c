@@ -56,7 +56,7 @@ void rt_counted_settle(RtAllocator *allocator) {
   }
   if (allocator->pending_capacity)
     rt_memory_give(allocator, allocator->pending,
-                    allocator->pending_capacity * sizeof *allocator->pending, 1);
+                   allocator->pending_capacity * sizeof *allocator->pending, 1);
   allocator->pending = 0;
   allocator->pending_count = allocator->pending_capacity = 0;
 }

@@ -35,7 +35,7 @@ typedef enum RtEntry {
 #define FLAG(name) int32_t name
 #define COORDINATES const int64_t *coordinates
 
-#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                        \
+#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING) \
   RESULT_##RESULT FUNCTION PARAMETERS;
 #include "entry.def"
 #undef ENTRY

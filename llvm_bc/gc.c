@@ -267,8 +267,7 @@ static void refresh_together(RtContext *context, RtTree *tree, int32_t number, u
   meet();
 }
 
-void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread,
-                              uint64_t threads) {
+void rt_tree_refresh_together(RtContext *context, RtTree *tree, uint64_t thread, uint64_t threads) {
   uint32_t changed = rt_load(&tree->changed);
   meet();
   if (!changed) return;

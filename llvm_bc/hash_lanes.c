@@ -123,7 +123,7 @@ void rt_hash_find_lanes(RtContext *context, int32_t tree, int32_t manager, int64
 /* -- by the dense index ------------------------------------------------------------------------ */
 
 static uint32_t direct_handle(const RtDirect *direct, int32_t axis_count,
-                                     const int64_t *coordinates, int32_t apart) {
+                              const int64_t *coordinates, int32_t apart) {
   uint64_t at = 0;
   int is_inside = 1;
   for (int32_t a = 0; a < axis_count; a++) {
@@ -162,9 +162,9 @@ WIDE static inline void direct_find_wide(const RtContext *context, const RtTree 
 #endif
 
 /* Gives the ambient to a lane that has no cell, or does not run. */
-static void direct_find(const RtContext *context, const RtTree *tree,
-                               const RtDirect *direct, int32_t axis_count, uint64_t running,
-                               int32_t width, uint8_t **nodes, const int64_t *coordinates) {
+static void direct_find(const RtContext *context, const RtTree *tree, const RtDirect *direct,
+                        int32_t axis_count, uint64_t running, int32_t width, uint8_t **nodes,
+                        const int64_t *coordinates) {
 #if defined(RT_HASH_WIDE)
   if (wide_is_there()) {
     for (int32_t k = 0; k < width; k += EIGHT)
@@ -174,9 +174,8 @@ static void direct_find(const RtContext *context, const RtTree *tree,
   }
 #endif
   for (int32_t lane = 0; lane < width; lane++) {
-    uint32_t handle = running >> lane & 1
-                          ? direct_handle(direct, axis_count, coordinates + lane, width)
-                          : 0;
+    uint32_t handle =
+        running >> lane & 1 ? direct_handle(direct, axis_count, coordinates + lane, width) : 0;
     nodes[lane] = handle ? node_address(tree, handle) : context->ambient;
   }
 }

@@ -20,7 +20,7 @@ enum { FIRST_LOG2 = 9, TINY_LOG2 = 3, MOST_PERMITS = 16 };
 
 _Static_assert((RT_ENTRY_BYTES << RT_SHARED_LOG2) * 2 == RT_SEGMENT,
                "the shared tables fill one segment");
-_Static_assert(RT_ENTRY_BYTES * RT_LINE == RT_GRANULE, "a line is a cache line");
+_Static_assert(RT_ENTRY_BYTES *RT_LINE == RT_GRANULE, "a line is a cache line");
 _Static_assert(1 << TINY_LOG2 >= RT_LINE, "a table is whole lines");
 
 /* -- memory ------------------------------------------------------------------------------------ */

@@ -81,8 +81,7 @@ static uint32_t activate(RtTree *tree, RtManager *manager, RtLocal *local, const
 }
 
 /* One lane of a warp activates a cell for all lanes that want it; the others find its node. */
-static uint32_t activate_once(RtTree *tree, RtManager *manager, RtLocal *local,
-                              const RtKey *key) {
+static uint32_t activate_once(RtTree *tree, RtManager *manager, RtLocal *local, const RtKey *key) {
   for (;;) {
     RtGroup group = rt_group_of((uint64_t)key->parent << 32 | key->tag);
     uint32_t handle = group.rank ? 0 : activate(tree, manager, local, key);
@@ -101,8 +100,8 @@ uint8_t *rt_hash_activate(RtContext *context, RtWorker *worker, int32_t tree_ind
   RtLocal *local = local_of(manager, worker);
   RtKey key;
   if (!hash_key(tree, manager, parent, coordinates, &key)) return local->sink;
-  uint32_t handle = RT_SHARED ? activate_once(tree, manager, local, &key)
-                              : activate(tree, manager, local, &key);
+  uint32_t handle =
+      RT_SHARED ? activate_once(tree, manager, local, &key) : activate(tree, manager, local, &key);
   if (handle) return node_address(tree, handle);
   rt_error_set(context, RT_ERROR_BUDGET, tree->number, manager_number);
   return local->sink;

@@ -16,7 +16,7 @@
 enum { EIGHT = 8, GRANULE_LOG2 = 6, TAGS = 0xaaaa /* of 16 words */ };
 _Static_assert(1 << GRANULE_LOG2 == RT_GRANULE, "a handle counts granules");
 
-typedef struct Wide { /* eight lanes */
+typedef struct Wide {    /* eight lanes */
   uint64_t lines[EIGHT]; /* addresses: where their searches begin */
   uint32_t tags[EIGHT];
   uint32_t exact; /* the lanes with exact tags */
@@ -81,9 +81,9 @@ WIDE static inline int wide_handle(const Wide *w, int k) {
 /* Sets the nodes of lanes with exact tags, and returns those that have one. */
 WIDE __attribute__((noinline)) static uint32_t wide_find(const Wide *w, const RtTree *tree,
                                                          uint8_t **nodes) {
-  __m256i handles = _mm256_setr_epi32(wide_handle(w, 0), wide_handle(w, 1), wide_handle(w, 2),
-                                      wide_handle(w, 3), wide_handle(w, 4), wide_handle(w, 5),
-                                      wide_handle(w, 6), wide_handle(w, 7));
+  __m256i handles =
+      _mm256_setr_epi32(wide_handle(w, 0), wide_handle(w, 1), wide_handle(w, 2), wide_handle(w, 3),
+                        wide_handle(w, 4), wide_handle(w, 5), wide_handle(w, 6), wide_handle(w, 7));
   __m512i bytes = _mm512_slli_epi64(_mm512_cvtepu32_epi64(handles), GRANULE_LOG2);
   __m512i base = _mm512_set1_epi64((long long)(uint64_t)tree->base);
   __mmask8 found = (__mmask8)(_mm256_test_epi32_mask(handles, handles) & w->exact);

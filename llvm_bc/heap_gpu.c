@@ -14,9 +14,7 @@ static int size_of(uint64_t size_bytes) { /* the power of two */
   return units > 1 ? 64 - __builtin_clzll(units - 1) : 0;
 }
 
-static uint64_t *piece_at(uint64_t place) {
-  return (uint64_t *)(uintptr_t)(place * RT_GPU_UNIT);
-}
+static uint64_t *piece_at(uint64_t place) { return (uint64_t *)(uintptr_t)(place * RT_GPU_UNIT); }
 
 static uint64_t head_with(uint64_t before, uint64_t place) {
   return (((before >> PLACE_BITS) + 1) << PLACE_BITS) | place;

@@ -164,8 +164,7 @@ static int update(RtContext *context, RtTree *tree, int32_t number, MakeList *ma
   if (manager->list_version && manager->list_drift <= manager->list_count / 4 + FEW_CHANGES)
     for (int32_t w = 0; w < context->worker_count; w++)
       apply_touched(tree, manager, &manager->locals[w]);
-  else
-    make(context, tree, number);
+  else make(context, tree, number);
   manager->list_version = manager->version;
   return 1;
 }
@@ -205,8 +204,7 @@ void rt_list_begin(RtContext *context, RtTree *tree, int32_t number, int in_orde
   if (manager->list_is_due && in_order) manager->list_is_due = DUE_IN_ORDER;
 }
 
-static void enter_at(const RtTree *tree, const RtManager *manager, RtNode node,
-                     uint32_t position) {
+static void enter_at(const RtTree *tree, const RtManager *manager, RtNode node, uint32_t position) {
   manager->list[position] = (RtListEntry){.handle = node_handle(tree, node.memory),
                                           .coordinates = node.info->coordinates};
   *node.position = position + 1;

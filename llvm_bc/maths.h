@@ -7,9 +7,8 @@
 
 #define MATH_1(name, type, T) __attribute__((const)) T rt_##name##_##type(T x);
 #define MATH_2(name, type, T) __attribute__((const)) T rt_##name##_##type(T x, T y);
-#define MATH(OP, name, arguments)   \
-  MATH_##arguments(name, f32, float) \
-  MATH_##arguments(name, f64, double)
+#define MATH(OP, name, arguments) \
+  MATH_##arguments(name, f32, float) MATH_##arguments(name, f64, double)
 #include "maths.def"
 #undef MATH
 #undef MATH_1

@@ -17,10 +17,10 @@ S NAMED(exp, f32)(S x) { return narrow(single_exp(within(widen(x), -120, 120)));
 /* the natural logarithm of 2^exponent * fraction, by 2 atanh(f / (2 + f)) */
 INLINE V single_log_fraction(V fraction) {
   V f = fraction - 1.0, s = f / (2.0 + f), z = s * s;
-  return 2.0 * s +
-         s * z * POLYNOMIAL(z, 0x1.55555555553b8p-1, 0x1.9999999b86b7cp-2, 0x1.2492462aa8c89p-2,
-                            0x1.c71fcd1ced0aep-3, 0x1.7382d06f0c1dep-3,
-                            0x1.546adfbbda333p-3); /* 2^-44 */
+  return 2.0 * s + s * z *
+                       POLYNOMIAL(z, 0x1.55555555553b8p-1, 0x1.9999999b86b7cp-2,
+                                  0x1.2492462aa8c89p-2, 0x1.c71fcd1ced0aep-3, 0x1.7382d06f0c1dep-3,
+                                  0x1.546adfbbda333p-3); /* 2^-44 */
 }
 
 S NAMED(log, f32)(S number) {
@@ -44,9 +44,10 @@ INLINE V single_sine(V r, V z) {
                                    -0x1.a013a6edc8f34p-13, 0x1.6dbdd26f56d2dp-19)); /* 2^-35 */
 }
 INLINE V single_cosine(V z) {
-  return (1.0 - 0.5 * z) + z * z * POLYNOMIAL(z, 0x1.5555555502be6p-5, -0x1.6c16bf5495185p-10,
-                                              0x1.a015c40ec65ecp-16,
-                                              -0x1.25242a3a17327p-22); /* 2^-38 */
+  return (1.0 - 0.5 * z) + z * z *
+                               POLYNOMIAL(z, 0x1.5555555502be6p-5, -0x1.6c16bf5495185p-10,
+                                          0x1.a015c40ec65ecp-16,
+                                          -0x1.25242a3a17327p-22); /* 2^-38 */
 }
 
 S NAMED(sin, f32)(S x) {
@@ -98,10 +99,10 @@ INLINE V single_arctangent(V y, V x) {
   V above = is_flat ? y : is_steep ? -x : y - x, below = is_flat ? x : is_steep ? y : y + x;
   V base = is_flat ? (V)0.0 : is_steep ? (V)(PI_HIGH / 2) : (V)(PI_HIGH / 4);
   V t = above / below, z = t * t;
-  V rest = t * z * POLYNOMIAL(z, -0x1.5555555526564p-2, 0x1.999998dd5c199p-3,
-                              -0x1.24920ad95fe5bp-3, 0x1.c70c9aef0f951p-4, -0x1.735ced515af99p-4,
-                              0x1.321dd6d863431p-4, -0x1.c5d6bf841debdp-5,
-                              0x1.a6c6fad583813p-6); /* 2^-36 */
+  V rest = t * z *
+           POLYNOMIAL(z, -0x1.5555555526564p-2, 0x1.999998dd5c199p-3, -0x1.24920ad95fe5bp-3,
+                      0x1.c70c9aef0f951p-4, -0x1.735ced515af99p-4, 0x1.321dd6d863431p-4,
+                      -0x1.c5d6bf841debdp-5, 0x1.a6c6fad583813p-6); /* 2^-36 */
   return base + (t + rest);
 }
 

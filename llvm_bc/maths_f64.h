@@ -32,10 +32,10 @@ V NAMED(exp, f64)(V x) { return exp_scaled(within(x, -760, 720), 0); }
  * rounded; returns s (f^2/2 + R). */
 INLINE V log_rest(V f, V half_square) {
   V s = f / (2.0 + f), z = s * s;
-  return s * (half_square +
-              z * POLYNOMIAL(z, 0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476c87p-2,
-                             0x1.c71c720160b47p-3, 0x1.745cf901605f7p-3, 0x1.3b1c360763b8ap-3,
-                             0x1.0fbe83c2cbcf3p-3, 0x1.0c04595972ab8p-3)); /* 2^-54 */
+  return s * (half_square + z * POLYNOMIAL(z, 0x1.5555555555555p-1, 0x1.9999999999a38p-2,
+                                           0x1.2492492476c87p-2, 0x1.c71c720160b47p-3,
+                                           0x1.745cf901605f7p-3, 0x1.3b1c360763b8ap-3,
+                                           0x1.0fbe83c2cbcf3p-3, 0x1.0c04595972ab8p-3)); /* 2^-54 */
 }
 
 V NAMED(log, f64)(V x) {
@@ -70,9 +70,9 @@ INLINE V sine_rest(V r, V low, V z) {
 /* cos(r + low) - *one, which is 1 - z / 2 rounded */
 INLINE V cosine_rest(V r, V low, V z, V *one) {
   V half = 0.5 * z;
-  V p = POLYNOMIAL(z, 0x1.5555555555555p-5, -0x1.6c16c16c16966p-10, 0x1.a01a019f4e867p-16,
-                   -0x1.27e4fa17a41b4p-22, 0x1.1eeb68b109173p-29,
-                   -0x1.907d7aebd5e3dp-37); /* 2^-58 */
+  V p =
+      POLYNOMIAL(z, 0x1.5555555555555p-5, -0x1.6c16c16c16966p-10, 0x1.a01a019f4e867p-16,
+                 -0x1.27e4fa17a41b4p-22, 0x1.1eeb68b109173p-29, -0x1.907d7aebd5e3dp-37); /* 2^-58 */
   *one = 1.0 - half;
   return ((1.0 - *one) - half) + (z * z * p - r * low);
 }
@@ -138,8 +138,8 @@ V NAMED(asin, f64)(V x) {
   V size = magnitude(x), half = 0.5 - 0.5 * size;
   M is_large = size > 0.5;
   V z = is_large ? half : x * x, rest = arcsine_rest(z), high, low = root_in_two(z, &high);
-  V large = PI_HIGH / 4 - ((2.0 * ((high + low) * rest) - (PI_LOW / 2 - 2.0 * low)) -
-                           (PI_HIGH / 4 - 2.0 * high));
+  V large = PI_HIGH / 4 -
+            ((2.0 * ((high + low) * rest) - (PI_LOW / 2 - 2.0 * low)) - (PI_HIGH / 4 - 2.0 * high));
   return signed_as(is_large ? large : size + size * rest, x);
 }
 
@@ -161,11 +161,12 @@ INLINE V arctangent(V y, V x) {
   V base_low = is_flat ? (V)0.0 : is_steep ? (V)(PI_LOW / 2) : (V)(PI_LOW / 4);
   V t = above / below, z = t * t;
   base_low = is_middle ? base_low - t * lost / below : base_low;
-  V rest = t * z * POLYNOMIAL(z, -0x1.5555555555555p-2, 0x1.99999999998e0p-3,
-                              -0x1.24924924881f5p-3, 0x1.c71c71c014e0dp-4, -0x1.745d16016ea5fp-4,
-                              0x1.3b138e4b5b747p-4, -0x1.110ea393fffe2p-4, 0x1.e1a795c3fb24fp-5,
-                              -0x1.ad441c37157fap-5, 0x1.7b1d7856d14a5p-5, -0x1.37ce51c509047p-5,
-                              0x1.99984c3613cd5p-6, -0x1.2dd40041c2c27p-7); /* 2^-55 */
+  V rest = t * z *
+           POLYNOMIAL(z, -0x1.5555555555555p-2, 0x1.99999999998e0p-3, -0x1.24924924881f5p-3,
+                      0x1.c71c71c014e0dp-4, -0x1.745d16016ea5fp-4, 0x1.3b138e4b5b747p-4,
+                      -0x1.110ea393fffe2p-4, 0x1.e1a795c3fb24fp-5, -0x1.ad441c37157fap-5,
+                      0x1.7b1d7856d14a5p-5, -0x1.37ce51c509047p-5, 0x1.99984c3613cd5p-6,
+                      -0x1.2dd40041c2c27p-7); /* 2^-55 */
   return base + (t + (rest + base_low));
 }
 
@@ -245,11 +246,12 @@ INLINE V log2_in_two(V x, V *high) {
   V s2 = ((f - s1 * sum1) - s1 * sum2) * inverse;
   s = s1 + s2;
   V square1 = s1 * s1, z = s * s;
-  V r = s2 * (s1 + s) +
-        z * z * POLYNOMIAL(z, 0x1.3333333333333p-1, 0x1.b6db6db6db6dbp-2, 0x1.5555555555544p-2,
-                           0x1.1745d1745ef53p-2, 0x1.d89d89d566df3p-3, 0x1.99999b2fd9093p-3,
-                           0x1.6968ef7a67e5fp-3, 0x1.4374e7dbe4a1ap-3, 0x1.220e418a36397p-3,
-                           0x1.3251cd831e277p-3); /* 2^-55 */
+  V r = s2 * (s1 + s) + z * z *
+                            POLYNOMIAL(z, 0x1.3333333333333p-1, 0x1.b6db6db6db6dbp-2,
+                                       0x1.5555555555544p-2, 0x1.1745d1745ef53p-2,
+                                       0x1.d89d89d566df3p-3, 0x1.99999b2fd9093p-3,
+                                       0x1.6968ef7a67e5fp-3, 0x1.4374e7dbe4a1ap-3,
+                                       0x1.220e418a36397p-3, 0x1.3251cd831e277p-3); /* 2^-55 */
   V three = head(3.0 + square1 + r), three2 = r - ((three - 3.0) - square1);
   V large = s1 * three, small = s2 * three + three2 * s;
   V p = head(large + small), p2 = small - (p - large);

@@ -25,11 +25,17 @@ typedef uint64_t U;
 typedef uint32_t U32;
 typedef int M;
 INLINE U bits_of(V v) {
-  union { V v; U u; } same = {v};
+  union {
+    V v;
+    U u;
+  } same = {v};
   return same.u;
 }
 INLINE V from_bits(U u) {
-  union { U u; V v; } same = {u};
+  union {
+    U u;
+    V v;
+  } same = {u};
   return same.v;
 }
 INLINE V widen(S s) { return s; }

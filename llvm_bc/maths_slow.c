@@ -13,11 +13,17 @@ static const uint64_t two_over_pi[] = {
 enum { FRACTION_BITS = 52, BIAS = 1023, SPECIAL = 0x7ff };
 
 static uint64_t bits_of(double x) {
-  union { double x; uint64_t u; } same = {x};
+  union {
+    double x;
+    uint64_t u;
+  } same = {x};
   return same.u;
 }
 static double from_bits(uint64_t u) {
-  union { uint64_t u; double x; } same = {u};
+  union {
+    uint64_t u;
+    double x;
+  } same = {u};
   return same.x;
 }
 static int exponent_of(uint64_t bits) { return (int)(bits >> FRACTION_BITS & SPECIAL); }

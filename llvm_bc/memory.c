@@ -55,8 +55,10 @@ void rt_memory_zero(void *memory, uint64_t bytes) {
   uint8_t *at = memory, *end = at + bytes;
   while (at < end) {
     uint64_t left = (uint64_t)(end - at), place = (uint64_t)at;
-    uint64_t unit = !(place & 7) && left >= 8 ? 8 : !(place & 3) && left >= 4 ? 4
-                    : !(place & 1) && left >= 2 ? 2 : 1;
+    uint64_t unit = !(place & 7) && left >= 8   ? 8
+                    : !(place & 3) && left >= 4 ? 4
+                    : !(place & 1) && left >= 2 ? 2
+                                                : 1;
     if (unit == 8) *(uint64_t *)(void *)at = 0;
     else if (unit == 4) *(uint32_t *)(void *)at = 0;
     else if (unit == 2) *(uint16_t *)(void *)at = 0;

@@ -12,7 +12,7 @@
 typedef struct RtNode { /* a node and its entries in the tables */
   uint8_t *memory;
   RtNodeInfo *info;
-  uint8_t *state;       /* an RtNodeState */
+  uint8_t *state;               /* an RtNodeState */
   uint32_t *position, *touched; /* RtChunk.positions, .touched */
 } RtNode;
 
@@ -274,10 +274,8 @@ void rt_list_enter(RtTree *tree, int32_t manager, uint64_t thread, uint64_t thre
 /* order_make.c, on a GPU: builds the order that rt_list_order then finds. One thread calls `begin`,
  * after the list is up to date; then all threads call the others: see rg_service_order. */
 void rt_order_begin(RtContext *context, RtTree *tree, int32_t manager, int32_t depth);
-void rt_order_look(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread,
-                   uint64_t threads);
-void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread,
-                   uint64_t threads);
+void rt_order_look(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread, uint64_t threads);
+void rt_order_copy(RtTree *tree, int32_t manager, int32_t depth, uint64_t thread, uint64_t threads);
 void rt_order_merge(RtTree *tree, int32_t manager, int32_t depth, int32_t turn, uint64_t thread,
                     uint64_t threads);
 /* cells_gpu.c: walks one thread's share of all active cells of a level; `next` returns 0 at the
@@ -287,9 +285,9 @@ typedef struct RtGpuShare {
   const RtGpuCells *cells;
   const RtChunk *chunk;
   uint64_t first, at, threads, per_node;
-  uint8_t *node;            /* of the cell; NULL: it is in the root's container */
+  uint8_t *node; /* of the cell; NULL: it is in the root's container */
   const RtNodeInfo *info;
-  uint64_t cell;            /* its digits, the last fastest */
+  uint64_t cell; /* its digits, the last fastest */
 } RtGpuShare;
 RtGpuShare rt_cells_begin(const RtTree *tree, const RtGpuCells *cells, uint64_t thread,
                           uint64_t threads);
@@ -339,7 +337,7 @@ static inline void expect_valid(const RtContext *context, const RtTree *tree) {
 
 /* memory.c */
 void rt_memory_zero(void *memory, uint64_t bytes);
-void rt_node_zero(uint8_t *node, uint64_t bytes);  /* whole granules */
+void rt_node_zero(uint8_t *node, uint64_t bytes); /* whole granules */
 /* the same with non-temporal stores; rt_node_zero_end orders later stores after them */
 void rt_node_zero_past(uint8_t *node, uint64_t bytes);
 void rt_node_zero_end(void);

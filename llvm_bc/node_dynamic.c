@@ -51,8 +51,7 @@ static void lock_together(RtGroup group, uint32_t *list, int32_t locks) {
 /* Passes the lock to the first `count` lanes, those that have got an element. */
 static void hold_together(RtGroup group, uint32_t *list, uint32_t count, int32_t locks) {
   if (!locks) return;
-  if (!group.rank && count < group.count)
-    rt_unlock_for(&list[RT_LIST_LOCK], group.count - count);
+  if (!group.rank && count < group.count) rt_unlock_for(&list[RT_LIST_LOCK], group.count - count);
   rt_group_wait(group);
 }
 

@@ -65,9 +65,9 @@ uint32_t rt_dynamic_claim(RtContext *context, RtWorker *worker, int32_t tree, in
   }
 }
 
-#define WRITE_RUN(TYPE)                                                                            \
-  for (uint32_t k = 0; k < count; k++)                                                             \
-    *(TYPE *)(void *)(to + k * number->stride) = *(const TYPE *)(const void *)(from + k * width)
+#define WRITE_RUN(TYPE) \
+  for (uint32_t k = 0; k < count; k++) \
+  *(TYPE *)(void *)(to + k * number->stride) = *(const TYPE *)(const void *)(from + k * width)
 
 /* Writes one number of `count` elements of one chunk. */
 static void write_run(const RtNumber *number, uint8_t *to, const uint8_t *from, uint64_t width,

@@ -20,14 +20,14 @@
 #include "node.h"
 
 enum {
-  BLOCK = 2048,           /* bytes */
+  BLOCK = 2048, /* bytes */
   SLAB = 32 * BLOCK,
   SLAB_BLOCKS = SLAB / BLOCK,
   MOST_BLOCKS = RT_LOG_SLABS * SLAB_BLOCKS,
   LEAST_SHARED = 64 << 10, /* bytes of rows: one worker appends fewer */
-  LEAST_SHIFT = 6,        /* a cache line */
+  LEAST_SHIFT = 6,         /* a cache line */
   MOST_SHIFT = 16,
-  AHEAD = 8               /* rows: the prefetch distance of their lists */
+  AHEAD = 8 /* rows: the prefetch distance of their lists */
 };
 
 static uint64_t row_bytes(const RtManager *manager) { return (uint64_t)manager->row_bytes; }
@@ -52,8 +52,7 @@ static uint32_t shift_of(const RtTree *tree, const RtManager *manager) {
 
 /* -- appending --------------------------------------------------------------------------------- */
 
-static void write_number(const RtNumber *number, uint8_t *node, uint32_t cell,
-                         const uint8_t *row) {
+static void write_number(const RtNumber *number, uint8_t *node, uint32_t cell, const uint8_t *row) {
   uint8_t *to = node + number->offset + cell * number->stride;
   const uint8_t *from = row + number->row;
   switch (number->size) {
@@ -175,8 +174,7 @@ static void append_one_list(RtContext *context, RtWorker *worker, int32_t tree, 
   rt_lock(lock);
   count = rt_dynamic_claim(context, worker, tree, number, list, (uint32_t)count, &first);
   rt_unlock(lock);
-  if (count)
-    rt_dynamic_write(context->trees[tree], manager, list, first, (uint32_t)count, rows);
+  if (count) rt_dynamic_write(context->trees[tree], manager, list, first, (uint32_t)count, rows);
   piece->at = rows;
 }
 

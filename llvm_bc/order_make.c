@@ -121,12 +121,11 @@ static void sort(RtOrder *order) {
 
 /* -- which ------------------------------------------------------------------------------------- */
 
-static RtOrder **find_place(RtContext *context, RtTree *tree, RtManager *manager,
-                            uint64_t depth) {
+static RtOrder **find_place(RtContext *context, RtTree *tree, RtManager *manager, uint64_t depth) {
   uint64_t count = manager->order_count;
   if (depth >= count) {
-    RtOrder **orders = grow_table(context, tree, manager, count * sizeof *orders,
-                                  (depth + 1) * sizeof *orders);
+    RtOrder **orders =
+        grow_table(context, tree, manager, count * sizeof *orders, (depth + 1) * sizeof *orders);
     if (!orders) return 0;
     for (uint64_t k = count; k <= depth; k++) orders[k] = 0;
     manager->orders = orders;
@@ -139,8 +138,7 @@ static uint64_t order_bytes(const RtManager *manager, int64_t capacity) {
   return sizeof(RtOrder) + 2 * sizeof(int64_t) * (uint64_t)capacity * (uint64_t)manager->axis_count;
 }
 
-static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager,
-                        RtOrder **place) {
+static RtOrder *reserve(RtContext *context, RtTree *tree, RtManager *manager, RtOrder **place) {
   int64_t old = *place ? (*place)->capacity : 0, capacity = old ? old : LEAST_ROWS;
   while ((uint64_t)capacity < manager->list_count) capacity *= 2;
   if (*place && capacity == old) return *place;
@@ -203,8 +201,7 @@ static RtOrder *find_due(const RtTree *tree, int32_t number, int32_t depth) {
   return order && order->is_due ? order : 0;
 }
 
-void rt_order_look(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
-                   uint64_t threads) {
+void rt_order_look(RtTree *tree, int32_t number, int32_t depth, uint64_t thread, uint64_t threads) {
   const RtListEntry *list = tree->managers[number].list;
   RtOrder *order = find_due(tree, number, depth);
   if (!order) return;
@@ -236,8 +233,7 @@ static uint64_t count_before(const RtManager *manager, uint64_t begin, uint64_t 
   return count;
 }
 
-void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread,
-                   uint64_t threads) {
+void rt_order_copy(RtTree *tree, int32_t number, int32_t depth, uint64_t thread, uint64_t threads) {
   const RtManager *manager = &tree->managers[number];
   RtOrder *order = find_due(tree, number, depth);
   if (!order) return;

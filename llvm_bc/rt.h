@@ -20,12 +20,12 @@
 #include "counted.h"
 
 enum {
-  RT_GRANULE = 64,          /* bytes per handle step */
-  RT_MAX_TABLE = 32,        /* upper bound for log2 of a hash's entries */
+  RT_GRANULE = 64,   /* bytes per handle step */
+  RT_MAX_TABLE = 32, /* upper bound for log2 of a hash's entries */
   RT_FIRST_GRANULE = 2,
   RT_NO_CHUNK = -1,
-  RT_SEGMENT = 65536,       /* bytes: chunks are whole segments */
-  RT_LARGE = 2 << 20,       /* bytes: more than the caches near a processor hold */
+  RT_SEGMENT = 65536, /* bytes: chunks are whole segments */
+  RT_LARGE = 2 << 20, /* bytes: more than the caches near a processor hold */
   RT_MAX_AXES = 8,
   RT_MAX_LEVELS = 16,
   RT_SLOT_EMPTY = 0,
@@ -33,10 +33,10 @@ enum {
   /* layout of a dynamic SNode's container, in words of 4 bytes: number of elements */
   RT_LIST_LENGTH = 0,
   RT_LIST_LOCK = 1,
-  RT_LIST_SLOTS = 2,        /* one per chunk from here on */
+  RT_LIST_SLOTS = 2, /* one per chunk from here on */
   RT_TOUCHED_END = 1,
-  RT_AHEAD = 16,            /* prefetch distance of look-ups in a hash, in iterations: HASH_AHEAD */
-  RT_NATIVE_VALUES = 6,     /* arguments of a function of an extension */
+  RT_AHEAD = 16,        /* prefetch distance of look-ups in a hash, in iterations: HASH_AHEAD */
+  RT_NATIVE_VALUES = 6, /* arguments of a function of an extension */
   RT_MESSAGE_WORDS = 1 << 23, /* limit of one worker's records between two tasks: 64 MiB */
   /* limit of nested calls of recursive functions; lua/regolith/oracle.lua has the same number */
   RT_MOST_CALLS = 4000,
@@ -45,36 +45,37 @@ enum {
   RT_MOST_CALLS_GPU = 128
 };
 
-typedef enum RtListWay { /* how an iteration changes a list */
-  RT_LIST_SHARED,           /* other iterations do the same, and nothing else */
-  RT_LIST_LOCKED,           /* other iterations change it in other ways */
-  RT_LIST_OWN               /* no other iteration changes it */
+/* how an iteration changes a list */
+typedef enum RtListWay {
+  RT_LIST_SHARED, /* other iterations do the same, and nothing else */
+  RT_LIST_LOCKED, /* other iterations change it in other ways */
+  RT_LIST_OWN     /* no other iteration changes it */
 } RtListWay;
 
 /* One fault of device code: the first one wins. */
 typedef enum RtErrorKind {
   RT_OK,
-  RT_ERROR_BUDGET,          /* a node needed memory that the budget or the arena does not have */
+  RT_ERROR_BUDGET, /* a node needed memory that the budget or the arena does not have */
   RT_ERROR_STOPPED,
-  RT_ERROR_MEMORY,          /* the host refused memory for a list */
-  RT_ERROR_FULL,            /* a list of a dynamic SNode is full */
+  RT_ERROR_MEMORY, /* the host refused memory for a list */
+  RT_ERROR_FULL,   /* a list of a dynamic SNode is full */
   /* a function of an extension failed: `manager` is its number; the extension holds the reason */
   RT_ERROR_NATIVE,
   /* the kernel's own: `manager` is the number of its message, which the records contain */
   RT_ERROR_FAULT
 } RtErrorKind;
 typedef struct RtError {
-  uint32_t kind;            /* claimed by compare-and-swap from RT_OK */
-  int32_t tree;             /* RtTree.number */
+  uint32_t kind; /* claimed by compare-and-swap from RT_OK */
+  int32_t tree;  /* RtTree.number */
   int32_t manager;
-  int32_t task;             /* RtContext.task; -1: the host region */
+  int32_t task; /* RtContext.task; -1: the host region */
 } RtError;
 
 /* The budget all trees of a runtime share, in bytes. */
 typedef struct RtBudget {
-  uint64_t limit;           /* atomic */
-  uint64_t used;            /* atomic: committed chunks, root containers, logs */
-  uint64_t peak;            /* atomic */
+  uint64_t limit; /* atomic */
+  uint64_t used;  /* atomic: committed chunks, root containers, logs */
+  uint64_t peak;  /* atomic */
   /* asks the host for a larger limit when `bytes` in total are needed; returns the new limit. Any
    * worker may call it concurrently. NULL if the limit is fixed. */
   uint64_t (*ask)(void *data, uint64_t bytes);
@@ -88,9 +89,9 @@ typedef enum RtNodeState { RT_NODE_FRESH, RT_NODE_LIVE, RT_NODE_USED } RtNodeSta
 /* A node's side-table entry; coordinates are those of its cell in the level's index space (the
  * pointer SNode's own cells), one per axis of that level, ascending. */
 typedef struct RtNodeInfo {
-  uint32_t parent;          /* handle of the node that holds its slot; 0: the root's container */
-  uint32_t next;            /* handle of the next node on a free or recycled list; 0: end */
-  uint64_t slot;            /* bytes from RtTree.base to its slot; of a hash: 0 */
+  uint32_t parent; /* handle of the node that holds its slot; 0: the root's container */
+  uint32_t next;   /* handle of the next node on a free or recycled list; 0: end */
+  uint64_t slot;   /* bytes from RtTree.base to its slot; of a hash: 0 */
   /* axis_count of them; a dynamic SNode has one more: the number of elements when a loop began */
   int64_t coordinates[];
 } RtNodeInfo;
@@ -106,8 +107,8 @@ typedef struct RtNodeInfo {
  * `stride` bytes; in the last row these are the slots, 4 bytes each. The core reads it off the
  * path's table (snode/path.h). */
 typedef struct RtLevel {
-  uint64_t offset, stride;      /* bytes */
-  uint64_t cell_count;          /* product of sizes */
+  uint64_t offset, stride; /* bytes */
+  uint64_t cell_count;     /* product of sizes */
   int32_t axis_count;
   /* of each digit's axis in the coordinates, the last digit fastest */
   int32_t positions[RT_MAX_AXES];
@@ -117,20 +118,20 @@ typedef struct RtLevel {
 
 /* Whole segments: the nodes, their infos, and their other tables. */
 typedef struct RtChunk {
-  uint8_t *nodes;           /* first node */
-  uint8_t *infos;           /* first RtNodeInfo, RtManager.info_stride apart */
-  uint32_t *positions;      /* in the manager's list, + 1; 0: not in it */
+  uint8_t *nodes;      /* first node */
+  uint8_t *infos;      /* first RtNodeInfo, RtManager.info_stride apart */
+  uint32_t *positions; /* in the manager's list, + 1; 0: not in it */
   /* links of RtLocal.touched: handle of the next; RT_TOUCHED_END; 0: not on one */
   uint32_t *touched;
-  uint8_t *states;          /* RtNodeState, 8-byte aligned */
+  uint8_t *states; /* RtNodeState, 8-byte aligned */
   /* nodes in the chunks before it: so nodes of a manager are numbered without gaps */
   uint32_t first_number;
   uint32_t node_count;
-  uint32_t handed;          /* the first nodes: LIVE or on a free list; none of the others is */
-  uint32_t next;            /* next chunk of its manager, or next free record: index + 1; 0: none */
-  int32_t manager;          /* -1: a free record */
+  uint32_t handed; /* the first nodes: LIVE or on a free list; none of the others is */
+  uint32_t next;   /* next chunk of its manager, or next free record: index + 1; 0: none */
+  int32_t manager; /* -1: a free record */
   uint32_t segments;
-  uint32_t first_position;  /* while a list is built: the position of its first live node */
+  uint32_t first_position; /* while a list is built: the position of its first live node */
   uint32_t pad;
 } RtChunk;
 
@@ -153,8 +154,8 @@ typedef struct RtLogPiece { /* the rows of some of the lists */
   RtLogBlock *first, *last;
 } RtLogPiece;
 typedef struct RtLog {
-  uint32_t shift;           /* lists whose addresses agree above this many bits share a piece */
-  uint32_t block_count;     /* in use, of the first slabs */
+  uint32_t shift;       /* lists whose addresses agree above this many bits share a piece */
+  uint32_t block_count; /* in use, of the first slabs */
   uint32_t locks[RT_LOG_PIECES]; /* used in worker 0's log: one for the lists of each piece */
   RtLogPiece pieces[RT_LOG_PIECES];
   /* blocks; from RtContext.grow, the tree's owner frees them */
@@ -165,23 +166,23 @@ typedef struct RtLog {
  * ends: see node_dynamic.c. */
 enum { RT_STAGE_ROWS = 128 };
 typedef struct RtStage {
-  uint32_t *list;           /* to which the rows will be appended; NULL: none */
+  uint32_t *list; /* to which the rows will be appended; NULL: none */
   uint64_t count;
   RtLog log;
-  uint8_t rows[];           /* RT_STAGE_ROWS, like a log's rows but without the list's name */
+  uint8_t rows[]; /* RT_STAGE_ROWS, like a log's rows but without the list's name */
 } RtStage;
 
 /* A number of a list's elements, which are `stride` bytes apart in a chunk's node. */
 typedef struct RtNumber {
   uint64_t offset, stride;
-  uint32_t size;            /* bytes: 1, 2, 4, 8 */
-  uint32_t row;             /* its offset in a row; a number takes 4 or 8 bytes there */
+  uint32_t size; /* bytes: 1, 2, 4, 8 */
+  uint32_t row;  /* its offset in a row; a number takes 4 or 8 bytes there */
 } RtNumber;
 
-typedef struct RtLocal {    /* one worker's share of a manager; a cache line each */
-  uint32_t free;            /* handles, linked by RtNodeInfo.next */
-  uint32_t recycled;        /* unlinked since the last refresh */
-  uint32_t recycled_last;   /* end of that list */
+typedef struct RtLocal {  /* one worker's share of a manager; a cache line each */
+  uint32_t free;          /* handles, linked by RtNodeInfo.next */
+  uint32_t recycled;      /* unlinked since the last refresh */
+  uint32_t recycled_last; /* end of that list */
   /* nodes taken or recycled since the list was last updated, each once */
   uint32_t touched;
   uint64_t touched_count;
@@ -189,30 +190,30 @@ typedef struct RtLocal {    /* one worker's share of a manager; a cache line eac
   /* writable scratch for failed activations: node_size bytes, initially zero. A worker's managers
    * may share one sink, except those whose nodes hold slots */
   uint8_t *sink;
-  RtStage *stage;           /* of a list's manager: given by the caller, empty; else NULL */
-  uint64_t permits;         /* of a hash: entries of its table that this worker has reserved */
+  RtStage *stage;   /* of a list's manager: given by the caller, empty; else NULL */
+  uint64_t permits; /* of a hash: entries of its table that this worker has reserved */
 } RtLocal;
 
-typedef struct RtTable {    /* of one hash manager: from coordinates to nodes; see hash_table.c */
+typedef struct RtTable { /* of one hash manager: from coordinates to nodes; see hash_table.c */
   /* atomic: bytes from RtTree.base to its entries | log2 of their number; 0: none yet */
   uint64_t current;
   uint64_t memory[RT_MAX_TABLE + 1]; /* by log2 of the entries: its offset from base; 0: none */
-  uint64_t bytes;           /* of all its memory */
-  uint64_t used;            /* atomic: entries that are not empty, and the workers' permits */
-  uint64_t tombstones;      /* entries of deactivated cells. Under the lock */
-  uint32_t lock;            /* of deactivations and of growth */
+  uint64_t bytes;                    /* of all its memory */
+  uint64_t used;       /* atomic: entries that are not empty, and the workers' permits */
+  uint64_t tombstones; /* entries of deactivated cells. Under the lock */
+  uint32_t lock;       /* of deactivations and of growth */
   uint32_t pad;
 } RtTable;
 
 /* The dense index of a hash below the root's container: if its cells fill a good part of their
  * bounding box, their handles by position in the box; see hash_direct.c. */
 typedef struct RtDirect {
-  uint64_t asked;           /* worker 0's look-ups since an index was last considered */
-  uint64_t refused;         /* the version whose box was too large. Under the table's lock */
+  uint64_t asked;             /* worker 0's look-ups since an index was last considered */
+  uint64_t refused;           /* the version whose box was too large. Under the table's lock */
   int64_t first[RT_MAX_AXES]; /* the box: its first cell, and its size along each axis */
   uint64_t counts[RT_MAX_AXES];
-  uint64_t capacity;        /* handles */
-  uint32_t *handles;        /* 0: no cell; from RtContext.grow, the tree's owner frees it */
+  uint64_t capacity; /* handles */
+  uint32_t *handles; /* 0: no cell; from RtContext.grow, the tree's owner frees it */
   /* atomic: the manager's version that the rest reflects; 0: none. It is not in the cache line of
    * `asked`, which changes often */
   uint64_t version;
@@ -220,67 +221,67 @@ typedef struct RtDirect {
 
 /* Coordinates of a manager's active nodes, ascending, for walks in index order; see order.c. */
 typedef struct RtOrder {
-  uint64_t version;         /* the manager's version that it reflects */
-  int64_t count, capacity;  /* rows; twice the capacity is allocated */
+  uint64_t version;        /* the manager's version that it reflects */
+  int64_t count, capacity; /* rows; twice the capacity is allocated */
   int32_t axis_count;
   /* on a GPU, work for the entries launched next: all threads build the order, and sort it if it is
    * disordered; `stale` is its memory from before it grew, which they zero */
   uint16_t is_due, is_disordered;
   uint64_t *stale;
   uint64_t stale_bytes;
-  int64_t rows[];           /* count rows of axis_count coordinates */
+  int64_t rows[]; /* count rows of axis_count coordinates */
 } RtOrder;
 
-typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node manager */
+typedef struct RtManager { /* one per SNode whose cells are in nodes: the node manager */
   /* -- given by the caller */
-  uint64_t node_size;       /* bytes, a multiple of 64 */
-  int32_t chunk;            /* elements per node of a dynamic SNode; else 0, as these four are: */
-  int32_t capacity;         /* the largest length of a list */
-  int32_t number_count;     /* of an element */
-  int32_t row_bytes;        /* of a row of a log */
+  uint64_t node_size;   /* bytes, a multiple of 64 */
+  int32_t chunk;        /* elements per node of a dynamic SNode; else 0, as these four are: */
+  int32_t capacity;     /* the largest length of a list */
+  int32_t number_count; /* of an element */
+  int32_t row_bytes;    /* of a row of a log */
   const RtNumber *numbers;
-  int32_t parent;           /* manager whose nodes hold its slots; -1: the root's container */
+  int32_t parent; /* manager whose nodes hold its slots; -1: the root's container */
   int32_t axis_count;
   /* of each axis in the parent's coordinates; -1: not an axis of the parent */
   int32_t parent_positions[RT_MAX_AXES];
-  int64_t parent_weights[RT_MAX_AXES];   /* cells of this level per cell of the parent's */
+  int64_t parent_weights[RT_MAX_AXES]; /* cells of this level per cell of the parent's */
   int32_t level_count;
   RtLevel levels[RT_MAX_LEVELS];
-  int32_t is_hash;          /* nodes are found by coordinates, not by slots: level_count is 0 */
-  uint32_t recycled_count;  /* kept by the runtime: nodes on the list `recycled` */
-  RtLocal *locals;          /* per worker, zero except for the sinks; should be 64-byte aligned */
+  int32_t is_hash;         /* nodes are found by coordinates, not by slots: level_count is 0 */
+  uint32_t recycled_count; /* kept by the runtime: nodes on the list `recycled` */
+  RtLocal *locals;         /* per worker, zero except for the sinks; should be 64-byte aligned */
   /* -- set by rt_tree_init, kept by the runtime */
-  uint64_t info_stride;     /* bytes */
+  uint64_t info_stride; /* bytes */
   /* of a hash below the root's container: bits per coordinate in an exact tag (hash.h); else 0 */
   uint32_t exact_bits;
-  int32_t child_count;      /* managers whose parent is this one */
-  uint32_t lock;            /* guards free, starved and the chain of chunks while tasks run */
-  uint32_t free;            /* shared free list */
+  int32_t child_count; /* managers whose parent is this one */
+  uint32_t lock;       /* guards free, starved and the chain of chunks while tasks run */
+  uint32_t free;       /* shared free list */
   uint32_t recycled, recycled_last; /* refreshed; the next collection moves them to `free` */
   /* a worker found no node: the next refresh takes the workers' free nodes back */
   uint32_t starved;
   uint32_t first_chunk, last_chunk; /* index + 1 into RtTree.chunks; 0: none */
-  uint32_t open_chunk;      /* the first that may have nodes past `handed`; index + 1; 0: none */
+  uint32_t open_chunk; /* the first that may have nodes past `handed`; index + 1; 0: none */
   uint32_t chunk_count;
-  uint32_t node_count;      /* of all chunks */
+  uint32_t node_count; /* of all chunks */
   uint64_t chunk_bytes;
-  uint64_t live_count;      /* as of the last refresh */
-  uint64_t version;         /* grows when the set of live nodes changes; from 1 */
-  uint64_t list_version;    /* the version that `list` reflects */
-  RtListEntry *list;        /* active nodes; from RtContext.grow, the tree's owner frees it */
+  uint64_t live_count;   /* as of the last refresh */
+  uint64_t version;      /* grows when the set of live nodes changes; from 1 */
+  uint64_t list_version; /* the version that `list` reflects */
+  RtListEntry *list;     /* active nodes; from RtContext.grow, the tree's owner frees it */
   uint64_t list_count, list_capacity;
-  uint64_t list_drift;      /* changes since it was rebuilt; each moves it away from memory order */
+  uint64_t list_drift; /* changes since it was rebuilt; each moves it away from memory order */
   /* on a GPU, work for the entry launched next: all its threads build the list, and zero freed
    * nodes for the next refresh to find (`cleared`: those that were never on a recycled list) */
   uint16_t list_is_due, zeroing_is_due;
   uint32_t cleared;
-  RtTable table;            /* of a hash */
+  RtTable table; /* of a hash */
   RtDirect direct;
   /* by nesting depth: how many walks in index order enclose the one that uses it; NULL: not made
    * yet. The table and the orders come from RtContext.grow; the tree's owner frees them */
   RtOrder **orders;
   uint64_t order_count;
-  uint64_t log_bytes;       /* atomic: size of the workers' logs, charged to the budget */
+  uint64_t log_bytes; /* atomic: size of the workers' logs, charged to the budget */
   uint64_t activations, deactivations, lists; /* counts since the tree was made; lists: rebuilds */
 } RtManager;
 
@@ -289,9 +290,9 @@ typedef struct RtManager {  /* one per SNode whose cells are in nodes: the node 
  * for every digit_k below counts[k]. */
 typedef struct RtRun {
   uint64_t offset, stride, size;
-  int32_t manager;          /* the bytes are slots of this manager; -1: plain memory */
-  int32_t list_capacity;    /* they are a list of that manager with this capacity; 0: no list */
-  int32_t is_words;         /* they are mask words */
+  int32_t manager;       /* the bytes are slots of this manager; -1: plain memory */
+  int32_t list_capacity; /* they are a list of that manager with this capacity; 0: no list */
+  int32_t is_words;      /* they are mask words */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS], steps[RT_MAX_LEVELS];
 } RtRun;
@@ -299,25 +300,25 @@ typedef struct RtRun {
 /* Which cells of a hash are in one cell of a bitmasked SNode above it, with no node in between:
  * those with coordinates from the masked cell's on, `spans` of them along each axis. */
 typedef struct RtInCell {
-  int32_t manager;          /* of the hash; its parent is the mask's holder */
+  int32_t manager; /* of the hash; its parent is the mask's holder */
   int32_t level_count;
   /* from the holder to the masked SNode, which has the last row; in coordinates of the hash */
   RtLevel levels[RT_MAX_LEVELS];
   int64_t spans[RT_MAX_AXES]; /* 0: any coordinate, since the masked level lacks the axis */
 } RtInCell;
 
-typedef struct RtMask {     /* one per bitmasked SNode */
+typedef struct RtMask { /* one per bitmasked SNode */
   /* -- given by the caller */
-  int32_t holder;           /* manager whose nodes hold its containers; -1: the root's container */
+  int32_t holder; /* manager whose nodes hold its containers; -1: the root's container */
   int32_t run_count;
-  uint64_t mask_offset;     /* of the words in a container */
+  uint64_t mask_offset; /* of the words in a container */
   uint64_t cell_count;
-  RtRun containers;         /* in a holder's node; stride 0 */
+  RtRun containers; /* in a holder's node; stride 0 */
   /* a cell's contents, as offsets in the container: mask words, an outer level's before an inner
    * one's; then slots and lists; then plain memory */
   const RtRun *runs;
   int32_t hash_count;
-  const RtInCell *hashes;   /* below it, in the same node */
+  const RtInCell *hashes; /* below it, in the same node */
   /* -- kept by the runtime */
   /* the words as last saved, by container; from RtContext.grow, the tree's owner frees it.
    * Containers are numbered by the holder's node numbers, then inside a node */
@@ -336,14 +337,14 @@ typedef enum RtStill { RT_IN_USE, RT_STILL, RT_SHOWN } RtStill;
 
 typedef struct RtTree {
   /* -- given by the caller, all zero-filled before */
-  uint8_t *base;            /* of the arena, 64 KiB aligned; slots' handles count from here */
+  uint8_t *base; /* of the arena, 64 KiB aligned; slots' handles count from here */
   uint8_t
       *root; /* the root's container, zero: at base + RT_FIRST_GRANULE * RT_GRANULE when there are
                              * managers */
   uint64_t root_size;
   /* bytes of the address range, readable and writable, zero until written; 256 GiB at most */
   uint64_t reserved;
-  int32_t number;           /* for errors */
+  int32_t number; /* for errors */
   int32_t manager_count;
   RtManager *managers;
   int32_t mask_count;
@@ -353,15 +354,15 @@ typedef struct RtTree {
   /* zero; one per segment: chunk index + 1; RT_NO_CHUNK: part of a table; 0: root or unused */
   uint32_t *segment_owner;
   RtBudget *budget;
-  uint32_t tiny_chunks;     /* RG_STRESS: few nodes per chunk, no batches */
+  uint32_t tiny_chunks; /* RG_STRESS: few nodes per chunk, no batches */
   /* By worker: the distance in bytes from the arena to that worker's private copy, which is all
    * zero between tasks (sinks count as part of the arena; the contents of their copies are
    * ignored). 0 for worker 0, which works in the tree itself. NULL if the device has not prepared
    * any; kernels then do without. */
   const int64_t *private_copies;
-  void *device;             /* the device's own data for the tree; initially NULL */
-  uint64_t last_use;        /* the server's: the ticket of the last work that uses it; 0: none */
-  uint8_t still;            /* likewise: RtStill */
+  void *device;      /* the device's own data for the tree; initially NULL */
+  uint64_t last_use; /* the server's: the ticket of the last work that uses it; 0: none */
+  uint8_t still;     /* likewise: RtStill */
   /* other processes look up its hashes while it changes, so their tables must not move */
   uint8_t is_read;
   /* added to node addresses in `chunks` to get addresses in this process: not 0 only for a tree of
@@ -370,25 +371,25 @@ typedef struct RtTree {
   /* -- set by rt_tree_init, kept by the runtime */
   /* atomic: some worker activated, deactivated or starved since the last refresh */
   uint32_t changed;
-  uint64_t top;             /* bytes used from base, whole segments */
-  uint64_t bottom;          /* bytes of the root's segments */
-  uint64_t vacant;          /* unused bytes between the two */
+  uint64_t top;    /* bytes used from base, whole segments */
+  uint64_t bottom; /* bytes of the root's segments */
+  uint64_t vacant; /* unused bytes between the two */
   /* guards the three, segment_owner and the chunks' records while tasks run */
   uint32_t lock;
-  uint32_t chunk_count;     /* records used so far, including free ones */
-  uint32_t free_record;     /* index + 1; 0: none */
-  uint32_t foreign;         /* RtForeign: given by the caller */
-  uint32_t was_dropped;     /* a level was emptied as a whole since the last collection */
+  uint32_t chunk_count; /* records used so far, including free ones */
+  uint32_t free_record; /* index + 1; 0: none */
+  uint32_t foreign;     /* RtForeign: given by the caller */
+  uint32_t was_dropped; /* a level was emptied as a whole since the last collection */
 } RtTree;
 
 /* How a counted array is used next (RtContext.move). */
 typedef enum RtArrayUse {
   RT_ARRAY_TASKS_READ,
   RT_ARRAY_TASKS_WRITE,
-  RT_ARRAY_TASKS_FOLLOW,    /* tasks also access arrays through their headers */
+  RT_ARRAY_TASKS_FOLLOW, /* tasks also access arrays through their headers */
   RT_ARRAY_HOST_READS,
   RT_ARRAY_HOST_WRITES,
-  RT_ARRAY_HOST_RESIZES     /* its elements may move */
+  RT_ARRAY_HOST_RESIZES /* its elements may move */
 } RtArrayUse;
 
 struct RtContext;
@@ -396,7 +397,7 @@ struct RtContext;
 typedef struct RtOutside {
   uint64_t count;
   /* where the first was, if there was one */
-  int32_t site;             /* among those of its kernel: IrSite */
+  int32_t site; /* among those of its kernel: IrSite */
   int32_t axis_count;
   int64_t index[RT_MAX_AXES];
 } RtOutside;
@@ -411,21 +412,21 @@ typedef struct RtRandom {
 
 /* Records of a kernel's messages; see message.c. */
 typedef struct RtMessages {
-  uint64_t *words;          /* from RtContext.grow, the workers' owner frees it */
-  uint64_t used, capacity;  /* words */
-  uint64_t lost;            /* records dropped for lack of space */
+  uint64_t *words;         /* from RtContext.grow, the workers' owner frees it */
+  uint64_t used, capacity; /* words */
+  uint64_t lost;           /* records dropped for lack of space */
 } RtMessages;
 
 /* An access, as the race detector keeps it. */
 typedef struct RtTouch {
   int64_t iteration;
-  int32_t site;             /* the message that describes it */
+  int32_t site; /* the message that describes it */
 } RtTouch;
 
 /* The race detector's state of one element: see race.c. */
 typedef struct RtShadow {
-  uint32_t state;           /* the loop's epoch, + 1 while it is locked */
-  int32_t what;             /* the field, by its number in the kernel */
+  uint32_t state; /* the loop's epoch, + 1 while it is locked */
+  int32_t what;   /* the field, by its number in the kernel */
   uint64_t element;
   /* two writers, then two that read or updated it; site -1: none */
   int64_t iterations[4];
@@ -434,10 +435,10 @@ typedef struct RtShadow {
 
 typedef struct RtRaces {
   RtShadow *entries;
-  uint64_t capacity;        /* a power of two */
-  uint32_t epoch;           /* of the running task: even, another for each */
-  uint32_t found;           /* there is a race */
-  uint32_t lost;            /* accesses not recorded because the table was full */
+  uint64_t capacity; /* a power of two */
+  uint32_t epoch;    /* of the running task: even, another for each */
+  uint32_t found;    /* there is a race */
+  uint32_t lost;     /* accesses not recorded because the table was full */
   uint32_t pad;
 } RtRaces;
 
@@ -447,7 +448,7 @@ typedef struct RtWorker {
   /* stack limit: a call of a user's function fails once the stack pointer is below this address.
    * The device sets it before it runs something on the worker's thread; 0: no limit */
   uint64_t stack_end;
-  uint64_t most_calls;      /* on a GPU: limit of nested calls */
+  uint64_t most_calls; /* on a GPU: limit of nested calls */
   RtOutside outside;
   RtMessages messages;
 } RtWorker;
@@ -461,18 +462,18 @@ typedef void RtPart(struct RtContext *context, RtWorker *worker, void *data, int
                     int64_t end);
 
 typedef struct RtContext {
-  uint64_t *frame;          /* slots of the launch: task.h */
+  uint64_t *frame; /* slots of the launch: task.h */
   RtTree **trees;
-  uint8_t *ambient;         /* read-only zeros, as large as the largest node */
+  uint8_t *ambient; /* read-only zeros, as large as the largest node */
   RtWorker *workers;
   int32_t worker_count;
   /* 1: leave as soon as possible; polled per chunk of work and on unbounded back edges */
   uint32_t stop;
   RtError error;
-  int32_t tree_count;       /* of `trees` */
-  int32_t task;             /* the running task; -1: the host region. Set by the device */
-  RtRandom *random;         /* of the runtime; NULL: nothing draws */
-  void *host;               /* the device's own data, passed to the callbacks below */
+  int32_t tree_count; /* of `trees` */
+  int32_t task;       /* the running task; -1: the host region. Set by the device */
+  RtRandom *random;   /* of the runtime; NULL: nothing draws */
+  void *host;         /* the device's own data, passed to the callbacks below */
   /* runs task number `task` over all its positions, in parallel where that pays, and returns when
    * done */
   void (*run)(struct RtContext *context, int32_t task);
@@ -484,17 +485,17 @@ typedef struct RtContext {
   void (*parallel)(struct RtContext *context, int64_t count, RtPart *part, void *data);
   /* returns whole segments to the system; they then read zero. NULL: memory is kept */
   void (*discard)(struct RtContext *context, void *memory, uint64_t bytes);
-  RtRaces *races;           /* of the race detector; NULL: it is off */
+  RtRaces *races; /* of the race detector; NULL: it is off */
   /* calls a function of an extension, from any worker: `values` holds the arguments, then the
    * result; returns 0 if it failed. NULL if no extension is loaded */
   int32_t (*native)(struct RtContext *context, int32_t function, int64_t *values);
-  void *extensions;         /* for `native` */
+  void *extensions; /* for `native` */
   /* Moves a counted array to where it is used next (`use`, an RtArrayUse): `size_bytes` at `from`
    * for the host region, or everything from `from` on for the tasks that follow. Returns where they
    * find it. NULL if host and tasks share memory. */
   const uint8_t *(*move)(struct RtContext *context, RtCounted *counted, const uint8_t *from,
                          uint64_t size_bytes, int32_t use);
-  RtAllocator *allocator;   /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
+  RtAllocator *allocator; /* of counted memory; NULL: there is none. A GPU has heap_gpu.h */
   /* loops that read and write at least this many bytes may use non-temporal stores */
   uint64_t stream_bytes;
 } RtContext;
@@ -530,14 +531,18 @@ typedef struct RtGpuLaunch {
  *     rg_service_order_copy    copies rows of the list and sorts runs of them
  *     rg_service_order_merge   merges RT_ORDER_RUNS runs at once; repeated with `turn` 0, 1 ..
  *                        until RT_ORDER_RUN * RT_ORDER_RUNS^turn covers all rows */
-enum { RT_GPU_LANES = 32 };   /* threads of a warp */
+enum { RT_GPU_LANES = 32 }; /* threads of a warp */
 enum { RT_ORDER_RUN = 32, RT_ORDER_RUNS = 8 };
 typedef struct RtGpuService {
   RtContext *context;
   uint64_t *result;
   int32_t tree, number;
-  union { int32_t in_order, depth; }; /* rt_list_begin; of an order */
-  union { int32_t nodes_per_change, turn; };
+  union {
+    int32_t in_order, depth;
+  }; /* rt_list_begin; of an order */
+  union {
+    int32_t nodes_per_change, turn;
+  };
 } RtGpuService;
 
 /* What rg_begin_block takes, by value: it copies `count` words to `to`, a launch's block, except
@@ -546,7 +551,7 @@ typedef struct RtGpuService {
 enum { RT_GPU_BLOCK_WORDS = 256 };
 typedef struct RtGpuBlock {
   uint32_t *to;
-  const uint32_t *before;   /* NULL: none */
+  const uint32_t *before; /* NULL: none */
   uint64_t count;
   uint32_t words[RT_GPU_BLOCK_WORDS];
 } RtGpuBlock;
@@ -554,11 +559,11 @@ typedef struct RtGpuBlock {
 /* All active cells of a level: in each live node of a manager, at
  * offset + sum of digit_k * strides[k], for every digit_k below counts[k]. */
 typedef struct RtGpuCells {
-  int32_t manager, depth;   /* manager -1: the root's container; the offsets are addresses */
-  int32_t masked;           /* the last digit that has mask bits; -1: none */
-  int32_t is_list;          /* the only digit counts elements of a list, up to the list's end */
+  int32_t manager, depth; /* manager -1: the root's container; the offsets are addresses */
+  int32_t masked;         /* the last digit that has mask bits; -1: none */
+  int32_t is_list;        /* the only digit counts elements of a list, up to the list's end */
   uint64_t offset;
-  uint64_t mask_offset;     /* of the mask words; the digits before `masked` apply to it, too */
+  uint64_t mask_offset; /* of the mask words; the digits before `masked` apply to it, too */
   uint64_t counts[RT_MAX_LEVELS], strides[RT_MAX_LEVELS];
 } RtGpuCells;
 
@@ -574,39 +579,39 @@ typedef struct RtGpuSet {
 /* A host access to one cell of a tree that is on a GPU, done by one thread. The frame holds an
  * RtVisit, its steps from the root on, and the numbers of the cell to write or read. */
 typedef enum RtVisitWay {
-  RT_VISIT_FIND,            /* of a list: its length */
+  RT_VISIT_FIND, /* of a list: its length */
   RT_VISIT_ENSURE,
-  RT_VISIT_CLEAR,           /* deactivates the cell, or empties the list */
-  RT_VISIT_APPEND,          /* of a list: the cell is the element that it adds */
-  RT_VISIT_POP              /* or removes */
+  RT_VISIT_CLEAR,  /* deactivates the cell, or empties the list */
+  RT_VISIT_APPEND, /* of a list: the cell is the element that it adds */
+  RT_VISIT_POP     /* or removes */
 } RtVisitWay;
 typedef enum RtVisitKind {
   RT_VISIT_DENSE,
   RT_VISIT_SLOTS,
   RT_VISIT_BITS,
-  RT_VISIT_CHUNKS,          /* of a list, on the way to an element of it */
+  RT_VISIT_CHUNKS, /* of a list, on the way to an element of it */
   RT_VISIT_HASH,
-  RT_VISIT_LIST             /* the last step: the list itself */
+  RT_VISIT_LIST /* the last step: the list itself */
 } RtVisitKind;
 
 typedef struct RtVisit {
   int32_t way, step_count, part_count;
-  int32_t reads;            /* the numbers; else they are written */
-  int64_t is_there;         /* out: 1 if all steps led to existing cells */
-  int64_t value;            /* out, of a list: its length, else which element; -1: none */
+  int32_t reads;    /* the numbers; else they are written */
+  int64_t is_there; /* out: 1 if all steps led to existing cells */
+  int64_t value;    /* out, of a list: its length, else which element; -1: none */
 } RtVisit;
 typedef struct RtVisitStep { /* as a step of snode/path.h */
-  uint64_t offset, stride;  /* bytes: from the cell above to the container */
-  uint64_t cell;            /* its number in the container; of a list: capacity */
-  uint64_t words;           /* BITS: bytes into the container */
-  int32_t kind;             /* RtVisitKind */
-  int32_t number;           /* the manager, or the mask */
-  int32_t chunk, pad;       /* of a list */
-  int64_t key[RT_MAX_AXES]; /* of a hash; CHUNKS: the element */
+  uint64_t offset, stride;   /* bytes: from the cell above to the container */
+  uint64_t cell;             /* its number in the container; of a list: capacity */
+  uint64_t words;            /* BITS: bytes into the container */
+  int32_t kind;              /* RtVisitKind */
+  int32_t number;            /* the manager, or the mask */
+  int32_t chunk, pad;        /* of a list */
+  int64_t key[RT_MAX_AXES];  /* of a hash; CHUNKS: the element */
 } RtVisitStep;
 typedef struct RtVisitPart {
-  uint64_t offset, stride;  /* in the cells' container, or node */
-  uint64_t size;            /* bytes: 1, 2, 4, 8 */
+  uint64_t offset, stride; /* in the cells' container, or node */
+  uint64_t size;           /* bytes: 1, 2, 4, 8 */
   uint64_t bits;
 } RtVisitPart;
 
@@ -620,17 +625,17 @@ typedef struct RtGpuDigits { /* as those of a step of snode/path.h */
   int64_t wraps[RT_MAX_AXES]; /* 1: the index has more than this digit */
 } RtGpuDigits;
 typedef struct RtGpuCopy {
-  RtTree *from;             /* not tree 0 */
-  uint8_t *table;           /* NULL: to tree 0 */
-  int64_t first, count;     /* its elements */
+  RtTree *from;               /* not tree 0 */
+  uint8_t *table;             /* NULL: to tree 0 */
+  int64_t first, count;       /* its elements */
   int64_t shape[RT_MAX_AXES]; /* of all elements */
   int32_t rank, step_count, part_count, pad;
   /* index k starts at weights[k] * the node's coordinates[positions[k]]; position -1: at 0 */
   int64_t positions[RT_MAX_AXES], weights[RT_MAX_AXES];
-  RtGpuCells cells;         /* strides lead to the places of cells, the last is 0 */
+  RtGpuCells cells; /* strides lead to the places of cells, the last is 0 */
 } RtGpuCopy;
 typedef struct RtGpuCopyStep {
-  RtVisitStep step;         /* without the cell's number and key */
+  RtVisitStep step; /* without the cell's number and key */
   RtGpuDigits digits;
 } RtGpuCopyStep;
 typedef struct RtGpuCopyPart { /* bytes */
@@ -643,9 +648,9 @@ enum { RT_GPU_UNIT = 64, RT_GPU_SIZES = 34, RT_GPU_STACKS = 256 };
 typedef struct RtGpuHeap {
   /* the allocator that headers name; all zero: nothing is counted or checked */
   _Alignas(64) RtAllocator allocator;
-  uint64_t at;              /* address, whole units; only the host writes this and `capacity` */
-  uint64_t capacity;        /* bytes; grows between tasks */
-  uint64_t top;             /* bytes; atomic */
+  uint64_t at;       /* address, whole units; only the host writes this and `capacity` */
+  uint64_t capacity; /* bytes; grows between tasks */
+  uint64_t top;      /* bytes; atomic */
   uint64_t free[RT_GPU_STACKS][RT_GPU_SIZES]; /* atomic; 0: there are none */
 } RtGpuHeap;
 /* `stack`: any number, ideally different for each thread. NULL if out of memory. */
@@ -681,7 +686,7 @@ int rt_budget_take(RtBudget *budget, uint64_t bytes);
 /* The key of stream `number` of a seed. */
 uint64_t rt_random_key(uint64_t seed, uint64_t number);
 uint64_t rt_random_next_key(RtRandom *random, uint32_t is_global);
-uint64_t rt_random_own_key(const RtRandom *random); /* of the host's own stream */
+uint64_t rt_random_own_key(const RtRandom *random);           /* of the host's own stream */
 int64_t rt_manager_live(const RtTree *tree, int32_t manager); /* as of the last refresh */
 /* Size of its chunks, tables and logs: its share of the budget without the root. */
 uint64_t rt_tree_bytes(const RtTree *tree);

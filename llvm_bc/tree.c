@@ -30,7 +30,7 @@ int64_t rt_manager_live(const RtTree *tree, int32_t manager) {
 uint64_t rt_tree_bytes(const RtTree *tree) {
   uint64_t bytes = 0;
   for (int32_t m = 0; m < tree->manager_count; m++)
-    bytes += tree->managers[m].chunk_bytes + tree->managers[m].table.bytes +
-             tree->managers[m].log_bytes;
+    bytes +=
+        tree->managers[m].chunk_bytes + tree->managers[m].table.bytes + tree->managers[m].log_bytes;
   return bytes;
 }

@@ -6,7 +6,9 @@
 #include "valid_check.h"
 
 /* Bytes by use. */
-typedef struct Use { uint64_t chunks, tables, vacant; } Use;
+typedef struct Use {
+  uint64_t chunks, tables, vacant;
+} Use;
 
 static int is_inside(const RtTree *tree, const RtChunk *chunk, uint64_t segment) {
   uint64_t first = (uint64_t)(chunk->nodes - tree->base) / RT_SEGMENT;

@@ -9,9 +9,9 @@
 #include "rt.h"
 
 typedef struct RtBroken {
-  const char *what;         /* what should hold */
-  int32_t manager;          /* -1: the tree's own tables */
-  uint32_t node;            /* handle; 0: none in particular */
+  const char *what; /* what should hold */
+  int32_t manager;  /* -1: the tree's own tables */
+  uint32_t node;    /* handle; 0: none in particular */
 } RtBroken;
 
 /* Segments, records, budget, and each manager with everything below. Invariants of refreshed trees
@@ -23,8 +23,7 @@ int rt_manager_is_valid(const RtTree *tree, int32_t manager, int32_t worker_coun
 /* The list of active nodes, and the recorded changes that it does not reflect yet. */
 int rt_list_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
 /* A hash's table. */
-int rt_table_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count,
-                      RtBroken *broken);
+int rt_table_is_valid(const RtTree *tree, int32_t manager, int32_t worker_count, RtBroken *broken);
 /* A dynamic SNode's lists in every node above it. The tree must be refreshed. */
 int rt_dynamic_is_valid(const RtTree *tree, int32_t manager, RtBroken *broken);
 

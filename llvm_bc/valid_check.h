@@ -18,12 +18,12 @@ static inline Check check_of(const RtTree *tree, int32_t number, int32_t worker_
   return (Check){tree, &tree->managers[number], number, worker_count, !tree->changed, broken};
 }
 
-#define EXPECT(condition, handle, sentence)                        \
-  do {                                                             \
-    if (!(condition)) {                                            \
-      *c->broken = (RtBroken){(sentence), c->number, (handle)};    \
-      return 0;                                                    \
-    }                                                              \
+#define EXPECT(condition, handle, sentence) \
+  do { \
+    if (!(condition)) { \
+      *c->broken = (RtBroken){(sentence), c->number, (handle)}; \
+      return 0; \
+    } \
   } while (0)
 
 /* Whether a node of that manager begins at the handle. */

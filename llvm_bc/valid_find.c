@@ -83,14 +83,13 @@ static int table_entry_is_valid(const Check *c, uint64_t table, uint64_t at) {
   RtNode node;
   EXPECT(find_node(c->tree, c->number, handle, &node) && *node.state == RT_NODE_LIVE, handle,
          "a hash finds live nodes");
-  EXPECT(entry >> 32 == hash_tag(c->manager, node.info->parent, node.info->coordinates),
-         handle, "an entry's tag is its node's key");
+  EXPECT(entry >> 32 == hash_tag(c->manager, node.info->parent, node.info->coordinates), handle,
+         "an entry's tag is its node's key");
   EXPECT(is_found(c->tree, table, at), handle, "no empty entry is between an entry and its home");
   return 1;
 }
 
-int rt_table_is_valid(const RtTree *tree, int32_t number, int32_t worker_count,
-                      RtBroken *broken) {
+int rt_table_is_valid(const RtTree *tree, int32_t number, int32_t worker_count, RtBroken *broken) {
   const Check check = check_of(tree, number, worker_count, broken), *c = &check;
   const RtTable *table = &c->manager->table;
   uint64_t entries = table_size(table->current), used = 0, permits = 0, tombstones = 0, live = 0;

@@ -3,7 +3,9 @@
 #include "valid_check.h"
 
 /* A fingerprint of a set of handles, by which two sets are compared without memory. */
-typedef struct Tally { uint64_t count, sum; } Tally;
+typedef struct Tally {
+  uint64_t count, sum;
+} Tally;
 
 static void tally_add(Tally *tally, uint32_t handle) {
   uint64_t mixed = handle * 0x9e3779b97f4a7c15u;
@@ -119,8 +121,7 @@ static int idle_lists_are_valid(const Check *c, Tally *idle) {
            "after refresh no worker has recycled nodes");
     EXPECT(!c->is_refreshed || !local->stage ||
                (!local->stage->count && !local->stage->log.block_count),
-           0,
-           "after refresh no worker has elements that are not appended");
+           0, "after refresh no worker has elements that are not appended");
     EXPECT(!c->is_refreshed || (!local->activations && !local->deactivations), 0,
            "after refresh no worker has changes that are not counted");
     if (!idle_list_is_valid(c, local->free, 0, 0, idle)) return 0;

@@ -4,9 +4,9 @@
 #include "node.h"
 
 typedef struct Place {
-  uint8_t *at;                /* of the selected cell: its node, or its container */
-  uint64_t number;            /* in its container */
-  uint8_t *node;              /* the last one entered, or the root's container */
+  uint8_t *at;     /* of the selected cell: its node, or its container */
+  uint64_t number; /* in its container */
+  uint8_t *node;   /* the last one entered, or the root's container */
 } Place;
 
 static int enter(const RtContext *context, Place *place, uint8_t *node) {
@@ -17,8 +17,7 @@ static int enter(const RtContext *context, Place *place, uint8_t *node) {
 static int take_slot(RtContext *context, const RtVisitStep *step, int32_t way, Place *place) {
   uint32_t *slot = (uint32_t *)(void *)place->at + step->cell;
   if (way == RT_VISIT_ENSURE)
-    return enter(context, place,
-                 rt_slot_ensure(context, context->workers, 0, step->number, slot));
+    return enter(context, place, rt_slot_ensure(context, context->workers, 0, step->number, slot));
   if (way == RT_VISIT_CLEAR) rt_slot_clear(context, context->workers, 0, step->number, slot);
   return enter(context, place, rt_slot_find(context, 0, slot));
 }
@@ -86,8 +85,8 @@ static int take(RtContext *context, const RtVisitStep *step, int32_t way, RtVisi
   }
 }
 
-#define MOVE(TYPE)                                                                                 \
-  if (visit->reads) part->bits = *(TYPE *)(void *)at;                                              \
+#define MOVE(TYPE) \
+  if (visit->reads) part->bits = *(TYPE *)(void *)at; \
   else *(TYPE *)(void *)at = (TYPE)part->bits
 
 static void move_part(const RtVisit *visit, RtVisitPart *part, Place place) {

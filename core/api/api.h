@@ -26,9 +26,10 @@ RgStatus api_fail(Program *program);
 
 /* `call` runs inside; its error goes to API_ERR. */
 #define API_ERR(program) (&(program)->error)
-#define API_CALL(program, call)                   \
-  (!api_enter(program) ? (RgStatus)RG_ERROR_BUSY  \
-   : setjmp((program)->guard.leave) ? api_fail(program) : api_leave(program, (call)))
+#define API_CALL(program, call) \
+  (!api_enter(program)              ? (RgStatus)RG_ERROR_BUSY \
+   : setjmp((program)->guard.leave) ? api_fail(program) \
+                                    : api_leave(program, (call)))
 /* Refuses a NULL: `API_NEEDS(index)`. */
 #define API_NEEDS(pointer) \
   do { \

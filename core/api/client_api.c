@@ -14,9 +14,10 @@ static bool enter(Program *program) {
   return true;
 }
 
-#define CLIENT_CALL(program, call)              \
-  (!enter(program) ? (RgStatus)RG_ERROR_BUSY    \
-   : setjmp((program)->guard.leave) ? api_fail(program) : api_leave(program, (call)))
+#define CLIENT_CALL(program, call) \
+  (!enter(program)                  ? (RgStatus)RG_ERROR_BUSY \
+   : setjmp((program)->guard.leave) ? api_fail(program) \
+                                    : api_leave(program, (call)))
 
 static bool empty(Program *program, const char *type, const int64_t *shape, int32_t rank,
                   RgArray **buffer, Error *err) {
@@ -69,16 +70,14 @@ static bool read_async(Program *program, int32_t stream, Array *buffer, RgArray 
   return *copy;
 }
 
-RgStatus rg_client_read_async(RgRuntime *runtime, int32_t stream, RgArray *buffer,
-                              RgArray **copy) {
+RgStatus rg_client_read_async(RgRuntime *runtime, int32_t stream, RgArray *buffer, RgArray **copy) {
   Program *program = (Program *)runtime;
   API_NEEDS(runtime);
   API_NEEDS(buffer);
   API_NEEDS(copy);
   *copy = NULL;
   if (!belongs(program, buffer)) return api_refuse(__func__, other_runtime);
-  return CLIENT_CALL(program,
-                     read_async(program, stream, (Array *)buffer, copy, API_ERR(program)));
+  return CLIENT_CALL(program, read_async(program, stream, (Array *)buffer, copy, API_ERR(program)));
 }
 
 static bool ask(Program *program, const Array *buffer, int32_t *is_done, Error *err) {
@@ -107,8 +106,8 @@ RgStatus rg_client_execute(RgRuntime *runtime, int32_t stream, RgKernel *kernel,
   if (value_count < 0 || value_count > 10000 || (value_count && !values))
     return api_refuse(__func__, "values and value_count do not agree");
   return CLIENT_CALL(program,
-                     client_execute(&program->engine, stream, (Kernel *)kernel, values,
-                                    value_count, result ? result : &unused, API_ERR(program)));
+                     client_execute(&program->engine, stream, (Kernel *)kernel, values, value_count,
+                                    result ? result : &unused, API_ERR(program)));
 }
 
 static bool execute(Program *program, int32_t stream, Autotune *set, const char *about,
@@ -139,9 +138,8 @@ RgStatus rg_client_execute_autotune(RgRuntime *runtime, int32_t stream, RgTuner 
   API_NEEDS(launches);
   if (program_of((Object *)tuner) != program)
     return api_refuse(__func__, "the set is another runtime's");
-  return CLIENT_CALL(program,
-                     execute(program, stream, (Autotune *)tuner, about, launches, launch_count,
-                             result ? result : &unused, API_ERR(program)));
+  return CLIENT_CALL(program, execute(program, stream, (Autotune *)tuner, about, launches,
+                                      launch_count, result ? result : &unused, API_ERR(program)));
 }
 
 RgStatus rg_client_sync(RgRuntime *runtime, int32_t stream) {
@@ -183,8 +181,8 @@ static bool show_memory(Program *program, int32_t kind, RgPoolMemory *memory, Er
     return true;
   case 2: *memory = pool_of("staging", "expandable", &own.staging); return true;
   case 3:
-    *memory = (RgPoolMemory){.kind = "range", .strategy = "", .reserved = own.addresses,
-                             .blocks = (uint64_t)own.parts};
+    *memory = (RgPoolMemory){
+        .kind = "range", .strategy = "", .reserved = own.addresses, .blocks = (uint64_t)own.parts};
     return true;
   default: return error_set(err, RG_ERROR_ARGUMENT, "a kind of memory is 0 to 3, not %d", kind);
   }

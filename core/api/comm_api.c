@@ -113,8 +113,10 @@ static bool is_away(Device *device, void *bytes) {
 }
 
 static CommMemory memory_of(Device *device, void *bytes, uint64_t size_bytes) {
-  return (CommMemory){.table = device->table->commons, .device = device,
-                      .at = (uint64_t)(uintptr_t)bytes, .size_bytes = size_bytes};
+  return (CommMemory){.table = device->table->commons,
+                      .device = device,
+                      .at = (uint64_t)(uintptr_t)bytes,
+                      .size_bytes = size_bytes};
 }
 
 /* What one rank cannot bring, the others do not wait for. */
@@ -176,6 +178,7 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
 #define WORD(NAME, TEXT) TEXT,
   static const char *const ops[] = {COMM_REDUCE_OPS(WORD)};
 #undef WORD
+  // clang-format off
   static const char *const types[COMM_TYPE_COUNT] = {
 #define NUMBER(NAME, WORD, TYPE, AS, NCCL) [COMM_##NAME] = WORD,
       COMM_NUMBERS(NUMBER)
@@ -196,6 +199,7 @@ static bool reduce(Program *program, Comm *comm, const char *op, const char *typ
     bool is_done, ok = nccl_reduce(comm, (CommOp)which, (CommType)of, &memory, &is_done, err);
     if (!ok || is_done) return ok;
   }
+  // clang-format on
   if (!api_borrow(comm, program, &numbers, size_bytes, &loan, err)) return false;
   bool ok = comm_reduce(comm, (CommOp)which, (CommType)of, numbers, (uint64_t)count, err);
   return api_give_back(program, &loan, ok, err) && ok;

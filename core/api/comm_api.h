@@ -10,15 +10,15 @@
 struct RgComm {
   Object object;
   Comm *comm;
-  RgWindow *hashes;           /* open windows of trees with hashes: peers look after barriers */
+  RgWindow *hashes; /* open windows of trees with hashes: peers look after barriers */
 };
 
 struct RgWindow {
   Object object;
-  RgComm *ranks;              /* held */
-  Window *window;             /* NULL: freed */
-  Tree *tree;                 /* of a field, held; NULL: an array's window */
-  Tree **peers;               /* by number in the team, held; NULL: nobody asked for it yet */
+  RgComm *ranks;  /* held */
+  Window *window; /* NULL: freed */
+  Tree *tree;     /* of a field, held; NULL: an array's window */
+  Tree **peers;   /* by number in the team, held; NULL: nobody asked for it yet */
   /* of a tree with hashes: */
   Window *tables;
   RgWindow *next;
@@ -29,15 +29,18 @@ bool api_settle(Program *program, Error *err);
 /* Peers' hashes are looked at anew after it. */
 bool api_meet(const RgComm *ranks, Error *err);
 
-#define COMM_CALL(comm, call)                                                \
-  do {                                                                       \
-    Program *program = API_PROGRAM(comm);                                    \
-    Error *err = API_ERR(program);                                           \
-    return API_CALL(program, api_settle(program, err) && (call));           \
+#define COMM_CALL(comm, call) \
+  do { \
+    Program *program = API_PROGRAM(comm); \
+    Error *err = API_ERR(program); \
+    return API_CALL(program, api_settle(program, err) && (call)); \
   } while (0)
 
 /* Bytes of a GPU's, which come to the host for what ranks tell each other. */
-typedef struct Loan { void *bytes, *here; uint64_t size_bytes; } Loan; /* here: NULL: in place */
+typedef struct Loan {
+  void *bytes, *here;
+  uint64_t size_bytes;
+} Loan; /* here: NULL: in place */
 /* In *bytes, where the host has them until they are given back. What one rank cannot bring, the
  * others do not wait for. */
 bool api_borrow(Comm *comm, Program *program, void **bytes, uint64_t size_bytes, Loan *loan,

@@ -30,9 +30,9 @@ RgStatus rg_extension_call(RgRuntime *runtime, const RgExtensionFunction *functi
   API_NEEDS(runtime);
   API_NEEDS(function);
   API_NEEDS(values);
-  return API_CALL(program, owner_check(&program->owner, API_ERR(program)) &&
-                               extension_call(&program->extensions, function, values,
-                                              API_ERR(program)));
+  return API_CALL(program,
+                  owner_check(&program->owner, API_ERR(program)) &&
+                      extension_call(&program->extensions, function, values, API_ERR(program)));
 }
 
 RgStatus rg_array_counted(RgArray *handle, RgCounted **counted) {

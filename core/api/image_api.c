@@ -81,8 +81,8 @@ static void paint(const Picture *picture, uint8_t *pixels, int channels) {
 
 static bool write_bytes(Picture *picture, const char *path, Error *err) {
   int channels = picture->subject.parts == 4 ? 4 : 3;
-  uint8_t *pixels = heap_alloc(picture->heap, (size_t)picture->width * (size_t)picture->height *
-                                                  (size_t)channels);
+  uint8_t *pixels = heap_alloc(picture->heap,
+                               (size_t)picture->width * (size_t)picture->height * (size_t)channels);
   if (!pixels) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a picture");
   paint(picture, pixels, channels);
   bool ok = image_write(path, pixels, picture->width, picture->height, channels, err);
@@ -167,7 +167,9 @@ static bool read_numbers(Picture *picture, Error *err) {
 
 static bool begin(Program *program, const RgPicture *from, Picture *picture, Error *err) {
   int palette = PALETTE_GREY;
-  *picture = (Picture){.heap = &program->owner.heap, .low = from->low, .high = from->high,
+  *picture = (Picture){.heap = &program->owner.heap,
+                       .low = from->low,
+                       .high = from->high,
                        .gamma = from->gamma == 0 ? 1 : from->gamma};
   if (from->palette && from->palette[0] && !word_parse(WORD_PALETTE, from->palette, &palette, err))
     return false;
@@ -241,16 +243,16 @@ RgStatus rg_picture_paint(RgRuntime *runtime, const RgPicture *from, uint8_t *rg
 RgStatus rg_image_write_field(RgRuntime *runtime, const char *path, RgField *field, double low,
                               double high, const char *palette) {
   API_NEEDS(field);
-  RgPicture picture = {.struct_size = sizeof picture, .field = field, .low = low, .high = high,
-                       .palette = palette};
+  RgPicture picture = {
+      .struct_size = sizeof picture, .field = field, .low = low, .high = high, .palette = palette};
   return rg_picture_write(runtime, path, &picture);
 }
 
 RgStatus rg_image_write_array(RgRuntime *runtime, const char *path, RgArray *array, double low,
                               double high, const char *palette) {
   API_NEEDS(array);
-  RgPicture picture = {.struct_size = sizeof picture, .array = array, .low = low, .high = high,
-                       .palette = palette};
+  RgPicture picture = {
+      .struct_size = sizeof picture, .array = array, .low = low, .high = high, .palette = palette};
   return rg_picture_write(runtime, path, &picture);
 }
 

@@ -160,8 +160,7 @@ RgStatus rg_kernel_fail(RgKernel *handle, int64_t number, int32_t message, const
 
 static bool read_text(Kernel *kernel, const char *what, const char **text, Error *err) {
   int kind;
-  return owner_check(kernel->object.owner, err) &&
-         word_parse(WORD_KERNEL_TEXT, what, &kind, err) &&
+  return owner_check(kernel->object.owner, err) && word_parse(WORD_KERNEL_TEXT, what, &kind, err) &&
          kernel_text(kernel, (TextKind)kind, NULL, text, err);
 }
 
@@ -202,7 +201,6 @@ RgStatus rg_kernel_tuned(RgKernel *handle, int32_t row, RgTuneRow *out) {
   API_NEEDS(out);
   bool is_there = false;
   Program *program = program_of(&kernel->object);
-  RgStatus status =
-      API_CALL(program, find_tuned(kernel, row, out, &is_there, API_ERR(program)));
+  RgStatus status = API_CALL(program, find_tuned(kernel, row, out, &is_there, API_ERR(program)));
   return status ? status : !is_there;
 }

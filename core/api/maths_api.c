@@ -8,14 +8,14 @@
 
 #define CALL_1(function, T) function((T)x)
 #define CALL_2(function, T) function((T)x, (T)y)
-#define MATH(OP, name, arguments)                                                                  \
-  static double name##_f32(double x, double y) {                                                   \
-    (void)y;                                                                                       \
-    return (double)CALL_##arguments(rt_##name##_f32, float);                                       \
-  }                                                                                                \
-  static double name##_f64(double x, double y) {                                                   \
-    (void)y;                                                                                       \
-    return CALL_##arguments(rt_##name##_f64, double);                                              \
+#define MATH(OP, name, arguments) \
+  static double name##_f32(double x, double y) { \
+    (void)y; \
+    return (double)CALL_##arguments(rt_##name##_f32, float); \
+  } \
+  static double name##_f64(double x, double y) { \
+    (void)y; \
+    return CALL_##arguments(rt_##name##_f64, double); \
   }
 #include "maths.def"
 #undef MATH

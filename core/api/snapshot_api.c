@@ -38,8 +38,7 @@ RgStatus rg_save(RgRuntime *runtime, const char *path, const RgSaved *items, int
 static bool load(Program *program, const char *path, RgSaved *items, int32_t count,
                  int32_t with_random, Error *err) {
   RtRandom *random = with_random ? &program->engine.random : NULL;
-  return settle(program, err) &&
-         snapshot_load(&program->store, random, path, items, count, err);
+  return settle(program, err) && snapshot_load(&program->store, random, path, items, count, err);
 }
 
 RgStatus rg_load(RgRuntime *runtime, const char *path, RgSaved *items, int32_t count,

@@ -59,8 +59,8 @@ RgStatus rg_snode_add(RgSNode *handle, const char *kind, const char *axes, const
   Program *program = API_PROGRAM(parent->tree);
   SNodeOptions options = {.name = name, .aos = aos != 0, .chunk = chunk};
   *node = NULL;
-  return API_CALL(program, add_node(parent, kind, axes, sizes, size_count, &options, node,
-                                    API_ERR(program)));
+  return API_CALL(
+      program, add_node(parent, kind, axes, sizes, size_count, &options, node, API_ERR(program)));
 }
 
 RgStatus rg_snode_rescale(RgSNode *from_handle, RgSNode *to_handle, const int64_t *index,

@@ -6,7 +6,10 @@
 
 /* -- the memory -------------------------------------------------------------------------------- */
 
-typedef struct Moved { void *here; uint64_t size_bytes; } Moved; /* an array's memory in a window */
+typedef struct Moved {
+  void *here;
+  uint64_t size_bytes;
+} Moved; /* an array's memory in a window */
 
 static void unmap_moved(void *context) {
   Moved *moved = context;
@@ -21,7 +24,9 @@ static uint64_t hash_text(const char *text) {
   return hash;
 }
 
-typedef struct Rows { int64_t first, count; } Rows; /* along axis 0 of an array */
+typedef struct Rows {
+  int64_t first, count;
+} Rows; /* along axis 0 of an array */
 
 static bool are_all(const Array *array, Rows rows) {
   return rows.first == 0 && rows.count == array->shape[0];
@@ -62,9 +67,11 @@ static bool can_be_window(const Array *array, Error *err) {
 static bool has_rows(const Array *array, Rows rows, Error *err) {
   char label[100];
   if (rows.first >= 0 && rows.count > 0 && rows.count <= array->shape[0] - rows.first) return true;
-  return error_set(err, RG_ERROR_ARGUMENT, "a window of %lld elements from %lld on along axis 0 is "
-                   "not a part of %s, which has %lld there", (long long)rows.count,
-                   (long long)rows.first, array_label(array, label), (long long)array->shape[0]);
+  return error_set(err, RG_ERROR_ARGUMENT,
+                   "a window of %lld elements from %lld on along axis 0 is "
+                   "not a part of %s, which has %lld there",
+                   (long long)rows.count, (long long)rows.first, array_label(array, label),
+                   (long long)array->shape[0]);
 }
 
 /* Its elements go to the window's memory. */
@@ -245,8 +252,7 @@ static bool make_tree_window(Program *program, RgComm *ranks, Field *field, RgWi
   if (!handle) return false;
   object_retain(&tree->object);
   handle->tree = tree;
-  handle->peers = heap_alloc(&program->owner.heap,
-                             (size_t)ranks->comm->team_size * sizeof(Tree *));
+  handle->peers = heap_alloc(&program->owner.heap, (size_t)ranks->comm->team_size * sizeof(Tree *));
   if (handle->peers) handle->window = open_tree_window(handle, declared, err);
   else error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a window");
   return finish_window(handle, out, err);
@@ -260,8 +266,8 @@ RgStatus rg_comm_window_field(RgComm *comm, RgField *field, RgWindow **window) {
   Program *program = API_PROGRAM(comm);
   if (program_of(&((Field *)field)->object) != program)
     return api_refuse(__func__, "the field is another runtime's");
-  return API_CALL(program, make_tree_window(program, comm, (Field *)field, window,
-                                            API_ERR(program)));
+  return API_CALL(program,
+                  make_tree_window(program, comm, (Field *)field, window, API_ERR(program)));
 }
 
 /* -- its end, and its peers -------------------------------------------------------------------- */
@@ -310,8 +316,10 @@ static bool find_peer(const RgWindow *handle, int32_t rank, void **pointer, Erro
   if (rank < 0 || rank >= comm->size)
     return error_set(err, RG_ERROR_ARGUMENT, "there is no rank %d: ranks are 0 to %d", rank,
                      comm->size - 1);
-  error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d, which is of "
-            "another team", rank, comm->rank);
+  error_set(err, RG_ERROR_RANK,
+            "the memory of rank %d is not reached from rank %d, which is of "
+            "another team",
+            rank, comm->rank);
   return error_hint(err, handle->tree ? "comm:trade sends arrays to any rank, and takes theirs"
                                       : "win:get(r, a) copies from any rank, win:put(r, a) to it");
 }

@@ -45,7 +45,7 @@ typedef struct Words {
   const char *const *words; /* by value, from `first` on */
   int first, end;
   ErrorCode code;
-  const char *what;         /* an unknown word is not .. */
+  const char *what; /* an unknown word is not .. */
 } Words;
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))

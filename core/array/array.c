@@ -70,8 +70,7 @@ static bool read_shape(Array *array, const int64_t *shape, int32_t rank, Error *
 
 static bool copy_name(Array *array, const char *name, Error *err) {
   array->name = heap_copy_text(array->store->heap, name ? name : "");
-  return array->name ||
-         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
+  return array->name || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for an array");
 }
 
 static bool declare(Array *array, const char *type, const int64_t *shape, int32_t rank,
@@ -102,8 +101,7 @@ static bool take_memory(Array *array, Error *err) {
   TypeRow row = type_row(&array->store->types, array->type);
   uint64_t bytes = (uint64_t)array->count * (uint64_t)row.size;
   uint64_t extents = array->rank > 1 ? 8 * (uint64_t)array->rank + 8 : 0;
-  if (!hold(array,
-            block_take(array->store, bytes, extents, array_label(array, label), err)))
+  if (!hold(array, block_take(array->store, bytes, extents, array_label(array, label), err)))
     return false;
   array->data = array->block->memory;
   array->first = array->data;
@@ -215,8 +213,8 @@ static bool take_pointer(Array *array, void *pointer, Error *err) {
                      "the pointer is not a multiple of %lld bytes, as numbers of %s are",
                      (long long)unit, array->type_name);
   const Device *device = array->store->device;
-  array->data = device->table->host_at ? device->table->host_at((Device *)device, pointer)
-                                       : pointer;
+  array->data =
+      device->table->host_at ? device->table->host_at((Device *)device, pointer) : pointer;
   return array->data ||
          error_set(err, RG_ERROR_ARGUMENT,
                    "the pointer is not to allocated GPU memory, or the host has no memory left "
@@ -250,8 +248,7 @@ Array *array_wrap(Store *store, const RgWrap *wrap, Error *err) {
 bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void *context,
                 Error *err) {
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  BlockShown shown = {
-      .memory = to, .size_bytes = bytes, .release = release, .context = context};
+  BlockShown shown = {.memory = to, .size_bytes = bytes, .release = release, .context = context};
   if (!device_reach(array->store->device, &array->block->rt, NULL, 0, DEVICE_WRITES, err))
     return false;
   Block *moved = block_show(array->store, &shown, err);
@@ -271,8 +268,8 @@ bool array_move(Array *array, uint8_t *to, void (*release)(void *context), void 
 
 static bool fits(const Array *array, const RtCounted *counted, Error *err) {
   char label[100];
-  uint64_t needed = (uint64_t)array->count * (uint64_t)type_row(&array->store->types,
-                                                               array->type).size;
+  uint64_t needed =
+      (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
   if (needed <= counted->size_bytes) return true;
   return error_set(err, RG_ERROR_ARGUMENT, "%s of %llu bytes is not in the %llu that are given",
                    array_label(array, label), (unsigned long long)needed,
@@ -295,13 +292,12 @@ static bool follow(Array *array, Error *err) {
   Block *before = array->block;
   if (device->table->sync && !device->table->sync(device, err)) return false;
   uint64_t bytes = (uint64_t)(array->past - array->first);
-  bool is_there = array->data == array->held->data &&
-                  (array->is_whole ? bytes == array->held->size_bytes
-                                   : bytes <= array->held->size_bytes);
+  bool is_there =
+      array->data == array->held->data &&
+      (array->is_whole ? bytes == array->held->size_bytes : bytes <= array->held->size_bytes);
   if (before && is_there) return true;
   if (!place(array, err)) return false;
-  BlockShown shown = {.memory = array->first,
-                      .size_bytes = (uint64_t)(array->past - array->first)};
+  BlockShown shown = {.memory = array->first, .size_bytes = (uint64_t)(array->past - array->first)};
   Block *block = block_show(array->store, &shown, err);
   if (!block) return false;
   if (before) {
@@ -372,7 +368,8 @@ bool array_value(Array *array, RtCounted **counted, Error *err) {
   if (!array_check(array, err)) return false;
   error_set(err, RG_ERROR_ARGUMENT,
             "%s cannot be an element, a member or a slice: a wrap with strides or several axes, a "
-            "string and a window cannot", array_label(array, label));
+            "string and a window cannot",
+            array_label(array, label));
   return error_hint(err, "a copy can: rg.zeros(T, ..):copy_from(a)");
 }
 

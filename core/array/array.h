@@ -20,35 +20,35 @@
 
 enum { ARRAY_MAX_AXES = SNODE_MAX_AXES };
 
-typedef struct Array Array;   /* RgArray */
+typedef struct Array Array; /* RgArray */
 
 struct Array {
   Object object;
   Store *store;
-  Type type;                  /* type of an element */
+  Type type; /* type of an element */
   char *type_name;
-  char *name;                 /* may be "" */
+  char *name; /* may be "" */
   int rank;
   int64_t shape[ARRAY_MAX_AXES];
   int64_t strides[ARRAY_MAX_AXES];
-  int64_t count;              /* number of elements */
-  bool is_strided;            /* not contiguous in row-major order */
-  bool is_pitched;            /* contiguous except for the stride of axis 0 */
-  bool is_folded;             /* two indices may refer to one byte: strides overlap */
-  bool is_constant;           /* read-only, as a wrapped string */
-  uint8_t *data;              /* address of element 0; NULL: destroyed */
+  int64_t count;    /* number of elements */
+  bool is_strided;  /* not contiguous in row-major order */
+  bool is_pitched;  /* contiguous except for the stride of axis 0 */
+  bool is_folded;   /* two indices may refer to one byte: strides overlap */
+  bool is_constant; /* read-only, as a wrapped string */
+  uint8_t *data;    /* address of element 0; NULL: destroyed */
   const uint8_t *first, *past;
-  Block *block;               /* its own memory, or external memory */
-  RtCounted *held;            /* counted memory with the elements: one reference; NULL: none */
-  bool has_extents;           /* extents follow the elements in memory, as in counted arrays */
-  bool is_whole;              /* its only axis is as long as `held` */
-  bool holds_arrays;          /* in its elements: only array_get and array_set may access them */
-  Block *before;              /* after array_move: the previous block, without memory; else NULL */
-  bool is_moved;              /* array_move was called; at most once */
+  Block *block;      /* its own memory, or external memory */
+  RtCounted *held;   /* counted memory with the elements: one reference; NULL: none */
+  bool has_extents;  /* extents follow the elements in memory, as in counted arrays */
+  bool is_whole;     /* its only axis is as long as `held` */
+  bool holds_arrays; /* in its elements: only array_get and array_set may access them */
+  Block *before;     /* after array_move: the previous block, without memory; else NULL */
+  bool is_moved;     /* array_move was called; at most once */
   /* by is_moved: the elements are still at the address before or after the move, and the array and
    * its runtime exist */
   bool is_alive[2];
-  char *destroyed_at;         /* "script.lua:40", or NULL */
+  char *destroyed_at; /* "script.lua:40", or NULL */
 };
 
 /* Creates an array of zeros. */

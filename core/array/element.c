@@ -6,7 +6,6 @@
 #include "tree/cell.h"
 #include "tree/numbers.h"
 
-
 static size_t element_size(const Array *array) {
   return (size_t)type_row(&array->store->types, array->type).size;
 }
@@ -214,15 +213,15 @@ static bool fill_there(Array *array, const uint64_t *bits, bool *is_done, Error 
   if (!settle_there(array, &can, err)) return false;
   for (int k = 0; can && k < type_parts(array->type); k++) {
     Part part = part_of(array, k);
-    DeviceSet set = {.cells = {.manager = -1,
-                               .depth = 1,
-                               .masked = -1,
-                               .offset = (uint64_t)(array->data - tree->root) +
-                                         (uint64_t)part.offset,
-                               .counts = {(uint64_t)array->count},
-                               .strides = {element_size(array)}},
-                     .size = (uint64_t)type_size(part.type),
-                     .bits = bits[k]};
+    DeviceSet set = {
+        .cells = {.manager = -1,
+                  .depth = 1,
+                  .masked = -1,
+                  .offset = (uint64_t)(array->data - tree->root) + (uint64_t)part.offset,
+                  .counts = {(uint64_t)array->count},
+                  .strides = {element_size(array)}},
+        .size = (uint64_t)type_size(part.type),
+        .bits = bits[k]};
     if (!device->table->set(device, tree, &set, is_done, err)) return false;
     if (!*is_done) return true;
   }
@@ -311,8 +310,7 @@ static bool copy_there(Array *array, Array *from, bool *is_done, Error *err) {
   const Device *device = array->store->device;
   *is_done = false;
   if (!device->table->move || !from->block->rt.device) return true;
-  return reach(from, NULL, DEVICE_COUNTS, err) &&
-         reach(array, NULL, DEVICE_COUNTS, err) &&
+  return reach(from, NULL, DEVICE_COUNTS, err) && reach(array, NULL, DEVICE_COUNTS, err) &&
          array_move_there(array, from, 0, is_done, err);
 }
 
@@ -450,10 +448,8 @@ bool array_read_bytes(Array *array, void *bytes, int64_t size_bytes, Error *err)
 bool array_put_there(Array *array, const void *bytes, int64_t size_bytes, int32_t stream,
                      bool *is_done, Error *err) {
   Device *device = array->store->device;
-  DevicePut put = {.to = array->data,
-                   .bytes = bytes,
-                   .size_bytes = (uint64_t)size_bytes,
-                   .stream = stream};
+  DevicePut put = {
+      .to = array->data, .bytes = bytes, .size_bytes = (uint64_t)size_bytes, .stream = stream};
   *is_done = false;
   if (!device->table->put || array->is_strided || array->is_constant) return true;
   return device->table->put(device, &array->block->rt, &put, is_done, err);

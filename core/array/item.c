@@ -8,8 +8,8 @@
 typedef struct Item {
   Store *store;
   Type type;
-  uint64_t size;       /* bytes of an element */
-  uint64_t words;      /* a bit per word of an element: it is an array */
+  uint64_t size;  /* bytes of an element */
+  uint64_t words; /* a bit per word of an element: it is an array */
 } Item;
 
 static bool begin(Item *item, Store *store, const char *type, Error *err) {
@@ -66,8 +66,8 @@ RtCounted *item_create(Store *store, const char *type, const int64_t *extents, i
   int64_t count;
   if (!begin(&item, store, type, err) || !count_elements(extents, rank, &count, err)) return NULL;
   RtContext context = {.allocator = store->counted.rt};
-  int64_t made = rt_array_new(&context, count, (int32_t)item.size, (int64_t)item.words,
-                              rank > 1 ? rank : 0);
+  int64_t made =
+      rt_array_new(&context, count, (int32_t)item.size, (int64_t)item.words, rank > 1 ? rank : 0);
   if (!made) {
     no_memory(&item, (uint64_t)count, err);
     return NULL;
@@ -81,8 +81,8 @@ RtCounted *item_slice(Store *store, RtCounted *counted, const char *type, int64_
   Item item;
   if (!begin(&item, store, type, err) || !check_own(&item, counted, err)) return NULL;
   RtContext context = {.allocator = store->counted.rt};
-  int64_t made = rt_array_slice(&context, (int64_t)(uintptr_t)counted, first, count,
-                                (int32_t)item.size);
+  int64_t made =
+      rt_array_slice(&context, (int64_t)(uintptr_t)counted, first, count, (int32_t)item.size);
   if (!made) no_memory(&item, 0, err);
   return (RtCounted *)(uintptr_t)made;
 }
@@ -97,21 +97,19 @@ bool item_fail_length(Error *err) {
 static void release_from(const Item *item, RtCounted *counted, uint64_t first) {
   for (uint64_t at = first; at + item->size <= counted->size_bytes; at += item->size)
     for (uint64_t k = 0; k < item->size / 8; k++)
-      if (item->words >> k & 1)
-        rt_array_release(rt_array_exchange(counted->data + at + 8 * k, 0));
+      if (item->words >> k & 1) rt_array_release(rt_array_exchange(counted->data + at + 8 * k, 0));
 }
 
 bool item_resize(Store *store, RtCounted *counted, const char *type, int64_t count, Error *err) {
   Item item;
   uint64_t bytes, before = counted->size_bytes;
   if (!begin(&item, store, type, err) || !check_own(&item, counted, err)) return false;
-  bool can_grow = (counted->flags & (RT_COUNTED_OWN | RT_COUNTED_PINNED | RT_COUNTED_LENT)) ==
-                  RT_COUNTED_OWN;
+  bool can_grow =
+      (counted->flags & (RT_COUNTED_OWN | RT_COUNTED_PINNED | RT_COUNTED_LENT)) == RT_COUNTED_OWN;
   if (count < 0 || __builtin_mul_overflow((uint64_t)count, item.size, &bytes))
     return error_set(err, RG_ERROR_ARGUMENT, "an array cannot have %lld elements",
                      (long long)count);
-  if (!can_grow && bytes != before)
-    return item_fail_length(err);
+  if (!can_grow && bytes != before) return item_fail_length(err);
   if (!counted_reach(&store->counted, counted, NULL, 0, DEVICE_WRITES, err)) return false;
   uint64_t twice = 2 * counted->capacity, room = bytes > twice ? bytes : twice;
   if (bytes > counted->capacity && !rt_counted_reserve(counted, room) &&

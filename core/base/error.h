@@ -36,9 +36,9 @@ typedef struct Error {
 
 enum { ERROR_LIST_ROWS = 40, ERROR_LIST_MOST = 9, ERROR_LIST_NOTES = 3 };
 struct ErrorList {
-  int count;         /* rows in use */
-  int error_count;   /* rows that are not notes */
-  int unsaid;        /* errors that did not fit */
+  int count;       /* rows in use */
+  int error_count; /* rows that are not notes */
+  int unsaid;      /* errors that did not fit */
   Error rows[ERROR_LIST_ROWS];
 };
 

@@ -56,8 +56,8 @@ void *heap_resize(Heap *heap, void *memory, size_t size_bytes) {
   if (!memory) return heap_alloc(heap, size_bytes);
   if (must_fail(heap) || size_bytes > SIZE_MAX - HEADER_BYTES) return NULL;
   size_t old_bytes = *header_of(memory);
-  char *block = resize_block(heap, header_of(memory), old_bytes + HEADER_BYTES,
-                             size_bytes + HEADER_BYTES);
+  char *block =
+      resize_block(heap, header_of(memory), old_bytes + HEADER_BYTES, size_bytes + HEADER_BYTES);
   if (!block) return NULL;
   *(size_t *)(void *)block = size_bytes;
   if (size_bytes > old_bytes) memset(block + HEADER_BYTES + old_bytes, 0, size_bytes - old_bytes);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct { const char *name, *otherwise, *meaning; } options[] = {
+static const struct {
+  const char *name, *otherwise, *meaning;
+} options[] = {
 #define OPTION(NAME, DEFAULT, MEANING) {#NAME, DEFAULT, MEANING},
 #include "base/option.def"
 #undef OPTION
@@ -42,7 +44,9 @@ int64_t option_number(const char *name, const char *word, int64_t otherwise) {
 }
 
 bool option_parse_bytes(const char *text, uint64_t *size_bytes, Error *err) {
-  static const struct { const char *unit; double bytes;
+  static const struct {
+    const char *unit;
+    double bytes;
   } units[] = {{"", 1},
                {"B", 1},
                {"KiB", 1024.0},

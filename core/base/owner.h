@@ -18,7 +18,7 @@
 typedef struct Owner Owner;
 typedef struct Object Object;
 
-struct Object {               /* the first member of every counted object */
+struct Object { /* the first member of every counted object */
   Owner *owner;
   _Atomic int32_t count;
   void (*end)(Object *object); /* frees what it owns; object_free is its last call */
@@ -28,12 +28,12 @@ struct Object {               /* the first member of every counted object */
 /* the first member of a runtime; allocated by the C library's heap, freed by owner_release */
 struct Owner {
   Heap heap;
-  _Atomic int32_t count;      /* the runtime's handle and every object */
+  _Atomic int32_t count; /* the runtime's handle and every object */
   /* identifies the thread that is inside, plus requests for when it leaves; 0: none is inside */
   _Atomic uintptr_t inside;
-  void (*end)(Owner *owner);  /* for owner_end_on_leave */
-  _Atomic(Object *) retired;  /* released for the last time, waiting to be freed */
-  bool has_ended;             /* from here on only releases succeed */
+  void (*end)(Owner *owner); /* for owner_end_on_leave */
+  _Atomic(Object *) retired; /* released for the last time, waiting to be freed */
+  bool has_ended;            /* from here on only releases succeed */
 };
 
 /* A new object of `size_bytes` that begins with an Owner, held once. Its heap uses `source` and

@@ -69,8 +69,8 @@ static int distance(Str a, Str b) {
       int least = previous[j - 1] + (a.data[i - 1] != b.data[j - 1]);
       if (previous[j] + 1 < least) least = previous[j] + 1;
       if (row[j - 1] + 1 < least) least = row[j - 1] + 1;
-      bool is_swap = i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] &&
-                     a.data[i - 2] == b.data[j - 1];
+      bool is_swap =
+          i > 1 && j > 1 && a.data[i - 1] == b.data[j - 2] && a.data[i - 2] == b.data[j - 1];
       if (is_swap && two_ago[j - 2] + 1 < least) least = two_ago[j - 2] + 1;
       row[j] = least;
     }
@@ -102,8 +102,7 @@ static bool is_other_word(Str a, Str b) {
 /* A slip is one edit, in longer words two, which leave the first letter as it is. */
 static bool is_slip(Str name, Str candidate, int edits) {
   if (edits == 1) return !is_other_word(name, candidate);
-  return edits == 2 && name.length > 5 && candidate.length > 3 &&
-         name.data[0] == candidate.data[0];
+  return edits == 2 && name.length > 5 && candidate.length > 3 && name.data[0] == candidate.data[0];
 }
 
 Str str_after_dot(Str name) {
@@ -119,7 +118,9 @@ static bool is_beside(Str a, Str b) {
 }
 
 const char *str_synonym(Str word, int number) {
-  static const struct { const char *word, *ours; } synonyms[] = {
+  static const struct {
+    const char *word, *ours;
+  } synonyms[] = {
 #define SYNONYM(WORD, OURS) {WORD, OURS},
 #include "base/synonym.def"
 #undef SYNONYM

@@ -6,13 +6,17 @@
 
 #include "base/scratch.h"
 
-#define VEC(T) struct { T *items; int count, capacity; }
+#define VEC(T) \
+  struct { \
+    T *items; \
+    int count, capacity; \
+  }
 
-#define vec_push(scratch, vec, item)                                                            \
-  ((vec)->count == (vec)->capacity                                                              \
-       ? (void)((vec)->items = vec_grow((scratch), (vec)->items, sizeof *(vec)->items,          \
-                                        (vec)->count, &(vec)->capacity))                        \
-       : (void)0,                                                                               \
+#define vec_push(scratch, vec, item) \
+  ((vec)->count == (vec)->capacity \
+       ? (void)((vec)->items = vec_grow((scratch), (vec)->items, sizeof *(vec)->items, \
+                                        (vec)->count, &(vec)->capacity)) \
+       : (void)0, \
    (vec)->items[(vec)->count++] = (item))
 #define vec_last(vec) ((vec)->items[(vec)->count - 1])
 

@@ -18,23 +18,23 @@ typedef struct AutotuneEntry {
   uint64_t about;
   char words[ABOUT_BYTES];
   Tuner tuner;
-  double usual_ticks;       /* of the choice */
-  bool is_asleep;           /* calls are too short */
+  double usual_ticks; /* of the choice */
+  bool is_asleep;     /* calls are too short */
 } AutotuneEntry;
 
 struct Autotune {
   Object object;
   Engine *engine;
-  uint64_t key;             /* of key and names */
+  uint64_t key; /* of key and names */
   char *names[TUNE_MOST];
   int32_t count, entry_count;
   TuneBudget budget;
   AutotuneEntry *entries;
   /* the call under way */
-  AutotuneEntry *running;   /* NULL: none that is looked at */
+  AutotuneEntry *running; /* NULL: none that is looked at */
   int32_t depth, candidate;
   bool is_trial;
-  uint32_t cannot;          /* candidates that could not run in it */
+  uint32_t cannot; /* candidates that could not run in it */
   uint64_t begin_ticks;
 };
 
@@ -260,8 +260,8 @@ bool client_execute_autotune(Engine *engine, int32_t stream, Autotune *set, cons
     error_clear(&failure);
     const AutotuneLaunch *launch = &launches[candidate];
     uint64_t before = engine->stats.launches;
-    ok = client_execute(engine, stream, launch->kernel, launch->values, launch->value_count,
-                        result, &failure);
+    ok = client_execute(engine, stream, launch->kernel, launch->values, launch->value_count, result,
+                        &failure);
     bool has_run = engine->stats.launches != before;
     if (!ok && !error_is_set(&first)) first = failure;
     if (!ok && has_run) first = failure;

@@ -86,8 +86,8 @@ static bool copy_later(Engine *engine, Server *server, int32_t stream, Array *fr
 
 Array *client_read_async(Engine *engine, int32_t stream, Array *array, Error *err) {
   if (!check_stream(engine, stream, err) || !array_check_plain(array, err)) return NULL;
-  Array *copy = array_create_buffer(engine->store, array->type_name, array->shape, array->rank,
-                                    err);
+  Array *copy =
+      array_create_buffer(engine->store, array->type_name, array->shape, array->rank, err);
   queue_note_ended(engine);
   if (!copy || queue_has_failed(engine, stream, NULL)) return copy;
   Server *server = queue_of(engine);

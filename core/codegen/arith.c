@@ -67,8 +67,10 @@ static LLVMValueRef float_binary(Codegen *g, IrOp op, Type type, LLVMValueRef a,
   case IR_SUB: return arith_fast(g, LLVMBuildFSub(g->builder, a, b, ""));
   case IR_MUL: return arith_fast(g, LLVMBuildFMul(g->builder, a, b, ""));
   case IR_DIV: return divide(g, type, a, b);
-  case IR_FLOORDIV: case IR_MOD: return float_floor(g, op, type, a, b);
-  case IR_MIN: case IR_MAX: return extreme(g, op, type, a, b);
+  case IR_FLOORDIV:
+  case IR_MOD: return float_floor(g, op, type, a, b);
+  case IR_MIN:
+  case IR_MAX: return extreme(g, op, type, a, b);
   default: break;
   }
   codegen_fail(g, NULL,
@@ -91,7 +93,8 @@ static LLVMValueRef integer_binary(Codegen *g, IrOp op, Type type, LLVMValueRef 
   case IR_SAR:
   case IR_ROL:
   case IR_ROR: return integer_shift(g, op, type, a, b);
-  case IR_MIN: case IR_MAX: return extreme(g, op, type, a, b);
+  case IR_MIN:
+  case IR_MAX: return extreme(g, op, type, a, b);
   default: break;
   }
   codegen_fail(g, NULL,

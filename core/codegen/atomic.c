@@ -60,8 +60,8 @@ static LLVMValueRef compare_exchange(Codegen *g, LLVMValueRef pointer, LLVMValue
   LLVMAtomicOrdering failed = order == LLVMAtomicOrderingAcquireRelease
                                   ? LLVMAtomicOrderingAcquire
                                   : LLVMAtomicOrderingMonotonic;
-  return alias_element(g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, order,
-                                                 failed, false));
+  return alias_element(
+      g, LLVMBuildAtomicCmpXchg(g->builder, pointer, expected, desired, order, failed, false));
 }
 
 /* Skips the compare-and-swap on a GPU if the update changes nothing (a minimum that is smaller
@@ -100,10 +100,10 @@ static LLVMValueRef rmw_by_loop(Codegen *g, IrUpdate op, Type type, LLVMValueRef
   return from_bits(g, old, type);
 }
 
-static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, LLVMValueRef pointer,
-                        LLVMValueRef value, bool is_ordered) {
-  return alias_element(g, LLVMBuildAtomicRMW(g->builder, op, pointer, value,
-                                             order_of(g, is_ordered), false));
+static LLVMValueRef rmw(Codegen *g, LLVMAtomicRMWBinOp op, LLVMValueRef pointer, LLVMValueRef value,
+                        bool is_ordered) {
+  return alias_element(
+      g, LLVMBuildAtomicRMW(g->builder, op, pointer, value, order_of(g, is_ordered), false));
 }
 
 static LLVMValueRef rmw_in_order(Codegen *g, IrUpdate op, Type type, LLVMValueRef pointer,

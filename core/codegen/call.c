@@ -33,9 +33,12 @@ static LLVMTypeRef result_type(Codegen *g, const IrEntry *entry) {
 
 static LLVMTypeRef param_type(Codegen *g, IrParam param) {
   switch (param) {
-  case IR_PARAM_CONTEXT: case IR_PARAM_WORKER: case IR_PARAM_PTR: case IR_PARAM_COORDINATES:
-    return g->pointer;
-  case IR_PARAM_I64: case IR_PARAM_INDEX: return g->i64;
+  case IR_PARAM_CONTEXT:
+  case IR_PARAM_WORKER:
+  case IR_PARAM_PTR:
+  case IR_PARAM_COORDINATES: return g->pointer;
+  case IR_PARAM_I64:
+  case IR_PARAM_INDEX: return g->i64;
   case IR_PARAM_F64: return value_type(g, TYPE(F64));
   default: return g->i32;
   }
@@ -76,9 +79,8 @@ LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMVa
     case IR_PARAM_CONTEXT: args[i] = g->rt_context; break;
     case IR_PARAM_WORKER: args[i] = g->worker; break;
     case IR_PARAM_TREE: args[i] = value_integer(g->i32, callee.tree); break;
-    case IR_PARAM_MANAGER: case IR_PARAM_MASK:
-      args[i] = value_integer(g->i32, callee.number);
-      break;
+    case IR_PARAM_MANAGER:
+    case IR_PARAM_MASK: args[i] = value_integer(g->i32, callee.number); break;
     case IR_PARAM_COORDINATES:
       args[i] = array_of(g, operands + used, count - used);
       used = count;

@@ -120,17 +120,21 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_VAR: return emit_var(g, inst);
   case IR_GET: return emit_get(g, inst);
   case IR_SET: return emit_set(g, inst);
-  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
-    return emit_count(g, inst);
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN: return emit_count(g, inst);
   case IR_IF: return control_if(g, inst);
   case IR_LOOP: return control_loop(g, inst);
   case IR_FOR: return loop_for(g, inst);
   case IR_BITS: return bits_emit(g, inst);
-  case IR_BREAK: case IR_CONTINUE: return control_exit(g, inst);
+  case IR_BREAK:
+  case IR_CONTINUE: return control_exit(g, inst);
   case IR_RANDOM: return random_emit(g, inst);
   case IR_MULHI:
-    return value_set(g, inst, random_high_product(g, value_operand(g, inst, 0),
-                                                  value_operand(g, inst, 1)));
+    return value_set(g, inst,
+                     random_high_product(g, value_operand(g, inst, 0), value_operand(g, inst, 1)));
   case IR_RANDOM_STREAM: {
     LLVMValueRef is_global = value_integer(g->i32, inst->imm);
     return value_set(g, inst, call_runtime(g, RT_RANDOM_STREAM, (Callee){0}, &is_global, 1));
@@ -157,7 +161,9 @@ static void emit_scalar(Codegen *g, const IrInst *inst) {
   case IR_MEM_LOAD:
   case IR_MEM_STORE: return access_emit(g, inst);
   case IR_CALL: return call_emit(g, inst);
-  case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS: return atomic_emit(g, inst);
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS: return atomic_emit(g, inst);
   case IR_FRAME_GET:
   case IR_FRAME_SET:
   case IR_FRAME_LOAD:

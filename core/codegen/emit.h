@@ -32,7 +32,7 @@ typedef struct Share {
 /* A loop whose iterations run in lanes: lane_loop.c. */
 typedef struct LaneLoop {
   const IrRegion *body;
-  const LaneFact *facts;     /* of it */
+  const LaneFact *facts; /* of it */
   /* its parameter that increases by one per lane; NULL for a task over `nodes`, where each lane is
    * at another node of the list */
   const IrInst *index;
@@ -40,7 +40,7 @@ typedef struct LaneLoop {
   int width;
   /* the scalar body that those lanes run which counted something (reduce.c); NULL: none */
   const IrRegion *found;
-  LLVMValueRef turns;        /* iteration counter for polling the stop word; NULL: no polling */
+  LLVMValueRef turns; /* iteration counter for polling the stop word; NULL: no polling */
 } LaneLoop;
 
 /* Hash cells that one vector of iterations prefetched for a later one, in variables: hash.c. */
@@ -60,25 +60,25 @@ typedef struct LastCells {
   int tree;
   int64_t manager;
   int axis_count, width;
-  bool ensures;                         /* by HASH_ENSURE, which creates cells */
+  bool ensures; /* by HASH_ENSURE, which creates cells */
   LLVMValueRef coordinates[RT_MAX_AXES], cells;
-  LLVMValueRef found;                   /* i64: lanes that did the look-up */
+  LLVMValueRef found; /* i64: lanes that did the look-up */
 } LastCells;
 
 /* The ROW being emitted. */
 typedef struct Row {
   const IrInst *inst;
-  LaneLoop loop;          /* `facts` NULL: the body is straight-line code */
-  int step;               /* cells per iteration */
-  int rest;               /* lanes of the last step that are in the row; 0: all */
-  LLVMValueRef position;  /* i32: of the first lane */
-  LLVMValueRef word;      /* of a masked ROW: its bits */
-  bool is_fixed;          /* `position` is the constant `at` */
-  bool may_cross;         /* a ROW_LOAD at an unfixed position may leave the leaf */
+  LaneLoop loop;         /* `facts` NULL: the body is straight-line code */
+  int step;              /* cells per iteration */
+  int rest;              /* lanes of the last step that are in the row; 0: all */
+  LLVMValueRef position; /* i32: of the first lane */
+  LLVMValueRef word;     /* of a masked ROW: its bits */
+  bool is_fixed;         /* `position` is the constant `at` */
+  bool may_cross;        /* a ROW_LOAD at an unfixed position may leave the leaf */
   int32_t at;
 } Row;
 
-typedef struct ContextList {       /* of a manager's active nodes: RtListEntry */
+typedef struct ContextList { /* of a manager's active nodes: RtListEntry */
   LLVMValueRef entries, length;
 } ContextList;
 
@@ -93,7 +93,7 @@ typedef struct Codegen {
   LLVMBuilderRef builder;
   LLVMTypeRef void_type, bool_type, i8, i32, i64, pointer;
 
-  LLVMValueRef *functions;         /* by kernel->functions */
+  LLVMValueRef *functions; /* by kernel->functions */
 
   /* of the function being emitted */
   LLVMValueRef function;
@@ -111,50 +111,54 @@ typedef struct Codegen {
   /* by tree, hoisted, NULL until used; private_copies: distance to the worker's private copy; on a
    * GPU the address that the root would have in the block's copy */
   LLVMValueRef *roots, *bases, *reserved, *large, *private_copies;
-  LLVMValueRef *slots;             /* FRAME_GETs by inst id: hoisted */
-  LLVMValueRef *values;            /* by inst id */
-  VEC(Exit) exits;                 /* innermost last */
+  LLVMValueRef *slots;  /* FRAME_GETs by inst id: hoisted */
+  LLVMValueRef *values; /* by inst id */
+  VEC(Exit) exits;      /* innermost last */
   VEC(Share) shares;
-  VEC(LLVMValueRef) guards;        /* of arrays that the function owns */
-  int alias;                       /* of the inst being emitted: field + 1; 0: none */
-  LLVMValueRef *tables;            /* by kernel->tables; NULL until used */
+  VEC(LLVMValueRef) guards;                  /* of arrays that the function owns */
+  int alias;                                 /* of the inst being emitted: field + 1; 0: none */
+  LLVMValueRef *tables;                      /* by kernel->tables; NULL until used */
   LLVMValueRef *alias_scopes, *alias_others; /* of the module; NULL until used */
-  Row *row;                        /* NULL: not inside a ROW */
+  Row *row;                                  /* NULL: not inside a ROW */
   /* for a leaf that GPU threads share: this thread's number among them, and their number, i32; NULL
    * if not shared */
   LLVMValueRef mate, mates;
-  bool is_alone;             /* a single thread does the whole leaf, as in an ordered task */
+  bool is_alone; /* a single thread does the whole leaf, as in an ordered task */
   LLVMValueRef coordinates[RT_MAX_AXES + 1]; /* arrays that calls of a GPU's function share */
-  ContextList list;                /* of a task over nodes on a GPU; entries NULL: other tasks */
-  struct Told {                    /* shared look-ups, between a WHO and its TELL: gpu_share.c */
-    int64_t lanes, turns;          /* of a group; iterations of the loop over look-ups */
+  ContextList list;       /* of a task over nodes on a GPU; entries NULL: other tasks */
+  struct Told {           /* shared look-ups, between a WHO and its TELL: gpu_share.c */
+    int64_t lanes, turns; /* of a group; iterations of the loop over look-ups */
     LLVMValueRef row, mask, turn;
-    LLVMBasicBlockRef head;        /* NULL outside */
+    LLVMBasicBlockRef head; /* NULL outside */
   } told;
-  int64_t told_bytes;              /* of a block's memory, used for shared look-ups */
-  int width;                       /* lanes, 1 outside vector rows and bodies in lanes */
-  const LaneFact *lanes;           /* of a body in lanes; NULL: none */
-  LLVMValueRef mask;               /* the active lanes; NULL: all */
-  bool fault_stays;                /* a FAULT of one lane: lane_fault emits the code after it */
+  int64_t told_bytes;    /* of a block's memory, used for shared look-ups */
+  int width;             /* lanes, 1 outside vector rows and bodies in lanes */
+  const LaneFact *lanes; /* of a body in lanes; NULL: none */
+  LLVMValueRef mask;     /* the active lanes; NULL: all */
+  bool fault_stays;      /* a FAULT of one lane: lane_fault emits the code after it */
   /* of the last division by roots: the divisor, its inverse, and the block that computes it */
-  struct { LLVMValueRef divisor, power; LLVMBasicBlockRef block; bool is_sloped; } root;
-  bool *sloped;                    /* by id: quotients whose slope factor is omitted; or NULL */
-  bool is_sloped;                  /* the inst being emitted is one: root_sums.c */
-  bool in_all;                     /* in the copy of an arm for all lanes active */
-  bool has_few_updates;            /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
+  struct {
+    LLVMValueRef divisor, power;
+    LLVMBasicBlockRef block;
+    bool is_sloped;
+  } root;
+  bool *sloped;         /* by id: quotients whose slope factor is omitted; or NULL */
+  bool is_sloped;       /* the inst being emitted is one: root_sums.c */
+  bool in_all;          /* in the copy of an arm for all lanes active */
+  bool has_few_updates; /* the body in lanes has at most LANE_FEW_UPDATES plain ones */
   AheadCells ahead;
   VEC(LastCells) last_cells;
-  const IrTask *task;              /* the task being emitted, or NULL */
-  LLVMValueRef zeros;              /* lane_cells.c: on the stack; NULL until used */
-  VEC(const IrInst *) fetched;     /* later loads whose values were already read: lane_cells.c */
-  LLVMValueRef least;              /* stream.c: i64; NULL: no non-temporal stores */
-  bool wants_base;                 /* value_of a linear value returns lane 0's; else all lanes */
+  const IrTask *task;          /* the task being emitted, or NULL */
+  LLVMValueRef zeros;          /* lane_cells.c: on the stack; NULL until used */
+  VEC(const IrInst *) fetched; /* later loads whose values were already read: lane_cells.c */
+  LLVMValueRef least;          /* stream.c: i64; NULL: no non-temporal stores */
+  bool wants_base;             /* value_of a linear value returns lane 0's; else all lanes */
   /* weight of the ops since the last block split, or the function's start */
   int straight;
 } Codegen;
 
 /* -- emit.c: the walk -------------------------------------------------------------------------- */
-void guards_release(Codegen *g);   /* releases all guards, at the end of the function */
+void guards_release(Codegen *g); /* releases all guards, at the end of the function */
 void emit_region(Codegen *g, const IrRegion *region);
 void emit_op(Codegen *g, const IrInst *inst);
 /* Are the inst and all its transitive operands in the region pure, so that they can be emitted
@@ -173,8 +177,8 @@ int value_width(LLVMValueRef value);
 /* a constant of an integer type, or of a vector of one: the same in all lanes */
 LLVMValueRef value_integer(LLVMTypeRef type, int64_t number);
 LLVMValueRef value_real(LLVMTypeRef type, double number);
-LLVMValueRef value_index(Codegen *g, int64_t number);         /* i64 */
-LLVMValueRef value_of(Codegen *g, const IrInst *inst);        /* the value emitted for it */
+LLVMValueRef value_index(Codegen *g, int64_t number);  /* i64 */
+LLVMValueRef value_of(Codegen *g, const IrInst *inst); /* the value emitted for it */
 LLVMValueRef value_operand(Codegen *g, const IrInst *inst, int operand);
 void value_set(Codegen *g, const IrInst *inst, LLVMValueRef value);
 LLVMValueRef value_broadcast(Codegen *g, LLVMValueRef value, int width);
@@ -196,7 +200,7 @@ LLVMValueRef value_node(Codegen *g, LLVMValueRef pointer);
 LLVMValueRef value_byte_offset(Codegen *g, LLVMValueRef pointer, int64_t bytes);
 
 LLVMBasicBlockRef block_new(Codegen *g, const char *name);
-void block_enter(Codegen *g, LLVMBasicBlockRef block);  /* the builder goes to its end */
+void block_enter(Codegen *g, LLVMBasicBlockRef block); /* the builder goes to its end */
 void block_jump(Codegen *g, LLVMBasicBlockRef to);
 void block_branch(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes, LLVMBasicBlockRef no);
 /* Between these two calls the builder is in the entry block: code emitted there runs once per call
@@ -229,7 +233,9 @@ typedef struct RootSum {
   const IrInst *variable, *quotient;
   LLVMValueRef outside, inside; /* variables: the sum; the loop's sum of unscaled quotients */
 } RootSum;
-typedef struct RootSums { VEC(RootSum) items; } RootSums;
+typedef struct RootSums {
+  VEC(RootSum) items;
+} RootSums;
 RootSums root_sums_begin(Codegen *g, const IrInst *loop);
 void root_sums_end(Codegen *g, const RootSums *sums);
 /* adds fast-math flags if the kernel is fast_math; returns `value` */
@@ -248,7 +254,10 @@ LLVMValueRef call_intrinsic(Codegen *g, const char *name, LLVMTypeRef overload, 
 LLVMValueRef call_overloaded(Codegen *g, const char *name, LLVMTypeRef a, LLVMTypeRef b,
                              LLVMValueRef *args, int count);
 /* index into kernel->trees; number of the manager or mask */
-typedef struct Callee { int tree; int64_t number; } Callee;
+typedef struct Callee {
+  int tree;
+  int64_t number;
+} Callee;
 /* Calls the entry with a value per operand of its row; returns its result (a bool as i1). */
 LLVMValueRef call_runtime(Codegen *g, RtEntry which, Callee callee, const LLVMValueRef *operands,
                           int count);
@@ -264,22 +273,22 @@ LLVMValueRef context_ambient(Codegen *g);
 LLVMValueRef context_root(Codegen *g, int tree);
 LLVMValueRef context_base(Codegen *g, int tree);
 LLVMValueRef context_reserved(Codegen *g, int tree); /* bytes, from the base on */
-LLVMValueRef context_large(Codegen *g, int tree); /* RT_TREE_LARGE */
+LLVMValueRef context_large(Codegen *g, int tree);    /* RT_TREE_LARGE */
 LLVMValueRef context_private_copy(Codegen *g, int tree);
 ContextList context_list(Codegen *g, int tree, int manager); /* of its active nodes */
-LLVMValueRef context_slot(Codegen *g, int64_t slot); /* the slot's address in the frame */
+LLVMValueRef context_slot(Codegen *g, int64_t slot);         /* the slot's address in the frame */
 /* Returns from the function if the launch was stopped; continues in a new block. */
 void context_poll_stop(Codegen *g);
 
 /* -- access.c, atomic.c, alias.c: memory ------------------------------------------------------- */
-void access_emit(Codegen *g, const IrInst *inst);  /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
+void access_emit(Codegen *g, const IrInst *inst); /* TREE_ROOT .. OFFSET, MEM_LOAD, MEM_STORE */
 /* The address of an OFFSET, applied to `pointer`. */
 LLVMValueRef access_offset(Codegen *g, const IrInst *inst, LLVMValueRef pointer);
 LLVMValueRef access_load(Codegen *g, Type type, LLVMValueRef pointer, int lanes);
 void access_store(Codegen *g, Type type, LLVMValueRef pointer, LLVMValueRef value, int lanes);
 /* Updates one element by one value. */
 void atomic_update(Codegen *g, const IrInst *inst, LLVMValueRef pointer, LLVMValueRef value);
-void atomic_emit(Codegen *g, const IrInst *inst);  /* MEM_UPDATE, MEM_RMW, MEM_CAS */
+void atomic_emit(Codegen *g, const IrInst *inst); /* MEM_UPDATE, MEM_RMW, MEM_CAS */
 /* alias.c: mark an access as one of elements of its own field only, or of a slot; both return
  * it. */
 LLVMValueRef alias_element(Codegen *g, LLVMValueRef access);
@@ -311,8 +320,14 @@ void loop_for(Codegen *g, const IrInst *inst);
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last);
 /* lane_sums.c: outside variables to which a vectorised loop adds have a partial sum per lane
  * between these two calls. */
-typedef struct LaneSum { const IrInst *variable; LLVMValueRef outside; } LaneSum;
-typedef struct LaneSums { VEC(LaneSum) items; int width; } LaneSums;
+typedef struct LaneSum {
+  const IrInst *variable;
+  LLVMValueRef outside;
+} LaneSum;
+typedef struct LaneSums {
+  VEC(LaneSum) items;
+  int width;
+} LaneSums;
 LaneSums sums_begin(Codegen *g, const IrInst *loop);
 void sums_end(Codegen *g, const LaneSums *sums);
 /* lane_turned.c: runs a loop whose bounds differ by lane for one lane after the other, its
@@ -351,7 +366,7 @@ LaneShape lane_shape(const Codegen *g, const IrInst *inst);
 LLVMValueRef lane_base(Codegen *g, const IrInst *inst); /* lane 0's number of a linear value */
 LLVMValueRef lane_spread(Codegen *g, LLVMValueRef base, int64_t step);
 LLVMTypeRef lane_mask_type(Codegen *g);
-LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask);  /* all lanes for NULL */
+LLVMValueRef lane_mask(Codegen *g, LLVMValueRef mask); /* all lanes for NULL */
 LLVMValueRef lane_both(Codegen *g, LLVMValueRef mask, LLVMValueRef condition);
 LLVMValueRef lane_any(Codegen *g, LLVMValueRef mask);
 /* A mask from the low bits of an integer, by a comparison with a vector constant: machines without
@@ -371,7 +386,10 @@ bool lane_exit(Codegen *g, const IrInst *inst);
 /* Deactivates the lanes of `mask` up to the exit of this number. */
 void lane_vanish(Codegen *g, LLVMValueRef mask, int64_t target);
 /* After an inst in which lanes may have exited: skips the rest of the region if no lane is left. */
-typedef struct LaneGuard { LLVMBasicBlockRef from, end; LLVMValueRef mask; } LaneGuard;
+typedef struct LaneGuard {
+  LLVMBasicBlockRef from, end;
+  LLVMValueRef mask;
+} LaneGuard;
 bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard);
 void lane_unguard(Codegen *g, const LaneGuard *guard);
 /* lane_call.c: emits a call that has a vector form; false: it has none. The forms are in slot.c,
@@ -422,12 +440,12 @@ typedef struct LaneRun {
   const IrInst *accesses[LANE_MOST_RUN]; /* sorted by address */
   Type type;
   int count;
-  int like;                              /* once compared: the first run with its addresses, */
-  int64_t apart;                         /* except for so many bytes */
+  int like;      /* once compared: the first run with its addresses, */
+  int64_t apart; /* except for so many bytes */
 } LaneRun;
 typedef struct LaneRuns {
   VEC(LaneRun) items;
-  int saved;                             /* accesses per lane */
+  int saved; /* accesses per lane */
   /* once compared: the active lanes in which no run has a gap; in which all have the same gap; in
    * which some run is not contiguous in another way */
   LLVMValueRef whole, parted, others;
@@ -445,10 +463,10 @@ int lane_run_places(const LaneRun *run); /* length of the vector that holds it *
 LLVMTypeRef lane_run_type(Codegen *g, const LaneRun *run);
 typedef struct LaneRunPart {
   const LaneRun *run;
-  int number;                            /* of the run */
-  LLVMValueRef lane;                     /* i64 */
-  LLVMValueRef at, mask;                 /* address of the vector, and its valid elements */
-  bool is_rest;                          /* the part of a run that follows its gap */
+  int number;            /* of the run */
+  LLVMValueRef lane;     /* i64 */
+  LLVMValueRef at, mask; /* address of the vector, and its valid elements */
+  bool is_rest;          /* the part of a run that follows its gap */
 } LaneRunPart;
 typedef void LaneRunVisit(Codegen *g, void *data, const LaneRunPart *part);
 /* Once compared: emits a loop over the lanes with whole runs, and one over those with a gap. All
@@ -492,7 +510,7 @@ void counted_end(Codegen *g, Counted *loop, bool unroll);
 
 /* -- reduce.c, tasks, frame.c ------------------------------------------------------------------ */
 void reduce_emit(Codegen *g, const IrInst *inst);
-void reduce_finish(Codegen *g); /* combines every partial into its frame slot */
+void reduce_finish(Codegen *g);                  /* combines every partial into its frame slot */
 LLVMValueRef reduce_take(Codegen *g, Type type); /* returns the sum of all partials; removes them */
 /* Combines two partials of a reduction by `op`. */
 LLVMValueRef reduce_combine(Codegen *g, IrUpdate op, Type type, LLVMValueRef sum,
@@ -504,7 +522,7 @@ void claim_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRe
 void claim_cursor(Codegen *g, const IrInst *inst);
 void function_begin(Codegen *g, const char *name, bool is_host);
 void function_open(Codegen *g, LLVMValueRef function, bool is_host); /* of any type */
-void function_end(Codegen *g);  /* ends both the builder's block and `finish` */
+void function_end(Codegen *g); /* ends both the builder's block and `finish` */
 /* function.c: recursive functions; INVOKE, and RETURN in them */
 void function_declare_all(Codegen *g);
 void function_emit(Codegen *g, int number);
@@ -515,9 +533,9 @@ void function_return(Codegen *g, const IrInst *inst);
 typedef struct RangeIndices {
   const IrTask *task;
   LLVMTypeRef index;
-  bool is_wide;                          /* i64 indices */
-  LLVMValueRef begin[SNODE_MAX_AXES];    /* i64, from the frame */
-  LLVMValueRef extent[SNODE_MAX_AXES];   /* i64, at least 1 once a position exists */
+  bool is_wide;                        /* i64 indices */
+  LLVMValueRef begin[SNODE_MAX_AXES];  /* i64, from the frame */
+  LLVMValueRef extent[SNODE_MAX_AXES]; /* i64, at least 1 once a position exists */
   /* of the interior, of the index type: constants, or limited by the frame */
   LLVMValueRef inner_begin[SNODE_MAX_AXES], inner_end[SNODE_MAX_AXES];
 } RangeIndices;
@@ -533,8 +551,8 @@ void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
 typedef struct StreamStore { /* vectors of the lanes, contiguous in memory */
   LLVMValueRef base, *vectors;
   int count;
-  Type type;                 /* of an element, */
-  bool is_element;           /* only of the inst's own field: alias.c */
+  Type type;       /* of an element, */
+  bool is_element; /* only of the inst's own field: alias.c */
 } StreamStore;
 void stream_open(Codegen *g, const RangeIndices *r); /* at the begin of a task */
 void stream_close(Codegen *g);                       /* at its end */

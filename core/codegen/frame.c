@@ -37,7 +37,8 @@ void frame_emit(Codegen *g, const IrInst *inst) {
   case IR_FRAME_SET:
     if (inst->operand_count < 1) return;
     return store_slot(g, inst->imm, inst->operands[0]->type, value_operand(g, inst, 0));
-  case IR_ARG: case IR_FRAME_LOAD:
+  case IR_ARG:
+  case IR_FRAME_LOAD:
     return value_set(g, inst, access_load(g, inst->type, context_slot(g, inst->imm), 1));
   case IR_RUN: return emit_run(g, inst);
   default: return emit_return(g, inst);

@@ -111,9 +111,9 @@ void function_invoke(Codegen *g, const IrInst *inst) {
     if (value_is_vector(args[FIRST + i]))
       return codegen_fail(g, inst, "an argument differs by lane");
   }
-  LLVMValueRef given = LLVMBuildCall2(g->builder, function_type(g, function),
-                                      g->functions[inst->imm], args, (unsigned)(FIRST + params),
-                                      "");
+  LLVMValueRef given =
+      LLVMBuildCall2(g->builder, function_type(g, function), g->functions[inst->imm], args,
+                     (unsigned)(FIRST + params), "");
   for (int i = 0; i < results; i++)
     LLVMBuildStore(g->builder, LLVMBuildExtractValue(g->builder, given, (unsigned)i, ""),
                    value_operand(g, inst, params + i));

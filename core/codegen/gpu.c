@@ -76,8 +76,7 @@ static Turn turn_begin(Codegen *g, const GpuPositions *positions) {
   block_enter(g, turn.head);
   turn.position = LLVMBuildPhi(g->builder, g->i64, "position");
   LLVMAddIncoming(turn.position, (LLVMValueRef *)&positions->first, &before, 1);
-  LLVMValueRef more =
-      LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
+  LLVMValueRef more = LLVMBuildICmp(g->builder, LLVMIntSLT, turn.position, positions->end, "");
   block_branch(g, more, work, g->done);
   block_enter(g, work);
   return turn;

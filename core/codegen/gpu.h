@@ -4,8 +4,8 @@
 
 #include "codegen/emit.h"
 
-enum { GPU_LANES = 32 };        /* of a warp */
-enum { GPU_BLOCK = 128 };       /* threads of a block, at most: core/device/cuda_launch.c */
+enum { GPU_LANES = 32 };  /* of a warp */
+enum { GPU_BLOCK = 128 }; /* threads of a block, at most: core/device/cuda_launch.c */
 
 /* gpu_warp.c */
 LLVMValueRef gpu_special(Codegen *g, const char *name); /* "tid.x", "lanemask.lt", ..: i32 */
@@ -13,7 +13,7 @@ LLVMValueRef gpu_lanes_here(Codegen *g); /* the active mask of the warp, a bit p
 /* `value` of lane number `lane`; all of `lanes` must be active, and `lane` is one of them. */
 LLVMValueRef gpu_from_lane(Codegen *g, LLVMValueRef lanes, LLVMValueRef value, LLVMValueRef lane);
 void gpu_wait(Codegen *g, LLVMValueRef lanes); /* barrier of these lanes; orders memory, too */
-void gpu_fence(Codegen *g); /* between a plain access and an atomic one: release or acquire */
+void gpu_fence(Codegen *g);       /* between a plain access and an atomic one: release or acquire */
 void gpu_order_after(Codegen *g); /* makes the load before it an acquire */
 void gpu_wait_for_block(Codegen *g); /* barrier of all threads of the block; orders memory, too */
 /* Shared memory of a block: an array of `count` elements, in its own address space. */

@@ -27,8 +27,8 @@ typedef void Give(Codegen *g, LLVMValueRef number, void *data);
 /* The numbers begin .. end - 1, which the threads (mates) take round robin. */
 typedef struct Deal {
   LLVMValueRef begin, end;
-  int64_t count;              /* of numbers, if known at compile time; else 0 */
-  int64_t weight;             /* instructions per number */
+  int64_t count;  /* of numbers, if known at compile time; else 0 */
+  int64_t weight; /* instructions per number */
   Give *give;
   void *data;
 } Deal;
@@ -69,7 +69,7 @@ static void deal_evenly(Codegen *g, const Deal *deal) {
   bool is_loop = at_once * mates < deal->count;
   if (is_loop)
     loop = gpu_loop_begin(g, zero, value_integer(g->i32, deal->count),
-                         value_integer(g->i32, at_once * mates));
+                          value_integer(g->i32, at_once * mates));
   for (int64_t turn = 0; turn < at_once; turn++) {
     LLVMValueRef own = plus(g, g->mate, value_integer(g->i32, turn * mates));
     deal->give(g, plus(g, plus(g, loop.index, own), deal->begin), deal->data);
@@ -118,7 +118,7 @@ static int64_t mates_of_row(const Codegen *g, int64_t cells) {
 
 typedef struct Rows {
   const IrInst *grid;
-  LLVMValueRef mate, mates;   /* within the group that shares a row */
+  LLVMValueRef mate, mates; /* within the group that shares a row */
 } Rows;
 
 /* Emits the row of that number in the grid. */
@@ -128,8 +128,7 @@ static void give_row(Codegen *g, LLVMValueRef row, void *data) {
   const IrRegion *body = grid->regions[0];
   for (int axis = body->params.count - 1; axis >= 0; axis--) {
     LLVMValueRef extent = value_integer(g->i32, grid->extent[axis]);
-    value_set(g, body->params.items[axis],
-              axis ? LLVMBuildURem(g->builder, row, extent, "") : row);
+    value_set(g, body->params.items[axis], axis ? LLVMBuildURem(g->builder, row, extent, "") : row);
     row = LLVMBuildUDiv(g->builder, row, extent, "");
   }
   LLVMValueRef group = g->mate, groups = g->mates;

@@ -15,8 +15,8 @@
 enum { MOST_WARPS = 32 }; /* the hardware's limit per block */
 
 static LLVMValueRef is_multiple(Codegen *g, const char *special) {
-  LLVMValueRef rest = LLVMBuildAnd(g->builder, gpu_special(g, special),
-                                   value_integer(g->i32, GPU_LANES - 1), "");
+  LLVMValueRef rest =
+      LLVMBuildAnd(g->builder, gpu_special(g, special), value_integer(g->i32, GPU_LANES - 1), "");
   return LLVMBuildICmp(g->builder, LLVMIntEQ, rest, value_integer(g->i32, 0), "");
 }
 
@@ -43,8 +43,7 @@ static void put_partials(Codegen *g, const LLVMValueRef *sums, const LLVMValueRe
   block_enter(g, put);
   LLVMValueRef warp = count_warps(g, "tid.x");
   for (int i = 0; i < g->shares.count; i++)
-    LLVMBuildStore(g->builder, sums[i],
-                   partial_at(g, partials[i], LLVMTypeOf(sums[i]), warp));
+    LLVMBuildStore(g->builder, sums[i], partial_at(g, partials[i], LLVMTypeOf(sums[i]), warp));
   block_jump(g, meet);
   block_enter(g, meet);
   gpu_wait_for_block(g);

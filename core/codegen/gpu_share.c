@@ -33,8 +33,8 @@ static int64_t lanes_of(const Codegen *g, int64_t count) {
 /* The mask of the group's lanes in their warp. */
 static LLVMValueRef group_mask(Codegen *g, int64_t lanes) {
   if (lanes == GPU_LANES) return value_integer(g->i32, -1);
-  LLVMValueRef first = LLVMBuildAnd(g->builder, gpu_special(g, "laneid"),
-                                    value_integer(g->i32, -lanes), "");
+  LLVMValueRef first =
+      LLVMBuildAnd(g->builder, gpu_special(g, "laneid"), value_integer(g->i32, -lanes), "");
   return LLVMBuildShl(g->builder, value_integer(g->i32, (1 << lanes) - 1), first, "group");
 }
 
@@ -43,8 +43,8 @@ static LLVMValueRef shared_row(Codegen *g, int64_t lanes, int64_t count) {
   int64_t row = row_of(count), rows = GPU_BLOCK / lanes;
   g->told_bytes += rows_bytes(lanes, count);
   LLVMValueRef memory = gpu_shared(g, g->pointer, row * rows, "found");
-  LLVMValueRef group = LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"),
-                                     value_integer(g->i32, lanes), "");
+  LLVMValueRef group =
+      LLVMBuildUDiv(g->builder, gpu_special(g, "tid.x"), value_integer(g->i32, lanes), "");
   LLVMValueRef first = LLVMBuildNUWMul(g->builder, group, value_integer(g->i32, row), "");
   LLVMValueRef row_at = LLVMBuildInBoundsGEP2(g->builder, g->pointer, memory, &first, 1, "");
   return LLVMBuildAddrSpaceCast(g->builder, row_at, g->pointer, "found");

@@ -41,8 +41,8 @@ static void add_sum(Codegen *g, const IrBlockSum *sum) {
   LLVMBasicBlockRef add = block_new(g, "add"), next = block_new(g, "next");
   GpuLoop loop = gpu_loop_begin(g, gpu_special(g, "tid.x"), value_integer(g->i32, sum->count),
                                 gpu_special(g, "ntid.x"));
-  LLVMValueRef bytes = LLVMBuildNSWMul(g->builder, loop.index,
-                                       value_integer(g->i32, sum->stride), "");
+  LLVMValueRef bytes =
+      LLVMBuildNSWMul(g->builder, loop.index, value_integer(g->i32, sum->stride), "");
   bytes = LLVMBuildZExt(g->builder, plus(g, bytes, sum->offset), g->i64, "");
   LLVMValueRef from = LLVMBuildGEP2(g->builder, g->i8, g->private_copies[sum->tree], &bytes, 1, "");
   LLVMValueRef value = access_load(g, sum->type, from, 1);

@@ -12,7 +12,11 @@
 /* Is the value the same in all iterations? */
 static bool is_common(const IrInst *inst) {
   switch (inst->op) {
-  case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: return true;
+  case IR_CONST:
+  case IR_ARG:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT:
+  case IR_AMBIENT: return true;
   default: break;
   }
   if (!inst->operand_count || !(ir_effects(inst) & IR_PURE)) return false;
@@ -29,8 +33,13 @@ static bool counts(const IrInst *inst) {
 
 static bool combines(const IrInst *inst) {
   switch ((IrUpdate)inst->imm) {
-  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MIN: case IR_UPDATE_MAX:
-  case IR_UPDATE_BAND: case IR_UPDATE_BOR: case IR_UPDATE_BXOR: return true;
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB:
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return true;
   default: return false;
   }
 }
@@ -45,16 +54,15 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef value, LLVMValueRef count) {
 }
 
 /* One atomic update for all active lanes; returns each lane's old value. */
-static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
-                                   LLVMValueRef value, bool is_ordered) {
+static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place, LLVMValueRef value,
+                                   bool is_ordered) {
   LLVMValueRef lanes = gpu_lanes_here(g), no_zero = LLVMConstInt(g->bool_type, 1, false);
   LLVMValueRef before = LLVMBuildAnd(g->builder, lanes, gpu_special(g, "lanemask.lt"), "");
   LLVMValueRef rank = bits_in(g, before), args[] = {lanes, no_zero};
   LLVMValueRef first = call_intrinsic(g, "llvm.cttz", g->i32, args, 2);
   LLVMBasicBlockRef from = LLVMGetInsertBlock(g->builder), one = block_new(g, "one"),
                     all = block_new(g, "counted");
-  LLVMValueRef is_first =
-      LLVMBuildICmp(g->builder, LLVMIntEQ, rank, value_integer(g->i32, 0), "");
+  LLVMValueRef is_first = LLVMBuildICmp(g->builder, LLVMIntEQ, rank, value_integer(g->i32, 0), "");
   if (is_ordered) gpu_wait(g, lanes);
   block_branch(g, is_first, one, all);
   block_enter(g, one);
@@ -76,8 +84,8 @@ static LLVMValueRef count_together(Codegen *g, GpuJoin op, LLVMValueRef place,
 static void combine_together(Codegen *g, GpuJoin op, LLVMValueRef place, LLVMValueRef value) {
   LLVMBasicBlockRef together = block_new(g, "together"), apart = block_new(g, "apart"),
                     one = block_new(g, "one"), out = block_new(g, "out");
-  LLVMValueRef whole = LLVMBuildICmp(g->builder, LLVMIntEQ, gpu_lanes_here(g),
-                                     value_integer(g->i32, -1), "");
+  LLVMValueRef whole =
+      LLVMBuildICmp(g->builder, LLVMIntEQ, gpu_lanes_here(g), value_integer(g->i32, -1), "");
   block_branch(g, whole, together, apart);
   block_enter(g, together);
   LLVMValueRef sum = gpu_join(g, value, &op), lower = gpu_special(g, "lanemask.lt");

@@ -7,7 +7,7 @@
 #include "codegen/gpu.h"
 #include "llvm/function_attribute.h"
 
-enum { SHARED_MEMORY = 3 };   /* LLVM's address space */
+enum { SHARED_MEMORY = 3 }; /* LLVM's address space */
 
 static LLVMValueRef call_plain(Codegen *g, const char *name, LLVMValueRef *args, unsigned count) {
   unsigned id = LLVMLookupIntrinsicID(name, strlen(name));

@@ -161,7 +161,10 @@ static LastCells *last_of(Codegen *g, const IrInst *inst, int width) {
         last->ensures == ensures)
       return last;
   }
-  LastCells last = {.tree = inst->tree, .manager = inst->imm, .width = width, .ensures = ensures,
+  LastCells last = {.tree = inst->tree,
+                    .manager = inst->imm,
+                    .width = width,
+                    .ensures = ensures,
                     .axis_count = inst->operand_count - 1};
   last.cells = zero_variable(g, value_lanes(g->pointer, width));
   last.found = zero_variable(g, g->i64);
@@ -180,8 +183,8 @@ static LLVMValueRef find_unless_last(Codegen *g, const IrInst *inst) {
   for (int axis = 0; axis < last->axis_count; axis++) {
     LLVMValueRef equal = LLVMBuildICmp(g->builder, LLVMIntEQ, in_lanes(g, inst, 1 + axis),
                                        read(g, last->coordinates[axis]), "");
-    LLVMValueRef bits = g->width > 1 ? lane_bits(g, equal)
-                                     : LLVMBuildZExt(g->builder, equal, g->i64, "");
+    LLVMValueRef bits =
+        g->width > 1 ? lane_bits(g, equal) : LLVMBuildZExt(g->builder, equal, g->i64, "");
     same = LLVMBuildAnd(g->builder, same, bits, "");
   }
   LLVMValueRef missing = LLVMBuildAnd(g->builder, running, LLVMBuildNot(g->builder, same, ""), "");

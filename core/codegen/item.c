@@ -80,9 +80,8 @@ static LLVMValueRef unpack(Codegen *g, const IrTable *table, int bits, LLVMValue
   index = LLVMBuildIntCast2(g->builder, index, type, false, "");
   LLVMValueRef far = LLVMBuildMul(g->builder, index, value_integer(type, bits), "");
   LLVMValueRef all = value_integer(type, (int64_t)word);
-  LLVMValueRef number =
-      LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, all, far, ""),
-                   value_integer(type, (int64_t)((UINT64_C(1) << bits) - 1)), "");
+  LLVMValueRef number = LLVMBuildAnd(g->builder, LLVMBuildLShr(g->builder, all, far, ""),
+                                     value_integer(type, (int64_t)((UINT64_C(1) << bits) - 1)), "");
   return LLVMBuildIntCast2(g->builder, number, target, false, "");
 }
 
@@ -93,13 +92,11 @@ void item_emit(Codegen *g, const IrInst *inst) {
   int width = value_width(index), bits = width > 1 ? packed_bits(table, inst->inside) : 0;
   if (bits) {
     LLVMTypeRef target = value_lanes(value_type(g, memory), width);
-    return value_set(g, inst,
-                     from_memory(g, inst->type, unpack(g, table, bits, index, target)));
+    return value_set(g, inst, from_memory(g, inst->type, unpack(g, table, bits, index, target)));
   }
-  LLVMValueRef wide =
-      LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
-  LLVMValueRef place = LLVMBuildGEP2(g->builder, value_type(g, memory),
-                                     table_of(g, (int)inst->imm), &wide, 1, "");
+  LLVMValueRef wide = LLVMBuildZExt(g->builder, index, value_lanes(g->i64, width), "");
+  LLVMValueRef place =
+      LLVMBuildGEP2(g->builder, value_type(g, memory), table_of(g, (int)inst->imm), &wide, 1, "");
   LLVMValueRef value = width > 1 ? lane_gather(g, memory, place)
                                  : LLVMBuildLoad2(g->builder, value_type(g, memory), place, "");
   value_set(g, inst, from_memory(g, inst->type, value));
@@ -143,6 +140,6 @@ void pick_emit(Codegen *g, const IrInst *inst) {
   bool is_one = width == 1 && value_width(index) == 1;
   int few = g->part == CODEGEN_GPU_TASKS ? MOST_SELECTED : 2;
   bool is_vector = is_one && count > few && count <= MOST_PICKED && !type_is_bool(inst->type);
-  value_set(g, inst, is_vector ? from_vector(g, index, values, count)
-                               : tree(g, index, values, count));
+  value_set(g, inst,
+            is_vector ? from_vector(g, index, values, count) : tree(g, index, values, count));
 }

@@ -85,9 +85,9 @@ void lane_add(Codegen *g, LLVMValueRef variable, LLVMValueRef mask) {
 
 typedef struct LaneOperand { /* an operand, of which each lane gets its own number */
   const IrInst *inst;
-  LLVMValueRef value;        /* uniform; linear: lane 0's; varying: an array in memory */
-  LLVMValueRef all;          /* its entry of g->values, restored afterwards */
-  bool is_set;               /* already read in the lane being emitted */
+  LLVMValueRef value; /* uniform; linear: lane 0's; varying: an array in memory */
+  LLVMValueRef all;   /* its entry of g->values, restored afterwards */
+  bool is_set;        /* already read in the lane being emitted */
 } LaneOperand;
 
 static LLVMValueRef lane_array(Codegen *g, Type type) {
@@ -117,8 +117,7 @@ static LLVMValueRef operand_of_lane(Codegen *g, const LaneFact *fact, const Lane
     return value_from_memory(g, memory, type);
   }
   LLVMValueRef far = LLVMBuildMul(g->builder, lane, value_index(g, fact->step), "");
-  if (type_is(type, TYPE_PTR))
-    return LLVMBuildGEP2(g->builder, g->i8, operand->value, &far, 1, "");
+  if (type_is(type, TYPE_PTR)) return LLVMBuildGEP2(g->builder, g->i8, operand->value, &far, 1, "");
   return LLVMBuildAdd(g->builder, operand->value, arith_convert(g, TYPE(I64), type, far), "");
 }
 
@@ -140,8 +139,8 @@ static bool is_given(const LaneWalk *walk, const IrInst *value) {
 }
 
 static LaneWalk walk_begin(Codegen *g, const IrInst *const *insts, int count) {
-  LaneWalk walk = {.insts = insts, .count = count,
-                 .all = scratch_array(g->scratch, LLVMValueRef, count)};
+  LaneWalk walk = {
+      .insts = insts, .count = count, .all = scratch_array(g->scratch, LLVMValueRef, count)};
   for (int i = 0; i < count; i++) walk.all[i] = g->values[insts[i]->id];
   for (int i = 0; i < count; i++)
     for (int k = 0; k < insts[i]->operand_count; k++)
@@ -216,8 +215,8 @@ void lane_walk(Codegen *g, const IrInst *const *insts, int count) {
                    element(g, last->type, results, bits.position));
   bits_end(g, &bits);
   if (results)
-    value_set(g, last, value_from_memory(g, LLVMBuildLoad2(g->builder, all, results, ""),
-                                         last->type));
+    value_set(g, last,
+              value_from_memory(g, LLVMBuildLoad2(g->builder, all, results, ""), last->type));
 }
 
 void lane_each(Codegen *g, const IrInst *inst) { lane_walk(g, &inst, 1); }
@@ -298,7 +297,8 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     if (are_uniform(g, inst)) return false;
     lane_for(g, inst);
     return true;
-  case IR_BREAK: case IR_CONTINUE: return lane_exit(g, inst);
+  case IR_BREAK:
+  case IR_CONTINUE: return lane_exit(g, inst);
   case IR_MEM_LOAD:
     if (are_uniform(g, inst)) return false;
     lane_load(g, inst);
@@ -314,12 +314,12 @@ bool lane_emit(Codegen *g, const IrInst *inst) {
     return true;
   case IR_MEM_UPDATE: lane_update(g, inst); return true;
   case IR_FAULT: lane_fault(g, inst); return true;
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
-    lane_each(g, inst);
-    return true;
-  case IR_INVOKE: case IR_GRID: case IR_ROW:
-    codegen_fail(g, inst, "it has no form in lanes");
-    return true;
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_PRINT: lane_each(g, inst); return true;
+  case IR_INVOKE:
+  case IR_GRID:
+  case IR_ROW: codegen_fail(g, inst, "it has no form in lanes"); return true;
   default: return false;
   }
 }

@@ -13,12 +13,17 @@ static bool emit_fetch(Codegen *g, const IrInst *inst) {
 
 bool lane_call(Codegen *g, const IrInst *inst) {
   switch (inst->entry) {
-  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return lane_slot(g, inst);
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE:
+  case RT_SLOT_ENSURE: return lane_slot(g, inst);
   case RT_HASH_FETCH: return lane_hash_fetch(g, inst);
-  case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE:
-    return lane_hash(g, inst);
+  case RT_HASH_FIND:
+  case RT_HASH_AHEAD:
+  case RT_HASH_LIVE:
+  case RT_HASH_ENSURE: return lane_hash(g, inst);
   case RT_HASH_CLEAR: return lane_hash_clear(g, inst);
-  case RT_MASK_ACTIVE: case RT_MASK_SET: return lane_mask_bits(g, inst);
+  case RT_MASK_ACTIVE:
+  case RT_MASK_SET: return lane_mask_bits(g, inst);
   case RT_FETCH: return emit_fetch(g, inst);
   case RT_DYNAMIC_POP: return lane_pop(g, inst);
   case RT_DYNAMIC_CLEAR: return lane_clear_list(g, inst);

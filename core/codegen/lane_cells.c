@@ -13,7 +13,7 @@ enum { CHUNK = 16, MOST_NUMBERS = 8 }; /* bytes of a load; numbers of a cell */
 
 typedef struct CellLoads {
   Type type;
-  int64_t size, low, high;             /* bytes of a number; lowest and highest offset */
+  int64_t size, low, high; /* bytes of a number; lowest and highest offset */
   const IrInst *loads[MOST_NUMBERS];
   int count;
 } CellLoads;
@@ -74,7 +74,6 @@ static bool find_cell(const Codegen *g, const IrInst *inst, CellLoads *cell) {
 
 /* -- one chunk of all lanes -------------------------------------------------------------------- */
 
-
 LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
   LLVMValueRef picks[IR_MAX_LANES];
   for (; count > 1; count /= 2) {
@@ -88,9 +87,9 @@ LLVMValueRef lane_concatenated(Codegen *g, LLVMValueRef *pieces, int count) {
 }
 
 typedef struct Chunk {
-  int numbers;      /* per lane: 2 or 4 */
-  int elements;     /* per 16 bytes */
-  int lanes;        /* that fill 16 bytes */
+  int numbers;  /* per lane: 2 or 4 */
+  int elements; /* per 16 bytes */
+  int lanes;    /* that fill 16 bytes */
 } Chunk;
 
 /* Vector j: each 16 bytes hold the numbers of `lanes` lanes, chosen so that the later shuffles stay

@@ -11,16 +11,26 @@ static int weight_of_region(const Codegen *g, const IrInst *first);
 
 static int weight_of(const Codegen *g, const IrInst *inst) {
   switch (inst->op) {
-  case IR_CONST: case IR_VAR: case IR_GET: case IR_FRAME_GET: case IR_TREE_ROOT: return 0;
-  case IR_SET: case IR_REDUCE: case IR_OFFSET: return 1;
-  case IR_BREAK: case IR_CONTINUE: return g->lanes[inst->id].diverges ? 1 : LIGHT + 1;
-  case IR_MEM_LOAD: case IR_MEM_STORE:
-    return lane_shape(g, inst->operands[0]) == LANE_LINEAR ? 4 : LIGHT + 1;
+  case IR_CONST:
+  case IR_VAR:
+  case IR_GET:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT: return 0;
+  case IR_SET:
+  case IR_REDUCE:
+  case IR_OFFSET: return 1;
+  case IR_BREAK:
+  case IR_CONTINUE: return g->lanes[inst->id].diverges ? 1 : LIGHT + 1;
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE: return lane_shape(g, inst->operands[0]) == LANE_LINEAR ? 4 : LIGHT + 1;
   case IR_IF:
     return !g->lanes[inst->id].diverges ? LIGHT + 1
                                         : weight_of_region(g, inst->regions[0]->first) +
                                               weight_of_region(g, inst->regions[1]->first) + 2;
-  case IR_DIV: case IR_SQRT: case IR_FLOORDIV: case IR_MOD: return 8;
+  case IR_DIV:
+  case IR_SQRT:
+  case IR_FLOORDIV:
+  case IR_MOD: return 8;
   default:
     if (!(ir_effects(inst) & IR_PURE) || math_is_call(inst->op)) return LIGHT + 1;
     return 1;
@@ -65,7 +75,10 @@ bool lane_guard(Codegen *g, const IrInst *inst, LaneGuard *guard) {
 
 enum { MOST_COPIED = 200 }; /* most insts of an arm that is copied for the case of all lanes */
 
-typedef struct Gain { int insts, accesses; bool updates; } Gain;
+typedef struct Gain {
+  int insts, accesses;
+  bool updates;
+} Gain;
 
 static bool note_gain(Gain *gain, const Codegen *g, const IrRegion *region) {
   for (const IrInst *inst = region->first; inst; inst = inst->next) {
@@ -203,9 +216,9 @@ static LLVMValueRef goes_on(Codegen *g, const LaneFor *f, LLVMValueRef index) {
   LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(f->step));
   LLVMValueRef up = arith_binary(g, IR_GT, f->type, f->step, zero),
                down = arith_binary(g, IR_LT, f->type, f->step, zero);
-  return LLVMBuildOr(
-      g->builder, LLVMBuildAnd(g->builder, up, at_most(g, f->type, index, f->last), ""),
-      LLVMBuildAnd(g->builder, down, at_most(g, f->type, f->last, index), ""), "");
+  return LLVMBuildOr(g->builder,
+                     LLVMBuildAnd(g->builder, up, at_most(g, f->type, index, f->last), ""),
+                     LLVMBuildAnd(g->builder, down, at_most(g, f->type, f->last, index), ""), "");
 }
 
 /* Iterations after the first, unsigned: distance / |step|. A step of 0, which runs nothing, is
@@ -216,8 +229,8 @@ static LLVMValueRef turns_after_first(Codegen *g, const LaneFor *f) {
   LLVMValueRef up = arith_binary(g, IR_GT, f->type, f->step, zero);
   LLVMValueRef low = LLVMBuildSelect(g->builder, up, f->begin, f->last, ""),
                high = LLVMBuildSelect(g->builder, up, f->last, f->begin, "");
-  LLVMValueRef size = LLVMBuildSelect(g->builder, up, f->step,
-                                      LLVMBuildNeg(g->builder, f->step, ""), "");
+  LLVMValueRef size =
+      LLVMBuildSelect(g->builder, up, f->step, LLVMBuildNeg(g->builder, f->step, ""), "");
   LLVMValueRef is_zero = LLVMBuildICmp(g->builder, LLVMIntEQ, size, zero, "");
   LLVMValueRef divisor = LLVMBuildSelect(g->builder, is_zero, value_integer(type, 1), size, "");
   return LLVMBuildUDiv(g->builder, LLVMBuildSub(g->builder, high, low, ""), divisor, "");
@@ -285,11 +298,9 @@ enum { MANY_TURNS = 32 }; /* iterations of one lane: more than two vectors */
  * (lane_turned.c). */
 void lane_for(Codegen *g, const IrInst *inst) {
   const IrInst *param = inst->regions[0]->params.items[0];
-  LaneFor f = {.type = inst->operands[0]->type,
-               .is_steady = lane_shape(g, param) == LANE_UNIFORM};
+  LaneFor f = {.type = inst->operands[0]->type, .is_steady = lane_shape(g, param) == LANE_UNIFORM};
   LLVMValueRef bounds[3];
-  for (int i = 0; i < 3; i++)
-    bounds[i] = value_broadcast(g, value_operand(g, inst, i), g->width);
+  for (int i = 0; i < 3; i++) bounds[i] = value_broadcast(g, value_operand(g, inst, i), g->width);
   f.begin = bounds[0], f.last = bounds[1], f.step = bounds[2];
   if (inst->lanes <= 1) return for_side_by_side(g, inst, &f);
   LLVMBasicBlockRef turned = block_new(g, "turned"), beside = block_new(g, "beside"),

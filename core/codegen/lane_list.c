@@ -43,15 +43,15 @@ static void take_first(Codegen *g, const Waiting *w, LLVMValueRef bits) {
   LLVMValueRef args[] = {bits, LLVMConstInt(LLVMInt1TypeInContext(g->context), 1, false)};
   LLVMValueRef lane = call_intrinsic(g, "llvm.cttz", g->i64, args, 2);
   LLVMValueRef list = lane_load_one(g, g->pointer, w->all, lane);
-  LLVMValueRef same = LLVMBuildICmp(g->builder, LLVMIntEQ, w->lists,
-                                    value_broadcast(g, list, g->width), "");
+  LLVMValueRef same =
+      LLVMBuildICmp(g->builder, LLVMIntEQ, w->lists, value_broadcast(g, list, g->width), "");
   LLVMValueRef own = LLVMBuildAnd(g->builder, lane_bits(g, same), bits, "");
   LLVMValueRef slots = LLVMBuildLoad2(g->builder, w->lanes, w->slots, "");
   slots = LLVMBuildSelect(g->builder, lane_mask_of_bits(g, own, g->width), take(g, list, own),
                           slots, "");
   LLVMBuildStore(g->builder, slots, w->slots);
-  LLVMBuildStore(g->builder,
-                 LLVMBuildAnd(g->builder, bits, LLVMBuildNot(g->builder, own, ""), ""), w->bits);
+  LLVMBuildStore(g->builder, LLVMBuildAnd(g->builder, bits, LLVMBuildNot(g->builder, own, ""), ""),
+                 w->bits);
 }
 
 static LLVMValueRef take_by_lists(Codegen *g, LLVMValueRef lists) {

@@ -29,8 +29,7 @@ static LLVMValueRef load_run(Codegen *g, Type type, LLVMValueRef base) {
 
 LLVMValueRef lane_gather(Codegen *g, Type type, LLVMValueRef pointers) {
   LLVMTypeRef lanes = memory_lanes(g, type);
-  LLVMValueRef args[] = {pointers, alignment(g, type), lane_mask(g, g->mask),
-                         LLVMConstNull(lanes)};
+  LLVMValueRef args[] = {pointers, alignment(g, type), lane_mask(g, g->mask), LLVMConstNull(lanes)};
   return call_overloaded(g, "llvm.masked.gather", lanes, LLVMTypeOf(pointers), args, 4);
 }
 
@@ -39,18 +38,16 @@ void lane_load(Codegen *g, const IrInst *inst) {
   if (lane_load_strided(g, inst) || lane_is_fetched(g, inst) || lane_load_runs(g, inst) ||
       lane_load_cell(g, inst))
     return;
-  LLVMValueRef value = is_run(g, ptr, inst->type)
-                           ? load_run(g, inst->type, lane_base(g, ptr))
-                           : lane_gather(g, inst->type, value_of(g, ptr));
+  LLVMValueRef value = is_run(g, ptr, inst->type) ? load_run(g, inst->type, lane_base(g, ptr))
+                                                  : lane_gather(g, inst->type, value_of(g, ptr));
   value_set(g, inst, value_from_memory(g, alias_element(g, value), inst->type));
 }
 
-static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory,
-                      bool streams) {
+static void store_run(Codegen *g, Type type, LLVMValueRef base, LLVMValueRef memory, bool streams) {
   if (g->mask) {
     LLVMValueRef args[] = {memory, base, alignment(g, type), g->mask};
-    alias_element(g, call_overloaded(g, "llvm.masked.store", LLVMTypeOf(memory), g->pointer, args,
-                                     4));
+    alias_element(g,
+                  call_overloaded(g, "llvm.masked.store", LLVMTypeOf(memory), g->pointer, args, 4));
     return;
   }
   StreamStore store = {
@@ -67,8 +64,7 @@ static LLVMValueRef last_of(Codegen *g, LLVMValueRef value) {
   LLVMValueRef args[] = {LLVMBuildBitCast(g->builder, g->mask, bits, ""),
                          LLVMConstInt(g->bool_type, 1, false)};
   LLVMValueRef above = call_intrinsic(g, "llvm.ctlz", bits, args, 2);
-  LLVMValueRef lane =
-      LLVMBuildSub(g->builder, value_integer(bits, g->width - 1), above, "");
+  LLVMValueRef lane = LLVMBuildSub(g->builder, value_integer(bits, g->width - 1), above, "");
   return LLVMBuildExtractElement(g->builder, value, lane, "");
 }
 

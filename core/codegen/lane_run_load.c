@@ -96,8 +96,7 @@ static void load_vectors(Codegen *g, const LaneRun *run, LLVMValueRef numbers) {
   int places = lane_run_places(run);
   LLVMTypeRef type = value_lanes(value_type(g, run->type), g->width);
   LLVMValueRef vectors[LANE_MOST_RUN];
-  for (int v = 0; v < places; v++)
-    vectors[v] = lane_load_one(g, type, numbers, value_index(g, v));
+  for (int v = 0; v < places; v++) vectors[v] = lane_load_one(g, type, numbers, value_index(g, v));
   lane_split(g, vectors, places);
   for (int k = 0; k < run->count; k++) value_set(g, run->accesses[k], vectors[k]);
 }
@@ -140,8 +139,7 @@ static void load_runs(Codegen *g, LaneRuns *runs) {
   }
   lane_compare_runs(g, runs);
   lane_walk_runs(g, runs, read_part, &r);
-  for (int i = 0; i < runs->items.count; i++)
-    load_vectors(g, &runs->items.items[i], r.numbers[i]);
+  for (int i = 0; i < runs->items.count; i++) load_vectors(g, &runs->items.items[i], r.numbers[i]);
   gather_others(g, runs);
 }
 

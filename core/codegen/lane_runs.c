@@ -29,8 +29,8 @@ bool lane_has_masks(const Codegen *g, Type type) { return g->width * type_size(t
 static int run_length(const Codegen *g, const IrAddress *first, int left) {
   Type type = ir_accessed(first->access);
   int most = (int)min_i64(LANE_MOST_RUN, MOST_BYTES / type_size(type)), count = 1;
-  while (count < left && count < most &&
-         ir_address_follows(&first[count - 1], &first[count])) count++;
+  while (count < left && count < most && ir_address_follows(&first[count - 1], &first[count]))
+    count++;
   return lane_has_masks(g, type) ? count : 1 << log2_floor((uint64_t)count);
 }
 
@@ -161,7 +161,9 @@ static LLVMValueRef run_mask(Codegen *g, const LaneRun *run, LLVMValueRef before
                           value_lanes(g->bool_type, places), "");
 }
 
-typedef struct Places { LLVMValueRef begins, ends; } Places; /* arrays in memory, by lane */
+typedef struct Places {
+  LLVMValueRef begins, ends;
+} Places; /* arrays in memory, by lane */
 
 static Places store_places(Codegen *g, const LaneRun *run) {
   int last = run->count - 1;

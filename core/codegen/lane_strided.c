@@ -16,11 +16,11 @@ enum { SMALLEST_MASKED = 32, FEW_PARTS = 4, WIDEST = 64 /* bytes */ };
 enum { LINE = 64, AHEAD = 36 * LINE }; /* prefetch distance in bytes: four vectors of 9 numbers */
 
 typedef struct Window {
-  int parts;             /* numbers per cell, from one lane to the next */
-  int count;             /* numbers in the window */
-  int own;               /* the access's number in the window */
-  int touched;           /* numbers in the window that have an access */
-  LLVMValueRef base;     /* lane 0's first number in the window */
+  int parts;         /* numbers per cell, from one lane to the next */
+  int count;         /* numbers in the window */
+  int own;           /* the access's number in the window */
+  int touched;       /* numbers in the window that have an access */
+  LLVMValueRef base; /* lane 0's first number in the window */
 } Window;
 
 /* -- the cell of an access --------------------------------------------------------------------- */
@@ -93,10 +93,13 @@ static bool is_strided(const Codegen *g, const IrInst *inst) {
 static Window window_of(Codegen *g, const Cell *cell, const IrInst *inst, uint32_t touched) {
   int low = __builtin_ctz(touched), high = 31 - __builtin_clz(touched);
   int own = part_of(cell, inst, inst);
-  LLVMValueRef first = value_byte_offset(g, lane_base(g, inst->operands[0]),
-                                         (low - own) * cell->size);
-  return (Window){.parts = cell->parts, .count = high - low + 1, .own = own - low,
-                  .touched = __builtin_popcount(touched), .base = first};
+  LLVMValueRef first =
+      value_byte_offset(g, lane_base(g, inst->operands[0]), (low - own) * cell->size);
+  return (Window){.parts = cell->parts,
+                  .count = high - low + 1,
+                  .own = own - low,
+                  .touched = __builtin_popcount(touched),
+                  .base = first};
 }
 
 static Window find_window(Codegen *g, const IrInst *inst) {
@@ -228,7 +231,7 @@ bool lane_load_strided(Codegen *g, const IrInst *inst) {
   Type type = inst->type;
   if (is_farthest(inst)) fetch_ahead(g, &w, type, false);
   bool is_simple = w.parts <= FEW_PARTS && g->width * type_size(type) >= WIDEST;
-  LLVMValueRef value = 2 * w.touched > w.parts && !is_simple ? load_all(g, &w, type)
+  LLVMValueRef value = 2 * w.touched > w.parts && !is_simple   ? load_all(g, &w, type)
                        : w.parts % 2 && !g->mask && !is_simple ? load_blended(g, &w, type)
                                                                : load_picked(g, &w, type);
   LLVMTypeRef lanes = value_lanes(value_memory_type(g, type), g->width);

@@ -29,8 +29,8 @@ LaneSums sums_begin(Codegen *g, const IrInst *loop) {
     const IrInst *variable = sums.items.items[i].variable;
     LLVMTypeRef shape = lanes_of(g, &sums, variable->type);
     LLVMValueRef partial = block_variable(g, shape, "partial");
-    LLVMValueRef none = type_is_float(variable->type) ? value_real(shape, -0.0)
-                                                      : LLVMConstNull(shape);
+    LLVMValueRef none =
+        type_is_float(variable->type) ? value_real(shape, -0.0) : LLVMConstNull(shape);
     LLVMBuildStore(g->builder, none, partial);
     value_set(g, variable, partial);
   }
@@ -41,8 +41,8 @@ void sums_end(Codegen *g, const LaneSums *sums) {
   for (int i = 0; i < sums->items.count; i++) {
     const LaneSum *sum = &sums->items.items[i];
     Type type = sum->variable->type;
-    LLVMValueRef partial = LLVMBuildLoad2(g->builder, lanes_of(g, sums, type),
-                                          value_of(g, sum->variable), "");
+    LLVMValueRef partial =
+        LLVMBuildLoad2(g->builder, lanes_of(g, sums, type), value_of(g, sum->variable), "");
     g->width = sums->width;
     LLVMValueRef all = reduce_lanes(g, IR_UPDATE_ADD, type, partial);
     g->width = 1;

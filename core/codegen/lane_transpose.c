@@ -12,9 +12,9 @@
 #include "codegen/emit.h"
 
 typedef struct Units {
-  int count;               /* numbers of a cell, in units */
-  int size;                /* lanes per unit */
-  int across;              /* units per vector */
+  int count;  /* numbers of a cell, in units */
+  int size;   /* lanes per unit */
+  int across; /* units per vector */
 } Units;
 
 /* -- one step ---------------------------------------------------------------------------------- */
@@ -80,15 +80,13 @@ static void turn(Codegen *g, const Units *u, LLVMValueRef *vectors, bool back) {
 /* Permutes a vector from places to lanes (to_lanes), or from lanes to places. */
 static LLVMValueRef to_lanes(Codegen *g, const Units *u, LLVMValueRef vector, int number) {
   int picks[IR_MAX_LANES];
-  for (int lane = 0; lane < u->across; lane++)
-    picks[lane] = (u->count * lane + number) % u->across;
+  for (int lane = 0; lane < u->across; lane++) picks[lane] = (u->count * lane + number) % u->across;
   return pick_units(g, u, vector, NULL, picks);
 }
 
 static LLVMValueRef to_places(Codegen *g, const Units *u, LLVMValueRef vector, int number) {
   int picks[IR_MAX_LANES];
-  for (int lane = 0; lane < u->across; lane++)
-    picks[(u->count * lane + number) % u->across] = lane;
+  for (int lane = 0; lane < u->across; lane++) picks[(u->count * lane + number) % u->across] = lane;
   return pick_units(g, u, vector, NULL, picks);
 }
 

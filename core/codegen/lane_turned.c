@@ -28,8 +28,8 @@ typedef struct Turned {
 static void put_lanes(Codegen *g, Outer *outer) {
   Type type = outer->inst->type;
   LLVMTypeRef lanes = value_lanes(value_type(g, type), g->width);
-  LLVMValueRef value = outer->own ? LLVMBuildLoad2(g->builder, lanes, outer->all, "")
-                                  : value_of(g, outer->inst);
+  LLVMValueRef value =
+      outer->own ? LLVMBuildLoad2(g->builder, lanes, outer->all, "") : value_of(g, outer->inst);
   outer->memory = block_variable(g, value_lanes(value_memory_type(g, type), g->width), "lanes");
   LLVMBuildStore(g->builder, value_to_memory(g, value, type), outer->memory);
 }

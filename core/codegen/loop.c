@@ -196,8 +196,7 @@ static void for_floats(Codegen *g, ForLoop *f, const IrInst *inst) {
 void loop_in_lanes(Codegen *g, const IrInst *inst, LLVMValueRef begin, LLVMValueRef last) {
   Type type = inst->operands[0]->type;
   LaneBody body = {.region = inst->regions[0], .width = inst->lanes, .sums = inst->sums};
-  body.is_aligned = LLVMIsAConstantInt(begin) &&
-                    LLVMConstIntGetSExtValue(begin) % inst->lanes == 0;
+  body.is_aligned = LLVMIsAConstantInt(begin) && LLVMConstIntGetSExtValue(begin) % inst->lanes == 0;
   LaneLoop loop = {.body = body.region,
                    .facts = ir_lanes(g->scratch, g->kernel, &body),
                    .index = body.region->params.items[0],

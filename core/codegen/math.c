@@ -11,11 +11,9 @@ typedef struct MathRow {
   const char *name;      /* of the runtime's: rt_<name>_<type> */
 } MathRow;
 
-static const MathRow rows[] = {{IR_FLOOR, "llvm.floor", NULL},
-                               {IR_CEIL, "llvm.ceil", NULL},
-                               {IR_TRUNC, "llvm.trunc", NULL},
-                               {IR_ROUND, "llvm.round", NULL},
-                               {IR_SQRT, "llvm.sqrt", NULL},
+static const MathRow rows[] = {
+    {IR_FLOOR, "llvm.floor", NULL}, {IR_CEIL, "llvm.ceil", NULL}, {IR_TRUNC, "llvm.trunc", NULL},
+    {IR_ROUND, "llvm.round", NULL}, {IR_SQRT, "llvm.sqrt", NULL},
 #define MATH(OP, name, arguments) {IR_##OP, NULL, #name},
 #include "maths.def"
 #undef MATH
@@ -84,10 +82,10 @@ static LLVMValueRef call_runtime_maths(Codegen *g, const MathRow *row, Type type
   LLVMValueRef result = LLVMGetPoison(LLVMTypeOf(a));
   for (int first = 0; first < width; first += lanes) {
     lanes = widest(type, width - first);
-    result = with_lanes(g, result,
-                        call_lanes(g, row, type, some_lanes(g, a, first, lanes),
-                                   some_lanes(g, b, first, lanes)),
-                        first);
+    result = with_lanes(
+        g, result,
+        call_lanes(g, row, type, some_lanes(g, a, first, lanes), some_lanes(g, b, first, lanes)),
+        first);
   }
   return result;
 }

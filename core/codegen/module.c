@@ -108,7 +108,8 @@ static void emit_task(Codegen *g, const IrTask *task, int number) {
     if (task->counts) claim_range(g, task, begin, end);
     else task_range(g, task, begin, end);
     break;
-  case TASK_LEAVES: case TASK_NODES: task_list(g, task, begin, end); break;
+  case TASK_LEAVES:
+  case TASK_NODES: task_list(g, task, begin, end); break;
   case TASK_SERIAL: emit_region(g, task->body); break;
   }
   function_end(g);

@@ -31,8 +31,8 @@ static void turn(Codegen *g, LLVMValueRef c[4], LLVMValueRef k[2], LLVMValueRef 
   c[2] = third;
   c[3] = low(g, product[0], mask);
   for (int i = 0; i < 2; i++) {
-    LLVMValueRef next = LLVMBuildAdd(g->builder, k[i], value_integer(LLVMTypeOf(k[i]), steps[i]),
-                                     "");
+    LLVMValueRef next =
+        LLVMBuildAdd(g->builder, k[i], value_integer(LLVMTypeOf(k[i]), steps[i]), "");
     k[i] = low(g, next, value_integer(LLVMTypeOf(k[i]), UINT32_MAX));
   }
 }
@@ -56,10 +56,11 @@ void random_emit(Codegen *g, const IrInst *inst) {
                        high(g, block, bits)};
   LLVMValueRef k[2] = {low(g, key, mask), high(g, key, bits)};
   for (int round = 0; round < PHILOX_ROUNDS; round++) turn(g, c, k, mask, bits);
-  LLVMValueRef odd = LLVMBuildICmp(g->builder, LLVMIntNE, low(g, number, one),
-                                   value_integer(type, 0), "");
-  value_set(g, inst, LLVMBuildSelect(g->builder, odd, joined(g, c[2], c[3], bits),
-                                     joined(g, c[0], c[1], bits), ""));
+  LLVMValueRef odd =
+      LLVMBuildICmp(g->builder, LLVMIntNE, low(g, number, one), value_integer(type, 0), "");
+  value_set(g, inst,
+            LLVMBuildSelect(g->builder, odd, joined(g, c[2], c[3], bits),
+                            joined(g, c[0], c[1], bits), ""));
 }
 
 /* The high half of a product, from four products of halves: vectors have no wider ones. */
@@ -74,7 +75,7 @@ LLVMValueRef random_high_product(Codegen *g, LLVMValueRef a, LLVMValueRef b) {
                                      high(g, LLVMBuildMul(builder, a_low, b_low, ""), bits), "");
   LLVMValueRef other =
       LLVMBuildAdd(builder, LLVMBuildMul(builder, a_low, b_high, ""), low(g, middle, mask), "");
-  LLVMValueRef top = LLVMBuildAdd(builder, LLVMBuildMul(builder, a_high, b_high, ""),
-                                  high(g, middle, bits), "");
+  LLVMValueRef top =
+      LLVMBuildAdd(builder, LLVMBuildMul(builder, a_high, b_high, ""), high(g, middle, bits), "");
   return LLVMBuildAdd(builder, top, high(g, other, bits), "");
 }

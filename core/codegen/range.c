@@ -43,10 +43,9 @@ static void load_bounds(Codegen *g, RangeIndices *r) {
     r->begin[axis] = load_bound(g, r->task->bounds + 2 * axis);
     LLVMValueRef end = load_bound(g, r->task->bounds + 2 * axis + 1);
     LLVMValueRef args[] = {LLVMBuildSub(g->builder, end, r->begin[axis], ""), value_index(g, 1)};
-    r->extent[axis] =
-        LLVMIsAConstantInt(args[0])
-            ? value_index(g, max_i64(1, (int64_t)LLVMConstIntGetZExtValue(args[0])))
-            : call_intrinsic(g, "llvm.smax", g->i64, args, 2);
+    r->extent[axis] = LLVMIsAConstantInt(args[0])
+                          ? value_index(g, max_i64(1, (int64_t)LLVMConstIntGetZExtValue(args[0])))
+                          : call_intrinsic(g, "llvm.smax", g->i64, args, 2);
   }
 }
 
@@ -66,8 +65,7 @@ static bool is_narrow(const RangeIndices *r) {
   return true;
 }
 
-void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position,
-                 LLVMValueRef digits[]) {
+void range_split(Codegen *g, const RangeIndices *r, LLVMValueRef position, LLVMValueRef digits[]) {
   LLVMTypeRef type = is_narrow(r) ? g->i32 : g->i64;
   LLVMValueRef rest = LLVMBuildTrunc(g->builder, position, type, "");
   for (int axis = r->task->axis_count - 1; axis >= 0; axis--) {
@@ -168,6 +166,5 @@ void range_indices(Codegen *g, const RangeIndices *r, LLVMValueRef position,
   LLVMValueRef digits[SNODE_MAX_AXES];
   range_split(g, r, position, digits);
   for (int axis = 0; axis < r->task->axis_count; axis++)
-    indices[axis] =
-        range_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], digits[axis], ""));
+    indices[axis] = range_index(g, r, LLVMBuildAdd(g->builder, r->begin[axis], digits[axis], ""));
 }

@@ -38,11 +38,10 @@ static Divisor divisor_of(Codegen *g, Type type, LLVMValueRef b) {
   inverse = LLVMBuildSelect(g->builder, zero, value_real(shape, 0), inverse, "");
   LLVMValueRef size = call_intrinsic(g, "llvm.fabs", shape, &inverse, 1);
   LLVMValueRef half = LLVMBuildFMul(g->builder, size, value_real(shape, 0.5), "");
-  return (Divisor){
-      .inverse = inverse,
-      .shift = LLVMBuildFAdd(g->builder, half, value_real(shape, -0.5), ""),
-      .kept = LLVMBuildSelect(g->builder, zero, LLVMConstNull(LLVMTypeOf(b)),
-                              value_integer(LLVMTypeOf(b), -1), "")};
+  return (Divisor){.inverse = inverse,
+                   .shift = LLVMBuildFAdd(g->builder, half, value_real(shape, -0.5), ""),
+                   .kept = LLVMBuildSelect(g->builder, zero, LLVMConstNull(LLVMTypeOf(b)),
+                                           value_integer(LLVMTypeOf(b), -1), "")};
 }
 
 /* Prepares the divisor, once per task if it is hoisted. */

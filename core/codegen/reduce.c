@@ -31,7 +31,8 @@ static LLVMValueRef identity(Codegen *g, IrUpdate op, Type type, int width) {
   case IR_UPDATE_MAX:
     return is_float ? value_real(shape, -INFINITY) : least_integer(shape, type, false);
   case IR_UPDATE_BAND: return value_integer(shape, -1);
-  case IR_UPDATE_BOR: case IR_UPDATE_BXOR: return value_integer(shape, 0);
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return value_integer(shape, 0);
   default: break;
   }
   codegen_fail(g, NULL, "the operator of a reduction has no identity");

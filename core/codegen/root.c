@@ -130,10 +130,9 @@ static LLVMValueRef finite_sum(Codegen *g, const Squares *s) {
 static void branch_mostly(Codegen *g, LLVMValueRef condition, LLVMBasicBlockRef yes,
                           LLVMBasicBlockRef no) {
   static const char kind[] = "prof", word[] = "branch_weights";
-  LLVMMetadataRef parts[] = {
-      LLVMMDStringInContext2(g->context, word, strlen(word)),
-      LLVMValueAsMetadata(value_integer(g->i32, 1 << 20)),
-      LLVMValueAsMetadata(value_integer(g->i32, 1))};
+  LLVMMetadataRef parts[] = {LLVMMDStringInContext2(g->context, word, strlen(word)),
+                             LLVMValueAsMetadata(value_integer(g->i32, 1 << 20)),
+                             LLVMValueAsMetadata(value_integer(g->i32, 1))};
   LLVMMetadataRef weights = LLVMMDNodeInContext2(g->context, parts, 3);
   LLVMValueRef branch = LLVMBuildCondBr(g->builder, condition, yes, no);
   LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(g->context, kind, strlen(kind)),
@@ -181,8 +180,8 @@ static LLVMValueRef corrected(Codegen *g, LLVMValueRef x, LLVMValueRef y, int po
   bool is_sloped = g->is_sloped && power == 3;
   double one = is_sloped ? CUBE : 1;
   LLVMValueRef product = LLVMBuildFMul(g->builder, power == 1 ? x : y, y, "");
-  LLVMValueRef far = multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product,
-                                  number(x, one));
+  LLVMValueRef far =
+      multiply_add(g, LLVMBuildFNeg(g->builder, power == 1 ? y : x, ""), product, number(x, one));
   LLVMValueRef factor = far = bounded_unless(g, far, one - 1.5, is_usual);
   if (!is_sloped) factor = multiply_add(g, far, number(x, 0.5 * power), number(x, 1));
   LLVMValueRef first = power == 1 ? y : LLVMBuildFMul(g->builder, product, y, "");
@@ -203,10 +202,8 @@ static LLVMValueRef times(Codegen *g, LLVMValueRef a, LLVMValueRef power) {
   return multiply(g, a, power);
 }
 
-enum { /* bits; the power of a number from TINY on, 1e-25, is finite */
-  TINY = 0x16000000,
-  INFINITE = 0x7f800000
-};
+/* bits; the power of a number from TINY on, 1e-25, is finite */
+enum { TINY = 0x16000000, INFINITE = 0x7f800000 };
 
 /* Compares as integers, since LLVM may sink the comparison into the loop, where it should not take
  * a slot of the float units. */
@@ -218,8 +215,7 @@ static LLVMValueRef is_between(Codegen *g, LLVMValueRef number) {
 
 /* 1 / divisor. Usually several numbers have the same divisor, so its result is cached: behind
  * branches, LLVM could not see that they are equal. */
-static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef divisor,
-                             bool is_double) {
+static LLVMValueRef power_of(Codegen *g, const Roots *roots, LLVMValueRef divisor, bool is_double) {
   Squares squares = {0};
   LLVMValueRef x = roots->x, is_usual = NULL;
   if (g->root.divisor == divisor && g->root.block == LLVMGetInsertBlock(g->builder) &&

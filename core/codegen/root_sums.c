@@ -55,7 +55,7 @@ static bool look(void *data, IrInst *inst) {
     return true;
   const IrInst *quotient = addend_of(f, inst), *variable = inst->operands[0];
   bool is_all = quotient && ir_use_count(f->loop->regions[0], variable) == 2; /* GET and SET */
-  if (is_all && f->g->sloped && f->g->sloped[quotient->id]) return true; /* by an outer loop */
+  if (is_all && f->g->sloped && f->g->sloped[quotient->id]) return true;      /* by an outer loop */
   LLVMValueRef outside = is_all ? value_of(f->g, variable) : NULL;
   if (!outside || LLVMGetTypeKind(LLVMGetAllocatedType(outside)) != LLVMVectorTypeKind) return true;
   vec_push(f->g->scratch, &f->sums->items, ((RootSum){variable, quotient, outside, NULL}));

@@ -79,8 +79,7 @@ void row_active(Codegen *g, const IrInst *inst) {
   const Row *row = g->row;
   if (!row || !row->word) return codegen_fail(g, inst, "it is outside a masked row");
   /* the other cells are masked out already */
-  if (g->width == 1 || g->lanes)
-    return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
+  if (g->width == 1 || g->lanes) return value_set(g, inst, LLVMConstInt(g->bool_type, 1, false));
   value_set(g, inst, bits_of_lanes(g, row));
 }
 
@@ -203,8 +202,8 @@ static void emit_pieces(Codegen *g, Row row, const Reach *reach) {
 
 static void emit_steps(Codegen *g, Row row, const Reach *reach) {
   int64_t begin = row.inst->begin, end = row.inst->end;
-  bool is_long = row.loop.facts ? reach->count > LONG_EDGE
-                                : row.step == 1 && reach->count > LONG_BODY;
+  bool is_long =
+      row.loop.facts ? reach->count > LONG_EDGE : row.step == 1 && reach->count > LONG_BODY;
   int64_t turns = (end - begin + row.step - 1) / row.step;
   if (turns <= FIXED_TURNS && (!is_long || turns == 1)) return emit_fixed(g, row, begin, end);
   emit_pieces(g, row, reach);
@@ -216,8 +215,7 @@ static void emit_masked(Codegen *g, Row row, const Reach *reach) {
   int64_t begin = row.inst->begin, end = row.inst->end;
   if (row.step == 1) return emit_set_bits(g, row, begin, end);
   if (!row.loop.facts || reach->count > IR_LONGEST_TWICE) return emit_steps(g, row, reach);
-  LLVMValueRef bits =
-      low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin);
+  LLVMValueRef bits = low_bits(g, bits_from(g, &row, value_integer(g->i32, begin)), end - begin);
   LLVMValueRef count = call_intrinsic(g, "llvm.ctpop", g->i64, &bits, 1);
   LLVMValueRef is_few = LLVMBuildICmp(g->builder, LLVMIntULT, count,
                                       value_integer(g->i64, (end - begin + FEW - 1) / FEW), "");

@@ -17,8 +17,7 @@ static LLVMValueRef choose(Codegen *g, LLVMRealPredicate when, LLVMValueRef a, L
  * becomes 0 for an unsigned type, else it stays NaN. */
 static LLVMValueRef at_least(Codegen *g, Type to, LLVMValueRef a) {
   bool is_signed = type_is_signed(to);
-  LLVMValueRef least =
-      value_real(LLVMTypeOf(a), is_signed ? -ldexp(1, type_bits(to) - 1) : 0);
+  LLVMValueRef least = value_real(LLVMTypeOf(a), is_signed ? -ldexp(1, type_bits(to) - 1) : 0);
   return is_signed ? choose(g, LLVMRealOLT, a, least, least, a)
                    : choose(g, LLVMRealOGT, a, least, a, least);
 }
@@ -26,9 +25,8 @@ static LLVMValueRef at_least(Codegen *g, Type to, LLVMValueRef a) {
 static LLVMValueRef convert(Codegen *g, Type to, LLVMValueRef a, LLVMTypeRef target) {
   bool through_i32 = type_bits(to) < LEAST_BITS;
   LLVMTypeRef wide = through_i32 ? value_lanes(g->i32, value_width(a)) : target;
-  LLVMValueRef whole = type_is_signed(to) || through_i32
-                           ? LLVMBuildFPToSI(g->builder, a, wide, "")
-                           : LLVMBuildFPToUI(g->builder, a, wide, "");
+  LLVMValueRef whole = type_is_signed(to) || through_i32 ? LLVMBuildFPToSI(g->builder, a, wide, "")
+                                                         : LLVMBuildFPToUI(g->builder, a, wide, "");
   return through_i32 ? LLVMBuildTrunc(g->builder, whole, target, "") : whole;
 }
 
@@ -41,8 +39,8 @@ LLVMValueRef saturate(Codegen *g, Type from, Type to, LLVMValueRef a, LLVMTypeRe
     whole = convert(g, to, choose(g, LLVMRealOGT, x, most, most, x), target);
   } else {
     LLVMValueRef most = value_integer(target, (int64_t)(~0ull >> (64 - digits)));
-    whole = choose(g, LLVMRealOGE, x, value_real(LLVMTypeOf(a), past), most,
-                   convert(g, to, x, target));
+    whole =
+        choose(g, LLVMRealOGE, x, value_real(LLVMTypeOf(a), past), most, convert(g, to, x, target));
   }
   return type_is_signed(to) ? choose(g, LLVMRealUNO, a, a, LLVMConstNull(target), whole) : whole;
 }

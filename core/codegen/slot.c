@@ -23,8 +23,7 @@ static LLVMValueRef node_at_handle(Codegen *g, int tree, LLVMValueRef value) {
   LLVMValueRef base = context_base(g, tree);
   LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
   LLVMValueRef handle = LLVMBuildZExt(g->builder, value, wide, "");
-  LLVMValueRef bytes =
-      LLVMBuildNUWMul(g->builder, handle, value_integer(wide, RT_GRANULE), "");
+  LLVMValueRef bytes = LLVMBuildNUWMul(g->builder, handle, value_integer(wide, RT_GRANULE), "");
   return LLVMBuildGEP2(g->builder, g->i8, base, &bytes, 1, "");
 }
 
@@ -34,8 +33,8 @@ static LLVMValueRef is_here(Codegen *g, int tree, LLVMValueRef value) {
   LLVMValueRef live = is_live(g, value);
   if (!g->kernel->is_bounded) return live;
   LLVMTypeRef wide = value_lanes(g->i64, value_width(value));
-  LLVMValueRef past = LLVMBuildUDiv(g->builder, context_reserved(g, tree),
-                                    value_integer(g->i64, RT_GRANULE), "");
+  LLVMValueRef past =
+      LLVMBuildUDiv(g->builder, context_reserved(g, tree), value_integer(g->i64, RT_GRANULE), "");
   LLVMValueRef handle = LLVMBuildZExt(g->builder, value, wide, "");
   LLVMValueRef is_mapped = LLVMBuildICmp(g->builder, LLVMIntULT, handle,
                                          value_broadcast(g, past, value_width(value)), "");

@@ -63,8 +63,8 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
   int64_t align = min_i64(LINE, loop->width * size), even = step & -step;
   if (even >= align) return low; /* all indices are equally aligned */
   Type type = loop->index->type;
-  value_set(g, loop->index, LLVMTypeOf(low) == value_type(g, type)
-                                ? low : arith_convert(g, TYPE(I64), type, low));
+  value_set(g, loop->index,
+            LLVMTypeOf(low) == value_type(g, type) ? low : arith_convert(g, TYPE(I64), type, low));
   emit_with_operands(g, at, loop->body);
   /* address + k * step = 0 modulo align; step = even * odd */
   LLVMValueRef k = LLVMBuildPtrToInt(g->builder, value_of(g, at), g->i64, "");
@@ -72,8 +72,8 @@ LLVMValueRef stream_begin(Codegen *g, const LaneLoop *loop, LLVMValueRef low) {
                     value_index(g, __builtin_ctzll((uint64_t)even)), "");
   k = LLVMBuildMul(g->builder, k, value_index(g, inverse(step / even)), "");
   k = LLVMBuildAnd(g->builder, k, value_index(g, align / even - 1), "");
-  return LLVMBuildAdd(g->builder, low,
-                      LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""), "");
+  return LLVMBuildAdd(g->builder, low, LLVMBuildIntCast2(g->builder, k, LLVMTypeOf(low), false, ""),
+                      "");
 }
 
 /* -- the stores -------------------------------------------------------------------------------- */
@@ -91,10 +91,9 @@ static void store_all(Codegen *g, const StreamStore *s, bool past) {
     if (s->is_element) alias_element(g, store);
     if (!past) continue;
     LLVMMetadataRef flag = LLVMValueAsMetadata(value_integer(g->i32, 1));
-    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(g->context, "nontemporal",
-                                                    strlen("nontemporal")),
-                    LLVMMetadataAsValue(g->context,
-                                        LLVMMDNodeInContext2(g->context, &flag, 1)));
+    LLVMSetMetadata(store,
+                    LLVMGetMDKindIDInContext(g->context, "nontemporal", strlen("nontemporal")),
+                    LLVMMetadataAsValue(g->context, LLVMMDNodeInContext2(g->context, &flag, 1)));
   }
 }
 

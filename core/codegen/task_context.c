@@ -82,8 +82,7 @@ LLVMValueRef context_large(Codegen *g, int tree) {
 /* A member of RtManager, which is constant during a task over the manager's nodes. */
 static LLVMValueRef manager_member(Codegen *g, int tree, int manager, size_t offset,
                                    LLVMTypeRef type, const char *name) {
-  LLVMValueRef managers =
-      tree_member(g, tree, offsetof(RtTree, managers), g->pointer, "managers");
+  LLVMValueRef managers = tree_member(g, tree, offsetof(RtTree, managers), g->pointer, "managers");
   int64_t at = manager * (int64_t)sizeof(RtManager) + (int64_t)offset;
   return load(g, type, value_byte_offset(g, managers, at), name);
 }
@@ -92,8 +91,7 @@ ContextList context_list(Codegen *g, int tree, int manager) {
   if (!is_tree(g, tree)) return (ContextList){.length = value_index(g, 0)};
   LLVMBasicBlockRef back = block_hoist_begin(g);
   ContextList list = {
-      .entries =
-          manager_member(g, tree, manager, offsetof(RtManager, list), g->pointer, "entries"),
+      .entries = manager_member(g, tree, manager, offsetof(RtManager, list), g->pointer, "entries"),
       .length =
           manager_member(g, tree, manager, offsetof(RtManager, list_count), g->i64, "length")};
   block_hoist_end(g, back);
@@ -104,8 +102,8 @@ LLVMValueRef context_private_copy(Codegen *g, int tree) {
   if (!is_tree(g, tree)) return value_index(g, 0);
   if (g->private_copies[tree]) return g->private_copies[tree];
   LLVMBasicBlockRef back = block_hoist_begin(g);
-  LLVMValueRef table = tree_member(g, tree, offsetof(RtTree, private_copies), g->pointer,
-                                   "private");
+  LLVMValueRef table =
+      tree_member(g, tree, offsetof(RtTree, private_copies), g->pointer, "private");
   LLVMValueRef index = value_byte_offset(g, g->worker, offsetof(RtWorker, index));
   LLVMValueRef worker = LLVMBuildLoad2(g->builder, g->i32, index, "worker");
   LLVMValueRef wide = LLVMBuildSExt(g->builder, worker, g->i64, "");

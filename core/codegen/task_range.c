@@ -231,8 +231,7 @@ void task_range(Codegen *g, const IrTask *task, LLVMValueRef begin, LLVMValueRef
   next_row(g, &r, digits);
   LLVMBasicBlockRef after = LLVMGetInsertBlock(g->builder);
   block_jump(g, segment);
-  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, after},
-                  2);
+  LLVMAddIncoming(position, (LLVMValueRef[]){begin, next}, (LLVMBasicBlockRef[]){before, after}, 2);
   for (int axis = 0; axis < task->axis_count; axis++)
     LLVMAddIncoming(r.digit[axis], &digits[axis], &after, 1);
   block_enter(g, block_new(g, "after"));

@@ -31,8 +31,7 @@ Turns turns_begin(Codegen *g, const IrInst *inst) {
 
 void turns_emit(Codegen *g, const Turns *turns, LLVMBasicBlockRef leave, LLVMBasicBlockRef again) {
   if (turns->active) g->mask = mask_of(g, turns->active);
-  if (turns->rejoin)
-    LLVMBuildStore(g->builder, LLVMConstNull(lane_mask_type(g)), turns->rejoin);
+  if (turns->rejoin) LLVMBuildStore(g->builder, LLVMConstNull(lane_mask_type(g)), turns->rejoin);
   vec_push(g->scratch, &g->exits, ((Exit){leave, again, turns->rejoin, turns->gone}));
   emit_region(g, turns->inst->regions[0]);
   g->exits.count--;

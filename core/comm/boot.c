@@ -20,8 +20,8 @@ static bool check_alone(Boot *boot, Error *err) {
 static void abort_alone(Boot *boot, const char *why) { (void)boot, (void)why; }
 static void close_alone(Boot *boot) { heap_free(boot->heap, boot); }
 
-static const BootTable alone = {.gather = gather_alone, .check = check_alone,
-                                .abort = abort_alone, .close = close_alone};
+static const BootTable alone = {
+    .gather = gather_alone, .check = check_alone, .abort = abort_alone, .close = close_alone};
 
 Boot *boot_alone(Heap *heap, Error *err) {
   Boot *boot = heap_alloc(heap, sizeof *boot);

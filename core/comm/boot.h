@@ -10,7 +10,11 @@
 typedef struct Boot Boot;
 
 /* a message to or from `rank` */
-typedef struct Parcel { int32_t rank; void *bytes; uint64_t size_bytes; } Parcel;
+typedef struct Parcel {
+  int32_t rank;
+  void *bytes;
+  uint64_t size_bytes;
+} Parcel;
 
 typedef struct BootTable {
   /* Gathers `size_bytes` bytes of each rank (the same number on every rank), in the order of ranks.
@@ -47,8 +51,8 @@ struct Boot {
   const BootTable *table;
   Heap *heap;
   int32_t rank, size;
-  int64_t patience_ms;    /* how long a call waits for a missing rank */
-  uint64_t doing;         /* the collective call in which this rank is (header.h: Header.call) */
+  int64_t patience_ms; /* how long a call waits for a missing rank */
+  uint64_t doing;      /* the collective call in which this rank is (header.h: Header.call) */
 };
 
 /* Opens the boot that the environment names, once per process: for a rank of `regolith run` or of

@@ -30,10 +30,9 @@ static uint64_t usual_stride(int32_t ranks) {
   return stride > STRIDE_MOST ? STRIDE_MOST : stride < STRIDE_LEAST ? STRIDE_LEAST : stride;
 }
 
-const char *const call_words[CALL_COUNT] = {
-    [CALL_NONE] = "nothing",
+const char *const call_words[CALL_COUNT] = {[CALL_NONE] = "nothing",
 #define CALL(NAME, WORD) [CALL_##NAME] = WORD,
-    CALLS(CALL)
+                                            CALLS(CALL)
 #undef CALL
 };
 
@@ -41,10 +40,10 @@ const char *const call_words[CALL_COUNT] = {
 
 enum { DROPS = 8 };
 
-typedef struct Record {       /* what each rank contributes to a call */
-  uint64_t call;              /* number * CALL_COUNT + which call */
+typedef struct Record { /* what each rank contributes to a call */
+  uint64_t call;        /* number * CALL_COUNT + which call */
   uint64_t size_bytes, declared;
-  uint64_t dropped[DROPS];    /* numbers of dropped windows; 0: none */
+  uint64_t dropped[DROPS]; /* numbers of dropped windows; 0: none */
   int32_t failed_code;
   char failed[188];
   uint8_t mine[CALL_BYTES];
@@ -119,13 +118,14 @@ static bool agree(Comm *comm, const Record *records, Error *err) {
                        records[k].failed);
   for (int32_t k = 1; k < comm->size; k++) {
     if (records[k].size_bytes != first->size_bytes)
-      return error_set(err, RG_ERROR_RANK,
-                       "'%s' has %llu bytes on rank 0, but %llu on rank %d",
+      return error_set(err, RG_ERROR_RANK, "'%s' has %llu bytes on rank 0, but %llu on rank %d",
                        word_of(first->call), (unsigned long long)first->size_bytes,
                        (unsigned long long)records[k].size_bytes, k);
     if (records[k].declared != first->declared)
-      return error_set(err, RG_ERROR_RANK, "the argument of '%s' is declared differently on rank "
-                                           "%d than on rank 0", word_of(first->call), k);
+      return error_set(err, RG_ERROR_RANK,
+                       "the argument of '%s' is declared differently on rank "
+                       "%d than on rank 0",
+                       word_of(first->call), k);
   }
   return true;
 }
@@ -208,8 +208,8 @@ static bool find_team(Comm *comm, Error *err) {
   uint64_t host = share_host(), *hosts = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!hosts) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left");
   const char *most = getenv("RG_LSA_SIZE");
-  CallOptions call = {.call = CALL_GATHER, .declared = comm->stride, .mine = &host,
-                      .mine_bytes = sizeof host};
+  CallOptions call = {
+      .call = CALL_GATHER, .declared = comm->stride, .mine = &host, .mine_bytes = sizeof host};
   bool ok = comm_call(comm, &call, (uint8_t *)hosts, err);
   for (int32_t k = 0; ok && k < comm->size; k++)
     hosts[k] = hosts[(size_t)k * CALL_BYTES / sizeof *hosts];
@@ -238,7 +238,10 @@ static bool share_header(Comm *comm, Error *err) {
 
 /* This process's Comm while it is a rank: at its exit, the process tells the others not to wait. If
  * it is killed and cannot, the boot detects that. */
-static struct { _Atomic(Comm *) comm; pid_t process; } among;
+static struct {
+  _Atomic(Comm *) comm;
+  pid_t process;
+} among;
 
 static void leave(void) {
   Comm *comm = atomic_exchange(&among.comm, NULL);
@@ -261,8 +264,12 @@ Comm *comm_open(Heap *heap, Boot *boot, uint64_t stride, Error *err) {
     boot->table->close(boot);
     return NULL;
   }
-  *comm = (Comm){.heap = heap, .boot = boot, .rank = boot->rank, .size = boot->size,
-                 .courier = -1, .outbox = -1,
+  *comm = (Comm){.heap = heap,
+                 .boot = boot,
+                 .rank = boot->rank,
+                 .size = boot->size,
+                 .courier = -1,
+                 .outbox = -1,
                  .stride = align_up(stride ? stride : usual_stride(boot->size), STRIDE_ROUND),
                  .patience_ns = boot_patience_ms() * 1000000};
   space_init(&comm->space, heap, comm->stride);

@@ -29,29 +29,29 @@ typedef struct CommNccl CommNccl;
 typedef struct Comm {
   Heap *heap;
   Boot *boot;
-  int32_t rank, size;           /* this rank's number, and the number of ranks */
+  int32_t rank, size;            /* this rank's number, and the number of ranks */
   int32_t team_first, team_size; /* the ranks whose memory this one can access */
-  uint64_t number;              /* collective calls so far */
-  bool is_lost;                 /* ranks are no longer at the same call, or one is gone */
+  uint64_t number;               /* collective calls so far */
+  bool is_lost;                  /* ranks are no longer at the same call, or one is gone */
   Error lost;
   /* -- shared by a team */
   Arena range;
   uint64_t stride;
   Space space;
-  CommGpu *gpu;                 /* gpu.h: the same for GPU memory; NULL: no GPU window yet */
-  CommNccl *nccl;               /* nccl.h; NULL: not needed yet */
-  Shared *shared;               /* shared memories, each at its offset */
-  Window *windows;              /* all open windows, by number */
-  uint64_t window_count;        /* windows ever created */
-  uint64_t unmaps;              /* window.c: when we last looked for freed memory */
-  int outbox;                   /* far.c: a file; -1: nothing sent yet */
-  int courier;                  /* courier.h: a socket; -1: none yet */
+  CommGpu *gpu;          /* gpu.h: the same for GPU memory; NULL: no GPU window yet */
+  CommNccl *nccl;        /* nccl.h; NULL: not needed yet */
+  Shared *shared;        /* shared memories, each at its offset */
+  Window *windows;       /* all open windows, by number */
+  uint64_t window_count; /* windows ever created */
+  uint64_t unmaps;       /* window.c: when we last looked for freed memory */
+  int outbox;            /* far.c: a file; -1: nothing sent yet */
+  int courier;           /* courier.h: a socket; -1: none yet */
   bool is_closing;
-  Header *own;                  /* header.h: this rank's own header, which the team reads */
-  uint32_t epoch;               /* counts barriers */
-  uint64_t turns;               /* counts uses of the header's buffer */
-  uint64_t shows;               /* counts barriers in which windows may have grown */
-  int64_t patience_ns;          /* how long a barrier waits */
+  Header *own;         /* header.h: this rank's own header, which the team reads */
+  uint32_t epoch;      /* counts barriers */
+  uint64_t turns;      /* counts uses of the header's buffer */
+  uint64_t shows;      /* counts barriers in which windows may have grown */
+  int64_t patience_ns; /* how long a barrier waits */
 } Comm;
 
 /* Together. Takes boot, even if it fails. `stride` is the size of the addresses for what each rank
@@ -69,13 +69,16 @@ bool comm_barrier(Comm *comm, Error *err);
 bool comm_broadcast(Comm *comm, int32_t root, void *bytes, uint64_t size_bytes, Error *err);
 
 #define COMM_REDUCE_OPS(OP) OP(SUM, "sum") OP(PRODUCT, "product") OP(MIN, "min") OP(MAX, "max")
+// clang-format off
 typedef enum CommOp {
 #define COMM_OP(NAME, WORD) COMM_##NAME,
   COMM_REDUCE_OPS(COMM_OP)
 #undef COMM_OP
   COMM_OP_COUNT
 } CommOp;
+// clang-format on
 /* NAME, word, C type, what it is computed in so that integers wrap, ncclDataType_t (-1: none) */
+// clang-format off
 #define COMM_NUMBERS(TYPE)                                                                       \
   TYPE(I32, "i32", int32_t, uint32_t, 2) TYPE(I64, "i64", int64_t, uint64_t, 4)                  \
   TYPE(F32, "f32", float, float, 7) TYPE(F64, "f64", double, double, 8)                          \
@@ -89,6 +92,7 @@ typedef enum CommType {
   COMM_BOOL, /* a byte, 0 or 1 */
   COMM_TYPE_COUNT
 } CommType;
+// clang-format on
 uint64_t comm_type_bytes(CommType type);
 /* Combines elements over all ranks, in rank order, so that all get the same result to the last bit;
  * integers wrap. Of booleans SUM and MAX are `or`, PRODUCT and MIN `and`. */

@@ -53,7 +53,10 @@ static Sender sender_of(const uint8_t *senders, int32_t rank) {
 /* -- one file ---------------------------------------------------------------------------------- */
 
 /* number of the call; rank of the sender */
-typedef struct Letter { uint64_t number; int32_t rank; } Letter;
+typedef struct Letter {
+  uint64_t number;
+  int32_t rank;
+} Letter;
 
 typedef union Control {
   struct cmsghdr align;
@@ -69,7 +72,9 @@ static Sent send_file(Comm *comm, int file, const Sender *to) {
   memcpy(name.sun_path, to->address, NAME);
   struct msghdr message = {.msg_name = &name,
                            .msg_namelen = offsetof(struct sockaddr_un, sun_path) + NAME,
-                           .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+                           .msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
                            .msg_controllen = CMSG_SPACE(sizeof file)};
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
@@ -78,14 +83,16 @@ static Sent send_file(Comm *comm, int file, const Sender *to) {
   memcpy(CMSG_DATA(head), &file, sizeof file);
   if (sendmsg(comm->courier, &message, MSG_NOSIGNAL) >= 0) return SENT;
   return errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ETOOMANYREFS ? LATER
-                                                                                         : FAILED;
+                                                                                        : FAILED;
 }
 
 /* Receives a file and its sender, as the system reports it; -1 if there is none. */
 static int receive_file(Comm *comm, Letter *letter, int32_t *process) {
   struct iovec part = {letter, sizeof *letter};
   Control control;
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes,
+  struct msghdr message = {.msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
                            .msg_controllen = sizeof control.bytes};
   int file = -1;
   *process = -1;
@@ -141,8 +148,7 @@ static bool wait_a_little(Comm *comm, int64_t began, const uint8_t *senders, con
   if (poll(&wait, 1, WAIT_MS) > 0) return true;
   if (!comm->boot->table->check(comm->boot, err)) return false;
   return clock_ns() - began < comm->patience_ns ||
-         error_set(err, RG_ERROR_RANK,
-                   "rank %d did not exchange memory files within %.3g s",
+         error_set(err, RG_ERROR_RANK, "rank %d did not exchange memory files within %.3g s",
                    first_missing(comm, senders, files), (double)comm->patience_ns * 1e-9);
 }
 

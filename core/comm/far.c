@@ -11,7 +11,10 @@
 #include "comm/header.h"
 #include "comm/share.h"
 
-typedef struct Entry { int64_t rank; uint64_t place, size_bytes; } Entry;
+typedef struct Entry {
+  int64_t rank;
+  uint64_t place, size_bytes;
+} Entry;
 
 static bool move(int file, uint64_t at, void *to, const void *from, uint64_t size_bytes) {
   for (uint64_t done = 0; done < size_bytes;) {
@@ -89,23 +92,22 @@ static bool read_parcels(Comm *comm, const uint8_t *origins, const Parcel *in, i
     int32_t skip = 0;
     for (int32_t j = 0; j < k; j++) skip += in[j].rank == in[k].rank;
     memcpy(&origin, origins + (size_t)in[k].rank * CALL_BYTES, sizeof origin);
-    int file = in[k].rank == comm->rank ? dup(origin.file)
-                                        : share_fetch(origin.process, origin.file, err);
+    int file =
+        in[k].rank == comm->rank ? dup(origin.file) : share_fetch(origin.process, origin.file, err);
     ok = file >= 0 && read_parcel(comm, file, skip, &in[k], err);
     if (file >= 0) close(file);
   }
   return ok;
 }
 
-bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
-               int32_t in_count, Error *err) {
+bool far_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in, int32_t in_count,
+               Error *err) {
   Error why = {0};
   uint8_t *origins = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
   if (!origins) error_set(&why, RG_ERROR_MEMORY, "the host has no memory left");
   Origin mine = {(int32_t)getpid(), open_outbox(comm, &why)};
   if (mine.file >= 0) write_parcels(mine.file, out, out_count, &why);
-  CallOptions call = {.call = CALL_TRADE, .mine = &mine, .mine_bytes = sizeof mine,
-                      .failed = &why};
+  CallOptions call = {.call = CALL_TRADE, .mine = &mine, .mine_bytes = sizeof mine, .failed = &why};
   bool ok = comm_call(comm, &call, origins, err);
   if (ok) read_parcels(comm, origins, in, in_count, &why);
   CallOptions done = {.call = CALL_TRADE, .failed = &why};

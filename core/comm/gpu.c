@@ -8,7 +8,7 @@
 
 enum {
   ON_GPU = 0x67, /* declared in the call, as other ranks may wrongly open a window of host memory */
-  FEWEST = 8 /* in a large team, a rank gets at least a FEWESTth of what it requested */
+  FEWEST = 8     /* in a large team, a rank gets at least a FEWESTth of what it requested */
 };
 #define STRIDES ((uint64_t)8 << 40) /* for all ranks, if that is enough */
 #define STRIDE_ROUND ((uint64_t)4 << 30)
@@ -32,7 +32,8 @@ static bool compare(const Comm *comm, CommGpu *gpu, const uint8_t *abouts, Error
     if (k != comm->rank && !gpu->table->sees(gpu->data, &other))
       return error_set(err, RG_ERROR_DEVICE,
                        "the GPU of rank %d does not reach the memory of rank %d's, which a window "
-                       "needs", comm->rank, k);
+                       "needs",
+                       comm->rank, k);
   }
   return true;
 }
@@ -49,8 +50,12 @@ static bool begin(Comm *comm, CommGpu *gpu, uint64_t size_bytes, uint8_t *abouts
   Error why = {0};
   CommonsAbout mine = {0};
   gpu->table->describe(gpu->data, &mine, &why);
-  CallOptions call = {.call = CALL_WINDOW, .size_bytes = size_bytes, .declared = ON_GPU,
-                      .mine = &mine, .mine_bytes = sizeof mine, .failed = &why};
+  CallOptions call = {.call = CALL_WINDOW,
+                      .size_bytes = size_bytes,
+                      .declared = ON_GPU,
+                      .mine = &mine,
+                      .mine_bytes = sizeof mine,
+                      .failed = &why};
   if (!comm_call(comm, &call, abouts, err)) return false;
   reserve(comm, gpu, abouts, &why);
   CallOptions done = {.call = CALL_WINDOW, .failed = &why};

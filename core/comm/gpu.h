@@ -10,7 +10,7 @@
 
 struct CommGpu {
   const CommonsTable *table;
-  void *data;                 /* the device */
+  void *data; /* the device */
   uint64_t base, stride;
   Space space;
 };

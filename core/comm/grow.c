@@ -60,8 +60,8 @@ static int choose(const Comm *comm, const Passed *before, Passed *next, Error *e
     int32_t number = shared->growth->passed + is_next;
     CommonsPart piece = {.file = -1};
     if (number >= pieces_of(comm, shared)) continue;
-    if (!comm->gpu->table->piece(comm->gpu->data, (uint64_t)(uintptr_t)shared->here, number,
-                                 &piece, err))
+    if (!comm->gpu->table->piece(comm->gpu->data, (uint64_t)(uintptr_t)shared->here, number, &piece,
+                                 err))
       return -1;
     next->window = shared->number;
     next->number = number;
@@ -119,8 +119,8 @@ static bool meet_once(Comm *comm, Passed *mine, Error *failed, uint8_t *all, int
   Passed next = {0};
   int file = error_is_set(failed) ? -1 : choose(comm, mine, &next, failed);
   courier_sender(comm, file, &next.sender, failed);
-  CallOptions call = {.call = CALL_WINDOW, .mine = &next, .mine_bytes = sizeof next,
-                      .failed = failed};
+  CallOptions call = {
+      .call = CALL_WINDOW, .mine = &next, .mine_bytes = sizeof next, .failed = failed};
   bool ok = comm_call(comm, &call, all, err);
   if (ok) note_passed(comm, mine);
   *is_done = !ok || !is_any(comm, all);

@@ -15,8 +15,8 @@
 #include "comm/window.h"
 
 typedef struct Growth {
-  int32_t passed;             /* pieces of this rank that the whole team has mapped */
-  int32_t held[];             /* by place in the team: pieces of that rank mapped here */
+  int32_t passed; /* pieces of this rank that the whole team has mapped */
+  int32_t held[]; /* by place in the team: pieces of that rank mapped here */
 } Growth;
 
 /* NULL if the host is out of memory. */

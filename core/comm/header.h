@@ -10,6 +10,7 @@
 #include "comm/hub.h"
 
 /* The collective calls. */
+// clang-format off
 #define CALLS(CALL)                                                                          \
   CALL(GATHER, "gather") CALL(BARRIER, "barrier") CALL(BROADCAST, "broadcast")                 \
   CALL(REDUCE, "all_reduce") CALL(TRADE, "trade") CALL(WINDOW, "window")                          \
@@ -21,20 +22,24 @@ typedef enum CommCall {
 #undef CALL
   CALL_COUNT
 } CommCall;
+// clang-format on
 extern const char *const call_words[CALL_COUNT];
 
 /* A rank's arrival: epoch * 2^32 + its call. */
-typedef struct Slot { _Atomic uint64_t came; char pad[56]; } Slot;
+typedef struct Slot {
+  _Atomic uint64_t came;
+  char pad[56];
+} Slot;
 
 enum { HEADER_BUFFER = 256 << 10 }; /* a multiple of 8 */
 
 struct Header {
-  _Atomic uint64_t call;             /* number of its current call * CALL_COUNT + which call */
-  _Atomic uint64_t has_left;         /* it will not take part in another call */
+  _Atomic uint64_t call;     /* number of its current call * CALL_COUNT + which call */
+  _Atomic uint64_t has_left; /* it will not take part in another call */
   char pad[48];
-  Slot slots[COMM_TEAM_MOST];        /* slot k is written by the team's rank k */
-  uint64_t about[2];                 /* alternating: a number that must be the same on all ranks */
-  uint64_t left[2];                  /* by barrier: windows_left */
+  Slot slots[COMM_TEAM_MOST]; /* slot k is written by the team's rank k */
+  uint64_t about[2];          /* alternating: a number that must be the same on all ranks */
+  uint64_t left[2];           /* by barrier: windows_left */
   /* alternating: a buffer is reused only after the barrier that follows its last read */
   uint8_t buffer[2][HEADER_BUFFER];
 };
@@ -46,11 +51,11 @@ struct Header {
 enum { CALL_BYTES = 64 };
 typedef struct CallOptions {
   CommCall call;
-  uint64_t size_bytes;               /* size of the call's data; must be equal on all ranks */
-  uint64_t declared;                 /* likewise */
+  uint64_t size_bytes; /* size of the call's data; must be equal on all ranks */
+  uint64_t declared;   /* likewise */
   const void *mine;
   uint64_t mine_bytes;
-  const Error *failed;               /* NULL: no failure */
+  const Error *failed; /* NULL: no failure */
 } CallOptions;
 bool comm_call(Comm *comm, const CallOptions *options, uint8_t *all, Error *err);
 

@@ -13,8 +13,8 @@
 static int64_t now_ms(void) { return clock_ns() / 1000000; }
 
 void hub_init(Hub *hub, Heap *heap, const int *sockets, int32_t count, int64_t patience_ms) {
-  *hub = (Hub){.heap = heap, .count = count,
-               .patience_ms = patience_ms ? patience_ms : boot_patience_ms()};
+  *hub = (Hub){
+      .heap = heap, .count = count, .patience_ms = patience_ms ? patience_ms : boot_patience_ms()};
   for (int32_t k = 0; k < count; k++) hub->members[k].socket = sockets[k];
 }
 
@@ -64,7 +64,10 @@ static void name_ranks(const Hub *hub, bool (*is_so)(const HubMember *), char te
     if (is_so(&hub->members[k])) ranks[count++] = k;
   int at = snprintf(text, 160, count == 1 ? "rank" : "ranks");
   for (int32_t k = 0; k < count && at < 130; k++)
-    at += snprintf(text + at, 160 - (size_t)at, "%s%d", !k ? " " : k < count - 1 ? ", " : " and ",
+    at += snprintf(text + at, 160 - (size_t)at, "%s%d",
+                   !k              ? " "
+                   : k < count - 1 ? ", "
+                                   : " and ",
                    ranks[k]);
   if (at >= 130) snprintf(text + at, 160 - (size_t)at, " ..");
 }

@@ -24,9 +24,9 @@
 enum { HUB_RANKS_MOST = 256 };
 
 typedef struct HubMember {
-  int socket;             /* -1: closed */
-  bool has_left;          /* said farewell, or ended normally */
-  uint8_t *part;          /* its part of this round; NULL: none yet */
+  int socket;    /* -1: closed */
+  bool has_left; /* said farewell, or ended normally */
+  uint8_t *part; /* its part of this round; NULL: none yet */
   uint32_t size_bytes;
 } HubMember;
 
@@ -35,7 +35,7 @@ typedef struct Hub {
   HubMember members[HUB_RANKS_MOST];
   int32_t count;
   int64_t patience_ms;
-  int64_t began_ms;       /* when the round's first part came; 0: no round */
+  int64_t began_ms; /* when the round's first part came; 0: no round */
   bool is_lost;
   /* the caller detects how a rank ended (hub_lose, hub_left), so a closed socket is ignored */
   bool is_watched;
@@ -48,9 +48,9 @@ void hub_deinit(Hub *hub);
 /* Waits, at most `wait_ms`, for a rank or one of `others`, and serves the ranks. `others` are
  * filled as by poll(2). */
 void hub_step(Hub *hub, struct pollfd *others, int other_count, int64_t wait_ms);
-bool hub_is_over(const Hub *hub);            /* are all sockets closed? */
-void hub_lose(Hub *hub, const char *why);    /* tells all ranks, once */
-void hub_left(Hub *hub, int32_t rank);       /* the rank will not take part in another round */
+bool hub_is_over(const Hub *hub);         /* are all sockets closed? */
+void hub_lose(Hub *hub, const char *why); /* tells all ranks, once */
+void hub_left(Hub *hub, int32_t rank);    /* the rank will not take part in another round */
 
 /* Starts `ranks` processes of `argv` (NULL-terminated; argv[0] is a path), each with the variables
  * above, and returns when all have ended. Signals that request an end (SIGINT, SIGTERM, SIGHUP) are

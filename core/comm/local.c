@@ -78,8 +78,8 @@ static void leave(Boot *boot) {
   heap_free(boot->heap, local);
 }
 
-static const BootTable table = {.gather = gather, .check = check, .abort = abort_all,
-                                .close = leave};
+static const BootTable table = {
+    .gather = gather, .check = check, .abort = abort_all, .close = leave};
 
 Boot *boot_local(Heap *heap, int32_t rank, int32_t size, int socket, Error *err) {
   Local *local = heap_alloc(heap, sizeof *local);

@@ -77,8 +77,8 @@ static bool is_hopeless(Comm *comm, CommCall call, int32_t rank, int64_t began, 
     return give_up(comm, &why, err);
   }
   if (clock_ns() - began < comm->patience_ns) return false;
-  error_set(&why, RG_ERROR_RANK, "rank %d did not reach '%s' within %.3g s", rank,
-            call_words[call], (double)comm->patience_ns * 1e-9);
+  error_set(&why, RG_ERROR_RANK, "rank %d did not reach '%s' within %.3g s", rank, call_words[call],
+            (double)comm->patience_ns * 1e-9);
   return give_up(comm, &why, err);
 }
 
@@ -145,8 +145,7 @@ static bool meet_teams(Comm *comm, bool *is_any, Error *err) {
 
 static bool meet_growing(Comm *comm, Error *err) {
   bool is_any = false;
-  bool ok = comm_is_one_team(comm) ? meet_team(comm, &is_any, err)
-                                   : meet_teams(comm, &is_any, err);
+  bool ok = comm_is_one_team(comm) ? meet_team(comm, &is_any, err) : meet_teams(comm, &is_any, err);
   return ok && (!is_any || windows_grow(comm, err));
 }
 

@@ -79,15 +79,15 @@ static bool compare(Mpi *mpi, int32_t rank, uint64_t theirs) {
 static bool take_note(Mpi *mpi, int32_t rank, const MpiNote *note) {
   char what[80];
   switch ((MpiNoteKind)note->kind) {
-    case MPI_NOTE_LOST: return lose(mpi, note->text, false, NULL);
-    case MPI_NOTE_DOING: return compare(mpi, rank, note->number);
-    case MPI_NOTE_ENDED:
-      snprintf(what, sizeof what, "ended with exit code %d", note->code);
-      return lose_rank(mpi, rank, what);
-    case MPI_NOTE_FAREWELL:
-      mpi->peers[rank].has_left = true;
-      mpi->peers[rank].doing = note->number;
-      return true;
+  case MPI_NOTE_LOST: return lose(mpi, note->text, false, NULL);
+  case MPI_NOTE_DOING: return compare(mpi, rank, note->number);
+  case MPI_NOTE_ENDED:
+    snprintf(what, sizeof what, "ended with exit code %d", note->code);
+    return lose_rank(mpi, rank, what);
+  case MPI_NOTE_FAREWELL:
+    mpi->peers[rank].has_left = true;
+    mpi->peers[rank].doing = note->number;
+    return true;
   }
   return true;
 }
@@ -135,7 +135,10 @@ static void name_late(const Mpi *mpi, char text[160]) {
   for (int32_t k = 0; k < mpi->boot.size && at < 130; k++) {
     if (k == mpi->boot.rank || mpi->peers[k].doing >= mpi->boot.doing) continue;
     at += snprintf(text + at, 160 - (size_t)at, "%s%d",
-                   !done ? " " : done < late - 1 ? ", " : " and ", k);
+                   !done             ? " "
+                   : done < late - 1 ? ", "
+                                     : " and ",
+                   k);
     done++;
   }
   if (!late) snprintf(text, 160, "some rank");
@@ -218,15 +221,26 @@ static void close_all(Boot *boot) {
   heap_free(boot->heap, mpi);
 }
 
-static const BootTable table = {
-    .gather = gather, .check = check, .abort = abort_all, .close = close_all, .leave = leave,
-    .greatest = greatest, .spread = mpi_spread, .broadcast = mpi_broadcast, .trade = mpi_trade,
-    .expose = mpi_expose, .conceal = mpi_conceal, .reach = mpi_reach};
+static const BootTable table = {.gather = gather,
+                                .check = check,
+                                .abort = abort_all,
+                                .close = close_all,
+                                .leave = leave,
+                                .greatest = greatest,
+                                .spread = mpi_spread,
+                                .broadcast = mpi_broadcast,
+                                .trade = mpi_trade,
+                                .expose = mpi_expose,
+                                .conceal = mpi_conceal,
+                                .reach = mpi_reach};
 
 /* -- begin ------------------------------------------------------------------------------------- */
 
 /* A rank's host and process; this rank can watch processes of its own host. */
-typedef struct Home { uint64_t host; int64_t process; } Home;
+typedef struct Home {
+  uint64_t host;
+  int64_t process;
+} Home;
 static bool watch_all(Mpi *mpi, Error *err) {
   Home mine = {share_host(), getpid()};
   Home *homes = heap_alloc(mpi->boot.heap, (size_t)mpi->boot.size * sizeof *homes);
@@ -243,7 +257,7 @@ static const MpiPlugin *refuse(const char *problem, Error *err) {
   error_set(err, RG_ERROR_LIBRARY,
             "MPI started this process, and what lets its ranks meet cannot be opened: %s", problem);
   error_hint(err, "build Regolith where MPI's headers are (Debian: libopenmpi-dev), or start ranks "
-             "by `regolith run -n 4 script.lua`");
+                  "by `regolith run -n 4 script.lua`");
   return NULL;
 }
 
@@ -253,11 +267,12 @@ static const MpiPlugin *open_plugin(Error *err) {
   char path[1024];
   Dl_info info;
   const char *option = option_text("RG_MPI");
-  const char *slash = dladdr((void *)open_plugin, &info) && info.dli_fname
-                          ? strrchr(info.dli_fname, '/') : NULL;
+  const char *slash =
+      dladdr((void *)open_plugin, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
   if (*option) snprintf(path, sizeof path, "%s", option);
-  else snprintf(path, sizeof path, "%.*slibregolith-mpi.so",
-                slash ? (int)(slash - info.dli_fname + 1) : 0, slash ? info.dli_fname : "");
+  else
+    snprintf(path, sizeof path, "%.*slibregolith-mpi.so",
+             slash ? (int)(slash - info.dli_fname + 1) : 0, slash ? info.dli_fname : "");
   const char *why;
   void *library = dynlib_open(path, RTLD_NOW | RTLD_GLOBAL, &why);
   if (!library) return refuse(why, err);

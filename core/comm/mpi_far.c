@@ -12,14 +12,16 @@
 
 enum { LINKS_MOST = 32 };
 
-typedef struct Stamp { uint64_t doing, size_bytes; } Stamp;
+typedef struct Stamp {
+  uint64_t doing, size_bytes;
+} Stamp;
 
 typedef struct Link {
   struct Link *next;
   MpiWork *work;
   uint8_t *stage;
   int32_t out_count, in_count;
-  MpiParcel parcels[];    /* the outgoing, then the incoming parcels; each with its stamp */
+  MpiParcel parcels[]; /* the outgoing, then the incoming parcels; each with its stamp */
 } Link;
 
 /* -- links ------------------------------------------------------------------------------------- */
@@ -105,9 +107,10 @@ static bool unpack(Mpi *mpi, const Parcel *in, int32_t count, const uint8_t *at,
     Stamp stamp;
     memcpy(&stamp, at, sizeof stamp);
     if (stamp.doing != mpi->boot.doing) {
-      snprintf(text, sizeof text, "ranks do not make the same calls: rank %d awaits parcels of "
-               "call %llu of rank %d, which is in call %llu, '%s'", mpi->boot.rank,
-               (unsigned long long)(mpi->boot.doing / CALL_COUNT), in[k].rank,
+      snprintf(text, sizeof text,
+               "ranks do not make the same calls: rank %d awaits parcels of "
+               "call %llu of rank %d, which is in call %llu, '%s'",
+               mpi->boot.rank, (unsigned long long)(mpi->boot.doing / CALL_COUNT), in[k].rank,
                (unsigned long long)(stamp.doing / CALL_COUNT),
                call_words[stamp.doing % CALL_COUNT]);
       return mpi_lose(mpi, text, err);
@@ -122,8 +125,8 @@ static bool unpack(Mpi *mpi, const Parcel *in, int32_t count, const uint8_t *at,
   return true;
 }
 
-bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in,
-               int32_t in_count, Error *err) {
+bool mpi_trade(Boot *boot, const Parcel *out, int32_t out_count, const Parcel *in, int32_t in_count,
+               Error *err) {
   Mpi *mpi = (Mpi *)boot;
   char why[MPI_WHY];
   if (!mpi_look(mpi, err)) return false;
@@ -155,8 +158,9 @@ bool mpi_broadcast(Boot *boot, int32_t root, void *bytes, uint64_t size_bytes, E
 void *mpi_expose(Boot *boot, void *memory, uint64_t size_bytes, Error *err) {
   char why[MPI_WHY];
   MpiExposed *exposed = ((Mpi *)boot)->plugin->expose(memory, size_bytes, why);
-  if (!exposed) error_set(err, RG_ERROR_RANK, "MPI makes no window of %llu bytes: %s",
-                          (unsigned long long)size_bytes, why);
+  if (!exposed)
+    error_set(err, RG_ERROR_RANK, "MPI makes no window of %llu bytes: %s",
+              (unsigned long long)size_bytes, why);
   return exposed;
 }
 

@@ -68,7 +68,8 @@ static bool tell(int32_t rank, const MpiNote *note, char *why) {
   told->note = *note;
   if (note->kind == MPI_NOTE_FAREWELL) mpi.farewell = *note;
   if (!check(MPI_Isend(&told->note, sizeof told->note, MPI_BYTE, rank, TAG_NOTE, mpi.notes,
-                       &told->request), "MPI_Isend", why)) {
+                       &told->request),
+             "MPI_Isend", why)) {
     free(told);
     return false;
   }
@@ -87,7 +88,8 @@ static bool hear(int32_t *rank, MpiNote *note, char *why) {
   if (!is_there) return true;
   *rank = status.MPI_SOURCE;
   return check(MPI_Recv(note, sizeof *note, MPI_BYTE, status.MPI_SOURCE, TAG_NOTE, mpi.notes,
-                        MPI_STATUS_IGNORE), "MPI_Recv", why);
+                        MPI_STATUS_IGNORE),
+               "MPI_Recv", why);
 }
 
 /* -- begin and end ----------------------------------------------------------------------------- */
@@ -171,7 +173,7 @@ struct MpiWork {
   MPI_Status *statuses;
   int count;
   bool is_link;
-  uint8_t *stage, *from;   /* received data, within `stage` */
+  uint8_t *stage, *from; /* received data, within `stage` */
   void *to;
   uint64_t to_bytes;
 };
@@ -319,8 +321,7 @@ static int tag_of(const MpiParcel *parcels, int32_t k) {
 static MpiWork *link_parcels(const MpiParcel *out, int32_t out_count, const MpiParcel *in,
                              int32_t in_count, uint8_t **stage, char *why) {
   uint64_t total = 0, at = 0;
-  if (!add_sizes(out, out_count, &total, why) || !add_sizes(in, in_count, &total, why))
-    return NULL;
+  if (!add_sizes(out, out_count, &total, why) || !add_sizes(in, in_count, &total, why)) return NULL;
   MpiWork *link = new_work(out_count + in_count, total, why);
   if (!link) return NULL;
   link->is_link = true;
@@ -347,7 +348,9 @@ static bool start(MpiWork *link, char *why) {
 
 /* -- exposed memory ---------------------------------------------------------------------------- */
 
-struct MpiExposed { MPI_Win window; };
+struct MpiExposed {
+  MPI_Win window;
+};
 
 static MpiExposed *expose(void *memory, uint64_t size_bytes, char *why) {
   MpiExposed *exposed = malloc(sizeof *exposed);
@@ -356,7 +359,8 @@ static MpiExposed *expose(void *memory, uint64_t size_bytes, char *why) {
     return NULL;
   }
   if (!check(MPI_Win_create(memory, (MPI_Aint)size_bytes, 1, MPI_INFO_NULL, mpi.calls,
-                            &exposed->window), "MPI_Win_create", why)) {
+                            &exposed->window),
+             "MPI_Win_create", why)) {
     free(exposed);
     return NULL;
   }
@@ -380,7 +384,8 @@ static bool put(MpiExposed *exposed, int32_t rank, uint64_t at, const void *byte
   for (uint64_t done = 0; ok && done < size_bytes; done += PART) {
     int part = (int)(size_bytes - done < PART ? size_bytes - done : PART);
     ok = check(MPI_Put((const uint8_t *)bytes + done, part, MPI_BYTE, rank, (MPI_Aint)(at + done),
-                       part, MPI_BYTE, exposed->window), "MPI_Put", why);
+                       part, MPI_BYTE, exposed->window),
+               "MPI_Put", why);
   }
   return ok && check(MPI_Win_flush(rank, exposed->window), "MPI_Win_flush", why);
 }
@@ -391,18 +396,30 @@ static bool get(MpiExposed *exposed, int32_t rank, uint64_t at, void *bytes, uin
   for (uint64_t done = 0; ok && done < size_bytes; done += PART) {
     int part = (int)(size_bytes - done < PART ? size_bytes - done : PART);
     ok = check(MPI_Get((uint8_t *)bytes + done, part, MPI_BYTE, rank, (MPI_Aint)(at + done), part,
-                       MPI_BYTE, exposed->window), "MPI_Get", why);
+                       MPI_BYTE, exposed->window),
+               "MPI_Get", why);
   }
   return ok && check(MPI_Win_flush(rank, exposed->window), "MPI_Win_flush", why);
 }
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-static const MpiPlugin table = {
-    .version = MPI_PLUGIN_VERSION, .begin = begin, .gather = gather, .spread = spread,
-    .broadcast = broadcast, .greatest = greatest, .test = test, .link = link_parcels,
-    .start = start, .unlink = unlink_parcels, .tell = tell, .hear = hear, .expose = expose,
-    .conceal = conceal, .put = put, .get = get};
+static const MpiPlugin table = {.version = MPI_PLUGIN_VERSION,
+                                .begin = begin,
+                                .gather = gather,
+                                .spread = spread,
+                                .broadcast = broadcast,
+                                .greatest = greatest,
+                                .test = test,
+                                .link = link_parcels,
+                                .start = start,
+                                .unlink = unlink_parcels,
+                                .tell = tell,
+                                .hear = hear,
+                                .expose = expose,
+                                .conceal = conceal,
+                                .put = put,
+                                .get = get};
 
 __attribute__((visibility("default"))) const MpiPlugin *regolith_mpi_plugin(void);
 const MpiPlugin *regolith_mpi_plugin(void) { return &table; }

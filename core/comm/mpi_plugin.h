@@ -15,15 +15,15 @@
 #define MPI_PLUGIN_ENTRY "regolith_mpi_plugin"
 enum { MPI_PLUGIN_VERSION = 2, MPI_WHY = 240, MPI_SENTENCE = 400 };
 
-typedef struct MpiWork MpiWork;     /* a running operation, with its own buffers */
+typedef struct MpiWork MpiWork; /* a running operation, with its own buffers */
 typedef struct MpiExposed MpiExposed;
 
 /* Notes that ranks exchange besides calls. */
 typedef enum MpiNoteKind {
-  MPI_NOTE_LOST = 1,                /* all calls fail, because of `text` */
-  MPI_NOTE_FAREWELL,                /* the sender leaves after call `number` */
-  MPI_NOTE_DOING,                   /* the sender has waited for a while in call `number` */
-  MPI_NOTE_ENDED                    /* the sender's process exits with `code` */
+  MPI_NOTE_LOST = 1, /* all calls fail, because of `text` */
+  MPI_NOTE_FAREWELL, /* the sender leaves after call `number` */
+  MPI_NOTE_DOING,    /* the sender has waited for a while in call `number` */
+  MPI_NOTE_ENDED     /* the sender's process exits with `code` */
 } MpiNoteKind;
 typedef struct MpiNote {
   uint32_t kind;
@@ -32,10 +32,13 @@ typedef struct MpiNote {
   char text[MPI_SENTENCE];
 } MpiNote;
 
-typedef struct MpiParcel { int32_t rank; uint64_t size_bytes; } MpiParcel;
+typedef struct MpiParcel {
+  int32_t rank;
+  uint64_t size_bytes;
+} MpiParcel;
 
 typedef struct MpiPlugin {
-  uint32_t version;                 /* MPI_PLUGIN_VERSION */
+  uint32_t version;                                       /* MPI_PLUGIN_VERSION */
   bool (*begin)(int32_t *rank, int32_t *size, char *why); /* call it once; waits for all ranks */
   /* Send `size_bytes` of each rank to all; part k of each rank to rank k; root's bytes to all.
    * NULL: failed. */
@@ -52,7 +55,7 @@ typedef struct MpiPlugin {
   MpiWork *(*link)(const MpiParcel *out, int32_t out_count, const MpiParcel *in, int32_t in_count,
                    uint8_t **stage, char *why);
   bool (*start)(MpiWork *link, char *why);
-  void (*unlink)(MpiWork *link);    /* the link must not be running */
+  void (*unlink)(MpiWork *link); /* the link must not be running */
   bool (*tell)(int32_t rank, const MpiNote *note, char *why);
   bool (*hear)(int32_t *rank, MpiNote *note, char *why); /* *rank -1: no note */
   /* Together, waits: exposes memory for put and get, which wait for completion. */

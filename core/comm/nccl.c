@@ -12,34 +12,40 @@
 #include "base/option.h"
 #include "comm/header.h"
 
-typedef struct NcclId { char bytes[128]; } NcclId;
+typedef struct NcclId {
+  char bytes[128];
+} NcclId;
 /* ncclConfig_t of 2.14; later versions append members, and check `size`. */
-typedef struct NcclConfig { size_t size; unsigned magic, version; int blocking; } NcclConfig;
+typedef struct NcclConfig {
+  size_t size;
+  unsigned magic, version;
+  int blocking;
+} NcclConfig;
 
 enum {
-  OLDEST = 21400,             /* the first version with a non-blocking mode */
-  SHARES_GPUS = 23000,        /* the first version that, on request, accepts two ranks on one GPU */
+  OLDEST = 21400,      /* the first version with a non-blocking mode */
+  SHARES_GPUS = 23000, /* the first version that, on request, accepts two ranks on one GPU */
   MAGIC = 0xcafebeef,
-  IN_PROGRESS = 7,            /* ncclResult_t */
-  UINT8 = 1,                  /* ncclDataType_t */
-  CLOSE_MS = 2000             /* for other ranks that close at the same time */
+  IN_PROGRESS = 7, /* ncclResult_t */
+  UINT8 = 1,       /* ncclDataType_t */
+  CLOSE_MS = 2000  /* for other ranks that close at the same time */
 };
 
 typedef struct CommNccl {
   void *library;
-#define NCCL(NAME, PARAMETERS) int (*NAME) PARAMETERS;
+#define NCCL(NAME, PARAMETERS) int(*NAME) PARAMETERS;
 #include "comm/nccl.def"
 #undef NCCL
-  void *handle;               /* communicator of all ranks; NULL: not used */
-  char why[160];              /* why it is not used */
-  bool is_left;               /* it is abandoned: it has threads, or its device ended first */
+  void *handle;  /* communicator of all ranks; NULL: not used */
+  char why[160]; /* why it is not used */
+  bool is_left;  /* it is abandoned: it has threads, or its device ended first */
   char version[24];
 } CommNccl;
 
 /* What each rank announces about itself. */
 typedef struct About {
-  int32_t version;            /* 0: no usable NCCL */
-  int32_t shares;             /* NCCL is configured to accept two ranks on one GPU */
+  int32_t version; /* 0: no usable NCCL */
+  int32_t shares;  /* NCCL is configured to accept two ranks on one GPU */
   uint8_t device[16];
 } About;
 _Static_assert(sizeof(About) <= CALL_BYTES, "a record carries it");
@@ -47,11 +53,13 @@ _Static_assert(sizeof(About) <= CALL_BYTES, "a record carries it");
 /* -- the library ------------------------------------------------------------------------------- */
 
 static bool find_entries(CommNccl *nccl) {
+  // clang-format off
   static const struct { const char *name; size_t place; } entries[] = {
 #define NCCL(NAME, PARAMETERS) {#NAME, offsetof(CommNccl, NAME)},
 #include "comm/nccl.def"
 #undef NCCL
   };
+  // clang-format on
   for (size_t k = 0; k < sizeof entries / sizeof *entries; k++) {
     void *entry = dlsym(nccl->library, entries[k].name);
     memcpy((char *)nccl + entries[k].place, &entry, sizeof entry);
@@ -149,15 +157,20 @@ static void give_up(CommNccl *nccl) {
   nccl->handle = NULL;
 }
 
-typedef struct Beginning { Comm *comm; CommNccl *nccl; NcclId id; bool has_id; } Beginning;
+typedef struct Beginning {
+  Comm *comm;
+  CommNccl *nccl;
+  NcclId id;
+  bool has_id;
+} Beginning;
 
 static bool begin_on(void *context, void *stream, Error *err) {
   Beginning *b = context;
   CommNccl *nccl = b->nccl;
   (void)stream;
   NcclConfig config = {.size = sizeof config, .magic = MAGIC, .version = OLDEST};
-  int result = nccl->ncclCommInitRankConfig(&nccl->handle, b->comm->size, b->id, b->comm->rank,
-                                            &config);
+  int result =
+      nccl->ncclCommInitRankConfig(&nccl->handle, b->comm->size, b->id, b->comm->rank, &config);
   if (result && result != IN_PROGRESS) nccl->handle = NULL;
   nccl->is_left |= nccl->handle != NULL;
   if (await(b->comm, nccl, nccl->handle, result, err)) return true;
@@ -166,8 +179,7 @@ static bool begin_on(void *context, void *stream, Error *err) {
 }
 
 /* Starts NCCL with an id that rank 0 makes; it starts on all ranks, or on none. */
-static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all,
-                  Error *err) {
+static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t *all, Error *err) {
   Beginning b = {.comm = comm, .nccl = nccl};
   Error why = {0};
   uint8_t began;
@@ -187,8 +199,11 @@ static bool begin(Comm *comm, CommNccl *nccl, const CommMemory *memory, uint8_t 
     give_up(nccl);
     if (k == comm->rank && error_is_set(&why))
       snprintf(nccl->why, sizeof nccl->why, "%.*s", (int)sizeof nccl->why - 1, why.message);
-    else if (!nccl->why[0]) snprintf(nccl->why, sizeof nccl->why, "it could not be initialised "
-                                                                  "on rank %d", k);
+    else if (!nccl->why[0])
+      snprintf(nccl->why, sizeof nccl->why,
+               "it could not be initialised "
+               "on rank %d",
+               k);
   }
   return true;
 }
@@ -261,7 +276,7 @@ typedef struct Use {
   Comm *comm;
   void *at;
   uint64_t count;
-  int type, op;               /* op -1: a broadcast */
+  int type, op; /* op -1: a broadcast */
   int32_t root;
 } Use;
 
@@ -290,11 +305,11 @@ static bool run(const CommMemory *memory, Use *use, uint64_t about, bool *is_don
   return false;
 }
 
-static const int nccl_types[COMM_TYPE_COUNT] = { /* ncclDataType_t; -1: it has none */
+static const int nccl_types[COMM_TYPE_COUNT] = {/* ncclDataType_t; -1: it has none */
 #define NUMBER(NAME, WORD, TYPE, AS, NCCL) [COMM_##NAME] = NCCL,
-    COMM_NUMBERS(NUMBER)
+                                                COMM_NUMBERS(NUMBER)
 #undef NUMBER
-    [COMM_BOOL] = -1};
+                                                    [COMM_BOOL] = -1};
 
 /* Is NCCL to be used for the type? By default for integers, which wrap, so that order does not
  * matter. */
@@ -311,8 +326,10 @@ bool nccl_reduce(Comm *comm, CommOp op, CommType type, const CommMemory *memory,
   if (!is_for(type) || comm->size == 1) return true;
   if (!have_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
-  Use use = {.comm = comm, .at = (void *)(uintptr_t)memory->at,
-             .count = memory->size_bytes / comm_type_bytes(type), .type = nccl_types[type],
+  Use use = {.comm = comm,
+             .at = (void *)(uintptr_t)memory->at,
+             .count = memory->size_bytes / comm_type_bytes(type),
+             .type = nccl_types[type],
              .op = ops[op]};
   return run(memory, &use, 16 + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type, is_done, err);
 }
@@ -322,7 +339,11 @@ bool nccl_broadcast(Comm *comm, int32_t root, const CommMemory *memory, bool *is
   if (comm->size == 1 || root < 0 || root >= comm->size) return true;
   if (!have_nccl(comm, memory, err)) return false;
   if (!comm->nccl->handle) return true;
-  Use use = {.comm = comm, .at = (void *)(uintptr_t)memory->at, .count = memory->size_bytes,
-             .type = UINT8, .op = -1, .root = root};
+  Use use = {.comm = comm,
+             .at = (void *)(uintptr_t)memory->at,
+             .count = memory->size_bytes,
+             .type = UINT8,
+             .op = -1,
+             .root = root};
   return run(memory, &use, (uint64_t)root << 8, is_done, err);
 }

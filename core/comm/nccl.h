@@ -9,7 +9,7 @@
 #include "comm/comm.h"
 #include "memory/commons.h"
 
-typedef struct CommMemory {   /* memory of this process's device */
+typedef struct CommMemory { /* memory of this process's device */
   const CommonsTable *table;
   void *device;
   uint64_t at, size_bytes;

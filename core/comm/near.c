@@ -12,15 +12,23 @@
 
 #include "comm/header.h"
 
-typedef struct Entry { int64_t rank; uint64_t size_bytes; } Entry;
+typedef struct Entry {
+  int64_t rank;
+  uint64_t size_bytes;
+} Entry;
 /* outgoing, then incoming */
-typedef struct List { uint64_t out_count, in_count; Entry entries[]; } List;
+typedef struct List {
+  uint64_t out_count, in_count;
+  Entry entries[];
+} List;
 
 enum { LIST_MOST = HEADER_BUFFER / 8 }; /* a limit, as each entry is searched for in a list */
 #define TOO_MANY UINT64_MAX
 
 /* bytes in round 0; in all rounds */
-typedef struct Stream { uint64_t first_bytes, total_bytes; } Stream;
+typedef struct Stream {
+  uint64_t first_bytes, total_bytes;
+} Stream;
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t greatest(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -29,8 +37,8 @@ typedef struct Trade {
   Comm *comm;
   const Parcel *out, *in;
   int32_t out_count, in_count;
-  uint64_t *starts;           /* per incoming parcel: its offset in the sender's stream */
-  Stream *streams;            /* by rank */
+  uint64_t *starts; /* per incoming parcel: its offset in the sender's stream */
+  Stream *streams;  /* by rank */
 } Trade;
 
 static const List *list_of(const Comm *comm, int32_t rank) {
@@ -107,7 +115,9 @@ static bool plan(const Trade *t, Error *err) {
 }
 
 /* In this round, bytes from..past of a stream are in the buffer, at offset `at`. */
-typedef struct Part { uint64_t from, past, at; } Part;
+typedef struct Part {
+  uint64_t from, past, at;
+} Part;
 static Part part_of(const Stream *stream, uint64_t round) {
   Part part = {.past = stream->first_bytes, .at = HEADER_BUFFER - stream->first_bytes};
   if (round) {
@@ -181,7 +191,11 @@ static bool go(const Trade *t, bool *is_done, Error *err) {
 
 bool near_trade(Comm *comm, const Parcel *out, int32_t out_count, const Parcel *in,
                 int32_t in_count, bool *is_done, Error *err) {
-  Trade trade = {.comm = comm, .out = out, .in = in, .out_count = out_count, .in_count = in_count,
+  Trade trade = {.comm = comm,
+                 .out = out,
+                 .in = in,
+                 .out_count = out_count,
+                 .in_count = in_count,
                  .starts = heap_alloc(comm->heap, ((size_t)in_count + 1) * sizeof(uint64_t)),
                  .streams = heap_alloc(comm->heap, (size_t)comm->size * sizeof(Stream))};
   *is_done = true;

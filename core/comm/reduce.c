@@ -17,21 +17,22 @@ enum { TWO_SHOTS = 32 << 10, FAR_PART = 64 << 20 };
 #define MIN(a, b) ((b) < (a) ? (b) : (a))
 #define MAX(a, b) ((b) > (a) ? (b) : (a))
 
-#define COMBINE(NAME, OP, TYPE, AS)                                                            \
-  static void NAME(void *to, const void *from, uint64_t count) {                                \
-    TYPE *a = to;                                                                               \
-    const TYPE *b = from;                                                                       \
-    for (uint64_t k = 0; k < count; k++) a[k] = (TYPE)OP((AS)a[k], (AS)b[k]);                   \
+#define COMBINE(NAME, OP, TYPE, AS) \
+  static void NAME(void *to, const void *from, uint64_t count) { \
+    TYPE *a = to; \
+    const TYPE *b = from; \
+    for (uint64_t k = 0; k < count; k++) a[k] = (TYPE)OP((AS)a[k], (AS)b[k]); \
   }
-#define NUMBER(NAME, WORD, TYPE, AS, NCCL)                                                       \
-  COMBINE(sum_of_##NAME, SUM, TYPE, AS)                                                         \
-  COMBINE(product_of_##NAME, PRODUCT, TYPE, AS)                                                 \
-  COMBINE(min_of_##NAME, MIN, TYPE, TYPE)                                                       \
+#define NUMBER(NAME, WORD, TYPE, AS, NCCL) \
+  COMBINE(sum_of_##NAME, SUM, TYPE, AS) \
+  COMBINE(product_of_##NAME, PRODUCT, TYPE, AS) \
+  COMBINE(min_of_##NAME, MIN, TYPE, TYPE) \
   COMBINE(max_of_##NAME, MAX, TYPE, TYPE)
 COMM_NUMBERS(NUMBER)
 #undef NUMBER
 
 typedef void Combine(void *to, const void *from, uint64_t count);
+// clang-format off
 static Combine *const table[COMM_OP_COUNT][COMM_TYPE_COUNT] = {
 #define NUMBER(NAME, WORD, TYPE, AS, NCCL)                                                       \
   [COMM_SUM][COMM_##NAME] = sum_of_##NAME, [COMM_PRODUCT][COMM_##NAME] = product_of_##NAME,     \
@@ -49,6 +50,7 @@ uint64_t comm_type_bytes(CommType type) {
       [COMM_BOOL] = 1};
   return sizes[type];
 }
+// clang-format on
 
 /* -- in a team --------------------------------------------------------------------------------- */
 
@@ -63,8 +65,7 @@ typedef struct Reduction {
 static void combine_all(const Reduction *r, uint8_t *to, uint64_t first, uint64_t count) {
   uint64_t at = first * r->number_bytes;
   memcpy(to, comm_buffer(r->comm, 0) + at, count * r->number_bytes);
-  for (int32_t k = 1; k < r->comm->size; k++)
-    r->combine(to, comm_buffer(r->comm, k) + at, count);
+  for (int32_t k = 1; k < r->comm->size; k++) r->combine(to, comm_buffer(r->comm, k) + at, count);
 }
 
 static uint64_t slice_at(const Comm *comm, uint64_t count, int32_t rank) {
@@ -140,8 +141,7 @@ static bool reduce_few(const Reduction *r, const CallOptions *call, uint8_t *num
   uint64_t size = count * r->number_bytes;
   if (!comm_gather_part(r->comm, call, numbers, size, &all, err)) return false;
   memcpy(numbers, all, size);
-  for (int32_t k = 1; k < r->comm->size; k++)
-    r->combine(numbers, all + (uint64_t)k * size, count);
+  for (int32_t k = 1; k < r->comm->size; k++) r->combine(numbers, all + (uint64_t)k * size, count);
   heap_free(r->comm->heap, all);
   return true;
 }
@@ -173,8 +173,8 @@ static bool reduce_many(const Reduction *r, const CallOptions *call, uint8_t *nu
 }
 
 static bool reduce_far(const Reduction *r, uint8_t *numbers, uint64_t count, Error *err) {
-  CallOptions call = {.call = CALL_REDUCE, .size_bytes = count * r->number_bytes,
-                      .declared = r->about};
+  CallOptions call = {
+      .call = CALL_REDUCE, .size_bytes = count * r->number_bytes, .declared = r->about};
   bool is_much = call.size_bytes > TWO_SHOTS && r->comm->boot->table->spread;
   return (is_much ? reduce_many : reduce_few)(r, &call, numbers, count, err);
 }
@@ -187,7 +187,8 @@ static uint64_t part_of(const Reduction *r, uint64_t count) {
 }
 
 bool comm_reduce(Comm *comm, CommOp op, CommType type, void *numbers, uint64_t count, Error *err) {
-  Reduction reduction = {.comm = comm, .combine = table[op][type],
+  Reduction reduction = {.comm = comm,
+                         .combine = table[op][type],
                          .number_bytes = comm_type_bytes(type),
                          .about = (count << 8) + (uint64_t)op * COMM_TYPE_COUNT + (uint64_t)type};
   uint64_t at = 0;

@@ -89,8 +89,8 @@ static bool next_mapping(FILE *maps, Mapping *mapping) {
     if (sscanf(line, "%llx-%llx %7s %*s %x:%x %llu", &from, &past, rights, &major_number,
                &minor_number, &inode) != 6)
       continue; /* skip the rest of a long path */
-    *mapping = (Mapping){from, past, inode, makedev(major_number, minor_number), rights[0] == 'r',
-                         rights[3] == 's'};
+    *mapping = (Mapping){
+        from, past, inode, makedev(major_number, minor_number), rights[0] == 'r', rights[3] == 's'};
     return true;
   }
   return false;

@@ -124,8 +124,8 @@ static bool expose(Comm *comm, Shared *shared, Error *err) {
   const BootTable *table = comm->boot->table;
   if (comm_is_one_team(comm) || !table->expose || shared->is_for_team) return true;
   Error why = {0};
-  shared->exposed = table->expose(comm->boot, shared_place(comm, shared, comm->rank),
-                                  shared->size_bytes, &why);
+  shared->exposed =
+      table->expose(comm->boot, shared_place(comm, shared, comm->rank), shared->size_bytes, &why);
   CallOptions call = {.call = CALL_WINDOW, .failed = &why};
   return comm_call(comm, &call, NULL, err);
 }
@@ -142,8 +142,8 @@ static bool exchange(Comm *comm, Shared *shared, Error *failed, Error *err) {
   if (!senders) error_set(failed, RG_ERROR_MEMORY, "the host has no memory left");
   Sender mine;
   courier_sender(comm, shared ? shared->file : -1, &mine, failed);
-  CallOptions call = {.call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine,
-                      .failed = failed};
+  CallOptions call = {
+      .call = CALL_WINDOW, .mine = &mine, .mine_bytes = sizeof mine, .failed = failed};
   bool ok = comm_call(comm, &call, senders, err);
   Error why = {0};
   if (ok && map_peers(comm, shared, senders, &why)) keep_origins(comm, shared, senders, &why);
@@ -165,9 +165,10 @@ static Shared *add_shared(Comm *comm, Shared what, Error *err) {
   } else {
     *shared = what;
     if (what.offset == SPACE_NONE)
-      error_set(&why, RG_ERROR_MEMORY, "a window of %llu bytes does not fit into the addresses of "
-                "a rank, %llu bytes", (unsigned long long)what.size_bytes,
-                (unsigned long long)space->size);
+      error_set(&why, RG_ERROR_MEMORY,
+                "a window of %llu bytes does not fit into the addresses of "
+                "a rank, %llu bytes",
+                (unsigned long long)what.size_bytes, (unsigned long long)space->size);
     else if (!what.serial) make_shared(shared, &why);
     if (what.grows && !(shared->growth = growth_create(comm)))
       error_set(&why, RG_ERROR_MEMORY, "the host has no memory left for a window");
@@ -196,7 +197,9 @@ static uint64_t page_bytes(void) { return (uint64_t)sysconf(_SC_PAGESIZE); }
 
 /* Together: is this memory already shared, on all ranks or on none? `shared` is the number of the
  * Shared, or 0. */
-typedef struct Plan { uint64_t shared, within; } Plan;
+typedef struct Plan {
+  uint64_t shared, within;
+} Plan;
 static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t declared,
                  const Error *failed, Error *err) {
   uint8_t *plans = heap_alloc(comm->heap, (size_t)comm->size * CALL_BYTES);
@@ -205,13 +208,19 @@ static bool plan(Comm *comm, const Plan *mine, uint64_t size_bytes, uint64_t dec
     error_set(&no_memory, RG_ERROR_MEMORY, "the host has no memory left");
     failed = &no_memory;
   }
-  CallOptions call = {.call = CALL_WINDOW, .size_bytes = size_bytes, .declared = declared,
-                      .mine = mine, .mine_bytes = sizeof *mine, .failed = failed};
+  CallOptions call = {.call = CALL_WINDOW,
+                      .size_bytes = size_bytes,
+                      .declared = declared,
+                      .mine = mine,
+                      .mine_bytes = sizeof *mine,
+                      .failed = failed};
   bool ok = comm_call(comm, &call, plans, err);
   for (int32_t k = 1; ok && k < comm->size; k++)
     if (memcmp(plans, plans + (size_t)k * CALL_BYTES, sizeof(Plan)))
-      ok = error_set(err, RG_ERROR_RANK, "a window lies elsewhere in the memory of rank %d than in "
-                     "that of rank 0", k);
+      ok = error_set(err, RG_ERROR_RANK,
+                     "a window lies elsewhere in the memory of rank %d than in "
+                     "that of rank 0",
+                     k);
   heap_free(comm->heap, plans);
   return ok;
 }
@@ -224,8 +233,12 @@ static Window *add_window(Comm *comm, Shared *shared, uint8_t *here, uint64_t si
     error_add(err, &comm->lost);
     return NULL;
   }
-  *window = (Window){.next = comm->windows, .number = ++comm->window_count, .comm = comm,
-                     .shared = shared, .here = here, .size_bytes = size_bytes,
+  *window = (Window){.next = comm->windows,
+                     .number = ++comm->window_count,
+                     .comm = comm,
+                     .shared = shared,
+                     .here = here,
+                     .size_bytes = size_bytes,
                      .offset = shared->offset + (uint64_t)(here - shared->here)};
   shared->windows++;
   return comm->windows = window;
@@ -247,8 +260,8 @@ static Window *open_window(Comm *comm, void *memory, uint64_t size_bytes, uint64
   if (!plan(comm, &mine, size_bytes, declared, &why, err)) return NULL;
   shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (!shared) {
-    Shared what = {.here = (uint8_t *)from, .size_bytes = past - from, .file = -1,
-                   .is_for_team = is_for_team};
+    Shared what = {
+        .here = (uint8_t *)from, .size_bytes = past - from, .file = -1, .is_for_team = is_for_team};
     shared = add_shared(comm, what, err);
     if (!shared) return NULL;
     shared->number = comm->number; /* the number of a collective call */
@@ -275,8 +288,12 @@ Window *window_open_gpu(Comm *comm, const CommonsPart *part, uint64_t size_bytes
   bool ok = plan(comm, &mine, size_bytes, declared, failed, err);
   shared = find_shared(comm, here, size_bytes); /* all ranks may have dropped it meanwhile */
   if (ok && !shared) {
-    Shared what = {.here = here, .size_bytes = part->size_bytes, .file = part->file,
-                   .serial = part->serial, .grows = part->grows, .is_for_team = true};
+    Shared what = {.here = here,
+                   .size_bytes = part->size_bytes,
+                   .file = part->file,
+                   .serial = part->serial,
+                   .grows = part->grows,
+                   .is_for_team = true};
     shared = add_shared(comm, what, err);
     if (!shared) return NULL;
     shared->number = comm->number;
@@ -438,8 +455,10 @@ static bool reach(Window *window, int32_t rank, uint64_t at, void *to, const voi
     return true;
   }
   if (!shared->exposed && !shared->origins)
-    return error_set(err, RG_ERROR_RANK, "the memory of rank %d is not reached from rank %d, which "
-                     "is of another team", rank, comm->rank);
+    return error_set(err, RG_ERROR_RANK,
+                     "the memory of rank %d is not reached from rank %d, which "
+                     "is of another team",
+                     rank, comm->rank);
   if (shared->exposed)
     return comm->boot->table->reach(comm->boot, shared->exposed, rank, place, to, from, size_bytes,
                                     err);

@@ -12,22 +12,22 @@
 
 #include "comm/comm.h"
 
-struct Shared {               /* shared memory, in whole pages */
+struct Shared { /* shared memory, in whole pages */
   Shared *next;
-  uint64_t number;            /* the same on all ranks */
-  uint8_t *here;              /* its original address on this rank */
+  uint64_t number; /* the same on all ranks */
+  uint8_t *here;   /* its original address on this rank */
   uint64_t size_bytes;
-  uint64_t offset;            /* offset in each rank's part of the range */
-  int file;                   /* a memfd; for GPU memory, the driver's file */
-  uint64_t serial;            /* for GPU memory: CommonsPart.serial; 0: host memory */
+  uint64_t offset; /* offset in each rank's part of the range */
+  int file;        /* a memfd; for GPU memory, the driver's file */
+  uint64_t serial; /* for GPU memory: CommonsPart.serial; 0: host memory */
   int32_t windows;
-  bool is_for_team;           /* other hosts cannot access it */
-  bool is_moved_in;           /* only window_unmap frees it */
-  bool grows;                 /* it grows by pieces */
-  struct Growth *growth;      /* grow.h; NULL: it does not grow */
+  bool is_for_team;      /* other hosts cannot access it */
+  bool is_moved_in;      /* only window_unmap frees it */
+  bool grows;            /* it grows by pieces */
+  struct Growth *growth; /* grow.h; NULL: it does not grow */
   /* for several teams: access to the others, one of these two */
-  void *exposed;              /* boot.h; or NULL */
-  struct Origin *origins;     /* far.h, one per rank; or NULL */
+  void *exposed;          /* boot.h; or NULL */
+  struct Origin *origins; /* far.h, one per rank; or NULL */
 };
 
 /* Called in each barrier, while no rank reads the window's memory; if `rest` fails, all ranks fail.
@@ -40,14 +40,14 @@ typedef struct WindowRest {
 
 struct Window {
   Window *next;
-  uint64_t number;            /* the same on all ranks */
+  uint64_t number; /* the same on all ranks */
   Comm *comm;
   Shared *shared;
   uint8_t *here;
   uint64_t offset, size_bytes;
-  int32_t drops;              /* ranks that dropped it outside a collective call */
-  bool is_dropped;            /* this rank dropped it */
-  bool is_told;               /* and announced that in a collective call */
+  int32_t drops;   /* ranks that dropped it outside a collective call */
+  bool is_dropped; /* this rank dropped it */
+  bool is_told;    /* and announced that in a collective call */
   WindowRest rest;
 };
 
@@ -68,7 +68,9 @@ Window *window_create(Comm *comm, uint64_t size_bytes, uint64_t declared, Error 
 void window_unmap(void *here, uint64_t size_bytes);
 /* Where this rank's bytes lie in such memory. If all ranks' lie at the same place, window_at finds
  * those of each. */
-typedef struct WindowPlace { uint64_t memory, offset; } WindowPlace; /* memory 0: in none */
+typedef struct WindowPlace {
+  uint64_t memory, offset;
+} WindowPlace; /* memory 0: in none */
 WindowPlace window_place_of(Comm *comm, const void *bytes, uint64_t size_bytes);
 uint8_t *window_at(const Comm *comm, const WindowPlace *place, int32_t rank); /* of the team */
 /* Together. The pages stay at their address; peers lose access to them. */

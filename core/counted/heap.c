@@ -268,7 +268,10 @@ static const char *find_place(RtAllocator *allocator) {
 /* Writes a place as "at FILE:LINE", "by histogram" or "somewhere". */
 static void say_place(char out[80], const char *place) {
   bool is_known = place && place[0], has_line = is_known && strchr(place, ':');
-  snprintf(out, 80, "%s%s", !is_known ? "somewhere" : has_line ? "at " : "by ",
+  snprintf(out, 80, "%s%s",
+           !is_known  ? "somewhere"
+           : has_line ? "at "
+                      : "by ",
            is_known ? place : "");
 }
 
@@ -281,8 +284,8 @@ static void report(RtAllocator *allocator, RtCountedFault fault, const RtCounted
   if (fault == RT_COUNTED_OVERRUN)
     snprintf(text, sizeof text, "counted memory made %s was written past its end", made);
   else
-    snprintf(text, sizeof text, "counted memory made %s was %s %s, after its last release %s",
-             made, fault == RT_COUNTED_RELEASED_TWICE ? "released" : "acquired", now, ended);
+    snprintf(text, sizeof text, "counted memory made %s was %s %s, after its last release %s", made,
+             fault == RT_COUNTED_RELEASED_TWICE ? "released" : "acquired", now, ended);
   log_warning("%s", text);
   lock(heap);
   heap->faults++;

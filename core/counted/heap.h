@@ -16,26 +16,36 @@
 #include "memory/arena.h"
 #include "server/server.h"
 
-enum { COUNTED_LARGE = 1 << 16 /* bytes of data that the manager provides */, COUNTED_KEPT = 1024,
-       COUNTED_FAULT = 300 /* bytes of a sentence */, COUNTED_PAGE = 4096 };
+enum {
+  COUNTED_LARGE = 1 << 16 /* bytes of data that the manager provides */,
+  COUNTED_KEPT = 1024,
+  COUNTED_FAULT = 300 /* bytes of a sentence */,
+  COUNTED_PAGE = 4096
+};
 
 /* The values of RgOptions.allocations. */
 typedef enum CountedMode { COUNTED_OFF, COUNTED_NOTES, COUNTED_CHECKS } CountedMode;
 
 typedef struct CountedHeap {
-  RtAllocator *rt;            /* the part that kernels and headers use; in `control` */
+  RtAllocator *rt; /* the part that kernels and headers use; in `control` */
   Owner *owner;
-  Server *server;             /* NULL: none, or the runtime has ended */
+  Server *server; /* NULL: none, or the runtime has ended */
   RtBudget *budget;
-  uint64_t live;              /* allocated bytes, headers included; atomic */
-  _Atomic uint32_t lock;      /* guards the members below */
-  struct CountedKept { void *memory; uint64_t size_bytes; } kept[COUNTED_KEPT];
-  uint32_t next_kept;         /* memory of freed checked objects, reused in order */
-  uint64_t faults;            /* number of reported faults */
-  char fault[COUNTED_FAULT];  /* text of the last fault */
-  const char *place;          /* source position of the launch; NULL: none */
-  bool is_shared;             /* memory is shared with tasks of a GPU: */
-  struct CountedChunk { Arena memory; bool is_one; /* piece */ } *chunks;
+  uint64_t live;         /* allocated bytes, headers included; atomic */
+  _Atomic uint32_t lock; /* guards the members below */
+  struct CountedKept {
+    void *memory;
+    uint64_t size_bytes;
+  } kept[COUNTED_KEPT];
+  uint32_t next_kept;        /* memory of freed checked objects, reused in order */
+  uint64_t faults;           /* number of reported faults */
+  char fault[COUNTED_FAULT]; /* text of the last fault */
+  const char *place;         /* source position of the launch; NULL: none */
+  bool is_shared;            /* memory is shared with tasks of a GPU: */
+  struct CountedChunk {
+    Arena memory;
+    bool is_one; /* piece */
+  } *chunks;
   uint32_t chunk_count, chunk_capacity;
   bool control_is_shown;
   uint8_t control[(sizeof(RtGpuHeap) / COUNTED_PAGE + 2) * COUNTED_PAGE]; /* contains whole pages */

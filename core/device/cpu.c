@@ -34,23 +34,22 @@ static void destroy_cpu(Device *device) {
   heap_free(device->heap, cpu);
 }
 
-static const DeviceTable cpu_table = {
-    .name = "cpu",
-    .allocate = host_allocate,
-    .settle = presence_settle,
-    .enlarge = enlarge,
-    .allocate_zeros = host_allocate_zeros,
-    .free = presence_free,
-    .discard = host_discard,
-    .map = host_map,
-    .copy = host_copy,
-    .load = cpu_load,
-    .unload = cpu_unload,
-    .launch = cpu_launch,
-    .is_within = is_within,
-    .sync = sync_cpu,
-    .forget = copies_free,
-    .destroy = destroy_cpu};
+static const DeviceTable cpu_table = {.name = "cpu",
+                                      .allocate = host_allocate,
+                                      .settle = presence_settle,
+                                      .enlarge = enlarge,
+                                      .allocate_zeros = host_allocate_zeros,
+                                      .free = presence_free,
+                                      .discard = host_discard,
+                                      .map = host_map,
+                                      .copy = host_copy,
+                                      .load = cpu_load,
+                                      .unload = cpu_unload,
+                                      .launch = cpu_launch,
+                                      .is_within = is_within,
+                                      .sync = sync_cpu,
+                                      .forget = copies_free,
+                                      .destroy = destroy_cpu};
 
 static bool create_workers(CpuDevice *cpu) {
   size_t count = (size_t)cpu->device.worker_count;
@@ -75,14 +74,15 @@ static Pool *create_pool(Heap *heap, const DeviceOptions *options, Error *err) {
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err) {
   CpuDevice *cpu = heap_alloc(heap, sizeof *cpu);
-  if (cpu) cpu->device = (Device){.table = &cpu_table,
-                                  .heap = heap,
-                                  .knows_times = true,
-                                  .shuffle_tasks = options->shuffle_tasks,
-                                  .gc_each_launch = options->gc_each_launch,
-                                  .guard_pages = options->guard_pages,
-                                  .fails_in_task = options->fails_in_task,
-                                  .seed = options->seed};
+  if (cpu)
+    cpu->device = (Device){.table = &cpu_table,
+                           .heap = heap,
+                           .knows_times = true,
+                           .shuffle_tasks = options->shuffle_tasks,
+                           .gc_each_launch = options->gc_each_launch,
+                           .guard_pages = options->guard_pages,
+                           .fails_in_task = options->fails_in_task,
+                           .seed = options->seed};
   if (cpu) cpu->said.heap = heap;
   if (cpu && !device_choose_processor(&cpu->device, options->processor, err)) {
     destroy_cpu(&cpu->device);

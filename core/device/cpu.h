@@ -13,12 +13,12 @@ typedef struct CpuDevice {
   Device device;
   Pool *pool;
   RtWorker *workers;
-  uint8_t *took_part;         /* by worker: has it run a chunk of the task? */
-  DeviceLaunch *launch;       /* the running launch */
-  Said said;                  /* its messages so far */
-  Arena shadow;               /* memory of the race detector's table */
+  uint8_t *took_part;   /* by worker: has it run a chunk of the task? */
+  DeviceLaunch *launch; /* the running launch */
+  Said said;            /* its messages so far */
+  Arena shadow;         /* memory of the race detector's table */
   RtRaces races;
-  Waiting *waiting;           /* presence.h */
+  Waiting *waiting; /* presence.h */
   int32_t waiting_count;
 } CpuDevice;
 

@@ -24,11 +24,11 @@ typedef struct Running { /* one task, as its workers see it */
   RtContext *context;
   _Atomic(RtTaskFunction *) function;
   DeviceLaunch *launch;
-  int32_t number;             /* number of the task */
-  _Atomic bool has_run;       /* a chunk has finished */
-  _Atomic bool improves;      /* a worker has called launch->improve */
+  int32_t number;        /* number of the task */
+  _Atomic bool has_run;  /* a chunk has finished */
+  _Atomic bool improves; /* a worker has called launch->improve */
   uint8_t *took_part;
-  _Atomic bool *fails;        /* the next chunk fails, once */
+  _Atomic bool *fails; /* the next chunk fails, once */
 } Running;
 
 /* RG_STRESS=fail_assert_in_task */
@@ -62,7 +62,7 @@ static void run_chunk(void *data, int32_t worker, int64_t begin, int64_t end) {
   ASSERT(!must_fail(running->fails), "no test asks a task to fail");
   context->workers[worker].stack_end = stack_end();
   if (rt_stopped(context)) return;
-  atomic_load(&running->function)(context, &context->workers[worker], begin, end);
+  atomic_load (&running->function)(context, &context->workers[worker], begin, end);
   atomic_store_explicit(&running->has_run, true, memory_order_relaxed);
 }
 
@@ -122,15 +122,17 @@ static void run_positions(CpuDevice *cpu, DeviceLaunch *launch, int32_t number, 
       copies_want_one(context, &launch->tasks[task->privatised]))
     chunk = total;
   if (task->privatised && !task->is_ordered && copies != COPIES_NEVER &&
-      copies_pay(context, &launch->tasks[task->privatised], total,
-                 chunk >= total, copies == COPIES_ALWAYS)) {
+      copies_pay(context, &launch->tasks[task->privatised], total, chunk >= total,
+                 copies == COPIES_ALWAYS)) {
     number = task->privatised;
     task = &launch->tasks[number];
   }
   memset(cpu->took_part, 0, (size_t)context->worker_count);
-  Running running = {
-      .context = context, .launch = launch, .number = number, .took_part = cpu->took_part,
-      .fails = &cpu->device.fails_in_task};
+  Running running = {.context = context,
+                     .launch = launch,
+                     .number = number,
+                     .took_part = cpu->took_part,
+                     .fails = &cpu->device.fails_in_task};
   running.function = function_of(launch->code, number);
   uint64_t seed = cpu->device.shuffle_tasks ? cpu->device.seed + launch->runs : 0;
   if (launch->switches.workers > 1) pool_limit(cpu->pool, launch->switches.workers);

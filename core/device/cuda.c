@@ -48,8 +48,7 @@ bool cuda_enter(CudaDevice *cuda, Error *err) {
                                 : "a fault in another runtime of this process");
     return error_hint(err, "its contents are lost: rg.reset() gives a new runtime");
   }
-  return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work",
-                    err);
+  return cuda_check(cuda, cuda->driver.cuCtxPushCurrent_v2(cuda->context), "take up its work", err);
 }
 
 void cuda_leave(CudaDevice *cuda) {
@@ -118,45 +117,44 @@ static void destroy_cuda(Device *device) {
   heap_free(heap, cuda);
 }
 
-static const DeviceTable cuda_table = {
-    .name = "cuda",
-    .allocate = host_allocate,
-    .settle = leave_as_it_is,
-    .enlarge = leave_as_it_is,
-    .allocate_zeros = host_allocate_zeros,
-    .free = host_free,
-    .discard = host_discard,
-    .map = host_map,
-    .copy = host_copy,
-    .reach = cuda_reach,
-    .locate = cuda_locate,
-    .host_at = cuda_host_at,
-    .pin = cuda_pin,
-    .unpin = cuda_unpin,
-    .reach_array = cuda_reach_array,
-    .forget_array = cuda_forget_array,
-    .reach_arrays = cuda_reach_arrays,
-    .adopt = cuda_adopt,
-    .commons = &cuda_commons,
-    .share = cuda_share,
-    .rest = cuda_rest,
-    .clear = cuda_clear,
-    .visit = cuda_visit,
-    .put = cuda_put,
-    .move = cuda_move,
-    .set = cuda_set,
-    .copy_cells = cuda_copy_cells,
-    .is_idle = cuda_is_through,
-    .load = cuda_load,
-    .unload = cuda_unload,
-    .launch = cuda_launch,
-    .finish = cuda_finish,
-    .is_done = cuda_is_done,
-    .describe = cuda_describe,
-    .is_within = is_within,
-    .sync = sync_cuda,
-    .forget = cuda_forget,
-    .destroy = destroy_cuda};
+static const DeviceTable cuda_table = {.name = "cuda",
+                                       .allocate = host_allocate,
+                                       .settle = leave_as_it_is,
+                                       .enlarge = leave_as_it_is,
+                                       .allocate_zeros = host_allocate_zeros,
+                                       .free = host_free,
+                                       .discard = host_discard,
+                                       .map = host_map,
+                                       .copy = host_copy,
+                                       .reach = cuda_reach,
+                                       .locate = cuda_locate,
+                                       .host_at = cuda_host_at,
+                                       .pin = cuda_pin,
+                                       .unpin = cuda_unpin,
+                                       .reach_array = cuda_reach_array,
+                                       .forget_array = cuda_forget_array,
+                                       .reach_arrays = cuda_reach_arrays,
+                                       .adopt = cuda_adopt,
+                                       .commons = &cuda_commons,
+                                       .share = cuda_share,
+                                       .rest = cuda_rest,
+                                       .clear = cuda_clear,
+                                       .visit = cuda_visit,
+                                       .put = cuda_put,
+                                       .move = cuda_move,
+                                       .set = cuda_set,
+                                       .copy_cells = cuda_copy_cells,
+                                       .is_idle = cuda_is_through,
+                                       .load = cuda_load,
+                                       .unload = cuda_unload,
+                                       .launch = cuda_launch,
+                                       .finish = cuda_finish,
+                                       .is_done = cuda_is_done,
+                                       .describe = cuda_describe,
+                                       .is_within = is_within,
+                                       .sync = sync_cuda,
+                                       .forget = cuda_forget,
+                                       .destroy = destroy_cuda};
 
 static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
   const Driver *driver = &cuda->driver;
@@ -177,7 +175,7 @@ static bool open_context(CudaDevice *cuda, bool finds_races, Error *err) {
  * GPUs. */
 static int processor_for(int capability) {
   int newest = 0;
-#define GPU(CAPABILITY, TARGET, ISA)                                                              \
+#define GPU(CAPABILITY, TARGET, ISA) \
   if (capability >= CAPABILITY) newest = TARGET;
 #include "jit/gpu.def"
 #undef GPU
@@ -204,7 +202,7 @@ static void fill_device(CudaDevice *cuda, Heap *heap, const DeviceOptions *optio
 }
 
 static void fill_guesses(int64_t *guesses) {
-#define GUESS(NAME, DEFAULT, LEAST, TEXT)                                                         \
+#define GUESS(NAME, DEFAULT, LEAST, TEXT) \
   guesses[CUDA_GUESS_##NAME] = max_i64(LEAST, option_number("RG_GUESS", #NAME, DEFAULT));
 #include "device/guess.def"
 #undef GUESS
@@ -231,8 +229,9 @@ static bool choose_gpu(int *number, Error *err) {
   unsigned long chosen = strtoul(text, &end, 10);
   *number = (int)(chosen % DRIVER_TURN);
   return (*text >= '0' && *text <= '9' && !*end && chosen < DRIVER_TURN) ||
-         error_set(err, RG_ERROR_OPTION, "RG_GPU must be the number of a GPU, counted from 0, "
-                                         "got '%.40s'",
+         error_set(err, RG_ERROR_OPTION,
+                   "RG_GPU must be the number of a GPU, counted from 0, "
+                   "got '%.40s'",
                    text);
 }
 

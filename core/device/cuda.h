@@ -18,29 +18,25 @@
 
 /* Device memory. In a range that grows, the first `mapped` bytes can be used. */
 typedef struct CudaRange {
-  uint64_t at;                /* 0: none */
+  uint64_t at; /* 0: none */
   uint64_t reserved, mapped;
   unsigned long long *pieces; /* handles of the physical memory mapped so far */
   uint64_t *piece_bytes;
   int32_t piece_count;
-  struct MemoryBlock *plain;  /* of `pool`: fully backed; NULL: a range that grows */
-  struct MemoryPool *pool;    /* cuda_plain.c */
-  bool is_external;           /* not allocated by this device */
-  bool is_shareable;          /* other processes can map its pieces */
+  struct MemoryBlock *plain; /* of `pool`: fully backed; NULL: a range that grows */
+  struct MemoryPool *pool;   /* cuda_plain.c */
+  bool is_external;          /* not allocated by this device */
+  bool is_shareable;         /* other processes can map its pieces */
 } CudaRange;
 
 /* Which side has the newest contents of a page of a tree's memory. */
-typedef enum CudaPage {
-  CUDA_SAME,
-  CUDA_HOST_IS_NEWER,
-  CUDA_GPU_IS_NEWER
-} CudaPage;
+typedef enum CudaPage { CUDA_SAME, CUDA_HOST_IS_NEWER, CUDA_GPU_IS_NEWER } CudaPage;
 
-typedef struct CudaList {     /* a manager's data that only the GPU has */
-  CudaRange memory;           /* its list, large enough for all nodes that fit in the tree */
-  bool is_current;            /* the list is up to date */
+typedef struct CudaList {      /* a manager's data that only the GPU has */
+  CudaRange memory;            /* its list, large enough for all nodes that fit in the tree */
+  bool is_current;             /* the list is up to date */
   uint32_t orders_are_current; /* one bit for each of the first orders */
-  RtOrder **orders;           /* GPU address, as of the last pull */
+  RtOrder **orders;            /* GPU address, as of the last pull */
   uint64_t order_count;
 } CudaList;
 
@@ -53,57 +49,57 @@ typedef struct CudaUse {
 
 enum { CUDA_KNOWN = 32 };
 
-typedef struct CudaTree {     /* RtTree.device */
+typedef struct CudaTree { /* RtTree.device */
   RtTree *tree;
   struct CudaTree *next, *previous; /* in CudaDevice.trees */
-  uint8_t *first;             /* start of its memory, as the host sees it */
-  CudaRange memory;           /* its memory on the GPU, starting with that of `first` */
-  uint8_t *pages;             /* a CudaPage per page, starting at `first`; SAME past the end */
+  uint8_t *first;                   /* start of its memory, as the host sees it */
+  CudaRange memory;                 /* its memory on the GPU, starting with that of `first` */
+  uint8_t *pages; /* a CudaPage per page, starting at `first`; SAME past the end */
   uint64_t page_count, page_bytes;
   CudaUse use;
-  bool host_has_all;          /* every page in use is newer on the host */
-  bool host_has_some;         /* some pages may be newer on the host */
-  bool counts_are_read;       /* counts: read since a task may have changed them */
-  bool chunks_are_read;       /* the same for the tables of chunks */
-  bool is_current;            /* nothing is newer on the GPU */
-  bool is_used;               /* by the running launch */
-  uint64_t most_bytes;        /* the most memory that it can fill: cuda_room.c */
+  bool host_has_all;    /* every page in use is newer on the host */
+  bool host_has_some;   /* some pages may be newer on the host */
+  bool counts_are_read; /* counts: read since a task may have changed them */
+  bool chunks_are_read; /* the same for the tables of chunks */
+  bool is_current;      /* nothing is newer on the GPU */
+  bool is_used;         /* by the running launch */
+  uint64_t most_bytes;  /* the most memory that it can fill: cuda_room.c */
   /* tasks that may have grown it since its counts were last read back; they are read again after
    * `interval` such tasks */
   uint32_t unread, interval;
-  uint64_t wish;              /* memory it should have, computed when they were last read */
-  uint64_t most_positions;    /* largest number of positions of those tasks */
-  uint64_t visits;            /* host visits since a task last used it: cuda_between.c */
+  uint64_t wish;                 /* memory it should have, computed when they were last read */
+  uint64_t most_positions;       /* largest number of positions of those tasks */
+  uint64_t visits;               /* host visits since a task last used it: cuda_between.c */
   const void *known[CUDA_KNOWN]; /* code of tasks that may grow it */
   uint32_t next_known;
-  bool is_shown;              /* other code may change it on the GPU at any time */
-  int32_t wraps;              /* number of wraps (external arrays) of its memory */
-  bool owns_tree;             /* `tree` represents external memory and belongs to this */
-  DeviceMemory mirror;        /* of that memory, if there is one: cuda_external.c */
-  bool is_shared;             /* with other processes that also write it: cuda_share.c */
-  uint64_t serial;            /* CommonsPart.serial; 0: not a part of this process's */
-  uint8_t is_read;            /* the GPU's value of RtTree.is_read */
-  bool is_copy;               /* a copy of a counted array's elements: cuda_copies.c */
-  bool is_located;            /* the next launch's frame has the copy's address */
-  _Atomic bool has_ended;     /* the array has ended, and its memory may be reused */
-  bool is_window;             /* other processes map its pieces: keep them and their contents */
-  uint8_t **priors;            /* by page, earlier contents; NULL: none: cuda_prior.c */
-  CudaRange chunks, owners;   /* RtTree.chunks, segment_owner */
-  CudaRange image;            /* RtTree, managers and the tables they use: cuda_image.c */
-  CudaList *lists;            /* by manager */
-  CudaRange *was;             /* by mask: space for its saved words */
-  CudaPage image_state;       /* state of image, chunks, owners and lists together */
+  bool is_shown;            /* other code may change it on the GPU at any time */
+  int32_t wraps;            /* number of wraps (external arrays) of its memory */
+  bool owns_tree;           /* `tree` represents external memory and belongs to this */
+  DeviceMemory mirror;      /* of that memory, if there is one: cuda_external.c */
+  bool is_shared;           /* with other processes that also write it: cuda_share.c */
+  uint64_t serial;          /* CommonsPart.serial; 0: not a part of this process's */
+  uint8_t is_read;          /* the GPU's value of RtTree.is_read */
+  bool is_copy;             /* a copy of a counted array's elements: cuda_copies.c */
+  bool is_located;          /* the next launch's frame has the copy's address */
+  _Atomic bool has_ended;   /* the array has ended, and its memory may be reused */
+  bool is_window;           /* other processes map its pieces: keep them and their contents */
+  uint8_t **priors;         /* by page, earlier contents; NULL: none: cuda_prior.c */
+  CudaRange chunks, owners; /* RtTree.chunks, segment_owner */
+  CudaRange image;          /* RtTree, managers and the tables they use: cuda_image.c */
+  CudaList *lists;          /* by manager */
+  CudaRange *was;           /* by mask: space for its saved words */
+  CudaPage image_state;     /* state of image, chunks, owners and lists together */
 } CudaTree;
 
 /* Host memory that is copied to the GPU for a launch and back at its end. Overlapping wraps
  * (external arrays), such as those of a struct's members, are merged into one. */
 typedef struct CudaForeign {
-  struct CudaForeign *next;   /* in CudaDevice.foreign */
+  struct CudaForeign *next; /* in CudaDevice.foreign */
   uint8_t *first;
   uint64_t size_bytes;
-  int32_t tree_count;         /* trees in this memory */
-  bool is_constant;           /* all of them are constant */
-  bool is_used;               /* by the running launch */
+  int32_t tree_count; /* trees in this memory */
+  bool is_constant;   /* all of them are constant */
+  bool is_used;       /* by the running launch */
   CudaUse use;
   CudaRange memory;
 } CudaForeign;
@@ -114,13 +110,13 @@ typedef struct CudaCopy CudaCopy; /* cuda_copies.c */
 typedef struct CudaPart {
   struct CudaPart *next;
   uint64_t at, size_bytes;
-  bool grows;                 /* of a sparse tree, which the host never reads */
+  bool grows; /* of a sparse tree, which the host never reads */
 } CudaPart;
 
 typedef struct CudaCommons {
-  struct CudaCommons *next;    /* in CudaDevice.commons */
-  uint64_t at, size_bytes;    /* GPU addresses */
-  Arena mirror;               /* as the host sees them; only the parts are accessible */
+  struct CudaCommons *next; /* in CudaDevice.commons */
+  uint64_t at, size_bytes;  /* GPU addresses */
+  Arena mirror;             /* as the host sees them; only the parts are accessible */
   CudaPart *parts;
 } CudaCommons;
 
@@ -142,7 +138,7 @@ enum { CUDA_STEP_WORDS = 4 };
 typedef struct CudaStep {
   enum { CUDA_STEP_KERNEL, CUDA_STEP_FRAME, CUDA_STEP_WAIT } kind;
   uint32_t blocks, threads;
-  uint32_t from_block;        /* one bit per word: the word is relative to the launch's block */
+  uint32_t from_block; /* one bit per word: the word is relative to the launch's block */
   void *function;
   /* KERNEL: its parameters; FRAME: its target, relative to the block, and its size in bytes */
   uint64_t words[CUDA_STEP_WORDS];
@@ -150,27 +146,27 @@ typedef struct CudaStep {
 typedef struct CudaRepeat CudaRepeat;
 
 typedef struct CudaStream {
-  void *handle, *event;       /* NULL: not used yet */
+  void *handle, *event; /* NULL: not used yet */
   CudaStaging staging;
-  CudaRepeat *repeat;         /* recurring steps; NULL: none yet */
-  CudaRange messages;         /* of one queued launch, as none runs after a failure */
+  CudaRepeat *repeat; /* recurring steps; NULL: none yet */
+  CudaRange messages; /* of one queued launch, as none runs after a failure */
   /* launches, and operations that the host queued between them: how many were queued, and how many
    * of these are done */
   uint64_t launched, finished;
   /* per other stream, the last launch that this stream already waits for */
   uint64_t seen[CUDA_STREAMS];
-  int32_t queued, last;       /* unreported launches; the newest one's place, or -1 */
-  bool is_broken;             /* one of them failed; later ones have not run */
+  int32_t queued, last; /* unreported launches; the newest one's place, or -1 */
+  bool is_broken;       /* one of them failed; later ones have not run */
 } CudaStream;
 
 /* A slot for a queued launch. */
 typedef struct CudaPlace {
-  bool is_taken, is_read;     /* is_read: its block has been read into `reports` */
+  bool is_taken, is_read; /* is_read: its block has been read into `reports` */
   int32_t stream;
-  uint64_t number;            /* the launch's number on its stream */
-  RtError host_error;         /* error of its host region */
-  RtOutside host_outside;     /* writes of its host region outside of shapes */
-  uint64_t work;              /* DeviceLaunch.work */
+  uint64_t number;        /* the launch's number on its stream */
+  RtError host_error;     /* error of its host region */
+  RtOutside host_outside; /* writes of its host region outside of shapes */
+  uint64_t work;          /* DeviceLaunch.work */
 } CudaPlace;
 
 /* Per place: events before and after a launch's work; NULL: not needed yet. */
@@ -192,70 +188,70 @@ typedef struct CudaDevice {
   Driver driver;
   DriverDevice about;
   int64_t guesses[CUDA_GUESSES];
-  char processor[16];         /* "sm_80" */
+  char processor[16]; /* "sm_80" */
   void *context;
   CudaStream streams[CUDA_STREAMS];
   int32_t open_streams;
-  CudaStream *now;            /* the current stream, streams[number] */
+  CudaStream *now; /* the current stream, streams[number] */
   int32_t number;
-  void *stream;               /* handle of the current stream */
+  void *stream; /* handle of the current stream */
   bool has_context, is_lost, is_relieving;
-  bool has_graphs;            /* the driver has graphs, and they are to be used */
-  bool has_faulted;           /* this runtime saw the fault that made the device lost */
-  uint32_t faults_before;     /* fault count of the process when the context was retained */
-  uint64_t stack_bytes;       /* stack size per thread that was requested, or 0 */
-  size_t others_stack;        /* stack size before that */
-  RtWorker worker;            /* for native calls and host regions */
+  bool has_graphs;        /* the driver has graphs, and they are to be used */
+  bool has_faulted;       /* this runtime saw the fault that made the device lost */
+  uint32_t faults_before; /* fault count of the process when the context was retained */
+  uint64_t stack_bytes;   /* stack size per thread that was requested, or 0 */
+  size_t others_stack;    /* stack size before that */
+  RtWorker worker;        /* for native calls and host regions */
   CudaTree *trees;
   CudaForeign *foreign;
   CudaCommons *commons;
-  uint64_t serials;           /* parts numbered so far */
-  CudaRange heap;             /* an RtGpuHeap and its memory: cuda_heap.c */
-  uint64_t heap_shown;        /* bytes of it that the GPU knows about */
-  uint64_t bytes_per_thread;  /* heap memory per thread of a task */
+  uint64_t serials;          /* parts numbered so far */
+  CudaRange heap;            /* an RtGpuHeap and its memory: cuda_heap.c */
+  uint64_t heap_shown;       /* bytes of it that the GPU knows about */
+  uint64_t bytes_per_thread; /* heap memory per thread of a task */
   bool heap_grows;
   /* per thread of a task, for arrays shared with the host: cuda_arrays.c */
   uint64_t shared_per_thread;
-  CudaCopy *copies;           /* copies of such arrays: cuda_copies.c */
+  CudaCopy *copies;             /* copies of such arrays: cuda_copies.c */
   _Atomic uint32_t copies_lock; /* guards the list, and CudaTree.has_ended of its entries */
-  bool is_in_launch;          /* the host region is running */
-  bool has_no_copies;         /* no copies are made any more */
-  bool copies_are_of_before;  /* the shown copies were for a task that has run */
-  bool arrays_are_used;       /* tasks of the running launch use arrays in host memory */
-  int32_t unseen;             /* its tasks since the host last checked for a stop */
-  struct MemoryPool *plain;   /* of cuMemAlloc: cuda_plain.c; NULL: not needed yet */
-  struct MemoryPool *arena;   /* for large requests; NULL: not needed yet, or unsupported */
-  CudaRange arena_range;      /* addresses of `arena` */
+  bool is_in_launch;            /* the host region is running */
+  bool has_no_copies;           /* no copies are made any more */
+  bool copies_are_of_before;    /* the shown copies were for a task that has run */
+  bool arrays_are_used;         /* tasks of the running launch use arrays in host memory */
+  int32_t unseen;               /* its tasks since the host last checked for a stop */
+  struct MemoryPool *plain;     /* of cuMemAlloc: cuda_plain.c; NULL: not needed yet */
+  struct MemoryPool *arena;     /* for large requests; NULL: not needed yet, or unsupported */
+  CudaRange arena_range;        /* addresses of `arena` */
   bool has_no_arena;
-  int plain_result;           /* driver's result of the last request to either pool */
-  CudaRange budget;           /* an RtBudget */
+  int plain_result;                   /* driver's result of the last request to either pool */
+  CudaRange budget;                   /* an RtBudget */
   uint64_t budget_used, budget_limit; /* as of the last exchange between both sides */
-  bool budget_is_newer;       /* the GPU's may be newer */
+  bool budget_is_newer;               /* the GPU's may be newer */
   CudaUse budget_use;
-  CudaRange ambient;          /* zeros */
-  CudaRange counts;           /* a number per warp, used while an ordered list is built */
-  CudaRange block;            /* blocks of launches, by place: cuda_launch.c */
+  CudaRange ambient; /* zeros */
+  CudaRange counts;  /* a number per warp, used while an ordered list is built */
+  CudaRange block;   /* blocks of launches, by place: cuda_launch.c */
   CudaPlace places[CUDA_MOST_QUEUED];
   CudaTimer timers[CUDA_MOST_QUEUED];
-  uint64_t begin_ticks;       /* the host's two clocks at creation: cuda_time.c */
+  uint64_t begin_ticks; /* the host's two clocks at creation: cuda_time.c */
   int64_t begin_ns;
-  int32_t place, last_place;  /* of the running launch; of the latest launch */
-  uint64_t block_now;         /* of the running launch */
-  bool block_is_there;        /* block_now has been written */
-  CudaRange races, shadow;    /* the race detector's RtRaces and its table */
-  RtRaces races_shown;        /* the GPU's copy; capacity 0: no race detection */
-  void *begin, *begin_block;  /* module and entry of cuda_launch.c, loaded on first use */
-  void *service;              /* module of cuda_service.c, loaded on first use */
+  int32_t place, last_place; /* of the running launch; of the latest launch */
+  uint64_t block_now;        /* of the running launch */
+  bool block_is_there;       /* block_now has been written */
+  CudaRange races, shadow;   /* the race detector's RtRaces and its table */
+  RtRaces races_shown;       /* the GPU's copy; capacity 0: no race detection */
+  void *begin, *begin_block; /* module and entry of cuda_launch.c, loaded on first use */
+  void *service;             /* module of cuda_service.c, loaded on first use */
   void *service_trees, *service_zero, *service_list, *service_fill, *service_enter;
   void *service_clear, *service_clear_end, *service_clear_cells;
   void *service_visit, *service_set, *service_copy;
   void *service_order, *service_order_look, *service_order_copy, *service_order_merge;
-  Said said;                  /* messages of the running or latest launch */
-  uint8_t *reports;           /* blocks of the launches that are being finished */
-  Said reported;              /* messages of an earlier launch, while that is reported */
-  DeviceLaunch *launch;       /* the running launch */
-  Error *err;                 /* of the running launch */
-  uint64_t *frame_was;        /* as the GPU has it */
+  Said said;            /* messages of the running or latest launch */
+  uint8_t *reports;     /* blocks of the launches that are being finished */
+  Said reported;        /* messages of an earlier launch, while that is reported */
+  DeviceLaunch *launch; /* the running launch */
+  Error *err;           /* of the running launch */
+  uint64_t *frame_was;  /* as the GPU has it */
   int32_t frame_capacity;
 } CudaDevice;
 
@@ -336,9 +332,7 @@ bool cuda_trim_plain(CudaDevice *cuda);
 void cuda_plain_free(CudaDevice *cuda);
 
 /* A sparse tree of another process: tasks may read it, and it has no mirror (cuda_share.c). */
-static inline bool cuda_is_view(const RtTree *tree) {
-  return tree->foreign && tree->manager_count;
-}
+static inline bool cuda_is_view(const RtTree *tree) { return tree->foreign && tree->manager_count; }
 /* How many of the mapped bytes of a sparse tree its nodes may use. If other processes map it, too,
  * a node that begins in these bytes also ends in mapped memory. */
 uint64_t cuda_usable_bytes(const CudaTree *tree, uint64_t mapped);
@@ -432,8 +426,8 @@ bool cuda_adopt(Device *device, RtTree *tree, Error *err);
 void cuda_abandon(CudaDevice *cuda, const RtTree *tree);
 /* If a foreign tree wraps a part of the memory of one of our trees: that tree; else NULL. */
 CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree);
-bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at,
-                         uint64_t *address, Error *err);
+bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at, uint64_t *address,
+                         Error *err);
 /* Copy foreign memory to the GPU before the first task of a launch, and back after its last. */
 bool cuda_push_foreign(CudaDevice *cuda, const DeviceLaunch *launch, Error *err);
 bool cuda_pull_foreign(CudaDevice *cuda, Error *err);
@@ -483,12 +477,12 @@ typedef struct CudaCode {
   DeviceCode code;
   struct Code *object;
   void *module;
-  bool recurses;              /* some of its functions are recursive */
-  uint64_t call_bytes;        /* largest stack use of one recursive call, in bytes */
-  uint64_t most_calls;        /* RtWorker.most_calls for its launches */
-  int32_t ptx_version;        /* version of its PTX: 70 is 7.0 */
-  int32_t *frames;            /* by task: bytes of a thread's local arrays; -1: unknown */
-  void *tasks[];              /* the driver's functions */
+  bool recurses;       /* some of its functions are recursive */
+  uint64_t call_bytes; /* largest stack use of one recursive call, in bytes */
+  uint64_t most_calls; /* RtWorker.most_calls for its launches */
+  int32_t ptx_version; /* version of its PTX: 70 is 7.0 */
+  int32_t *frames;     /* by task: bytes of a thread's local arrays; -1: unknown */
+  void *tasks[];       /* the driver's functions */
 } CudaCode;
 void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err);
 /* Provides stacks before a launch of the code. */

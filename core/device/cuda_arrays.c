@@ -17,8 +17,8 @@ enum { FIRST_PER_THREAD = 1024, MORE = 4 };
 bool cuda_pin(Device *device, void *memory, uint64_t size_bytes, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   if (!cuda_enter(cuda, err)) return false;
-  int result = cuda->driver.cuMemHostRegister_v2(memory, size_bytes,
-                                                 DRIVER_PORTABLE | DRIVER_FOR_KERNELS);
+  int result =
+      cuda->driver.cuMemHostRegister_v2(memory, size_bytes, DRIVER_PORTABLE | DRIVER_FOR_KERNELS);
   cuda_leave(cuda);
   return driver_check(&cuda->driver, result, "reach memory of the host", err);
 }
@@ -44,8 +44,7 @@ static uint64_t wish_for(CudaDevice *cuda, uint64_t threads) {
 
 /* Provides no more than half of what the budget leaves, even if more memory is free: tasks do not
  * check the budget. */
-bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads,
-                       Error *err) {
+bool cuda_arrays_begin(CudaDevice *cuda, const DeviceLaunch *launch, uint64_t threads, Error *err) {
   RtAllocator *allocator = launch->context.allocator;
   allocator->deferring = 1;
   uint64_t wish = launch->grows_arrays ? wish_for(cuda, threads) : 0;

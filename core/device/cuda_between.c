@@ -173,9 +173,9 @@ bool cuda_have_orders(CudaDevice *cuda, DeviceLaunch *launch, const DeviceTask *
 bool cuda_start_set(CudaDevice *cuda, RtGpuSet *set, Error *err) {
   void *parameters[] = {set};
   if (!have_service(cuda, err)) return false;
-  int result = cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_most_blocks(cuda), 1,
-                                           1, CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream,
-                                           parameters, NULL);
+  int result =
+      cuda->driver.cuLaunchKernel(cuda->service_set, (unsigned)cuda_most_blocks(cuda), 1, 1,
+                                  CUDA_BLOCK_THREADS, 1, 1, 0, cuda->stream, parameters, NULL);
   return cuda_check(cuda, result, "set elements", err);
 }
 
@@ -191,8 +191,7 @@ static bool push_tree(CudaDevice *cuda, DeviceLaunch *launch, const void *code, 
   CudaTree *own = tree->device;
   own->is_used = true;
   return cuda_push(cuda, tree, code, 1, err) &&
-         (!code || cuda_push_budget(cuda, tree->budget, err)) &&
-         cuda_push_block(cuda, launch, err);
+         (!code || cuda_push_budget(cuda, tree->budget, err)) && cuda_push_block(cuda, launch, err);
 }
 
 /* -- clear ------------------------------------------------------------------------------------- */
@@ -239,9 +238,7 @@ static void clear_host(RtContext *context) {
   guard_run(run_clear, cuda->launch, cuda->err);
 }
 
-static bool has_newer(const CudaTree *own) {
-  return own && own->image_state != CUDA_HOST_IS_NEWER;
-}
+static bool has_newer(const CudaTree *own) { return own && own->image_state != CUDA_HOST_IS_NEWER; }
 
 bool cuda_clear(Device *device, RtTree *tree, int32_t manager, DeviceClear *clear, Error *err) {
   static const CudaCode code = {.code = {.host = clear_host}};
@@ -281,8 +278,8 @@ static void tidy_host(RtContext *context) {
 bool cuda_rest(Device *device, RtTree *tree, bool tidies, Error *err) {
   static const CudaCode code = {.code = {.host = tidy_host}};
   CudaDevice *cuda = (CudaDevice *)device;
-  DeviceLaunch launch = {.code = &code.code, .trees = &tree, .tree_count = 1,
-                         .gc_is_stopped = true};
+  DeviceLaunch launch = {
+      .code = &code.code, .trees = &tree, .tree_count = 1, .gc_is_stopped = true};
   tree->is_read = 0;
   bool ok = !tidies || (cuda_launch(device, &launch, err) && cuda_finish(device, &launch, err));
   tree->is_read = 1;

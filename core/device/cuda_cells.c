@@ -11,14 +11,12 @@
 
 /* What the host region needs; the launch's frame is the copy's words. */
 typedef struct Running {
-  DeviceLaunch launch;        /* must be first: the host region casts cuda->launch */
+  DeviceLaunch launch; /* must be first: the host region casts cuda->launch */
   DeviceCopy *copy;
   RtTree *to, *from;
 } Running;
 
-static RtGpuCopy *words_of(Running *running) {
-  return (RtGpuCopy *)(void *)running->copy->words;
-}
+static RtGpuCopy *words_of(Running *running) { return (RtGpuCopy *)(void *)running->copy->words; }
 
 static bool push_from(CudaDevice *cuda, Running *running, Error *err) {
   RtGpuCopy *words = words_of(running);

@@ -34,7 +34,7 @@ void *cuda_load_module(CudaDevice *cuda, const char *text, Error *err) {
   return load_text(cuda, text, 0, err);
 }
 
-enum { INPUT_PTX = 1 };       /* CUjitInputType */
+enum { INPUT_PTX = 1 }; /* CUjitInputType */
 
 /* The cache key of a compile by the driver; `processor` is a buffer that the request refers to. */
 static RgCodegenRequest request_of(const CudaDevice *cuda, const char *text, uint64_t length,
@@ -107,7 +107,7 @@ static uint64_t largest_head(const char *text) {
       at += sizeof ".param " - 1;
       const char *size = at + strcspn(at, "[,)");
       const char *type = strstr(at, ".b");
-      bytes += *size == '[' ? strtoull(size + 1, NULL, 10)
+      bytes += *size == '['          ? strtoull(size + 1, NULL, 10)
                : type && type < size ? strtoull(type + 2, NULL, 10) / 8
                                      : 8;
     }
@@ -301,8 +301,8 @@ DeviceCode *cuda_load(Device *device, const RgCodegenObject objects[RG_TARGET_CO
                       int32_t task_count, Error *err) {
   CudaDevice *cuda = (CudaDevice *)device;
   size_t tasks_bytes = sizeof(void *) * (size_t)task_count;
-  CudaCode *code = heap_alloc(
-      device->heap, sizeof *code + tasks_bytes + sizeof(int32_t) * (size_t)task_count);
+  CudaCode *code =
+      heap_alloc(device->heap, sizeof *code + tasks_bytes + sizeof(int32_t) * (size_t)task_count);
   if (!code) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
     return NULL;

@@ -26,10 +26,10 @@ enum { REST = 64 /* uses of an array until it requests memory again */ };
 
 struct CudaCopy {
   CudaCopy *next;
-  RtCounted *counted;         /* NULL: the array was destroyed */
-  RtTree tree;                /* the elements; tree.device NULL: memory was short */
+  RtCounted *counted; /* NULL: the array was destroyed */
+  RtTree tree;        /* the elements; tree.device NULL: memory was short */
   uint32_t rest;
-  bool is_shown, is_written;  /* shown to the next or the last task; that task may write it */
+  bool is_shown, is_written; /* shown to the next or the last task; that task may write it */
 };
 
 static void lock(CudaDevice *cuda) {
@@ -57,8 +57,10 @@ static CudaCopy *add(CudaDevice *cuda, RtCounted *counted) {
   if (!copy) return NULL;
   *copy = (CudaCopy){.next = cuda->copies,
                      .counted = counted,
-                     .tree = {.base = counted->data, .root = counted->data,
-                              .root_size = counted->size_bytes, .reserved = counted->size_bytes,
+                     .tree = {.base = counted->data,
+                              .root = counted->data,
+                              .root_size = counted->size_bytes,
+                              .reserved = counted->size_bytes,
                               .budget = cuda->device.budget}};
   lock(cuda);
   cuda->copies = copy;
@@ -128,9 +130,9 @@ static RtCounted *hold(CudaDevice *cuda, CudaCopy *copy) {
   RtCounted *counted = copy->counted;
   int64_t count = counted ? __atomic_load_n(&counted->count, __ATOMIC_RELAXED) : 0;
   bool waits = counted && rt_counted_flags(counted) & RT_COUNTED_WAITS;
-  while ((count > 0 || waits) &&
-         !__atomic_compare_exchange_n(&counted->count, &count, count + 1, 0, __ATOMIC_RELAXED,
-                                      __ATOMIC_RELAXED)) {}
+  while ((count > 0 || waits) && !__atomic_compare_exchange_n(&counted->count, &count, count + 1, 0,
+                                                              __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
   unlock(cuda);
   return count > 0 || waits ? counted : NULL;
 }
@@ -245,7 +247,7 @@ static bool have_copy(CudaDevice *cuda, CudaCopy *copy) {
 typedef struct Move {
   CudaDevice *cuda;
   RtCounted *counted;
-  const uint8_t *from;        /* in: the host's address; out: the address to use */
+  const uint8_t *from; /* in: the host's address; out: the address to use */
   uint64_t size_bytes;
   RtArrayUse use;
 } Move;
@@ -268,8 +270,8 @@ static bool show(Move *move, RtCounted *root, CudaCopy *copy, Error *err) {
   copy->is_written |= move->use == RT_ARRAY_TASKS_WRITE;
   if (!cuda_join(cuda, own->use, err) || !cuda_push(cuda, &copy->tree, NULL, 0, err)) return false;
   own->use = cuda_use_now(cuda);
-  move->from = (const uint8_t *)(uintptr_t)(own->memory.at +
-                                            (uint64_t)(move->from - copy->tree.root));
+  move->from =
+      (const uint8_t *)(uintptr_t)(own->memory.at + (uint64_t)(move->from - copy->tree.root));
   return true;
 }
 

@@ -53,9 +53,8 @@ static bool move(CudaDevice *cuda, CudaTree *to, CudaTree *from, const DeviceMov
   if (!cuda_join(cuda, from->use, err) || !cuda_push(cuda, from->tree, NULL, 0, err) ||
       !cuda_repeat_end(cuda, err))
     return false;
-  int result = cuda->driver.cuMemcpyDtoDAsync_v2(place_of(to, move->to),
-                                                 place_of(from, move->from), move->size_bytes,
-                                                 cuda->stream);
+  int result = cuda->driver.cuMemcpyDtoDAsync_v2(place_of(to, move->to), place_of(from, move->from),
+                                                 move->size_bytes, cuda->stream);
   return cuda_check(cuda, result, "copy its memory", err);
 }
 
@@ -109,8 +108,8 @@ static bool begin_from(CudaDevice *cuda, CudaTree *own, RtTree *from, Error *err
 }
 
 static bool can_copy(const CudaTree *own, const RtTree *from) {
-  return !from || from->device == own || (!from->foreign && is_ours(from->device) &&
-                                          !host_has_all(from->device));
+  return !from || from->device == own ||
+         (!from->foreign && is_ours(from->device) && !host_has_all(from->device));
 }
 
 /* Topology stays as it is. */

@@ -42,13 +42,20 @@ static CudaTree *create(CudaDevice *cuda, uint64_t base, uint64_t size_bytes) {
   }
   uint8_t *first = shared ? shared : mirror.base;
   memset(pages, CUDA_GPU_IS_NEWER, page_count);
-  *tree = (RtTree){.base = first, .root = first, .root_size = size_bytes,
-                   .reserved = size_bytes, .device = own};
-  *own = (CudaTree){.tree = tree, .first = first, .next = cuda->trees, .pages = pages,
-                    .memory = {.at = base, .reserved = size_bytes, .mapped = size_bytes,
-                               .is_external = true},
-                    .page_count = page_count, .page_bytes = page_bytes, .mirror = mirror,
-                    .owns_tree = true, .is_shown = true, .is_shared = shared != NULL};
+  *tree = (RtTree){
+      .base = first, .root = first, .root_size = size_bytes, .reserved = size_bytes, .device = own};
+  *own = (CudaTree){
+      .tree = tree,
+      .first = first,
+      .next = cuda->trees,
+      .pages = pages,
+      .memory = {.at = base, .reserved = size_bytes, .mapped = size_bytes, .is_external = true},
+      .page_count = page_count,
+      .page_bytes = page_bytes,
+      .mirror = mirror,
+      .owns_tree = true,
+      .is_shown = true,
+      .is_shared = shared != NULL};
   if (cuda->trees) cuda->trees->previous = own;
   cuda->trees = own;
   return own;

@@ -52,8 +52,7 @@ CudaTree *cuda_owner(const CudaDevice *cuda, const RtTree *tree) {
   if (!tree->foreign) return NULL;
   if (cuda_is_view(tree)) return tree->device;
   for (CudaTree *own = cuda->trees; own; own = own->next)
-    if (tree->root >= own->first && tree->root < own->first + own->memory.mapped &&
-        !own->has_ended)
+    if (tree->root >= own->first && tree->root < own->first + own->memory.mapped && !own->has_ended)
       return own;
   return NULL;
 }
@@ -137,8 +136,8 @@ void cuda_abandon(CudaDevice *cuda, const RtTree *tree) {
 
 /* -- launches ---------------------------------------------------------------------------------- */
 
-bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at,
-                         uint64_t *address, Error *err) {
+bool cuda_locate_foreign(CudaDevice *cuda, const RtTree *tree, const uint8_t *at, uint64_t *address,
+                         Error *err) {
   CudaForeign *foreign = find(cuda, tree);
   ASSERT(foreign, "a foreign tree is adopted before it is used");
   uint64_t past = (uint64_t)foreign->first % RT_GRANULE; /* both have the same alignment */

@@ -126,8 +126,7 @@ static void fill_masks(const CudaTree *cuda_tree, const Parts *parts, uint8_t *i
 /* A task may use the whole mapped range; at its end, the task is out of memory. */
 static uint64_t usable_bytes(const CudaTree *tree) {
   uint64_t usable = cuda_usable_bytes(tree, tree->memory.mapped) / RT_SEGMENT * RT_SEGMENT;
-  return tree->tree->manager_count && usable < tree->tree->reserved ? usable
-                                                                    : tree->tree->reserved;
+  return tree->tree->manager_count && usable < tree->tree->reserved ? usable : tree->tree->reserved;
 }
 
 static void fill_image(CudaDevice *cuda, const CudaTree *cuda_tree, const Parts *parts,
@@ -311,8 +310,7 @@ static bool pull_list(CudaDevice *cuda, CudaTree *cuda_tree, RtManager *manager,
                       Error *err) {
   uint64_t count = manager->list_count;
   if (count > manager->list_capacity) {
-    RtListEntry *list =
-        heap_resize(cuda->device.heap, manager->list, sizeof *list * (size_t)count);
+    RtListEntry *list = heap_resize(cuda->device.heap, manager->list, sizeof *list * (size_t)count);
     if (!list)
       return error_set(err, RG_ERROR_MEMORY,
                        "the host has no memory left for a list of active nodes");
@@ -322,8 +320,7 @@ static bool pull_list(CudaDevice *cuda, CudaTree *cuda_tree, RtManager *manager,
   if (!cuda_read(cuda, manager->list, cuda_tree->lists[m].memory.at, sizeof(RtListEntry) * count,
                  err))
     return false;
-  for (uint64_t k = 0; k < count; k++)
-    move(&manager->list[k].coordinates, -distance(cuda_tree));
+  for (uint64_t k = 0; k < count; k++) move(&manager->list[k].coordinates, -distance(cuda_tree));
   return true;
 }
 

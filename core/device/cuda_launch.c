@@ -24,9 +24,9 @@
 _Static_assert(offsetof(RtGpuLaunch, end) == 16, "steps have their parameters in words");
 
 enum {
-  FEW_WORDS = 1 << 17,        /* of messages, for a kernel that can only fail */
-  LEAST_WORDS = 64,           /* spare words for frames and trees in a block */
-  MOST_UNSEEN = 1024          /* tasks in a row after which the host checks for a failure */
+  FEW_WORDS = 1 << 17, /* of messages, for a kernel that can only fail */
+  LEAST_WORDS = 64,    /* spare words for frames and trees in a block */
+  MOST_UNSEEN = 1024   /* tasks in a row after which the host checks for a failure */
 };
 
 /* -- the block --------------------------------------------------------------------------------- */
@@ -92,8 +92,7 @@ static bool have_block(CudaDevice *cuda, const DeviceLaunch *launch, Error *err)
   cuda->block_now = block_at(cuda, cuda->place);
   cuda->block_is_there = false;
   return cuda_enlarge(cuda, &cuda->block, block_bytes(cuda) * CUDA_MOST_QUEUED, false, err) &&
-         have_messages(cuda, launch, err) &&
-         (cuda->block_now = block_at(cuda, cuda->place));
+         have_messages(cuda, launch, err) && (cuda->block_now = block_at(cuda, cuda->place));
 }
 
 /* -- tickets: combine a launch's number on its stream and its place ---------------------------- */
@@ -115,17 +114,16 @@ static RtAllocator *allocator_of(const CudaDevice *cuda, const DeviceLaunch *lau
 static void fill_block(const CudaDevice *cuda, const DeviceLaunch *launch, const Places *places,
                        uint8_t *bytes) {
   uint64_t at = cuda->block_now, *trees = (uint64_t *)(void *)(bytes + places->trees);
-  *(RtContext *)(void *)bytes = (RtContext){.frame = pointer_to(at + places->frame),
-                                            .trees = pointer_to(at + places->trees),
-                                            .ambient = pointer_to(cuda->ambient.at),
-                                            .workers = pointer_to(at + places->worker),
-                                            .worker_count = 1,
-                                            .tree_count = launch->tree_count,
-                                            .task = launch->context.task,
-                                            .allocator = allocator_of(cuda, launch),
-                                            .races = cuda->races_shown.capacity
-                                                         ? pointer_to(cuda->races.at)
-                                                         : NULL};
+  *(RtContext *)(void *)bytes =
+      (RtContext){.frame = pointer_to(at + places->frame),
+                  .trees = pointer_to(at + places->trees),
+                  .ambient = pointer_to(cuda->ambient.at),
+                  .workers = pointer_to(at + places->worker),
+                  .worker_count = 1,
+                  .tree_count = launch->tree_count,
+                  .task = launch->context.task,
+                  .allocator = allocator_of(cuda, launch),
+                  .races = cuda->races_shown.capacity ? pointer_to(cuda->races.at) : NULL};
   *(RtWorker *)(void *)(bytes + places->worker) = (RtWorker){
       .most_calls = ((const CudaCode *)launch->code)->most_calls,
       .messages = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)}};
@@ -157,8 +155,8 @@ static bool copy_whole(CudaDevice *cuda, const DeviceLaunch *launch, const Place
   uint8_t *bytes = heap_alloc(cuda->device.heap, places->size_bytes);
   if (!bytes) return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a launch");
   fill_block(cuda, launch, places, bytes);
-  bool ok = cuda_write(cuda, cuda->block_now, bytes, places->size_bytes, err) &&
-            inherit_error(cuda, err);
+  bool ok =
+      cuda_write(cuda, cuda->block_now, bytes, places->size_bytes, err) && inherit_error(cuda, err);
   heap_free(cuda->device.heap, bytes);
   return ok;
 }
@@ -311,8 +309,7 @@ static bool pull_reports(CudaDevice *cuda, Error *err) {
   return true;
 }
 
-static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int32_t k,
-                        Error *err) {
+static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int32_t k, Error *err) {
   if (!cuda->places[k].is_read && !pull_reports(cuda, err)) return false;
   Places places = find_places(launch);
   const uint8_t *bytes = cuda->reports + (uint64_t)k * block_bytes(cuda);
@@ -332,8 +329,8 @@ static bool take_report(CudaDevice *cuda, Said *said, DeviceLaunch *launch, int3
 
 /* Between tasks of a launch that prints: host region and tasks must print in order. */
 static bool pull_said(CudaDevice *cuda, DeviceLaunch *launch, Error *err) {
-  RtMessages said, none = {.words = pointer_to(cuda->now->messages.at),
-                          .capacity = most_said(launch)};
+  RtMessages said,
+      none = {.words = pointer_to(cuda->now->messages.at), .capacity = most_said(launch)};
   uint64_t at = cuda->block_now + find_places(launch).worker + offsetof(RtWorker, messages);
   return cuda_read(cuda, &said, at, sizeof said, err) &&
          pull_messages(cuda, &cuda->said, launch, said, err) &&
@@ -377,8 +374,8 @@ bool cuda_finish(Device *device, DeviceLaunch *launch, Error *err) {
   if (!launch->says) launch->messages_lost = 0;
   launch->message_words = 0;
   bool is_entered = cuda_enter(cuda, err);
-  bool ok = is_entered && cuda_select(cuda, cuda->places[k].stream, err) &&
-            report(cuda, launch, k, err);
+  bool ok =
+      is_entered && cuda_select(cuda, cuda->places[k].stream, err) && report(cuda, launch, k, err);
   leave_place(cuda, k);
   if (!is_entered) return false;
   cuda_select(cuda, 0, NULL);
@@ -425,7 +422,7 @@ static int64_t choose_threads(const CudaDevice *cuda, const DeviceLaunch *launch
 }
 
 typedef struct Grid {
-  int64_t blocks, threads;    /* threads per block */
+  int64_t blocks, threads; /* threads per block */
 } Grid;
 
 static bool is_clear(const DeviceTask *task) {
@@ -536,10 +533,8 @@ static bool run(CudaDevice *cuda, DeviceLaunch *launch, int32_t number, Error *e
   if (total != RT_ALL_NODES) launch->work += (uint64_t)total * (uint64_t)max_i64(1, task->cost);
   messages_gather(&cuda->said, &cuda->worker, 1, launch); /* messages of the host region so far */
   bool ok = cuda_have_stack(cuda, (CudaCode *)launch->code, err) && /* this may free other memory */
-            push_trees(cuda, launch, number, total, err) &&
-            have_arrays(cuda, launch, task, err) &&
-            have_heap(cuda, launch, number, total, err) &&
-            cuda_push_block(cuda, launch, err) &&
+            push_trees(cuda, launch, number, total, err) && have_arrays(cuda, launch, task, err) &&
+            have_heap(cuda, launch, number, total, err) && cuda_push_block(cuda, launch, err) &&
             (task->kind != DEVICE_NODES || cuda_have_list(cuda, launch, task, err)) &&
             cuda_have_orders(cuda, launch, task, err) &&
             start_task(cuda, launch, number, total, err);

@@ -36,8 +36,7 @@ bool cuda_allocate(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, Erro
   return false;
 }
 
-bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps,
-                  Error *err) {
+bool cuda_enlarge(CudaDevice *cuda, CudaRange *range, uint64_t size_bytes, bool keeps, Error *err) {
   CudaRange larger;
   if (size_bytes <= range->mapped) return true;
   if (!keeps) cuda_free(cuda, range);

@@ -89,8 +89,12 @@ static MemoryPool *arena(CudaDevice *cuda) {
                        cuda->driver.cuMemAddressReserve(&range->at, bytes, 0, 0, 0);
   if (cuda->has_no_arena) return NULL;
   range->reserved = bytes;
-  const MemorySource source = {.data = cuda, .base = range->at, .size_bytes = bytes,
-                               .page_bytes = PAGE, .commit = commit, .decommit = decommit,
+  const MemorySource source = {.data = cuda,
+                               .base = range->at,
+                               .size_bytes = bytes,
+                               .page_bytes = PAGE,
+                               .commit = commit,
+                               .decommit = decommit,
                                .now_ns = now_ns};
   return cuda->arena = memory_pool_create(cuda->device.heap, &source, &config);
 }

@@ -12,8 +12,8 @@ bool cuda_races_create(CudaDevice *cuda, Error *err) {
   if (!cuda_allocate(cuda, &cuda->shadow, capacity * sizeof(RtShadow), err) ||
       !cuda_allocate(cuda, &cuda->races, sizeof(RtRaces), err))
     return false;
-  cuda->races_shown = (RtRaces){.entries = (RtShadow *)(uintptr_t)cuda->shadow.at,
-                                .capacity = capacity};
+  cuda->races_shown =
+      (RtRaces){.entries = (RtShadow *)(uintptr_t)cuda->shadow.at, .capacity = capacity};
   return true;
 }
 

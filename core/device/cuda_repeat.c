@@ -20,13 +20,13 @@
 #include "device/cuda.h"
 
 enum {
-  HISTORY = 128,              /* how many steps are remembered */
-  MOST_STEPS = 32,            /* in a graph */
-  RELAXED = 2                 /* CU_STREAM_CAPTURE_MODE_RELAXED */
+  HISTORY = 128,   /* how many steps are remembered */
+  MOST_STEPS = 32, /* in a graph */
+  RELAXED = 2      /* CU_STREAM_CAPTURE_MODE_RELAXED */
 };
 
 struct CudaRepeat {
-  CudaStep steps[HISTORY];    /* steps queued one by one since any other operation */
+  CudaStep steps[HISTORY]; /* steps queued one by one since any other operation */
   int32_t count;
   CudaStep graph[MOST_STEPS]; /* length 0: there is no graph */
   int32_t length, held;       /* the first `held` steps are requested, but not yet queued */
@@ -35,15 +35,13 @@ struct CudaRepeat {
   int32_t rounds;             /* how often the running launch requested all steps */
   CudaRange frames;           /* the buffer from which the graph takes frames */
   uint8_t *held_frames;
-  bool is_busy;               /* its own work is being queued */
+  bool is_busy; /* its own work is being queued */
 };
 
 static bool is_frame(const CudaStep *step) { return step->kind == CUDA_STEP_FRAME; }
 static bool is_wait(const CudaStep *step) { return step->kind == CUDA_STEP_WAIT; }
 
-static bool are_same(const CudaStep *a, const CudaStep *b) {
-  return !memcmp(a, b, sizeof *a);
-}
+static bool are_same(const CudaStep *a, const CudaStep *b) { return !memcmp(a, b, sizeof *a); }
 
 /* -- queueing one by one ----------------------------------------------------------------------- */
 
@@ -205,8 +203,8 @@ static bool launch_graph(CudaDevice *cuda, CudaRepeat *repeat, Error *err) {
   uint64_t size_bytes = frames_of(repeat);
   repeat->held = repeat->count = 0;
   repeat->is_busy = true;
-  bool ok = !size_bytes ||
-            cuda_copy_in(cuda, repeat->frames.at, repeat->held_frames, size_bytes, err);
+  bool ok =
+      !size_bytes || cuda_copy_in(cuda, repeat->frames.at, repeat->held_frames, size_bytes, err);
   repeat->is_busy = false;
   return ok && cuda_check(cuda, cuda->driver.cuGraphLaunch(repeat->exec, cuda->stream),
                           "start a loop's tasks", err);

@@ -97,7 +97,7 @@ static bool trim(CudaDevice *cuda, CudaTree *tree) {
   if (tree->is_used || tree->is_window || !tree->tree->manager_count) return false;
   if (tree->image_state == CUDA_GPU_IS_NEWER && !cuda_pull_counts(cuda, tree, NULL)) return false;
   if (!cuda_shrink(cuda, &tree->memory, tree->tree->top)) return false;
-  tree->interval = 1; /* read counts before the next launch */
+  tree->interval = 1;             /* read counts before the next launch */
   tree->use = cuda_use_now(cuda); /* all streams are idle, and this one gets more work */
   if (tree->image_state != CUDA_HOST_IS_NEWER) cuda_grow_image(cuda, tree, NULL);
   return true;
@@ -169,8 +169,7 @@ static bool must_read(CudaTree *own, const void *code, uint64_t positions) {
 static bool read_counts(CudaDevice *cuda, CudaTree *own, Error *err) {
   RtTree *tree = own->tree;
   uint64_t before = tree->top;
-  if (!cuda_pull_counts(cuda, own, err) || !cuda_pull_budget(cuda, tree->budget, err))
-    return false;
+  if (!cuda_pull_counts(cuda, own, err) || !cuda_pull_budget(cuda, tree->budget, err)) return false;
   uint64_t grown = tree->top - before, room = own->memory.mapped - tree->top;
   bool is_little = tree->top < before || grown <= room / LITTLE;
   own->interval = !is_little ? 1 : own->interval < MOST_UNREAD ? 2 * own->interval : MOST_UNREAD;

@@ -25,11 +25,12 @@ enum { STRIDE_MEMORIES = 16 };
 
 static bool describe(void *data, CommonsAbout *about, Error *err) {
   CudaDevice *cuda = data;
-  *about = (CommonsAbout){.stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes,
-                                             STRIDE_ROUND)};
+  *about =
+      (CommonsAbout){.stride = align_up(STRIDE_MEMORIES * cuda->about.memory_bytes, STRIDE_ROUND)};
   if (about->stride < STRIDE_LEAST) about->stride = STRIDE_LEAST;
   if (!cuda->about.has_sharing)
-    return error_set(err, RG_ERROR_DEVICE, "windows of a GPU's memory need a driver that maps it "
+    return error_set(err, RG_ERROR_DEVICE,
+                     "windows of a GPU's memory need a driver that maps it "
                      "into addresses and shares it between processes, which '%s' has not",
                      cuda->about.name);
   int result = cuda->driver.cuDeviceGetUuid_v2(about->device, cuda->about.number);
@@ -392,9 +393,9 @@ static bool move_sparse(CudaDevice *cuda, CudaTree *own, Error *err) {
   if (!cuda_reserve(cuda, &shared, most, least, err)) return false;
   shared.is_shareable = true;
   bool ok = cuda_grow(cuda, &shared, least, err);
-  int result = !ok ? DRIVER_OK
-                   : cuda->driver.cuMemcpyDtoDAsync_v2(shared.at, own->memory.at, top,
-                                                       cuda->stream);
+  int result =
+      !ok ? DRIVER_OK
+          : cuda->driver.cuMemcpyDtoDAsync_v2(shared.at, own->memory.at, top, cuda->stream);
   if (!ok || !cuda_check(cuda, result, "move memory", err) || !cuda_wait(cuda, err)) {
     cuda_free(cuda, &shared);
     return false;

@@ -46,8 +46,7 @@ static bool move_pages(CudaDevice *cuda, CudaTree *tree, uint64_t begin, uint64_
     uint64_t from = k * tree->page_bytes, size_bytes = past * tree->page_bytes - from;
     if (from >= used) break;
     if (size_bytes > used - from) size_bytes = used - from;
-    bool ok = newer == CUDA_HOST_IS_NEWER && tree->is_shared
-                  ? push_shared(cuda, tree, k, past, err)
+    bool ok = newer == CUDA_HOST_IS_NEWER && tree->is_shared ? push_shared(cuda, tree, k, past, err)
               : newer == CUDA_HOST_IS_NEWER
                   ? cuda_write(cuda, tree->memory.at + from, tree->first + from, size_bytes, err)
                   : cuda_read(cuda, tree->first + from, tree->memory.at + from, size_bytes, err);
@@ -108,10 +107,10 @@ static bool create(CudaDevice *cuda, RtTree *tree, CudaTree *cuda_tree, Error *e
   if (cuda->trees) cuda->trees->previous = cuda_tree;
   cuda->trees = cuda_tree;
   tree->device = cuda_tree;
-  cuda_tree->lists = heap_alloc(cuda->device.heap,
-                                sizeof *cuda_tree->lists * (size_t)(tree->manager_count + 1));
-  cuda_tree->was = heap_alloc(cuda->device.heap,
-                              sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
+  cuda_tree->lists =
+      heap_alloc(cuda->device.heap, sizeof *cuda_tree->lists * (size_t)(tree->manager_count + 1));
+  cuda_tree->was =
+      heap_alloc(cuda->device.heap, sizeof *cuda_tree->was * (size_t)(tree->mask_count + 1));
   if (!cuda_tree->lists || !cuda_tree->was)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a tree");
   if (!reserve(cuda, cuda_tree, err)) return false;
@@ -139,8 +138,7 @@ static void free_tree(CudaDevice *cuda, CudaTree *tree) {
   cuda_free(cuda, &tree->image);
   for (int32_t m = 0; tree->lists && m < tree->tree->manager_count; m++)
     cuda_free(cuda, &tree->lists[m].memory);
-  for (int32_t m = 0; tree->was && m < tree->tree->mask_count; m++)
-    cuda_free(cuda, &tree->was[m]);
+  for (int32_t m = 0; tree->was && m < tree->tree->mask_count; m++) cuda_free(cuda, &tree->was[m]);
 }
 
 void cuda_forget(Device *device, RtTree *tree) {

@@ -27,13 +27,13 @@ typedef struct Device Device;
 typedef struct DeviceMemory { /* an address range, as the host sees it; all zero: none */
   uint8_t *base;              /* 64 KiB aligned */
   uint64_t reserved;
-  struct MemoryBlock *block;  /* the server's block that contains it; NULL: the device's own */
+  struct MemoryBlock *block; /* the server's block that contains it; NULL: the device's own */
 } DeviceMemory;
 
 /* Memory that belongs to an array, not to a tree. */
 typedef struct DeviceBlock {
-  uint8_t *base;              /* as the host sees it, 64-byte aligned; NULL: none */
-  struct MemoryBlock *block;  /* of the device's memory manager; NULL: `range` holds it */
+  uint8_t *base;             /* as the host sees it, 64-byte aligned; NULL: none */
+  struct MemoryBlock *block; /* of the device's memory manager; NULL: `range` holds it */
   DeviceMemory range;
 } DeviceBlock;
 
@@ -50,19 +50,19 @@ typedef enum DeviceUse {
 
 /* -- code -------------------------------------------------------------------------------------- */
 
-typedef struct DeviceCode {   /* a compiled kernel, loaded */
-  RtHostFunction *host;       /* its host region, which always runs on the host */
+typedef struct DeviceCode { /* a compiled kernel, loaded */
+  RtHostFunction *host;     /* its host region, which always runs on the host */
   /* by number, in the device's own form: the CPU's are RtTaskFunction */
   void *const *tasks;
 } DeviceCode;
 
 /* What the device's own compiler (the GPU driver's) generated for a task; -1: unknown. */
 typedef struct DeviceTaskCode {
-  const char *processor;      /* "sm_80" */
-  int32_t ptx_version;        /* version of the PTX it was compiled from: 70 is 7.0 */
-  int32_t threads;            /* per block, unless the tuner has chosen otherwise */
+  const char *processor; /* "sm_80" */
+  int32_t ptx_version;   /* version of the PTX it was compiled from: 70 is 7.0 */
+  int32_t threads;       /* per block, unless the tuner has chosen otherwise */
   int32_t registers, local_bytes, spilled_bytes; /* per thread; spills are part of local_bytes */
-  int32_t shared_bytes;       /* per block */
+  int32_t shared_bytes;                          /* per block */
 } DeviceTaskCode;
 
 /* -- launches ---------------------------------------------------------------------------------- */
@@ -93,12 +93,12 @@ typedef struct DeviceSum {
    * one chunk. manager: -1 for the root's container */
   int32_t tree, manager;
   DeviceScalar scalar;
-  uint64_t offset;            /* in bytes, within the node */
-  int32_t place;              /* k > 0: frame slot k - 1 holds bytes to add to offset */
+  uint64_t offset; /* in bytes, within the node */
+  int32_t place;   /* k > 0: frame slot k - 1 holds bytes to add to offset */
   /* length of counts and strides, outermost first; the innermost elements are contiguous */
   int32_t depth;
   uint64_t counts[RT_MAX_LEVELS + 1], strides[RT_MAX_LEVELS + 1];
-  bool is_whole;              /* all of the root's container, counts[0] elements */
+  bool is_whole; /* all of the root's container, counts[0] elements */
 } DeviceSum;
 
 /* An order of a manager's nodes that a serial task requests (rt_list_order). */
@@ -108,28 +108,28 @@ typedef struct DeviceOrder {
 } DeviceOrder;
 
 enum { DEVICE_MOST_ARRAYS = 8 };
-typedef struct DeviceTask {   /* what a device must know to run a task; core/kernel fills it */
+typedef struct DeviceTask { /* what a device must know to run a task; core/kernel fills it */
   DeviceTaskKind kind;
   int32_t axis_count;
-  int32_t bounds;             /* RANGE: first frame slot of its (begin, end) pairs */
+  int32_t bounds; /* RANGE: first frame slot of its (begin, end) pairs */
   /* tree: index in launch->trees (NODES, CLEAR, CLEAR_CELLS); for CLEAR_CELLS `manager` is the
    * mask */
   int32_t tree, manager;
-  int32_t block;              /* positions per chunk if the user set them; 0: the device chooses */
+  int32_t block; /* positions per chunk if the user set them; 0: the device chooses */
   /* estimated ns per position, at least 1: cheap loops stay on the caller's thread */
   int64_t cost;
   /* task number of its privatised version, which runs instead if that pays; 0: none */
   int32_t privatised;
-  const DeviceSum *sums;      /* of a privatised version */
+  const DeviceSum *sums; /* of a privatised version */
   int32_t sum_count;
   /* On a GPU: this many threads share one position, so that many times as many threads run */
   int32_t spread;
-  bool is_ordered;            /* one worker runs it, in order of positions */
-  bool lists_are_ordered;     /* the order of active nodes may not depend on threads */
-  bool writes_frame;          /* it writes frame slots that the host region or the host reads */
-  bool uses_arrays;           /* of arrays shared with the host: counts references, or */
-  bool reaches_arrays;        /* finds their elements through their headers: */
-  int32_t array_count;        /* only the arrays in these frame slots; -1: also others */
+  bool is_ordered;        /* one worker runs it, in order of positions */
+  bool lists_are_ordered; /* the order of active nodes may not depend on threads */
+  bool writes_frame;      /* it writes frame slots that the host region or the host reads */
+  bool uses_arrays;       /* of arrays shared with the host: counts references, or */
+  bool reaches_arrays;    /* finds their elements through their headers: */
+  int32_t array_count;    /* only the arrays in these frame slots; -1: also others */
   int32_t array_slots[DEVICE_MOST_ARRAYS];
   bool may_change_topology, may_deactivate; /* if false, topology is unchanged after it */
   /* SERIAL: some of the orders that it requests. A device may build them before the task, with many
@@ -142,11 +142,11 @@ typedef struct DeviceTask {   /* what a device must know to run a task; core/ker
  * decides. */
 typedef enum DeviceCopies { COPIES_IF_WORTH, COPIES_ALWAYS, COPIES_NEVER } DeviceCopies;
 typedef struct DeviceSwitches {
-  int32_t workers;            /* at most this many */
-  int32_t chunks;             /* per worker, unless the user requested a block size */
-  DeviceCopies copies;        /* private copies, where a task can have them */
-  int32_t threads;            /* per GPU block, if the code allows that many */
-  int32_t blocks;             /* per GPU processor, at most; fewer blocks get more positions each */
+  int32_t workers;     /* at most this many */
+  int32_t chunks;      /* per worker, unless the user requested a block size */
+  DeviceCopies copies; /* private copies, where a task can have them */
+  int32_t threads;     /* per GPU block, if the code allows that many */
+  int32_t blocks;      /* per GPU processor, at most; fewer blocks get more positions each */
 } DeviceSwitches;
 
 typedef struct DeviceLaunch {
@@ -154,28 +154,28 @@ typedef struct DeviceLaunch {
   const DeviceCode *code;
   const DeviceTask *tasks;
   int32_t task_count;
-  uint64_t *frame;            /* arguments in, results out */
+  uint64_t *frame; /* arguments in, results out */
   int32_t frame_slots;
-  RtTree **trees;             /* as the host sees them */
+  RtTree **trees; /* as the host sees them */
   int32_t tree_count;
   /* entries of `trees` after those, for devices with a mirror: the arrays whose addresses are in
    * the frame */
   int32_t array_count;
-  uint8_t *ambient;           /* read-only zeros, as large as the largest node */
-  RtRandom *random;           /* the runtime's random state */
-  bool has_sums;              /* some task has a privatised version */
+  uint8_t *ambient; /* read-only zeros, as large as the largest node */
+  RtRandom *random; /* the runtime's random state */
+  bool has_sums;    /* some task has a privatised version */
   /* by message: how many indices are at the end of its records; records are sorted by them */
   const int32_t *message_axes;
-  bool gc_is_stopped;         /* the caller collects freed nodes itself */
-  bool says;                  /* it may print; nothing may then be queued before it */
-  bool makes_arrays;          /* makes counted arrays, or may use some */
+  bool gc_is_stopped; /* the caller collects freed nodes itself */
+  bool says;          /* it may print; nothing may then be queued before it */
+  bool makes_arrays;  /* makes counted arrays, or may use some */
   /* the host holds some of them, too (context.allocator); the host region uses some; tasks may
    * allocate memory for them */
   bool shares_arrays, host_has_arrays, grows_arrays;
-  bool has_arrays_in_place;   /* rg.arrays whose memory is a counted array's are used in place */
-  int32_t stream;             /* launches on one stream run in order; 0: the default stream */
+  bool has_arrays_in_place; /* rg.arrays whose memory is a counted array's are used in place */
+  int32_t stream;           /* launches on one stream run in order; 0: the default stream */
   DeviceSwitches switches;
-  bool is_timed;              /* fill `ticks`, even where measuring costs time */
+  bool is_timed; /* fill `ticks`, even where measuring costs time */
   /* Returns better code for the same tasks, or NULL if there is none; building it takes some time.
    * One worker calls it, once, in the middle of the launch, after base/clock.h has passed
    * `improve_at`. Only the CPU does so. NULL: `code` is as good as it gets. */
@@ -197,34 +197,34 @@ typedef struct DeviceLaunch {
    * launch. */
   const uint64_t *messages;
   uint64_t message_words;
-  uint64_t messages_lost;     /* how many records did not fit */
-  uint64_t touches_lost;      /* accesses that did not fit in the race detector's table */
+  uint64_t messages_lost; /* how many records did not fit */
+  uint64_t touches_lost;  /* accesses that did not fit in the race detector's table */
   /* If not 0, the launch is queued, and all of the above is unknown until `finish`. Tickets of one
    * stream increase. */
   uint64_t ticket;
 } DeviceLaunch;
 
 typedef struct DeviceClear {
-  bool gc_is_stopped;         /* set by the caller: freed nodes are not collected */
+  bool gc_is_stopped; /* set by the caller: freed nodes are not collected */
   bool is_done;
-  uint64_t collections;       /* that freed something */
+  uint64_t collections; /* that freed something */
 } DeviceClear;
 
 /* A host operation on one cell of a sparse tree (rt.h, RtVisit), done where tasks work. */
 typedef struct DeviceVisit {
-  uint64_t *words;            /* in and out: the RtVisit and what follows it */
+  uint64_t *words; /* in and out: the RtVisit and what follows it */
   int32_t word_count;
-  bool could_look;            /* device_reach of a few pages would do, too */
+  bool could_look; /* device_reach of a few pages would do, too */
   bool gc_is_stopped;
   bool is_done;
-  RtError error;              /* after is_done, the runtime's; out of budget: nothing was done */
-  uint64_t collections;       /* that freed something */
+  RtError error;        /* after is_done, the runtime's; out of budget: nothing was done */
+  uint64_t collections; /* that freed something */
 } DeviceVisit;
 
 /* A write and a copy by the host, with addresses as the host sees them; queued on a stream. */
 typedef struct DevicePut {
   uint8_t *to;
-  const void *bytes;          /* the caller may reuse them when the call returns */
+  const void *bytes; /* the caller may reuse them when the call returns */
   uint64_t size_bytes;
   int32_t stream;
 } DevicePut;
@@ -234,10 +234,10 @@ typedef struct DeviceMove {
   uint64_t size_bytes;
   int32_t stream;
 } DeviceMove;
-typedef struct DeviceSet {    /* sets one number in all cells, as RtGpuSet does */
-  RtGpuCells cells;           /* in the root's container, as offsets from it */
+typedef struct DeviceSet { /* sets one number in all cells, as RtGpuSet does */
+  RtGpuCells cells;        /* in the root's container, as offsets from it */
   uint64_t size, bits;
-  RtTree *from;               /* of the source, maybe another tree's root; NULL: store `bits` */
+  RtTree *from; /* of the source, maybe another tree's root; NULL: store `bits` */
   uint64_t from_offset, from_strides[RT_MAX_LEVELS];
 } DeviceSet;
 
@@ -247,11 +247,11 @@ typedef struct DeviceCopy {
    * there */
   uint64_t *words;
   int32_t word_count;
-  uint64_t positions;         /* a rough estimate of the nodes it may create */
-  uint8_t *table;             /* NULL: the target is another tree */
-  uint64_t element_bytes;     /* size of one element of the table */
+  uint64_t positions;     /* a rough estimate of the nodes it may create */
+  uint8_t *table;         /* NULL: the target is another tree */
+  uint64_t element_bytes; /* size of one element of the table */
   bool is_done;
-  RtError error;              /* then: the runtime's */
+  RtError error; /* then: the runtime's */
 } DeviceCopy;
 
 /* -- the table --------------------------------------------------------------------------------- */
@@ -318,8 +318,8 @@ typedef struct DeviceTable {
   /* Tasks may use copies of the elements of counted arrays (RT_COUNTED_COPIED). Call this, like
    * device_reach, before the host uses `size_bytes` at `from` of them between launches; `from`
    * NULL: all elements, and the array may move. NULL in the table: there are no copies. */
-  bool (*reach_array)(Device *device, RtCounted *counted, const uint8_t *from,
-                      uint64_t size_bytes, DeviceUse use, Error *err);
+  bool (*reach_array)(Device *device, RtCounted *counted, const uint8_t *from, uint64_t size_bytes,
+                      DeviceUse use, Error *err);
   /* The array is about to be destroyed; any thread may call this. */
   void (*forget_array)(Device *device, RtCounted *counted);
   /* Copies all elements back and drops the copies; with `for_good` the device makes no new ones. */
@@ -377,41 +377,41 @@ struct Device {
   const DeviceTable *table;
   Heap *heap;
   int32_t worker_count;
-  bool knows_times;           /* it times every launch; else only those with is_timed */
+  bool knows_times; /* it times every launch; else only those with is_timed */
   /* what to compile for, by target, as in RgCodegenRequest */
   const char *processors[RG_TARGET_COUNT];
-  const char *name;           /* the driver's name for it; NULL: the host */
-  uint64_t memory_bytes;      /* of its own; 0: it uses the host's */
-  RtBudget *budget;           /* of the runtime */
-  bool shows_host;            /* tasks can access pinned host memory: see `pin` */
-  int32_t vector_bytes;       /* width of the widest vector registers */
+  const char *name;      /* the driver's name for it; NULL: the host */
+  uint64_t memory_bytes; /* of its own; 0: it uses the host's */
+  RtBudget *budget;      /* of the runtime */
+  bool shows_host;       /* tasks can access pinned host memory: see `pin` */
+  int32_t vector_bytes;  /* width of the widest vector registers */
   /* the context (workers and callbacks, no trees) of native calls into the runtime */
   RtContext native;
   /* number of unfinished launches. Before the host reads what they may have changed, the device
    * calls `settle`, which finishes them; it returns false if one failed */
   int32_t queued, most_queued;
   int64_t most_words;
-  bool keeps_still;           /* it maintains RtTree.still: the host may access the tree */
+  bool keeps_still; /* it maintains RtTree.still: the host may access the tree */
   bool (*settle)(void *data, Error *err);
   /* the same for one launch and the earlier ones on its stream */
   bool (*settle_one)(void *data, int32_t stream, uint64_t ticket, Error *err);
   void *settle_data;
-  Cache *cache;               /* holds code that its driver compiled; NULL: none */
+  Cache *cache; /* holds code that its driver compiled; NULL: none */
   bool shuffle_tasks, gc_each_launch, guard_pages;
   _Atomic bool fails_in_task; /* the next task fails, once */
   uint64_t seed;
 };
 
 typedef struct DeviceOptions {
-  int32_t threads;            /* 0: all cores */
+  int32_t threads; /* 0: all cores */
   /* the embedding program's job system (pool.h), which has `threads` workers; NULL: our own
    * threads */
   PoolHost *host;
   void *host_data;
-  const char *processor;      /* CPU to compile for; borrowed from an option */
-  uint64_t seed;              /* seed for shuffle_tasks */
+  const char *processor; /* CPU to compile for; borrowed from an option */
+  uint64_t seed;         /* seed for shuffle_tasks */
   bool shuffle_tasks, gc_each_launch, guard_pages, fails_in_task; /* RG_STRESS */
-  bool finds_races;           /* a launch fails if llvm_bc/race.c finds a race */
+  bool finds_races; /* a launch fails if llvm_bc/race.c finds a race */
 } DeviceOptions;
 
 Device *device_cpu_create(Heap *heap, const DeviceOptions *options, Error *err);
@@ -436,8 +436,8 @@ static inline const uint8_t *device_alive(const Device *device, const RtTree *tr
 static inline bool device_is_done(Device *device, uint64_t ticket) {
   return !device->table->is_done || device->table->is_done(device, ticket);
 }
-static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at,
-                                 uint64_t *address, Error *err) {
+static inline bool device_locate(Device *device, RtTree *tree, const uint8_t *at, uint64_t *address,
+                                 Error *err) {
   *address = (uint64_t)(uintptr_t)at;
   return !device->table->locate || device->table->locate(device, tree, at, address, err);
 }

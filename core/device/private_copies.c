@@ -20,9 +20,9 @@ enum { GAP = 33 * RT_GRANULE };
 
 typedef struct PrivateCopies { /* RtTree.device */
   DeviceMemory memory;
-  uint64_t charged;           /* bytes charged to the tree's budget */
-  bool is_refused;            /* reserving failed once, and is not tried again */
-  int64_t offsets[];          /* tree->private_copies points here if there is memory */
+  uint64_t charged;  /* bytes charged to the tree's budget */
+  bool is_refused;   /* reserving failed once, and is not tried again */
+  int64_t offsets[]; /* tree->private_copies points here if there is memory */
 } PrivateCopies;
 
 static uint64_t copies_of(const Device *device) { return (uint64_t)device->worker_count - 1; }
@@ -96,25 +96,26 @@ enum {
   LEAST_PIECE = 4096, /* elements: some microseconds of work */
   MOST_PIECE = 16384, /* larger ones balance badly */
   PIECES_PER_WORKER = 8,
-  STRETCH = 256       /* bytes tested for zero at a time */
+  STRETCH = 256 /* bytes tested for zero at a time */
 };
 
 static uint64_t scalar_size(DeviceScalar scalar) {
   switch (scalar) {
   case DEVICE_I8: return 1;
   case DEVICE_I16: return 2;
-  case DEVICE_I32: case DEVICE_F32: return 4;
+  case DEVICE_I32:
+  case DEVICE_F32: return 4;
   default: return 8;
   }
 }
 
-#define ADD_RUN(NAME, TYPE)                                             \
+#define ADD_RUN(NAME, TYPE) \
   static void NAME(TYPE *restrict to, TYPE *restrict from, uint64_t n) { \
-    for (uint64_t i = 0; i < n; i++) {                                  \
-      TYPE sum = (TYPE)(to[i] + from[i]);                               \
-      to[i] = from[i] == 0 ? to[i] : sum;                               \
-      from[i] = 0;                                                      \
-    }                                                                   \
+    for (uint64_t i = 0; i < n; i++) { \
+      TYPE sum = (TYPE)(to[i] + from[i]); \
+      to[i] = from[i] == 0 ? to[i] : sum; \
+      from[i] = 0; \
+    } \
   }
 ADD_RUN(add_i8, uint8_t)
 ADD_RUN(add_i16, uint16_t)
@@ -190,7 +191,7 @@ typedef struct Adding {
 typedef struct Part {
   const RtTree *tree;
   int32_t begin, end;
-  int64_t positions;          /* nodes, or elements of the root's outermost level */
+  int64_t positions; /* nodes, or elements of the root's outermost level */
   int64_t chunk, pieces;
 } Part;
 
@@ -208,11 +209,11 @@ static Part part_at(const Adding *adding, int32_t begin) {
     if (next->tree != first.tree || next->manager != first.manager) break;
     elements += elements_below(next, 0);
   }
-  part.positions = is_root ? (int64_t)first.counts[0]
-                           : (int64_t)tree->managers[first.manager].list_count;
+  part.positions =
+      is_root ? (int64_t)first.counts[0] : (int64_t)tree->managers[first.manager].list_count;
   int64_t workers = adding->context->worker_count,
-          even = part.positions / (workers * PIECES_PER_WORKER),
-          least = LEAST_PIECE / elements + 1, most = MOST_PIECE / elements + 1;
+          even = part.positions / (workers * PIECES_PER_WORKER), least = LEAST_PIECE / elements + 1,
+          most = MOST_PIECE / elements + 1;
   part.chunk = max_i64(least, min_i64(even, most));
   part.pieces = (part.positions + part.chunk - 1) / part.chunk;
   return part;

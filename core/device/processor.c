@@ -13,13 +13,13 @@ bool device_choose_processor(Device *device, const char *name, Error *err) {
                          : __builtin_cpu_supports("avx2")  ? 32
                                                            : 16;
   if (!name || !strcmp(name, "native")) return true;
-#define PROCESSOR(NAME, VECTOR_BYTES)                                                             \
-  if (!strcmp(name, NAME)) {                                                                      \
-    device->processors[RG_TARGET_HOST] = NAME;                                                    \
-    device->vector_bytes = VECTOR_BYTES;                                                          \
-    if (__builtin_cpu_supports(NAME)) return true;                                                \
-    return error_set(err, RG_ERROR_OPTION,                                                        \
-                     "option 'cpu' is '%s', which this machine does not support", name);          \
+#define PROCESSOR(NAME, VECTOR_BYTES) \
+  if (!strcmp(name, NAME)) { \
+    device->processors[RG_TARGET_HOST] = NAME; \
+    device->vector_bytes = VECTOR_BYTES; \
+    if (__builtin_cpu_supports(NAME)) return true; \
+    return error_set(err, RG_ERROR_OPTION, \
+                     "option 'cpu' is '%s', which this machine does not support", name); \
   }
 #include "jit/processor.def"
 #undef PROCESSOR

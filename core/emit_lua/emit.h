@@ -15,24 +15,24 @@ typedef struct Emit {
   VEC(const char *) visible; /* names of the enclosing blocks, innermost last */
   int loop;                  /* number of the enclosing loop: its label is _rg_next<loop> */
   int loop_count;
-  const Stmt *parallel;      /* the enclosing parallel loop; NULL: host region */
-  Stmt *repeat;           /* the enclosing loop, if it is a `repeat` */
-  int outer;                 /* number of the loop around that one */
-  bool is_left;              /* a `break` of an inner loop leaves the enclosing loop, too */
-  bool outer_is_left;        /* the same for `outer` */
-  Inline *frame;             /* the enclosing function; NULL: the kernel */
-  const Inline *called;      /* the enclosing recursive function; NULL: none */
-  int depth;                 /* number of nested functions here */
-  VEC(int) totals;           /* messages of the reductions that the loop's end checks */
-  StrBuf apart;              /* functions that are printed before the kernel */
+  const Stmt *parallel; /* the enclosing parallel loop; NULL: host region */
+  Stmt *repeat;         /* the enclosing loop, if it is a `repeat` */
+  int outer;            /* number of the loop around that one */
+  bool is_left;         /* a `break` of an inner loop leaves the enclosing loop, too */
+  bool outer_is_left;   /* the same for `outer` */
+  Inline *frame;        /* the enclosing function; NULL: the kernel */
+  const Inline *called; /* the enclosing recursive function; NULL: none */
+  int depth;            /* number of nested functions here */
+  VEC(int) totals;      /* messages of the reductions that the loop's end checks */
+  StrBuf apart;         /* functions that are printed before the kernel */
   int apart_count;
 } Emit;
 
 /* emit_stmt.c */
-void emit_block(Emit *e, Block *block);         /* its names go out of scope at its end */
-void emit_line(Emit *e, Pos pos);                  /* advances to the user's line */
+void emit_block(Emit *e, Block *block);              /* its names go out of scope at its end */
+void emit_line(Emit *e, Pos pos);                    /* advances to the user's line */
 void emit_given(Emit *e, Local *local, Expr *value); /* the initial value of a new local */
-const char *emit_declare(Emit *e, Local *local); /* visible from here */
+const char *emit_declare(Emit *e, Local *local);     /* visible from here */
 
 /* emit_assign.c */
 void emit_update(Emit *e, Pos pos, const Update *update);
@@ -48,7 +48,7 @@ void emit_continue(Emit *e);
 void emit_break(Emit *e, const Stmt *stmt);
 
 /* emit_expr.c */
-Type emit_type(Emit *e, const Expr *expr);      /* of one number of what emit_expr emits */
+Type emit_type(Emit *e, const Expr *expr); /* of one number of what emit_expr emits */
 Shape emit_shape(Emit *e, const Expr *expr);
 void emit_expr(Emit *e, Expr *expr);
 void emit_refuse(Emit *e, const Expr *expr); /* kernel.not_yet */
@@ -73,7 +73,7 @@ void emit_element_indices(Emit *e, Expr *root);   /* of an element, checked */
 void emit_call_indices(Emit *e, Expr *object, const Exprs *list, int count, int most);
 /* Its number among the launch's values: captures, then parameters. */
 int emit_value_number(const Emit *e, SemaArg source);
-void emit_source(Emit *e, SemaArg source);         /* "_rg_f[3]" */
+void emit_source(Emit *e, SemaArg source);                   /* "_rg_f[3]" */
 void emit_on(Emit *e, SemaArg source, const char *function); /* "_rg_f[3].get(_rg_f[3]" */
 
 /* emit_check.c */
@@ -84,24 +84,24 @@ bool emit_inside(Emit *e, Pos pos, const Entity *element);
 bool emit_inside_part(Emit *e, const Expr *part); /* "_rg.inside_part(.., ", an index and ")" */
 /* Of a reduction: "_rg.add_i32", or a version that also computes the exact sum. */
 void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type);
-void emit_totals(Emit *e);                        /* "; .." after the loop */
+void emit_totals(Emit *e);                                    /* "; .." after the loop */
 void emit_note_set(Emit *e, const Local *local, bool is_set); /* "; .." */
-bool emit_given_local(Emit *e, const Expr *use);  /* "_rg.given(.., ", the local and ")" */
+bool emit_given_local(Emit *e, const Expr *use); /* "_rg.given(.., ", the local and ")" */
 
 /* emit_vector.c */
-void emit_launch_arg(Emit *e, const Expr *expr);      /* launch arguments */
-void emit_part(Emit *e, Expr *part);            /* `v.zx` `m[r]`: its value */
-void emit_selection(Emit *e, Expr *part);       /* which numbers of the whole: {3, 1} */
+void emit_launch_arg(Emit *e, const Expr *expr); /* launch arguments */
+void emit_part(Emit *e, Expr *part);             /* `v.zx` `m[r]`: its value */
+void emit_selection(Emit *e, Expr *part);        /* which numbers of the whole: {3, 1} */
 void emit_construction(Emit *e, Expr *call);
 void emit_algebra(Emit *e, Expr *call, const Builtin *builtin);
-void emit_product(Emit *e, Expr *expr);         /* with a matrix */
+void emit_product(Emit *e, Expr *expr); /* with a matrix */
 bool emit_is_product(Emit *e, const Expr *expr);
 
 /* emit_array.c: counted arrays */
 void emit_array_call(Emit *e, Expr *call, const Builtin *builtin);
 void emit_item(Emit *e, Expr *expr);
-void emit_item_array(Emit *e, Expr *root);      /* the array of the item */
-void emit_item_indices(Emit *e, Expr *root);    /* ", i, j" */
+void emit_item_array(Emit *e, Expr *root);   /* the array of the item */
+void emit_item_indices(Emit *e, Expr *root); /* ", i, j" */
 
 /* emit_list.c */
 void emit_list_call(Emit *e, Expr *call, const MethodCall *m); /* append, pop, length */

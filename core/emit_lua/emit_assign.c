@@ -22,7 +22,10 @@ static Target target_of(Emit *e, Expr *expr) {
   Expr *root = shape_root(expr);
   bool is_item = root->entity.kind == ENTITY_ITEM;
   bool is_local = root->kind == AST_LOCAL && root->entity.kind != ENTITY_ELEMENT;
-  return (Target){.expr = expr, .root = root, .is_local = is_local, .is_item = is_item,
+  return (Target){.expr = expr,
+                  .root = root,
+                  .is_local = is_local,
+                  .is_item = is_item,
                   .is_part = sema_strip(expr)->entity.kind == ENTITY_PART,
                   .type = shape_base(expr),
                   .shape = emit_shape(e, expr),
@@ -104,8 +107,7 @@ static void end_change(Emit *e, const Target *target) {
 /* If integer overflow is checked, the terms are added one by one, in their order. */
 void emit_update(Emit *e, Pos pos, const Update *update) {
   Target target = target_of(e, update->target);
-  bool is_apart =
-      e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
+  bool is_apart = e->s->input->debug & SEMA_DEBUG_ARITHMETIC && type_is_integer(target.type);
   bool all_negative = update->terms.items[0].is_negative && first_positive(update) < 0;
   if (!is_apart) {
     begin_change(e, pos, &target, all_negative ? IR_UPDATE_SUB : update->op);
@@ -141,10 +143,8 @@ static void emit_place(Emit *e, const Target *target, int number) {
 }
 
 static void emit_place_indices(Emit *e, const Target *target, int number) {
-  int rank = target->is_item ? target->element->item.indexed
-                             : field_rank(&target->element->field);
-  for (int k = 0; k < rank; k++)
-    emit_format(e, ", _rg_t%d[%d]", number, k + 2);
+  int rank = target->is_item ? target->element->item.indexed : field_rank(&target->element->field);
+  for (int k = 0; k < rank; k++) emit_format(e, ", _rg_t%d[%d]", number, k + 2);
 }
 
 /* Stores a value at a place computed by emit_place. */

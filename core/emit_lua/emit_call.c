@@ -116,12 +116,14 @@ static void emit_native(Emit *e, Expr *call, const Native *native) {
 
 static void emit_builtin(Emit *e, Expr *call, const Builtin *builtin) {
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
+  case FORM_FLOAT:
+  case FORM_SHIFT: emit_function(e, call, ir_op_info[builtin->op].text); break;
   case FORM_LOG: emit_log(e, call); break;
   case FORM_ANGLE:
     emit_angle(e, call, !strcmp(builtin->name, "math.deg") ? 180 / pi : pi / 180);
     break;
-  case FORM_JOIN: case FORM_BITS: emit_fold(e, call, builtin->op); break;
+  case FORM_JOIN:
+  case FORM_BITS: emit_fold(e, call, builtin->op); break;
   case FORM_ROUND: emit_round(e, call, builtin->op); break;
   case FORM_TOBIT: emit_as(e, call->list.items[0], TYPE(I32)); break;
   case FORM_ALGEBRA: emit_algebra(e, call, builtin); break;

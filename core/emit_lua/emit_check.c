@@ -49,14 +49,14 @@ static void emit_site(Emit *e, const char *operation, int message) {
 
 static const char *sign_of(Emit *e, const char *name, Type type) {
   static const char *const signs[][2] = {
-      {"add", " + "}, {"sub", " - "}, {"mul", " * "},  {"floordiv", " // "}, {"ceildiv", " // "},
-      {"mod", " % "}, {"shl", " << "}, {"shr", " >> "}, {"sar", " ~>> "},     {"neg", "-("},
-      {"abs", "-("}};
+      {"add", " + "},      {"sub", " - "}, {"mul", " * "},  {"floordiv", " // "},
+      {"ceildiv", " // "}, {"mod", " % "}, {"shl", " << "}, {"shr", " >> "},
+      {"sar", " ~>> "},    {"neg", "-("},  {"abs", "-("}};
   for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
     if (!strcmp(name, signs[k][0])) return signs[k][1];
   if (strncmp(name, "to_", 3)) return NULL;
-  return scratch_format(e->scratch, " does not fit into %s %s",
-                        type_is_signed(type) ? "an" : "a", name + 3);
+  return scratch_format(e->scratch, " does not fit into %s %s", type_is_signed(type) ? "an" : "a",
+                        name + 3);
 }
 
 void emit_function_name(Emit *e, Pos pos, const char *name, Type type) {
@@ -73,8 +73,8 @@ void emit_function_name(Emit *e, Pos pos, const char *name, Type type) {
 }
 
 void emit_reducer(Emit *e, Pos pos, const Local *local, const char *name, Type type) {
-  const char *piece = scratch_format(e->scratch, "'%.*s' becomes ", local->name.length,
-                                     local->name.data);
+  const char *piece =
+      scratch_format(e->scratch, "'%.*s' becomes ", local->name.length, local->name.data);
   int message = find_message(e, pos, RG_ERROR_ARITHMETIC, piece);
   if (message < 0) {
     emit_format(e, "_rg.%s_%s", name, type_text(type));
@@ -114,8 +114,7 @@ bool emit_inside_part(Emit *e, const Expr *part) {
 /* -- locals ------------------------------------------------------------------------------------ */
 
 static bool is_followed(const Emit *e, const Local *local) {
-  return e->s->input->debug & SEMA_DEBUG_LOCALS && type_is_scalar(local->shape) &&
-         !local->is_alias;
+  return e->s->input->debug & SEMA_DEBUG_LOCALS && type_is_scalar(local->shape) && !local->is_alias;
 }
 
 /* The chunk's table records, under a number per local, whether it has a value. */
@@ -126,8 +125,8 @@ void emit_note_set(Emit *e, const Local *local, bool is_set) {
 
 bool emit_given_local(Emit *e, const Expr *use) {
   const Local *local = use->local;
-  const char *text = scratch_format(e->scratch, "'%.*s' has no value yet", local->name.length,
-                                    local->name.data);
+  const char *text =
+      scratch_format(e->scratch, "'%.*s' has no value yet", local->name.length, local->name.data);
   if (!is_followed(e, local)) return false;
   int message = find_message(e, use->pos, RG_ERROR_UNSET, text);
   if (message < 0) return false;

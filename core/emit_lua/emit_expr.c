@@ -87,8 +87,7 @@ void emit_conversion(Emit *e, Shape shape, Type from, Type to) {
 
 void emit_conversion_at(Emit *e, Pos pos, Shape shape, Type from, Type to) {
   if (type_equal(from, to)) emit_text(e, "(");
-  else
-    emit_operation_at(e, pos, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
+  else emit_operation_at(e, pos, shape, scratch_format(e->scratch, "to_%s", type_text(to)), from);
 }
 
 void emit_as(Emit *e, Expr *expr, Type type) {

@@ -35,9 +35,7 @@ static void emit_arguments(Emit *e, Inline *in) {
   emit_format(e, " = %s; ", strbuf_end(&text));
 }
 
-static void emit_zero_of(Emit *e, Local *result) {
-  emit_zero(e, result->type, result->shape);
-}
+static void emit_zero_of(Emit *e, Local *result) { emit_zero(e, result->type, result->shape); }
 
 /* Returns zeros if a function falls off its end. */
 static void emit_zeros(Emit *e, Inline *in) {
@@ -144,8 +142,7 @@ static void emit_nest(Emit *e, const Inline *in) {
   emit_quoted(e, in->recursive->cycle);
   emit_text(e, ", ");
   emit_quoted(e, in->recursive->source->name);
-  emit_format(e, ", %d, %d); ", in->recursive->call->pos.line,
-              in->recursive->call->pos.column);
+  emit_format(e, ", %d, %d); ", in->recursive->call->pos.line, in->recursive->call->pos.column);
 }
 
 /* Is it passed at run time: a value, or a row? */

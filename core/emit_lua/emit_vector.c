@@ -114,8 +114,8 @@ void emit_construction(Emit *e, Expr *call) {
     emit_text(e, ")");
     return;
   }
-  bool is_one = items.count == 1 && !type_is_struct(type) &&
-                type_is_scalar(emit_shape(e, items.items[0]));
+  bool is_one =
+      items.count == 1 && !type_is_struct(type) && type_is_scalar(emit_shape(e, items.items[0]));
   if (is_one && type_is_matrix(shape)) {
     emit_format(e, "_rg.diagonal(%d, %d, ", type_rows(shape), type_cols(shape));
     emit_zero(e, type, (Shape){0});

@@ -11,8 +11,7 @@
 typedef const RgExtension *Begin(const RgExtensionApi *api);
 
 static bool refuse_missing(const char *path, const char *why, Error *err) {
-  error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' cannot be opened: %.400s", path,
-            why);
+  error_set(err, RG_ERROR_LIBRARY, "extension '%.200s' cannot be opened: %.400s", path, why);
   return error_hint(err, "a name with a '/' is a path; a name without one is looked for by the "
                          "system");
 }
@@ -42,15 +41,20 @@ static bool check_told(const char *path, const RgExtension *told, Error *err) {
 }
 
 static Begin *find_begin(void *library) {
-  union { void *object; Begin *function; } symbol = {dlsym(library, "regolith_extension")};
+  union {
+    void *object;
+    Begin *function;
+  } symbol = {dlsym(library, "regolith_extension")};
   return symbol.function;
 }
 
 static bool begin(Extensions *extensions, Opened *opened, Error *err) {
   Begin *begin = find_begin(opened->library);
   if (!begin) {
-    error_set(err, RG_ERROR_LIBRARY, "'%.200s' is not an extension: it has no function "
-              "regolith_extension", opened->path);
+    error_set(err, RG_ERROR_LIBRARY,
+              "'%.200s' is not an extension: it has no function "
+              "regolith_extension",
+              opened->path);
     return error_hint(err, "see examples/extension");
   }
   extension_clear_message();
@@ -179,8 +183,8 @@ bool extension_tell(Extensions *extensions, int32_t number, Error *err) {
   lock(extensions);
   error_set(err, RG_ERROR_EXTENSION, "%s",
             extensions->failure[0] ? extensions->failure
-            : is_known ? "functions of extensions cannot be called on a GPU"
-                       : "a kernel called an extension that is not open");
+            : is_known             ? "functions of extensions cannot be called on a GPU"
+                                   : "a kernel called an extension that is not open");
   extensions->failure[0] = 0;
   unlock(extensions);
   return false;

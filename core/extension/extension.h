@@ -12,13 +12,13 @@ typedef struct Opened Opened;
 typedef struct NativeFunction NativeFunction;
 
 typedef struct Extensions {
-  RgExtensionApi api;         /* must be first: the part that extensions see */
+  RgExtensionApi api; /* must be first: the part that extensions see */
   Store *store;
-  Opened *opened;             /* newest first */
-  NativeFunction *functions;  /* of all extensions, in the order in which they were opened */
+  Opened *opened;            /* newest first */
+  NativeFunction *functions; /* of all extensions, in the order in which they were opened */
   int32_t function_count;
-  _Atomic uint32_t lock;      /* guards the following members */
-  char failure[300];          /* of the first failed call by a kernel, until it is reported */
+  _Atomic uint32_t lock; /* guards the following members */
+  char failure[300];     /* of the first failed call by a kernel, until it is reported */
 } Extensions;
 
 /* Initialises the zero-filled table of a runtime. */

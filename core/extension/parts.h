@@ -10,7 +10,7 @@ struct NativeFunction {
 };
 
 struct Opened {
-  void *library;              /* dlopen's; never closed, as its functions may be on some stack */
+  void *library; /* dlopen's; never closed, as its functions may be on some stack */
   char *path;
   const RgExtension *told;
   Opened *next;

@@ -37,8 +37,8 @@ static RgCounted *manage(const RgExtensionApi *api, void *data, uint64_t size_by
                          void (*destroy)(void *data, uint64_t size_bytes, void *context),
                          void *context) {
   if (counted_has_ended(&own(api)->store->counted)) return made(api, NULL);
-  return made(api, rt_counted_external(own(api)->store->counted.rt, data, size_bytes, destroy,
-                                       context));
+  return made(api,
+              rt_counted_external(own(api)->store->counted.rt, data, size_bytes, destroy, context));
 }
 
 static void acquire(const RgExtensionApi *api, RgCounted *counted) {

@@ -11,8 +11,8 @@ typedef struct Search {
   Source *source;
   Tokens tokens;
   int32_t line_defined, last_line;
-  Places found;  /* the `function` of each function on those lines, in the order of their ends */
-  int failed;    /* the first candidate that does not parse; -1: none */
+  Places found; /* the `function` of each function on those lines, in the order of their ends */
+  int failed;   /* the first candidate that does not parse; -1: none */
 } Search;
 
 /* `function` at token `at`, with the dotted name of a declaration if it has one. */
@@ -105,7 +105,9 @@ static Ast *choose(Search *search, const char *which, Error *err) {
 
 Ast *parse_function_at(Source *source, int32_t line_defined, int32_t last_line, const char *which,
                        Error *err) {
-  Search search = {.source = source, .tokens = lexer_run(source), .line_defined = line_defined,
+  Search search = {.source = source,
+                   .tokens = lexer_run(source),
+                   .line_defined = line_defined,
                    .last_line = last_line};
   search_run(&search);
   bool is_expected = !which || (int)strlen(which) == search.found.count;

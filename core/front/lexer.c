@@ -85,8 +85,12 @@ static bool skip_long_bracket(Lexer *lexer, int level, int32_t *end) {
 }
 
 static void add_token(Lexer *lexer, TokenKind kind, TokenFault fault, Pos start) {
-  Token token = {.kind = kind, .fault = fault, .pos = start, .length = lexer->at - start.offset,
-                 .last_line = lexer->line, .annotation = lexer->annotation};
+  Token token = {.kind = kind,
+                 .fault = fault,
+                 .pos = start,
+                 .length = lexer->at - start.offset,
+                 .last_line = lexer->line,
+                 .annotation = lexer->annotation};
   vec_push(lexer->source->work, &lexer->tokens, token);
   lexer->annotation = NULL;
 }
@@ -206,8 +210,12 @@ static void lex_one(Lexer *lexer) {
 }
 
 static Tokens run(Source *source, Pos start, int32_t end) {
-  Lexer lexer = {.source = source, .text = source->text.data, .at = start.offset, .end = end,
-                 .line = start.line, .line_start = start.offset - (start.column - 1)};
+  Lexer lexer = {.source = source,
+                 .text = source->text.data,
+                 .at = start.offset,
+                 .end = end,
+                 .line = start.line,
+                 .line_start = start.offset - (start.column - 1)};
   while (lexer.at < lexer.end) lex_one(&lexer);
   add_token(&lexer, TOKEN_END, FAULT_NONE, position(&lexer));
   return lexer.tokens;

@@ -19,7 +19,11 @@ typedef enum TokenKind {
 } TokenKind;
 
 typedef enum TokenFault {
-  FAULT_NONE, FAULT_BYTE, FAULT_STRING, FAULT_LONG_STRING, FAULT_LONG_COMMENT
+  FAULT_NONE,
+  FAULT_BYTE,
+  FAULT_STRING,
+  FAULT_LONG_STRING,
+  FAULT_LONG_COMMENT
 } TokenFault;
 
 /* The inside of a comment `--[[: type]]`, after its colon. */
@@ -30,10 +34,10 @@ typedef struct Annotation {
 
 typedef struct Token {
   TokenKind kind;
-  TokenFault fault;            /* FAULT */
+  TokenFault fault; /* FAULT */
   Pos pos;
-  int32_t length;              /* bytes */
-  int32_t last_line;           /* line of its last byte: strings may span several */
+  int32_t length;               /* bytes */
+  int32_t last_line;            /* line of its last byte: strings may span several */
   const Annotation *annotation; /* the first one between the token before and this one, or NULL */
 } Token;
 

@@ -14,10 +14,10 @@ typedef struct Digits {
   /* the digits without point, separators, prefix and suffix; room for an exponent */
   char *text;
   int length;
-  int base;       /* 2, 10, 16 */
-  int fraction;   /* digits after the point */
-  int exponent;   /* as written */
-  bool is_float;  /* with a point or an exponent */
+  int base;      /* 2, 10, 16 */
+  int fraction;  /* digits after the point */
+  int exponent;  /* as written */
+  bool is_float; /* with a point or an exponent */
 } Digits;
 
 static int digit_value(char c) {

@@ -15,8 +15,8 @@ enum { PARSE_MAX_DEPTH = 200 };
 /* A `goto` whose label has not been parsed yet. */
 typedef struct Goto {
   AstStmt *stmt;
-  int local_count;  /* declared before it */
-  bool is_last;     /* in its block */
+  int local_count; /* declared before it */
+  bool is_last;    /* in its block */
 } Goto;
 
 /* A loop around the statement being parsed. */
@@ -33,8 +33,8 @@ typedef struct Frame {
   struct Frame *outer;
   AstFunction *function;
   Loop *loop;
-  int tallest;      /* expression so far */
-  int deepest;      /* block so far, counted from the function */
+  int tallest; /* expression so far */
+  int deepest; /* block so far, counted from the function */
   int base_depth;
 } Frame;
 
@@ -54,20 +54,20 @@ typedef struct Parser {
   Source *source;
   Scratch *scratch;
   Error *err;
-  bool failed;        /* in the current statement: the parser is at the END token */
-  bool is_broken;     /* something has failed: no Ast will be returned */
-  bool is_lost;       /* and nothing after it can be parsed */
-  int failed_at;      /* the token that was current at the failure */
-  Error *latest;      /* the error reported last */
-  Error *said;        /* the error that the last failed call reported, or NULL */
+  bool failed;    /* in the current statement: the parser is at the END token */
+  bool is_broken; /* something has failed: no Ast will be returned */
+  bool is_lost;   /* and nothing after it can be parsed */
+  int failed_at;  /* the token that was current at the failure */
+  Error *latest;  /* the error reported last */
+  Error *said;    /* the error that the last failed call reported, or NULL */
   Tokens tokens;
-  int at;             /* the current token */
-  int depth;          /* nesting of expressions and blocks */
-  Frame *frame;       /* NULL outside functions */
-  Map visible;        /* name -> AstLocal */
+  int at;       /* the current token */
+  int depth;    /* nesting of expressions and blocks */
+  Frame *frame; /* NULL outside functions */
+  Map visible;  /* name -> AstLocal */
   VEC(Binding) scope;
   int local_count;
-  int else_if_line;   /* of the first `else if`, 0: none */
+  int else_if_line; /* of the first `else if`, 0: none */
   Misfit misfit;
   bool is_text;       /* a text kernel: the text may have been cut by `]]` */
   int brackets;       /* `[` open here */
@@ -98,7 +98,7 @@ bool parser_fail_here(Parser *p, const char *format, ...) __attribute__((format(
 /* "'then' expected, found 'x'". */
 bool parser_fail_expected(Parser *p, const char *what);
 bool parser_take(Parser *p, const Error *error); /* a failure that was found elsewhere */
-bool parser_hint(Parser *p, const char *hint); /* to the failure reported by the preceding call */
+bool parser_hint(Parser *p, const char *hint);   /* to the failure reported by the preceding call */
 /* A note on it: "declared here". */
 bool parser_note(Parser *p, Pos pos, int32_t width, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -122,7 +122,7 @@ AstExpr *parse_suffixed(Parser *p); /* a name or parenthesis with its indices an
 AstExpr *parse_name_use(Parser *p);
 AstExpr *parse_field(Parser *p, AstExpr *object); /* at the `.` or, in a declaration, at the `:` */
 void parse_expr_list(Parser *p, AstExprs *list);
-AstExpr *parse_annotation(Parser *p);  /* `: T` or `--[[: T]]` here, or NULL */
+AstExpr *parse_annotation(Parser *p); /* `: T` or `--[[: T]]` here, or NULL */
 void parse_annotations(Parser *p, AstExprs *types);
 
 /* recover.c */
@@ -135,7 +135,7 @@ void parse_block(Parser *p, AstBlock *block);
 AstFunction *parse_body(Parser *p, Pos keyword, Str name, bool is_method);
 AstStmt *parse_local(Parser *p);
 AstStmt *parse_function_statement(Parser *p); /* `function name(..)` */
-AstStmt *parse_local_function(Parser *p); /* at `local` or `const` before `function` */
+AstStmt *parse_local_function(Parser *p);     /* at `local` or `const` before `function` */
 
 /* parse_goto.c */
 AstStmt *parse_goto(Parser *p);

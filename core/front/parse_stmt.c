@@ -6,7 +6,8 @@
 #include "front/parse.h"
 
 static const struct {
-  TokenKind token; AstOp op;
+  TokenKind token;
+  AstOp op;
 } compounds[] = {
     {TOKEN_ADD_SET, AST_ADD},       {TOKEN_SUB_SET, AST_SUB},           {TOKEN_MUL_SET, AST_MUL},
     {TOKEN_DIV_SET, AST_DIV},       {TOKEN_FLOORDIV_SET, AST_FLOORDIV}, {TOKEN_MOD_SET, AST_MOD},
@@ -496,7 +497,9 @@ static bool is_continue_here(const Parser *p) {
   case TOKEN_DOT:
   case TOKEN_LEFT_BRACKET:
   case TOKEN_LEFT_PAREN:
-  case TOKEN_LEFT_BRACE: case TOKEN_STRING: case TOKEN_COLON: return false;
+  case TOKEN_LEFT_BRACE:
+  case TOKEN_STRING:
+  case TOKEN_COLON: return false;
   default: return compound_op(parser_ahead(p, 1)->kind) == AST_NO_OP;
   }
 }

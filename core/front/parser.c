@@ -32,7 +32,10 @@ bool parser_is_adjacent(const Parser *p) {
 /* Failures. */
 
 /* Operators of other languages, and what to write in a kernel. */
-static const struct { TokenKind token; const char *hint; } foreign[] = {
+static const struct {
+  TokenKind token;
+  const char *hint;
+} foreign[] = {
     {TOKEN_BANG, "write 'not'"},
     {TOKEN_AND_AND, "write 'and'"},
     {TOKEN_OR_OR, "write 'or'"},
@@ -255,8 +258,12 @@ void parser_close_scope(Parser *p, int count) {
 
 Parser *parser_create(Source *source, Tokens tokens, Error *err) {
   Parser *p = scratch_new(source->work, Parser);
-  *p = (Parser){.source = source, .scratch = source->scratch, .err = err, .tokens = tokens,
-                .until_from = INT_MAX, .until_to = INT_MAX};
+  *p = (Parser){.source = source,
+                .scratch = source->scratch,
+                .err = err,
+                .tokens = tokens,
+                .until_from = INT_MAX,
+                .until_to = INT_MAX};
   map_init(&p->visible, source->work);
   return p;
 }
@@ -264,8 +271,8 @@ Parser *parser_create(Source *source, Tokens tokens, Error *err) {
 Ast *parser_finish(Parser *p, AstFunction *function, AstBlock helpers) {
   if (p->is_broken) return NULL;
   Ast *ast = scratch_new(p->scratch, Ast);
-  *ast = (Ast){.source = p->source, .function = function, .helpers = helpers,
-               .local_count = p->local_count};
+  *ast = (Ast){
+      .source = p->source, .function = function, .helpers = helpers, .local_count = p->local_count};
   return ast;
 }
 

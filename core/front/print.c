@@ -121,18 +121,28 @@ static void print_expr(Printer *printer, const AstExpr *expr) {
   case AST_NIL: text(printer, "nil"); break;
   case AST_TRUE: text(printer, "true"); break;
   case AST_FALSE: text(printer, "false"); break;
-  case AST_NUMBER: case AST_GLOBAL: str(printer, expr->text); break;
+  case AST_NUMBER:
+  case AST_GLOBAL: str(printer, expr->text); break;
   case AST_STRING: print_string(printer, expr->text); break;
   case AST_VARARG: text(printer, "..."); break;
-  case AST_FUNCTION: text(printer, "function"); print_function(printer, expr->function); break;
+  case AST_FUNCTION:
+    text(printer, "function");
+    print_function(printer, expr->function);
+    break;
   case AST_LOCAL: print_local(printer, expr->local); break;
-  case AST_INDEX: print_expr(printer, expr->left); print_postfix(printer, expr, "[", "]"); break;
+  case AST_INDEX:
+    print_expr(printer, expr->left);
+    print_postfix(printer, expr, "[", "]");
+    break;
   case AST_FIELD:
     print_expr(printer, expr->left);
     text(printer, ".");
     str(printer, expr->text);
     break;
-  case AST_CALL: print_expr(printer, expr->left); print_postfix(printer, expr, "(", ")"); break;
+  case AST_CALL:
+    print_expr(printer, expr->left);
+    print_postfix(printer, expr, "(", ")");
+    break;
   case AST_METHOD:
     print_expr(printer, expr->left);
     text(printer, ":");
@@ -140,10 +150,16 @@ static void print_expr(Printer *printer, const AstExpr *expr) {
     print_postfix(printer, expr, "(", ")");
     break;
   case AST_UNARY: print_unary(printer, expr); break;
-  case AST_BINARY: case AST_AND: case AST_OR: print_binary(printer, expr); break;
+  case AST_BINARY:
+  case AST_AND:
+  case AST_OR: print_binary(printer, expr); break;
   case AST_TERNARY: print_ternary(printer, expr); break;
   case AST_TABLE: print_table(printer, expr); break;
-  case AST_PAREN: text(printer, "("); print_expr(printer, expr->left); text(printer, ")"); break;
+  case AST_PAREN:
+    text(printer, "(");
+    print_expr(printer, expr->left);
+    text(printer, ")");
+    break;
   }
 }
 
@@ -233,7 +249,10 @@ static void print_stmt(Printer *printer, const AstStmt *stmt) {
     break;
   case AST_STMT_COMPOUND: print_compound(printer, stmt); break;
   case AST_STMT_CALL: print_list(printer, &stmt->values); break;
-  case AST_STMT_DO: text(printer, "do"); print_body(printer, stmt, 0, "end"); break;
+  case AST_STMT_DO:
+    text(printer, "do");
+    print_body(printer, stmt, 0, "end");
+    break;
   case AST_STMT_WHILE:
     text(printer, "while ");
     print_list(printer, &stmt->values);
@@ -246,14 +265,22 @@ static void print_stmt(Printer *printer, const AstStmt *stmt) {
     print_list(printer, &stmt->values);
     break;
   case AST_STMT_IF: print_if(printer, stmt); break;
-  case AST_STMT_FOR: case AST_STMT_FOR_IN: print_for(printer, stmt); break;
+  case AST_STMT_FOR:
+  case AST_STMT_FOR_IN: print_for(printer, stmt); break;
   case AST_STMT_FUNCTION: print_named_function(printer, stmt); break;
   case AST_STMT_LOCAL_FUNCTION: print_local_function(printer, stmt); break;
   case AST_STMT_RETURN: print_return(printer, stmt); break;
   case AST_STMT_BREAK: text(printer, "break"); break;
   case AST_STMT_CONTINUE: text(printer, "continue"); break;
-  case AST_STMT_GOTO: text(printer, "goto "); str(printer, stmt->name); break;
-  case AST_STMT_LABEL: text(printer, "::"); str(printer, stmt->name); text(printer, "::"); break;
+  case AST_STMT_GOTO:
+    text(printer, "goto ");
+    str(printer, stmt->name);
+    break;
+  case AST_STMT_LABEL:
+    text(printer, "::");
+    str(printer, stmt->name);
+    text(printer, "::");
+    break;
   }
 }
 

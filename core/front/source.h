@@ -15,9 +15,9 @@ typedef struct Source {
   Scratch *scratch;
   /* for temporary data of the parser: `scratch`, unless the caller provides another */
   Scratch *work;
-  Str text;             /* the whole chunk, owned by scratch */
-  const char *name;     /* what errors show: "heat.lua", "kernel" */
-  int32_t first_line;   /* the user's line of the text's first line */
+  Str text;           /* the whole chunk, owned by scratch */
+  const char *name;   /* what errors show: "heat.lua", "kernel" */
+  int32_t first_line; /* the user's line of the text's first line */
 } Source;
 
 /* Copies text and name into scratch; skips a byte-order mark and a `#!` line. */

@@ -8,17 +8,17 @@
 #include "front/lexer.h"
 
 typedef struct Span {
-  int first, last;     /* tokens: `function`, `end` */
-  Str name;            /* as declared, only the part after the last dot; "": none */
-  bool is_wanted;      /* a kernel, or used by one */
-  bool has_kernel;     /* inside it */
+  int first, last; /* tokens: `function`, `end` */
+  Str name;        /* as declared, only the part after the last dot; "": none */
+  bool is_wanted;  /* a kernel, or used by one */
+  bool has_kernel; /* inside it */
 } Span;
 
 typedef struct Search {
   Source *source;
   Tokens tokens;
-  VEC(Span) spans;     /* in the order of their beginnings */
-  Map used;            /* names in wanted functions */
+  VEC(Span) spans; /* in the order of their beginnings */
+  Map used;        /* names in wanted functions */
 } Search;
 
 static const Token *token_at(const Search *search, int at) {
@@ -58,7 +58,9 @@ static void open_block(Search *search, Places *open, int at) {
   bool is_function = is_at(search, at, TOKEN_FUNCTION);
   vec_push(work, open, is_function ? -1 - search->spans.count : at);
   if (!is_function) return;
-  Span span = {.first = at, .last = -1, .name = declared_name(search, at),
+  Span span = {.first = at,
+               .last = -1,
+               .name = declared_name(search, at),
                .is_wanted = is_given(search, at)};
   for (int k = 0; span.is_wanted && k < open->count - 1; k++)
     if (open->items[k] < 0) search->spans.items[-1 - open->items[k]].has_kernel = true;
@@ -143,12 +145,12 @@ static void write_head(const Search *search, const Span *span, StrBuf *out) {
     strbuf_add(out, part.data, part.length);
     if (k == span->first && at > k + 1) strbuf_char(out, ' ');
   }
-  write_newlines((Str){search->source->text.data + begin,
-                       token_at(search, at)->pos.offset - begin}, out);
+  write_newlines((Str){search->source->text.data + begin, token_at(search, at)->pos.offset - begin},
+                 out);
   strbuf_char(out, '(');
   for (; at < span->last; at++) {
-    bool begins = depth == 1 && (is_at(search, at - 1, TOKEN_LEFT_PAREN) ||
-                                 is_at(search, at - 1, TOKEN_COMMA));
+    bool begins = depth == 1 &&
+                  (is_at(search, at - 1, TOKEN_LEFT_PAREN) || is_at(search, at - 1, TOKEN_COMMA));
     if (begins && is_at(search, at - 1, TOKEN_COMMA)) strbuf_text(out, ", ");
     Str name = name_at(search, at);
     if (begins && name.length) strbuf_add(out, name.data, name.length);
@@ -210,7 +212,8 @@ static StandIn make(const Search *search, const Span *span) {
   strbuf_init(&out, search->source->scratch);
   write_head(search, span, &out);
   write_body(search, span, &out);
-  return (StandIn){.begin = first->pos.offset, .end = last->pos.offset + last->length,
+  return (StandIn){.begin = first->pos.offset,
+                   .end = last->pos.offset + last->length,
                    .text = str_of(strbuf_end(&out))};
 }
 

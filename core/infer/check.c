@@ -141,7 +141,8 @@ static void check_stmt(Sema *s, Stmt *stmt) {
   s->may_skip |= leaves && s->conditions > 0;
   switch (stmt->kind) {
   case AST_STMT_LOCAL: check_declaration(s, stmt); break;
-  case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: check_assignment(s, stmt); break;
+  case AST_STMT_ASSIGN:
+  case AST_STMT_COMPOUND: check_assignment(s, stmt); break;
   case AST_STMT_CALL: check_expr(s, stmt->values.items[0], TYPE(NONE)); break;
   case AST_STMT_DO: check_block(s, &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:

@@ -61,8 +61,7 @@ static bool check_random(Sema *s, Expr *e, const Builtin *builtin) {
   Expr *bounds[] = {call->low, call->high};
   for (int i = 0; i < 2; i++) {
     if (!is_typed && !check_integer(s, bounds[i], who)) return false;
-    if (!(is_typed ? check_store(s, bounds[i], e->at, "a bound")
-                   : check_expr(s, bounds[i], e->at)))
+    if (!(is_typed ? check_store(s, bounds[i], e->at, "a bound") : check_expr(s, bounds[i], e->at)))
       return false;
   }
   return true;
@@ -89,8 +88,8 @@ static bool check_bitcast(Sema *s, Expr *e) {
   return sema_fail(s, x, RG_ERROR_TYPE_MISMATCH,
                    scratch_format(s->scratch, "convert it first: rg.%s(..)",
                                   type_text(type_is_none(cast_from(to)) ? to : cast_from(to))),
-                   "'rg.bitcast' to %s takes %d bits, but this is %s", type_text(to),
-                   type_bits(to), ty_text(s, ty_of(x->at)));
+                   "'rg.bitcast' to %s takes %d bits, but this is %s", type_text(to), type_bits(to),
+                   ty_text(s, ty_of(x->at)));
 }
 
 static bool check_native(Sema *s, Expr *e, const Builtin *builtin) {
@@ -126,7 +125,9 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   Exprs list = call_arguments(s, e);
   const char *who = scratch_format(s->scratch, "'%s'", builtin->name);
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE:
+  case FORM_FLOAT:
+  case FORM_LOG:
+  case FORM_ANGLE:
   case FORM_JOIN: return check_numbers(s, &list, who) && check_all(s, &list, at);
   case FORM_ROUND: return check_numbers(s, &list, who) && check_round(s, list.items[0], at);
   case FORM_ALGEBRA: return check_algebra(s, e, builtin);
@@ -137,9 +138,14 @@ static bool check_builtin(Sema *s, Expr *e, const Builtin *builtin) {
   case FORM_TOBIT:
     return check_integers(s, &e->list, who) && check_expr(s, e->list.items[0], TYPE(NONE));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST: case FORM_NATIVE: case FORM_ARRAY:
-    break;
+  case FORM_RESCALE:
+  case FORM_LIBRARY:
+  case FORM_SHAPER:
+  case FORM_SAY:
+  case FORM_RANDOM:
+  case FORM_BITCAST:
+  case FORM_NATIVE:
+  case FORM_ARRAY: break;
   }
   return true;
 }

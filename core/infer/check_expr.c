@@ -20,11 +20,10 @@ static bool check_some(Sema *s, Expr *e) {
 bool check_number(Sema *s, Expr *e, const char *who) {
   PartialType ty = ty_at(s, e);
   if (ty_is_number(ty)) return true;
-  return check_some(s, e) &&
-         sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
-                   ty.kind == TY_STRUCT ? "take a member of it: p.mass"
-                                        : "choose numbers by it: c and 1 or 0",
-                   "%s takes numbers, but this is %s", who, ty_text(s, ty));
+  return check_some(s, e) && sema_fail(s, e, RG_ERROR_TYPE_MISMATCH,
+                                       ty.kind == TY_STRUCT ? "take a member of it: p.mass"
+                                                            : "choose numbers by it: c and 1 or 0",
+                                       "%s takes numbers, but this is %s", who, ty_text(s, ty));
 }
 
 /* Where a local got the type that does not fit. */
@@ -193,8 +192,7 @@ bool check_store(Sema *s, Expr *value, Type target, const char *what) {
         s, value, RG_ERROR_TYPE_MISMATCH,
         type_is_bool(target) ? "compare: .. ~= 0" : "choose numbers by it: c and 1 or 0",
         "%s is %s, and this value is %s", what, ty_text(s, ty_of(target)), ty_text(s, ty));
-  if (ty_is_float(ty) && type_is_integer(target))
-    return fail_float(s, value, target, what);
+  if (ty_is_float(ty) && type_is_integer(target)) return fail_float(s, value, target, what);
   note_store(s, value, target);
   if (type_is_integer(target)) note_limit(s, value, target);
   return check_fits(s, value, target) && check_expr(s, value, target);

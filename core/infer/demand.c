@@ -61,8 +61,8 @@ static Expr *rounded(const Expr *e) {
  * rounds a float fulfils it itself. */
 static void demand_call(Infer *f, Expr *e, Why why) {
   Expr *argument = rounded(e);
-  bool is_of_float = argument && (ty_is_float(argument->ty) ||
-                                  (why.is_guess && !demand_is_whole(f, argument)));
+  bool is_of_float =
+      argument && (ty_is_float(argument->ty) || (why.is_guess && !demand_is_whole(f, argument)));
   if (is_of_float) {
     f->has_changed |= !e->is_rounded;
     e->is_rounded = true;
@@ -93,8 +93,10 @@ void demand_integer(Infer *f, Expr *e, Why why) {
     }
     demand_launch_arg(f, e->entity.launch_arg.number, e, why);
     break;
-  case AST_PAREN: case AST_UNARY: demand_integer(f, e->left, why); break;
-  case AST_BINARY: case AST_OR:
+  case AST_PAREN:
+  case AST_UNARY: demand_integer(f, e->left, why); break;
+  case AST_BINARY:
+  case AST_OR:
     demand_integer(f, e->left, why);
     demand_integer(f, e->right, why);
     break;
@@ -103,7 +105,8 @@ void demand_integer(Infer *f, Expr *e, Why why) {
     demand_integer(f, e->right, why);
     demand_integer(f, e->third, why);
     break;
-  case AST_CALL: case AST_METHOD: demand_call(f, e, why); break;
+  case AST_CALL:
+  case AST_METHOD: demand_call(f, e, why); break;
   default: break;
   }
 }
@@ -117,18 +120,18 @@ static bool are_whole(const Infer *f, const Exprs *list) {
 }
 
 static bool is_whole_argument(const Infer *f, int number) {
-  return !type_is_none(
-      demand_type(f, &f->s->launch_args.items[number], (Why){.is_guess = true}));
+  return !type_is_none(demand_type(f, &f->s->launch_args.items[number], (Why){.is_guess = true}));
 }
 
 bool demand_is_whole(const Infer *f, const Expr *e) {
   if (e->ty.kind != TY_NUMBER) return ty_is_integer(e->ty);
-  if (e->entity.kind == ENTITY_ARGUMENT)
-    return is_whole_argument(f, e->entity.launch_arg.number);
+  if (e->entity.kind == ENTITY_ARGUMENT) return is_whole_argument(f, e->entity.launch_arg.number);
   switch (e->kind) {
   case AST_LOCAL: return !e->local->initial || demand_is_whole(f, e->local->initial);
-  case AST_PAREN: case AST_UNARY: return demand_is_whole(f, e->left);
-  case AST_BINARY: case AST_OR: return demand_is_whole(f, e->left) && demand_is_whole(f, e->right);
+  case AST_PAREN:
+  case AST_UNARY: return demand_is_whole(f, e->left);
+  case AST_BINARY:
+  case AST_OR: return demand_is_whole(f, e->left) && demand_is_whole(f, e->right);
   case AST_AND: return demand_is_whole(f, e->right);
   case AST_TERNARY: return demand_is_whole(f, e->right) && demand_is_whole(f, e->third);
   case AST_CALL: return e->inlined || e->invoked || rounded(e) || are_whole(f, &e->list);

@@ -174,7 +174,8 @@ static PartialType infer_array(Infer *f, Expr *e, const Builtin *builtin) {
     if (type_is_integer(element))
       infer_demand(f, e->list.items[0], "which is stored in an array", NULL);
     return ty_of(TYPE(I32));
-  case ARRAY_LENGTH: case ARRAY_EXTENT: return ty_of(TYPE(I32));
+  case ARRAY_LENGTH:
+  case ARRAY_EXTENT: return ty_of(TYPE(I32));
   case ARRAY_POP: return stored(type_base(element));
   case ARRAY_SLICE: return ty_of(array);
   default: return (PartialType){0};
@@ -191,7 +192,9 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
   infer_list(f, &list);
   PartialType all = join_all(f, &list, builtin->form == FORM_BITS ? AST_BAND : AST_ADD);
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
+  case FORM_FLOAT:
+  case FORM_LOG:
+  case FORM_ANGLE: return ty_binary(f->s, AST_DIV, all, all);
   case FORM_JOIN: return all;
   case FORM_ROUND: return infer_round(f, e, list.items[0], builtin->op);
   case FORM_ALGEBRA: return infer_algebra(f->s, &list, builtin);
@@ -205,9 +208,14 @@ static PartialType infer_builtin(Infer *f, Expr *e, const Builtin *builtin) {
     demand_list(f, &e->list, "which is used with '%s'", builtin->name);
     return ty_of(TYPE(I32));
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: case FORM_SAY: case FORM_RANDOM:
-  case FORM_BITCAST: case FORM_NATIVE: case FORM_ARRAY:
-    break;
+  case FORM_RESCALE:
+  case FORM_LIBRARY:
+  case FORM_SHAPER:
+  case FORM_SAY:
+  case FORM_RANDOM:
+  case FORM_BITCAST:
+  case FORM_NATIVE:
+  case FORM_ARRAY: break;
   }
   return (PartialType){0};
 }
@@ -296,15 +304,19 @@ static PartialType infer_new(Infer *f, Expr *e) {
   if (in) return infer_inline(f, in, e->result);
   if (e->invoked) return infer_invocation(f, e->invoked);
   switch (e->kind) {
-  case AST_TRUE: case AST_FALSE: return ty_of(TYPE(BOOL));
+  case AST_TRUE:
+  case AST_FALSE: return ty_of(TYPE(BOOL));
   case AST_NUMBER: return infer_number(e, false);
   case AST_INDEX: infer_object(f, e); return infer_named(f, e);
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: return infer_named(f, e);
+  case AST_LOCAL:
+  case AST_GLOBAL:
+  case AST_FIELD: return infer_named(f, e);
   case AST_CALL: return infer_call(f, e);
   case AST_METHOD: return infer_method(f, e);
   case AST_UNARY: return infer_unary(f, e);
   case AST_BINARY: return infer_binary(f, e);
-  case AST_AND: case AST_OR: return infer_logic(f, e);
+  case AST_AND:
+  case AST_OR: return infer_logic(f, e);
   case AST_TERNARY: return infer_ternary(f, e);
   case AST_PAREN: return infer_expr(f, e->left);
   default: return (PartialType){0};

@@ -146,8 +146,7 @@ static void infer_compound(Infer *f, Stmt *stmt) {
   Expr *root = shape_root(target);
   if (is_member(target)) {
     if (keeps_integers(stmt->op)) demand_member(f, target, value);
-  } else if (root->kind == AST_LOCAL)
-    give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
+  } else if (root->kind == AST_LOCAL) give(f, root->local, ty_binary(f->s, stmt->op, a, b), value);
   else if (f->is_demanding && keeps_integers(stmt->op) &&
            ty_is_integer(infer_target_type(f, target)))
     infer_demand(f, value, "which is stored in '%s'", root->entity.name);
@@ -265,7 +264,8 @@ static void infer_bodies(Infer *f, Stmt *stmt) {
 static void infer_stmt(Infer *f, Stmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: infer_declaration(f, stmt); break;
-  case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: infer_assignment(f, stmt); break;
+  case AST_STMT_ASSIGN:
+  case AST_STMT_COMPOUND: infer_assignment(f, stmt); break;
   case AST_STMT_RETURN: infer_return(f, stmt); break;
   case AST_STMT_FOR: infer_numeric_for(f, stmt); break;
   case AST_STMT_FOR_IN: infer_for_in(f, stmt); break;

@@ -48,7 +48,7 @@ void check_given(Sema *s, Local *ast, Expr *value);
 bool check_expr(Sema *s, Expr *e, Type want);
 bool check_condition(Sema *s, Expr *e);
 bool check_indices(Sema *s, const Exprs *list, int count);
-bool check_object(Sema *s, Expr *e);  /* the indices of an INDEX, through all its levels */
+bool check_object(Sema *s, Expr *e); /* the indices of an INDEX, through all its levels */
 bool check_store(Sema *s, Expr *value, Type target, const char *what); /* what: "'x' holds", .. */
 /* Does a value that is known from the text fit the type it is stored in? */
 bool check_fits(Sema *s, const Expr *value, Type target);

@@ -25,9 +25,7 @@ static void add_stripe(uint64_t lanes[4], const uint8_t *bytes) {
   for (int k = 0; k < 4; k++) lanes[k] = mix(lanes[k], word_at(bytes + 8 * k));
 }
 
-void checksum_init(Checksum *checksum) {
-  *checksum = (Checksum){.lanes = {P1 + P2, P2, 0, -P1}};
-}
+void checksum_init(Checksum *checksum) { *checksum = (Checksum){.lanes = {P1 + P2, P2, 0, -P1}}; }
 
 void checksum_add(Checksum *checksum, const void *bytes, size_t size) {
   const uint8_t *at = bytes;

@@ -11,12 +11,15 @@ enum { MOST_CHANNELS = 64 };
 
 typedef struct Reading {
   const uint8_t *bytes;
-  size_t size, at;     /* of the file; the offset that is read next */
+  size_t size, at; /* of the file; the offset that is read next */
   const char *path;
   int compression;
-  int32_t window[4];   /* x and y, first and last */
+  int32_t window[4]; /* x and y, first and last */
   int channel_count;
-  struct { char name[32]; int32_t type; } channels[MOST_CHANNELS];
+  struct {
+    char name[32];
+    int32_t type;
+  } channels[MOST_CHANNELS];
   ZlibLibrary zlib;
   uint8_t *raw, *mixed;
   Image *image;

@@ -142,8 +142,8 @@ static bool write_file(Writing *w, Error *err) {
 
 bool exr_write(Heap *heap, const char *path, const float *pixels, int32_t width, int32_t height,
                int32_t channels, Error *err) {
-  Writing w = {.path = path, .pixels = pixels, .width = width, .height = height,
-               .channels = channels};
+  Writing w = {
+      .path = path, .pixels = pixels, .width = width, .height = height, .channels = channels};
   if (!zlib_library_open(&w.zlib, err)) return false;
   w.line_bytes = sizeof(float) * (size_t)width * (size_t)channels;
   size_t block = w.line_bytes * EXR_ZIP_LINES;

@@ -18,7 +18,7 @@ bool image_write_floats(Heap *heap, const char *path, const float *pixels, int32
 
 typedef struct Image {
   int32_t width, height, channels;
-  float *pixels;       /* of the heap. Bytes are 0 to 1 */
+  float *pixels; /* of the heap. Bytes are 0 to 1 */
 } Image;
 /* The format follows from the contents. */
 bool image_read(Heap *heap, const char *path, Image *image, Error *err);

@@ -18,10 +18,10 @@ struct Packer {
   ZSTD_CCtx *context;
   PackFormat format;
   Replacement out;
-  uint64_t length;     /* of the file so far */
+  uint64_t length; /* of the file so far */
   uint64_t part_begin;
   Checksum checksum;
-  Error error;         /* the first failure */
+  Error error; /* the first failure */
   uint8_t room[ROOM];
 };
 

@@ -16,8 +16,8 @@
 
 typedef struct PackFormat {
   char magic[8];
-  uint32_t version;    /* readers accept this one and older ones */
-  const char *what;    /* "snapshot" */
+  uint32_t version; /* readers accept this one and older ones */
+  const char *what; /* "snapshot" */
 } PackFormat;
 
 typedef struct PackPart {

@@ -73,13 +73,15 @@ bool png_write(const char *path, const uint8_t *pixels, int32_t width, int32_t h
 
 /* -- reading, by libpng's simplified interface: no longjmp */
 
-static bool finish_reading(const PngLibrary *library, Heap *heap, const char *path,
-                           png_image *png, Image *image, Error *err) {
+static bool finish_reading(const PngLibrary *library, Heap *heap, const char *path, png_image *png,
+                           Image *image, Error *err) {
   bool has_colour = png->format & PNG_FORMAT_FLAG_COLOR;
   bool has_alpha = png->format & PNG_FORMAT_FLAG_ALPHA;
   *image = (Image){.width = (int32_t)png->width,
                    .height = (int32_t)png->height,
-                   .channels = has_alpha ? 4 : has_colour ? 3 : 1};
+                   .channels = has_alpha    ? 4
+                               : has_colour ? 3
+                                            : 1};
   png->format = has_alpha ? PNG_FORMAT_RGBA : has_colour ? PNG_FORMAT_RGB : PNG_FORMAT_GRAY;
   if (!image_allocate(heap, path, image, err)) return false;
   size_t count = (size_t)image->width * (size_t)image->height * (size_t)image->channels;

@@ -33,8 +33,7 @@ static int skip(FILE *file) {
     int c = getc(file);
     if (c == '#')
       while (c != '\n' && c != EOF) c = getc(file);
-    else if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-      return c;
+    else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') return c;
     if (c == EOF) return EOF;
   }
 }

@@ -39,8 +39,8 @@ static bool find_path(Replacement *r, const char *path, Error *err) {
 static void name_temporary(Replacement *r, int k) {
   const char *name = strrchr(r->path, '/'), *dot = strrchr(name ? name : r->path, '.');
   int stem = dot && dot > r->path && dot[-1] != '/' ? (int)(dot - r->path) : (int)strlen(r->path);
-  snprintf(r->temporary, sizeof r->temporary, "%.*s.%ld-%d.tmp%s", stem, r->path, (long)getpid(),
-           k, r->path + stem);
+  snprintf(r->temporary, sizeof r->temporary, "%.*s.%ld-%d.tmp%s", stem, r->path, (long)getpid(), k,
+           r->path + stem);
 }
 
 bool replace_begin(Replacement *r, const char *what, const char *path, Error *err) {

@@ -11,12 +11,12 @@
 #include "base/error.h"
 
 typedef struct Replacement {
-  const char *what;        /* "picture": for messages */
-  char path[PATH_MAX];     /* links followed */
+  const char *what;              /* "picture": for messages */
+  char path[PATH_MAX];           /* links followed */
   char temporary[PATH_MAX + 32]; /* in the same folder, with the same extension; "": none exists */
-  int file;                /* of the temporary one, open for writing; -1 */
-  FILE *stream;            /* replace_stream's; NULL */
-  bool is_durable;         /* survives a loss of power from replace_end on */
+  int file;                      /* of the temporary one, open for writing; -1 */
+  FILE *stream;                  /* replace_stream's; NULL */
+  bool is_durable;               /* survives a loss of power from replace_end on */
 } Replacement;
 
 /* "a folder", "a FIFO", "a socket", "a device": what is at the path, links followed; "" for a

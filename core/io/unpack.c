@@ -18,11 +18,11 @@ struct Unpacker {
   ZstdLibrary zstd;
   ZSTD_DCtx *context;
   PackFormat format;
-  char path[200];      /* for messages */
-  int file;            /* -1: not open */
+  char path[200]; /* for messages */
+  int file;       /* -1: not open */
   uint64_t length;
-  uint64_t at, end;    /* the bytes of the part that are not in `in` yet */
-  bool is_whole;       /* the part's frame has ended */
+  uint64_t at, end; /* the bytes of the part that are not in `in` yet */
+  bool is_whole;    /* the part's frame has ended */
   ZSTD_inBuffer pending;
   uint8_t in[ROOM];
 };
@@ -36,8 +36,8 @@ bool unpack_refuse(const Unpacker *unpacker, const char *why, Error *err) {
 static int64_t get(Unpacker *unpacker, uint64_t offset, void *bytes, size_t size, Error *err) {
   size_t done = 0;
   while (done < size) {
-    ssize_t count = pread(unpacker->file, (uint8_t *)bytes + done, size - done,
-                          (off_t)(offset + done));
+    ssize_t count =
+        pread(unpacker->file, (uint8_t *)bytes + done, size - done, (off_t)(offset + done));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       error_set(err, RG_ERROR_IO, "%s '%.160s' cannot be read: %s", unpacker->format.what,
@@ -56,7 +56,10 @@ static bool get_all(Unpacker *unpacker, uint64_t offset, void *bytes, size_t siz
 }
 
 static bool check_head(Unpacker *unpacker, Error *err) {
-  struct { char magic[8]; uint32_t version, zero; } head;
+  struct {
+    char magic[8];
+    uint32_t version, zero;
+  } head;
   int64_t count = get(unpacker, 0, &head, sizeof head, err);
   if (count < 0) return false;
   size_t seen = count < 8 ? (size_t)count : 8;
@@ -84,8 +87,10 @@ static bool check_bytes(Unpacker *unpacker, Error *err) {
   }
   if (!get_all(unpacker, end, &said, sizeof said, err)) return false;
   return said == checksum_end(&checksum) ||
-         unpack_refuse(unpacker, "is damaged: it is cut short, or bytes of it have changed (its "
-                                 "checksum does not match)", err);
+         unpack_refuse(unpacker,
+                       "is damaged: it is cut short, or bytes of it have changed (its "
+                       "checksum does not match)",
+                       err);
 }
 
 /* O_NONBLOCK, so that a FIFO is refused instead of blocking. */
@@ -149,9 +154,9 @@ bool unpack_seek(Unpacker *unpacker, PackPart part, Error *err) {
   unpacker->pending = (ZSTD_inBuffer){unpacker->in, 0, 0};
   unpacker->zstd.ZSTD_freeDCtx(unpacker->context);
   unpacker->context = unpacker->zstd.ZSTD_createDCtx();
-  return unpacker->context || error_set(err, RG_ERROR_MEMORY,
-                                        "the host has no memory left for a %s",
-                                        unpacker->format.what);
+  return unpacker->context ||
+         error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a %s",
+                   unpacker->format.what);
 }
 
 static bool fill(Unpacker *unpacker, Error *err) {
@@ -169,8 +174,7 @@ bool unpack_read(Unpacker *unpacker, void *bytes, size_t size, Error *err) {
   while (out.pos < out.size) {
     if (unpacker->is_whole) return unpack_refuse(unpacker, "has a part that ends too early", err);
     size_t before = out.pos;
-    size_t left = unpacker->zstd.ZSTD_decompressStream(unpacker->context, &out,
-                                                       &unpacker->pending);
+    size_t left = unpacker->zstd.ZSTD_decompressStream(unpacker->context, &out, &unpacker->pending);
     if (unpacker->zstd.ZSTD_isError(left))
       return unpack_refuse(unpacker, "has a part that cannot be decompressed", err);
     unpacker->is_whole = left == 0;

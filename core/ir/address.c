@@ -83,15 +83,21 @@ static bool is_even(const IrInst *index, int depth) {
   int64_t by;
   if (depth == DEEPEST_INDEX) return false;
   switch (index->op) {
-  case IR_PARAM: case IR_CONST: case IR_FRAME_GET: return true;
+  case IR_PARAM:
+  case IR_CONST:
+  case IR_FRAME_GET: return true;
   case IR_CONVERT: return is_even(index->operands[0], depth + 1);
-  case IR_MUL: case IR_SHL: case IR_SAR: case IR_FLOORDIV:
+  case IR_MUL:
+  case IR_SHL:
+  case IR_SAR:
+  case IR_FLOORDIV:
     for (int i = 0; i < 2; i++)
       if (ir_is_const(index->operands[1 - i], &by) && (i == 0 || index->op == IR_MUL))
         return by >= 0 && (index->op != IR_MUL || by <= LARGEST_FACTOR) &&
                is_even(index->operands[i], depth + 1);
     return false;
-  case IR_ADD: case IR_SUB:
+  case IR_ADD:
+  case IR_SUB:
     return is_even(index->operands[0], depth + 1) && is_even(index->operands[1], depth + 1);
   default: return false;
   }

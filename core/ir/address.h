@@ -10,14 +10,17 @@
 
 enum { IR_MOST_TERMS = 4 };
 
-typedef struct IrTerm { const IrInst *value; int64_t factor; } IrTerm;
+typedef struct IrTerm {
+  const IrInst *value;
+  int64_t factor;
+} IrTerm;
 
 typedef struct IrAddress {
-  const IrInst *access;      /* MEM_LOAD, MEM_UPDATE */
+  const IrInst *access; /* MEM_LOAD, MEM_UPDATE */
   int tree;
   IrTerm terms[IR_MOST_TERMS]; /* sorted by their values' ids */
   int count;
-  int64_t bytes;             /* the constant part of the sum */
+  int64_t bytes; /* the constant part of the sum */
 } IrAddress;
 
 /* The type of the element that a MEM_LOAD, MEM_STORE or MEM_UPDATE accesses. */

@@ -1,21 +1,22 @@
 /* attribute.c - the op table, and facts about ops that op.def states only in prose. */
 #include "ir/attribute.h"
 
-enum { /* the names of ir.h's flags in op.def */
-       PURE = IR_PURE,
-       COMMUTES = IR_COMMUTES,
-       REGIONS = IR_REGIONS,
-       READ = IR_READ,
-       WRITE = IR_WRITE,
-       UPDATE = IR_UPDATE_EFFECT,
-       ACTIVATES = IR_ACTIVATES,
-       DEACTIVATES = IR_DEACTIVATES,
-       EXIT = IR_EXIT,
-       LOW = IR_LOW,
-       HIGH = IR_HIGH,
-       ANYTYPE = IR_ANYTYPE,
-       SLOW = IR_SLOW,
-       INEXACT = IR_INEXACT
+/* the names of ir.h's flags in op.def */
+enum {
+  PURE = IR_PURE,
+  COMMUTES = IR_COMMUTES,
+  REGIONS = IR_REGIONS,
+  READ = IR_READ,
+  WRITE = IR_WRITE,
+  UPDATE = IR_UPDATE_EFFECT,
+  ACTIVATES = IR_ACTIVATES,
+  DEACTIVATES = IR_DEACTIVATES,
+  EXIT = IR_EXIT,
+  LOW = IR_LOW,
+  HIGH = IR_HIGH,
+  ANYTYPE = IR_ANYTYPE,
+  SLOW = IR_SLOW,
+  INEXACT = IR_INEXACT
 };
 
 const IrOpInfo ir_op_info[IR_OP_COUNT] = {
@@ -54,16 +55,25 @@ IrImm ir_imm_kind(const IrInst *inst) {
   case IR_FRAME_LOAD:
   case IR_BREAK:
   case IR_CONTINUE:
-  case IR_RUN: case IR_PRINT: case IR_FAULT: case IR_INVOKE: case IR_ITEM:
-  case IR_WHO: case IR_TOLD:
-    return IMM_NUMBER;
-  case IR_UPDATE: case IR_RMW: case IR_REDUCE: case IR_MEM_UPDATE: case IR_MEM_RMW:
-    return IMM_UPDATE;
-  case IR_TREE_ROOT: case IR_PRIVATE_COPY: return IMM_TREE;
+  case IR_RUN:
+  case IR_PRINT:
+  case IR_FAULT:
+  case IR_INVOKE:
+  case IR_ITEM:
+  case IR_WHO:
+  case IR_TOLD: return IMM_NUMBER;
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_REDUCE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW: return IMM_UPDATE;
+  case IR_TREE_ROOT:
+  case IR_PRIVATE_COPY: return IMM_TREE;
   case IR_CALL:
     if (ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MANAGER)) return IMM_MANAGER;
     return ir_entry_takes((RtEntry)inst->entry, IR_PARAM_MASK) ? IMM_MASK : IMM_OTHER;
-  case IR_OFFSET: case IR_ROW_LOAD: return IMM_BYTES;
+  case IR_OFFSET:
+  case IR_ROW_LOAD: return IMM_BYTES;
   default: return IMM_OTHER;
   }
 }
@@ -78,9 +88,14 @@ bool ir_has_level(IrOp op) {
   case IR_IS_ACTIVE:
   case IR_COUNT:
   case IR_CLEAR:
-  case IR_LEAVES: case IR_NEAR: case IR_REACH: case IR_APPEND: case IR_POP: case IR_LENGTH:
-  case IR_ACTIVE_BITS: case IR_REMEMBER:
-    return true;
+  case IR_LEAVES:
+  case IR_NEAR:
+  case IR_REACH:
+  case IR_APPEND:
+  case IR_POP:
+  case IR_LENGTH:
+  case IR_ACTIVE_BITS:
+  case IR_REMEMBER: return true;
   default: return false;
   }
 }

@@ -70,7 +70,10 @@ int ir_add_array_field(IrKernel *kernel, int array, int offset, Type type) {
     const IrField *field = &kernel->fields.items[i];
     if (field->array == array && field->component == offset) return i;
   }
-  IrField field = {.tree = -1, .array = array, .component = offset, .type = type,
+  IrField field = {.tree = -1,
+                   .array = array,
+                   .component = offset,
+                   .type = type,
                    .name = kernel->arrays.items[array].name};
   vec_push(kernel->scratch, &kernel->fields, field);
   return kernel->fields.count - 1;
@@ -265,10 +268,8 @@ bool ir_is_used(const IrInst *value) { return value->uses != NULL; }
 static void place_inst(IrBuilder *b, IrInst *inst) {
   inst->line = b->line;
   inst->column = b->column;
-  if (b->before)
-    ir_insert_before(b->before, inst);
-  else
-    ir_region_append(b->region, inst);
+  if (b->before) ir_insert_before(b->before, inst);
+  else ir_region_append(b->region, inst);
 }
 
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands) {
@@ -451,8 +452,7 @@ IrInst *ir_active(IrBuilder *b, int level) {
 }
 
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices) {
-  IrInst *inst =
-      ir_emit(b, IR_PLACE, TYPE(PLACE), ir_rank(b->kernel, field), indices);
+  IrInst *inst = ir_emit(b, IR_PLACE, TYPE(PLACE), ir_rank(b->kernel, field), indices);
   inst->field = field;
   return inst;
 }

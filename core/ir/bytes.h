@@ -17,8 +17,16 @@
 enum { IR_BYTES_VERSION = 18 };
 static const char ir_bytes_magic[4] = {'R', 'G', 'I', 'R'};
 
-typedef enum IrBit { /* bits of an inst's mask: which attributes follow */
-  BIT_imm, BIT_field, BIT_level, BIT_entry, BIT_tree, BIT_axis_count, BIT_offset, BIT_extent,
+/* bits of an inst's mask: which attributes follow */
+typedef enum IrBit {
+  BIT_imm,
+  BIT_field,
+  BIT_level,
+  BIT_entry,
+  BIT_tree,
+  BIT_axis_count,
+  BIT_offset,
+  BIT_extent,
 #define ATTRIBUTE(member, word, kind) BIT_##member,
 #include "ir/attribute.def"
 #undef ATTRIBUTE

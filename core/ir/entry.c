@@ -3,8 +3,12 @@
 
 #include "ir/ir.h"
 
-enum { /* the names of ir.h's flags in entry.def */
-  READ = IR_READ, WRITE = IR_WRITE, ACTIVATES = IR_ACTIVATES, DEACTIVATES = IR_DEACTIVATES,
+/* the names of ir.h's flags in entry.def */
+enum {
+  READ = IR_READ,
+  WRITE = IR_WRITE,
+  ACTIVATES = IR_ACTIVATES,
+  DEACTIVATES = IR_DEACTIVATES,
   ONCE = IR_ONCE
 };
 
@@ -35,9 +39,14 @@ enum { /* the names of ir.h's flags in entry.def */
 #define LIST(...) __VA_ARGS__
 
 const IrEntry ir_entries[RT_ENTRY_COUNT] = {
-#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING)                          \
-  {#FUNCTION, RESULT_##RESULT, IR_HOME_##HOME, EFFECTS,                                            \
-   sizeof((uint8_t[]){LIST PARAMETERS}), {LIST PARAMETERS}},
+#define ENTRY(NAME, FUNCTION, RESULT, HOME, EFFECTS, PARAMETERS, MEANING) \
+  { \
+      #FUNCTION, \
+      RESULT_##RESULT, \
+      IR_HOME_##HOME, \
+      EFFECTS, \
+      sizeof((uint8_t[]){LIST PARAMETERS}), \
+      {LIST PARAMETERS}},
 #include "entry.def"
 #undef ENTRY
 };
@@ -63,24 +72,25 @@ const char *ir_inst_text(const IrInst *inst) {
 /* -- verification of calls --------------------------------------------------------------------- */
 
 typedef struct Want {
-  const char *sentence;   /* NULL: the operand is implicit, code generation passes it */
+  const char *sentence; /* NULL: the operand is implicit, code generation passes it */
   ScalarKind type;
   bool is_constant;
   int64_t low, high;
 } Want;
 
-static const Want wants[] = { /* by IrParam */
-    [IR_PARAM_PTR] = {.sentence = "needs an address", .type = TYPE_PTR},
-    [IR_PARAM_I32] = {.sentence = "needs an i32", .type = TYPE_I32},
-    [IR_PARAM_U32] = {.sentence = "needs a u32", .type = TYPE_U32},
-    [IR_PARAM_I64] = {.sentence = "needs an i64", .type = TYPE_I64},
-    [IR_PARAM_F64] = {.sentence = "needs an f64", .type = TYPE_F64},
-    [IR_PARAM_INDEX] = {.sentence = "needs an i64", .type = TYPE_I64},
-    [IR_PARAM_SIZE] = {"needs an i32 constant above 0", TYPE_I32, true, 1, INT32_MAX},
-    [IR_PARAM_NUMBER] = {"needs an i32 constant from 0 on", TYPE_I32, true, 0, INT32_MAX},
-    [IR_PARAM_AXIS] = {"needs an i32 constant from 0 to 7", TYPE_I32, true, 0, RT_MAX_AXES - 1},
-    [IR_PARAM_FLAG] = {"needs an i32 constant, 0 or 1", TYPE_I32, true, 0, 1},
-    [IR_PARAM_COORDINATES] = {.sentence = "coordinates are i64", .type = TYPE_I64}};
+static const Want wants[] =
+    {/* by IrParam */
+     [IR_PARAM_PTR] = {.sentence = "needs an address", .type = TYPE_PTR},
+     [IR_PARAM_I32] = {.sentence = "needs an i32", .type = TYPE_I32},
+     [IR_PARAM_U32] = {.sentence = "needs a u32", .type = TYPE_U32},
+     [IR_PARAM_I64] = {.sentence = "needs an i64", .type = TYPE_I64},
+     [IR_PARAM_F64] = {.sentence = "needs an f64", .type = TYPE_F64},
+     [IR_PARAM_INDEX] = {.sentence = "needs an i64", .type = TYPE_I64},
+     [IR_PARAM_SIZE] = {"needs an i32 constant above 0", TYPE_I32, true, 1, INT32_MAX},
+     [IR_PARAM_NUMBER] = {"needs an i32 constant from 0 on", TYPE_I32, true, 0, INT32_MAX},
+     [IR_PARAM_AXIS] = {"needs an i32 constant from 0 to 7", TYPE_I32, true, 0, RT_MAX_AXES - 1},
+     [IR_PARAM_FLAG] = {"needs an i32 constant, 0 or 1", TYPE_I32, true, 0, 1},
+     [IR_PARAM_COORDINATES] = {.sentence = "coordinates are i64", .type = TYPE_I64}};
 
 static bool fits(const IrInst *operand, const Want *want) {
   int64_t value;

@@ -69,8 +69,14 @@ bool facts_uses_only_outside(const IrInst *inst, const IrRegion *region) {
 static bool is_of_launch(const IrInst *value, int *budget) {
   if (--*budget < 0) return false;
   switch (value->op) {
-  case IR_CONST: case IR_ARG: case IR_FRAME_GET: case IR_TREE_ROOT: return true;
-  case IR_PARAM: case IR_PLACE: case IR_CELL: case IR_RANDOM: return false;
+  case IR_CONST:
+  case IR_ARG:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT: return true;
+  case IR_PARAM:
+  case IR_PLACE:
+  case IR_CELL:
+  case IR_RANDOM: return false;
   default: break;
   }
   if (!(ir_effects(value) & IR_PURE) || !value->operand_count) return false;

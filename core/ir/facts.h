@@ -65,9 +65,9 @@ bool facts_affine_distance(const Affine *a, const Affine *b, int64_t *distance);
 /* -- dependence -------------------------------------------------------------------------------- */
 
 typedef enum FactsMeet {
-  MEET_UNKNOWN,  /* any two iterations may access one element */
+  MEET_UNKNOWN, /* any two iterations may access one element */
   MEET_NEVER,
-  MEET_AT        /* only if the loop's index for `b` is that for `a` plus *distance */
+  MEET_AT /* only if the loop's index for `b` is that for `a` plus *distance */
 } FactsMeet;
 
 /* In which iterations of `loop` (a FOR with a step of 1) may the PLACEs `a` and `b` of one field,

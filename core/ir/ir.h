@@ -20,23 +20,24 @@
 #include "snode/snode.h"
 #include "type/type.h"
 
-enum { /* flags of op.def, some of them of llvm_bc/entry.def too */
-       IR_PURE = 1,
-       IR_COMMUTES = 2,
-       IR_REGIONS = 4,
-       IR_READ = 8,
-       IR_WRITE = 16,
-       IR_UPDATE_EFFECT = 32,
-       IR_ACTIVATES = 64,
-       IR_EXIT = 128,
-       IR_LOW = 256,
-       IR_HIGH = 512,
-       IR_ANYTYPE = 1024,
-       IR_DEACTIVATES = 2048,
-       IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
-       IR_ONCE = 4096,
-       IR_SLOW = 8192,
-       IR_INEXACT = 16384
+/* flags of op.def, some of them of llvm_bc/entry.def too */
+enum {
+  IR_PURE = 1,
+  IR_COMMUTES = 2,
+  IR_REGIONS = 4,
+  IR_READ = 8,
+  IR_WRITE = 16,
+  IR_UPDATE_EFFECT = 32,
+  IR_ACTIVATES = 64,
+  IR_EXIT = 128,
+  IR_LOW = 256,
+  IR_HIGH = 512,
+  IR_ANYTYPE = 1024,
+  IR_DEACTIVATES = 2048,
+  IR_TOPOLOGY = IR_ACTIVATES | IR_DEACTIVATES,
+  IR_ONCE = 4096,
+  IR_SLOW = 8192,
+  IR_INEXACT = 16384
 };
 
 typedef enum IrOp {
@@ -46,27 +47,32 @@ typedef enum IrOp {
   IR_OP_COUNT
 } IrOp;
 
-typedef struct IrOpInfo { const char *text; int operand_count; int flags; } IrOpInfo;
+typedef struct IrOpInfo {
+  const char *text;
+  int operand_count;
+  int flags;
+} IrOpInfo;
 extern const IrOpInfo ir_op_info[IR_OP_COUNT];
 
-typedef enum IrUpdate { /* the operator of UPDATE, RMW, REDUCE */
-                        IR_UPDATE_ADD,
-                        IR_UPDATE_SUB,
-                        IR_UPDATE_MUL,
-                        IR_UPDATE_DIV,
-                        IR_UPDATE_MIN,
-                        IR_UPDATE_MAX,
-                        IR_UPDATE_BAND,
-                        IR_UPDATE_BOR,
-                        IR_UPDATE_BXOR,
-                        IR_UPDATE_EXCHANGE,
-                        IR_UPDATE_FLOORDIV,
-                        IR_UPDATE_MOD,
-                        IR_UPDATE_POW,
-                        IR_UPDATE_SHL,
-                        IR_UPDATE_SHR,
-                        IR_UPDATE_SAR,
-                        IR_UPDATE_COUNT
+/* the operator of UPDATE, RMW, REDUCE */
+typedef enum IrUpdate {
+  IR_UPDATE_ADD,
+  IR_UPDATE_SUB,
+  IR_UPDATE_MUL,
+  IR_UPDATE_DIV,
+  IR_UPDATE_MIN,
+  IR_UPDATE_MAX,
+  IR_UPDATE_BAND,
+  IR_UPDATE_BOR,
+  IR_UPDATE_BXOR,
+  IR_UPDATE_EXCHANGE,
+  IR_UPDATE_FLOORDIV,
+  IR_UPDATE_MOD,
+  IR_UPDATE_POW,
+  IR_UPDATE_SHL,
+  IR_UPDATE_SHR,
+  IR_UPDATE_SAR,
+  IR_UPDATE_COUNT
 } IrUpdate; /* named in ir/print.c */
 
 typedef struct IrInst IrInst;
@@ -76,22 +82,22 @@ typedef struct IrRegion IrRegion;
 typedef struct IrUse IrUse;
 struct IrUse {
   IrInst *user;
-  IrUse *next, **link;       /* *link is this use; NULL: in no list */
+  IrUse *next, **link; /* *link is this use; NULL: in no list */
 };
 
 enum { IR_MAX_REGIONS = 2 };
 
 struct IrInst {
   IrOp op;
-  Type type;                 /* TYPE_NONE: no result */
-  int id;                    /* unique in its kernel; printing renumbers */
-  int32_t line, column;      /* in the user's source; 0: none */
-  IrInst **operands;         /* changed only by ir_set_operand and the functions next to it */
+  Type type;            /* TYPE_NONE: no result */
+  int id;               /* unique in its kernel; printing renumbers */
+  int32_t line, column; /* in the user's source; 0: none */
+  IrInst **operands;    /* changed only by ir_set_operand and the functions next to it */
   int operand_count;
-  IrUse *operand_uses;       /* one per operand: its entry in the list of that value's uses */
-  IrUse *uses;               /* by insts in the kernel's regions, or not yet in a region */
+  IrUse *operand_uses; /* one per operand: its entry in the list of that value's uses */
+  IrUse *uses;         /* by insts in the kernel's regions, or not yet in a region */
   IrRegion *regions[IR_MAX_REGIONS];
-  IrInst *next, *previous;   /* in its region */
+  IrInst *next, *previous; /* in its region */
   IrRegion *region;
   /* attributes; the op's row says which ones it has, the others are 0 */
   int64_t imm;
@@ -103,19 +109,19 @@ struct IrInst {
   int32_t begin, end, width; /* ROW */
   /* MEM_LOAD, MEM_STORE: 0 or 1 scalar; ROW, FOR, BITS: iterations per vector (ir/lanes.h) */
   int32_t lanes;
-  int32_t block;             /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
+  int32_t block; /* RANGE, ACTIVE: `:block(n)`, 0: chosen by the device */
   /* MEM_*, ROW_LOAD: field + 1: accesses only its elements; 0: anything */
   int32_t alias;
-  bool serial;               /* RANGE, ACTIVE */
+  bool serial; /* RANGE, ACTIVE */
   /* RANGE, ACTIVE: the user's promise; FOR: no iteration accesses what another one writes; BITS:
    * these are iterations of a parallel loop */
   bool independent;
-  bool sums;                 /* FOR: independent, except for sums in outside variables */
-  bool scalar;               /* RANGE, ACTIVE: the user asked not to vectorise */
-  bool rolled;               /* FOR: the rare version of a loop, not to be unrolled */
+  bool sums;   /* FOR: independent, except for sums in outside variables */
+  bool scalar; /* RANGE, ACTIVE: the user asked not to vectorise */
+  bool rolled; /* FOR: the rare version of a loop, not to be unrolled */
   /* UPDATE: in the running worker's private copy, where it is plain too; on a GPU in the block's */
   bool private_copy;
-  bool plain;                /* UPDATE: no other iteration reaches the element */
+  bool plain; /* UPDATE: no other iteration reaches the element */
   /* RMW, CAS: relaxed memory order; else acquire and release */
   bool relaxed;
   /* STORE, UPDATE: another number of the same element is written next to this one; of such writes
@@ -124,38 +130,38 @@ struct IrInst {
   /* ROW: its last operand, a u64, has a bit per cell from cell 0 on; cells whose bit is clear are
    * skipped */
   bool masked;
-  bool here;                 /* PLACE, in a task over nodes: in the visited node */
-  bool active;               /* PLACE: its cell is active and stays so; a write activates nothing */
+  bool here;   /* PLACE, in a task over nodes: in the visited node */
+  bool active; /* PLACE: its cell is active and stays so; a write activates nothing */
   /* PLACE: indices proven inside the shape; ITEM, PICK: inside the table or the values; so no
    * bounds check is needed */
   bool inside;
-  bool streams;              /* MEM_STORE: whole vectors of it may be non-temporal */
+  bool streams; /* MEM_STORE: whole vectors of it may be non-temporal */
   /* VAR: a guard. Its reference is released when the function ends, on every path */
   bool owns;
-  int8_t axis_count;         /* how many of offset[] or extent[] are used */
+  int8_t axis_count;              /* how many of offset[] or extent[] are used */
   int32_t offset[SNODE_MAX_AXES]; /* NEAR (nodes), CELL (cells) */
   int32_t extent[SNODE_MAX_AXES]; /* GRID, ROW_LOAD */
 };
 
 struct IrRegion {
   IrInst *first, *last;
-  VEC(IrInst *) params;      /* PARAM insts, not in the list */
-  IrInst *owner;             /* NULL: the kernel's body or a task's */
+  VEC(IrInst *) params; /* PARAM insts, not in the list */
+  IrInst *owner;        /* NULL: the kernel's body or a task's */
 };
 
 /* The tables of a kernel. */
 typedef struct IrTree {
-  const SNodeTree *tree;     /* borrowed; NULL after reading canonical bytes, and of an array */
+  const SNodeTree *tree; /* borrowed; NULL after reading canonical bytes, and of an array */
 } IrTree;
 /* One number of each element, by index; the elements are in a level of a tree, or in an array. */
 typedef struct IrField {
-  int32_t tree;              /* kernel->trees; -1: in an array */
-  const SNode *node;         /* placed here; NULL: in an array */
-  int32_t array;             /* kernel->arrays; -1: in a tree */
-  int32_t component;         /* of the node; in an array, the bytes from an element's begin */
+  int32_t tree;      /* kernel->trees; -1: in an array */
+  const SNode *node; /* placed here; NULL: in an array */
+  int32_t array;     /* kernel->arrays; -1: in a tree */
+  int32_t component; /* of the node; in an array, the bytes from an element's begin */
   Type type;
-  const char *name;          /* for texts; may be "" */
-  const int64_t *offset;     /* for texts: of the first index, per axis; NULL: 0 */
+  const char *name;      /* for texts; may be "" */
+  const int64_t *offset; /* for texts: of the first index, per axis; NULL: 0 */
   /* 0: the layout fixes its offset in a cell's memory; k: launch argument k - 1 is the offset of
    * the first number of its elements */
   int32_t place;
@@ -164,19 +170,19 @@ typedef struct IrField {
 typedef struct IrArray {
   int32_t axis_count;
   int32_t address, extents, strides; /* kernel->args: the first of each; strides -1: row-major */
-  bool is_pitched;           /* contiguous except for the stride of axis 0 */
-  int32_t size;              /* bytes of an element */
-  int32_t tree;              /* kernel->trees: its memory, if workers may have copies; or -1 */
-  bool is_wide;              /* if false: at most IR_NARROW elements, and i32 extents */
+  bool is_pitched;                   /* contiguous except for the stride of axis 0 */
+  int32_t size;                      /* bytes of an element */
+  int32_t tree; /* kernel->trees: its memory, if workers may have copies; or -1 */
+  bool is_wide; /* if false: at most IR_NARROW elements, and i32 extents */
   /* another array, or other indices, may reach the same elements, so any two accesses may alias */
   bool is_shared;
-  bool is_empty;             /* an extent may be 0; if false, all are at least 1 */
+  bool is_empty; /* an extent may be 0; if false, all are at least 1 */
   /* from pass `fixed` on: its address and extents are slots that the host region sets before the
    * task; its memory is in no block, so workers have no copies */
   bool is_counted;
   const char *name;
 } IrArray;
-enum { IR_MOST_SHARED = 32 };  /* largest `imm` of WHO: the lanes of a GPU's warp */
+enum { IR_MOST_SHARED = 32 }; /* largest `imm` of WHO: the lanes of a GPU's warp */
 /* Elements of an array that is not wide: so few that an i32 index plus a small constant which is
  * inside the array cannot have wrapped. */
 enum { IR_NARROW = 1 << 30 };
@@ -189,29 +195,35 @@ typedef struct IrLevel {
 typedef struct IrTable {
   Type type;
   int count;
-  const int64_t *values;     /* each as the `imm` of a CONST of the type */
+  const int64_t *values; /* each as the `imm` of a CONST of the type */
 } IrTable;
-typedef struct IrArg {       /* a number argument of each launch: frame slot = its position here */
+typedef struct IrArg { /* a number argument of each launch: frame slot = its position here */
   Type type;
-  const char *name;          /* "dt", "self.grid.dt" */
-  int32_t line, column;      /* the use that determined its type, for value.fit */
+  const char *name;     /* "dt", "self.grid.dt" */
+  int32_t line, column; /* the use that determined its type, for value.fit */
 } IrArg;
 
 /* A write of the kernel whose index may be outside the field's shape: RtOutside.site. */
-typedef struct IrSite { int32_t field, line; } IrSite;
+typedef struct IrSite {
+  int32_t field, line;
+} IrSite;
 
-typedef struct IrNote { int32_t line, column; bool is_warning; const char *text; } IrNote;
+typedef struct IrNote {
+  int32_t line, column;
+  bool is_warning;
+  const char *text;
+} IrNote;
 
 typedef struct IrTask IrTask; /* task.h */
 
 /* A recursive function, whose calls therefore cannot be inlined: called by INVOKE, ended by RETURN,
  * which has an operand for each result. It may run in any worker, and in the host region. */
 typedef struct IrFunction {
-  const char *name;          /* for texts; may be "" */
-  IrRegion *body;            /* its parameters are the function's */
-  VEC(Type) results;         /* scalars */
-  int32_t fault;             /* the kernel's message for calls that are nested too deeply */
-  int32_t line;              /* of its declaration, for notes; 0 after reading bytes */
+  const char *name;  /* for texts; may be "" */
+  IrRegion *body;    /* its parameters are the function's */
+  VEC(Type) results; /* scalars */
+  int32_t fault;     /* the kernel's message for calls that are nested too deeply */
+  int32_t line;      /* of its declaration, for notes; 0 after reading bytes */
 } IrFunction;
 
 typedef struct IrKernel {
@@ -225,26 +237,26 @@ typedef struct IrKernel {
   VEC(IrArg) args;
   /* empty if it returns nothing; RETURN has an operand per number of each, in order */
   VEC(Type) results;
-  IrRegion *body;            /* the host region */
-  VEC(IrTask *) tasks;       /* after pass `tasks` */
+  IrRegion *body;      /* the host region */
+  VEC(IrTask *) tasks; /* after pass `tasks` */
   VEC(IrFunction *) functions;
   /* after `tasks`: 8-byte slots; the args come first, the result begins at slot args.count */
   int frame_slots;
   bool fast_math, unchecked;
-  bool is_bounded;           /* handles in slots past a tree's `reserved` are treated as absent */
-  bool is_long;              /* some loops are vectorised only with PassContext.takes_long */
+  bool is_bounded; /* handles in slots past a tree's `reserved` are treated as absent */
+  bool is_long;    /* some loops are vectorised only with PassContext.takes_long */
   int next_id;
-  VEC(IrNote) notes;         /* left by passes for explain() */
-  VEC(IrSite) sites;         /* after `places` */
-  Error *failed;             /* sticky: the first failed ir_* call; NULL: none */
+  VEC(IrNote) notes; /* left by passes for explain() */
+  VEC(IrSite) sites; /* after `places` */
+  Error *failed;     /* sticky: the first failed ir_* call; NULL: none */
 } IrKernel;
 
 /* -- build.c: sticky builders; insts go to the end of the builder's region --------------------- */
 typedef struct IrBuilder {
   IrKernel *kernel;
   IrRegion *region;
-  IrInst *before;            /* insert before this inst; NULL: at the end of region */
-  int32_t line, column;      /* given to new insts */
+  IrInst *before;       /* insert before this inst; NULL: at the end of region */
+  int32_t line, column; /* given to new insts */
 } IrBuilder;
 
 int ir_result_slots(const IrKernel *kernel); /* at least 1, even without results */
@@ -287,21 +299,21 @@ void ir_delete_all(IrRegion *region); /* its insts */
 void ir_set_operand(IrInst *inst, int number, IrInst *value);
 /* Replaces all operands; `operands` are copied. */
 void ir_set_operands(IrKernel *kernel, IrInst *inst, int count, IrInst *const *operands);
-void ir_swap_operands(IrInst *inst); /* the first two */
-void ir_drop_operands(IrInst *inst, int from); /* from number `from` on */
+void ir_swap_operands(IrInst *inst);               /* the first two */
+void ir_drop_operands(IrInst *inst, int from);     /* from number `from` on */
 void ir_replace_uses(IrInst *value, IrInst *with); /* everywhere */
 bool ir_is_used(const IrInst *value);
 
 /* The new inst has its regions (IF two, other region ops one), without params. */
 IrInst *ir_emit(IrBuilder *b, IrOp op, Type type, int operand_count, IrInst *const *operands);
-IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value);   /* bool too */
+IrInst *ir_const_int(IrBuilder *b, Type type, int64_t value); /* bool too */
 /* f16 f32 f64; imm holds the bits of a double */
 IrInst *ir_const_float(IrBuilder *b, Type type, double value);
 /* `value` as the imm of a CONST: wrapped, then sign- or zero-extended; a bool is 0 or 1 */
 int64_t ir_wrap_int(Type type, int64_t value);
-double ir_round_float(Type type, double value);      /* to the nearest of `type` */
+double ir_round_float(Type type, double value); /* to the nearest of `type` */
 int64_t ir_float_bits(double value);
-double ir_float_value(const IrInst *inst);           /* of a float CONST */
+double ir_float_value(const IrInst *inst); /* of a float CONST */
 IrInst *ir_arg(IrBuilder *b, int arg);
 /* A call of the runtime. `tree` and `number` (of the manager or mask) are used if the entry's row
  * has them. */
@@ -315,11 +327,11 @@ IrInst *ir_select(IrBuilder *b, IrInst *condition, IrInst *yes, IrInst *no);
 IrInst *ir_item(IrBuilder *b, int table, IrInst *index);
 /* `count` values of one type */
 IrInst *ir_pick(IrBuilder *b, IrInst *index, int count, IrInst *const *values);
-IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type);         /* `a` itself if it has the type */
+IrInst *ir_convert(IrBuilder *b, IrInst *a, Type type); /* `a` itself if it has the type */
 IrInst *ir_var(IrBuilder *b, Type type);
 IrInst *ir_get(IrBuilder *b, IrInst *var);
 void ir_set(IrBuilder *b, IrInst *var, IrInst *value);
-IrInst *ir_if(IrBuilder *b, IrInst *condition);     /* with both regions, empty */
+IrInst *ir_if(IrBuilder *b, IrInst *condition); /* with both regions, empty */
 IrInst *ir_loop(IrBuilder *b);
 IrInst *ir_for(IrBuilder *b, IrInst *begin, IrInst *last, IrInst *step); /* with param 0 */
 IrInst *ir_break(IrBuilder *b, int levels);
@@ -328,7 +340,7 @@ IrInst *ir_continue(IrBuilder *b, int levels);
 IrInst *ir_range(IrBuilder *b, int axis_count, IrInst *const *begin_end, Type index);
 /* With its params: i32, or i64 if the shape needs it. */
 IrInst *ir_active(IrBuilder *b, int level);
-Type ir_index_type(const SNode *node);              /* of the indices of a level */
+Type ir_index_type(const SNode *node); /* of the indices of a level */
 /* One index per axis: ir_rank. */
 IrInst *ir_place(IrBuilder *b, int field, IrInst *const *indices);
 IrInst *ir_load(IrBuilder *b, IrInst *place);
@@ -339,7 +351,7 @@ IrInst *ir_rmw(IrBuilder *b, IrUpdate op, IrInst *place, IrInst *value);
 enum { IR_MESSAGE_VALUES = 128 }; /* operands of a PRINT or FAULT */
 
 /* -- walk.c ------------------------------------------------------------------------------------ */
-typedef bool IrVisit(void *data, IrInst *inst);     /* false: stop */
+typedef bool IrVisit(void *data, IrInst *inst);             /* false: stop */
 bool ir_walk(IrRegion *region, IrVisit *visit, void *data); /* every inst, outer before inner */
 /* The same; if the region calls a function, visits also the insts of all functions. */
 bool ir_walk_called(const IrKernel *kernel, IrRegion *region, IrVisit *visit, void *data);
@@ -354,8 +366,8 @@ bool ir_shows_order(const IrInst *inst);
 int ir_effects(const IrInst *inst);
 /* The bounds of a ROW over elements of a list: its last two operands. NULL for a ROW over cells. */
 IrInst *const *ir_row_bounds(const IrInst *row);
-bool ir_is_comparison(IrOp op);                     /* EQ .. GE */
-bool ir_is_const(const IrInst *inst, int64_t *value);       /* an integer or bool CONST */
+bool ir_is_comparison(IrOp op);                       /* EQ .. GE */
+bool ir_is_const(const IrInst *inst, int64_t *value); /* an integer or bool CONST */
 static inline bool ir_is_count(IrOp op) { return op >= IR_OWN && op <= IR_DISOWN; }
 static inline bool ir_is_call(const IrInst *inst, RtEntry entry) {
   return inst->op == IR_CALL && inst->entry == (int32_t)entry;

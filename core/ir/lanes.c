@@ -18,10 +18,10 @@ typedef struct LaneWalk {
   const IrKernel *kernel;
   const LaneBody *body;
   LaneFact *facts;
-  int *versions;           /* of VARs, by id */
+  int *versions; /* of VARs, by id */
   VEC(LaneFrame) frames;
   int version, versions_made;
-  int lowest;              /* outermost frame that a divergent exit leaves; NO_EXIT: none */
+  int lowest; /* outermost frame that a divergent exit leaves; NO_EXIT: none */
   bool changed;
 } LaneWalk;
 
@@ -74,8 +74,8 @@ static bool convert_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
       from->shape == LANE_VARYING)
     return false;
   out->step = from->step;
-  out->is_exact = from->is_exact && type_is_signed(inst->type) &&
-                  type_bits(inst->type) >= type_bits(a->type);
+  out->is_exact =
+      from->is_exact && type_is_signed(inst->type) && type_bits(inst->type) >= type_bits(a->type);
   return type_bits(inst->type) <= type_bits(a->type) || stays_linear(from, inst, a->type);
 }
 
@@ -140,8 +140,10 @@ static int zeros_below(const LaneWalk *w, const IrInst *inst, int depth) {
   switch (inst->op) {
   case IR_PARAM: return zeros_of_param(w, inst);
   case IR_CONVERT: return zeros_below(w, inst->operands[0], depth + 1);
-  case IR_MUL: case IR_SHL: return zeros_of_product(w, inst, depth + 1);
-  case IR_ADD: case IR_SUB:
+  case IR_MUL:
+  case IR_SHL: return zeros_of_product(w, inst, depth + 1);
+  case IR_ADD:
+  case IR_SUB:
     return least(zeros_below(w, inst->operands[0], depth + 1),
                  zeros_below(w, inst->operands[1], depth + 1));
   default: return 0;
@@ -164,12 +166,14 @@ static int kept_bits(const IrInst *inst, bool *is_high) {
   *is_high = inst->op == IR_SHR || inst->op == IR_SAR || inst->op == IR_FLOORDIV;
   if (inst->operand_count != 2 || !ir_is_const(inst->operands[1], &number) || number < 0) return -1;
   switch (inst->op) {
-  case IR_SHR: case IR_SAR: return number < type_bits(inst->type) ? (int)number : -1;
+  case IR_SHR:
+  case IR_SAR: return number < type_bits(inst->type) ? (int)number : -1;
   case IR_BAND:
     if (number == INT64_MAX) return -1;
     number++;
     /* fallthrough */
-  case IR_FLOORDIV: case IR_MOD:
+  case IR_FLOORDIV:
+  case IR_MOD:
     return number > 0 && !(number & (number - 1)) ? __builtin_ctzll((uint64_t)number) : -1;
   default: return -1;
   }
@@ -200,9 +204,12 @@ static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
   if (!type_is_integer(inst->type)) return false;
   switch (inst->op) {
   case IR_CONVERT: return convert_step(w, inst, out);
-  case IR_MUL: case IR_SHL: return type_bits(inst->type) >= 32 && product_step(w, inst, out);
-  case IR_BAND: case IR_MOD: return type_bits(inst->type) >= 32 && low_step(w, inst, out);
-  case IR_ADD: case IR_SUB:
+  case IR_MUL:
+  case IR_SHL: return type_bits(inst->type) >= 32 && product_step(w, inst, out);
+  case IR_BAND:
+  case IR_MOD: return type_bits(inst->type) >= 32 && low_step(w, inst, out);
+  case IR_ADD:
+  case IR_SUB:
     if (type_bits(inst->type) < 32 || !step_of(w, inst->operands[0], &a) ||
         !step_of(w, inst->operands[1], &b))
       return false;
@@ -213,7 +220,7 @@ static bool find_step(const LaneWalk *w, const IrInst *inst, LaneFact *out) {
 }
 
 enum { LARGEST_STEP = 1 << 24, MOST_LANES = 64 };
-_Static_assert((int64_t)LARGEST_STEP * MOST_LANES <= IR_LANES_SPAN, "steps of linear values");
+_Static_assert((int64_t)LARGEST_STEP *MOST_LANES <= IR_LANES_SPAN, "steps of linear values");
 
 static void visit_pure(LaneWalk *w, const IrInst *inst) {
   LaneFact found = {0}, *own = fact(w, inst);
@@ -323,14 +330,19 @@ static void visit_inst(LaneWalk *w, const IrInst *inst) {
     if (!are_uniform(w, inst)) set_shape(w, inst->regions[0]->params.items[0], LANE_VARYING);
     raise_flag(w, &fact(w, inst)->diverges, !are_uniform(w, inst));
     return visit_turns(w, inst);
-  case IR_BREAK: case IR_CONTINUE: return visit_exit(w, inst);
+  case IR_BREAK:
+  case IR_CONTINUE: return visit_exit(w, inst);
   case IR_FAULT: return visit_fault(w, inst);
-  case IR_GET: case IR_MEM_LOAD: case IR_CALL:
+  case IR_GET:
+  case IR_MEM_LOAD:
+  case IR_CALL:
     if (!are_uniform(w, inst)) set_shape(w, inst, LANE_VARYING);
     if (inst->op == IR_CALL && !type_is_none(inst->type) && !(ir_effects(inst) & IR_READ))
       set_shape(w, inst, LANE_VARYING);
     return;
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_ROW_LOAD: return set_shape(w, inst, LANE_VARYING);
   default:
     if (ir_effects(inst) & IR_PURE) visit_pure(w, inst);
   }
@@ -383,9 +395,13 @@ bool ir_lanes_unite(const IrInst *update) {
   if (type_is_float(type) && type_size(type) < 4) return false; /* f16 sums would lose digits */
   if (!type_is_float(type) && !type_is_integer(type)) return false;
   switch ((IrUpdate)update->imm) {
-  case IR_UPDATE_ADD: case IR_UPDATE_SUB: case IR_UPDATE_MIN: case IR_UPDATE_MAX:
-  case IR_UPDATE_BAND: case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
-    return true;
+  case IR_UPDATE_ADD:
+  case IR_UPDATE_SUB:
+  case IR_UPDATE_MIN:
+  case IR_UPDATE_MAX:
+  case IR_UPDATE_BAND:
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return true;
   default: return false;
   }
 }

@@ -24,14 +24,14 @@ enum { IR_LANES_SPAN = 1 << 30 };
 typedef enum LaneShape { LANE_UNIFORM, LANE_LINEAR, LANE_VARYING } LaneShape;
 
 typedef struct LaneFact {
-  uint8_t shape;   /* LaneShape: of the inst's value; of a VAR's */
-  bool is_exact;   /* LINEAR: it has not wrapped in any active lane */
+  uint8_t shape; /* LaneShape: of the inst's value; of a VAR's */
+  bool is_exact; /* LINEAR: it has not wrapped in any active lane */
   /* IF: on its condition; LOOP, FOR: lanes leave in different iterations; BREAK, CONTINUE: other
    * lanes go on; FAULT: always; SET: fewer lanes run than where the variable is declared */
   bool diverges;
-  bool thins;      /* IF, LOOP, FOR: fewer lanes may run after it */
-  bool rejoins;    /* LOOP, FOR: a CONTINUE at its level diverges */
-  int64_t step;    /* LINEAR */
+  bool thins;   /* IF, LOOP, FOR: fewer lanes may run after it */
+  bool rejoins; /* LOOP, FOR: a CONTINUE at its level diverges */
+  int64_t step; /* LINEAR */
 } LaneFact;
 
 typedef struct LaneBody {

@@ -123,14 +123,19 @@ static void print_imm(StrBuf *out, const IrInst *inst) {
   case IMM_TREE: strbuf_format(out, " t%" PRId64, inst->imm); break;
   case IMM_MANAGER: strbuf_format(out, " manager=%" PRId64, inst->imm); break;
   case IMM_MASK: strbuf_format(out, " mask=%" PRId64, inst->imm); break;
-  case IMM_BYTES: if (inst->imm) strbuf_format(out, " %+" PRId64, inst->imm); break;
-  case IMM_OTHER: if (inst->imm) strbuf_format(out, " imm=%" PRId64, inst->imm); break;
+  case IMM_BYTES:
+    if (inst->imm) strbuf_format(out, " %+" PRId64, inst->imm);
+    break;
+  case IMM_OTHER:
+    if (inst->imm) strbuf_format(out, " imm=%" PRId64, inst->imm);
+    break;
   }
 }
 
 #define SHOW_NUMBER(member, word) \
   if (inst->member) strbuf_format(out, " " word "=%d", inst->member);
-#define SHOW_FLAG(member, word) if (inst->member) strbuf_text(out, " " word);
+#define SHOW_FLAG(member, word) \
+  if (inst->member) strbuf_text(out, " " word);
 
 static void print_attributes(StrBuf *out, const IrInst *inst) {
   if (inst->op == IR_CALL) strbuf_format(out, " %s", ir_inst_text(inst));
@@ -354,7 +359,6 @@ void ir_print(StrBuf *out, const IrKernel *kernel) {
                .numbers = scratch_array(out->scratch, int, kernel->next_id + 1)};
   print_function(&p, "host", kernel->body);
   for (int i = 0; i < kernel->tasks.count; i++) print_task(&p, i, kernel->tasks.items[i]);
-  for (int i = 0; i < kernel->functions.count; i++)
-    print_called(&p, i, kernel->functions.items[i]);
+  for (int i = 0; i < kernel->functions.count; i++) print_called(&p, i, kernel->functions.items[i]);
   strbuf_char(out, '\n');
 }

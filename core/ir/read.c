@@ -72,8 +72,7 @@ static bool read_array(IrReader *r) {
   array.is_shared = ir_read_try_word(r, "shared");
   array.is_empty = ir_read_try_word(r, "empty");
   array.is_counted = ir_read_try_word(r, "counted");
-  if (ir_read_try_word(r, "in") &&
-      !ir_read_entry(r, 't', r->kernel->trees.count, &array.tree))
+  if (ir_read_try_word(r, "in") && !ir_read_entry(r, 't', r->kernel->trees.count, &array.tree))
     return false;
   if (!ir_read_name(r, &array.name)) return false;
   vec_push(r->scratch, &r->kernel->arrays, array);
@@ -96,9 +95,9 @@ static bool read_field(IrReader *r) {
   IrField field = {0};
   int32_t number;
   bool ok = ir_read_entry(r, 'f', r->kernel->fields.count + 1, &number) &&
-            ir_read_expect_char(r, '=') && read_home(r, &field) &&
-            read_place(r, &field.place) && ir_read_expect_char(r, ':') &&
-            ir_read_type(r, &field.type) && ir_read_name(r, &field.name);
+            ir_read_expect_char(r, '=') && read_home(r, &field) && read_place(r, &field.place) &&
+            ir_read_expect_char(r, ':') && ir_read_type(r, &field.type) &&
+            ir_read_name(r, &field.name);
   if (!ok) return false;
   const SNode *node = field.node;
   if (node && (field.component < 0 || field.component >= node->component_count ||
@@ -131,8 +130,7 @@ static bool read_number(IrReader *r, Type type, int64_t *imm) {
   if (type_is_float(type)) {
     if (word.length > 4 && !strncmp(start, "nan:", 4))
       *imm = (int64_t)strtoull(start + 4, &end, 16);
-    else
-      *imm = ir_float_bits(strtod(start, &end));
+    else *imm = ir_float_bits(strtod(start, &end));
     if (str_is(word, "nan")) *imm = 0x7ff8000000000000;
     errno = 0; /* strtod also reports denormals */
   } else if (type_is_bool(type)) {
@@ -223,10 +221,8 @@ static bool read_table_word(IrReader *r, IrInst *inst, Str word) {
   }
   int32_t tree;
   if (!ir_read_entry(r, 't', kernel->trees.count, &tree)) return false;
-  if (ir_imm_kind(inst) == IMM_TREE)
-    inst->imm = tree;
-  else
-    inst->tree = tree;
+  if (ir_imm_kind(inst) == IMM_TREE) inst->imm = tree;
+  else inst->tree = tree;
   return true;
 }
 
@@ -395,10 +391,8 @@ static bool read_task_words(IrReader *r, IrTask *task) {
       ok = ir_read_entry(r, 'l', r->kernel->levels.count, &task->level);
     else if (*word.data == 't' && isdigit((unsigned char)word.data[1]))
       ok = ir_read_entry(r, 't', r->kernel->trees.count, &task->tree);
-    else if (ir_read_take_word(r), ir_read_try_char(r, '='))
-      ok = read_task_value(r, task, word);
-    else
-      ok = read_task_flag(r, task, word);
+    else if (ir_read_take_word(r), ir_read_try_char(r, '=')) ok = read_task_value(r, task, word);
+    else ok = read_task_flag(r, task, word);
     if (!ok) return false;
   }
   return true;
@@ -499,16 +493,11 @@ static bool read_task(IrReader *r) {
   int32_t number;
   if (!ir_read_i32(r, &number) || !ir_read_expect_char(r, '=')) return false;
   Str kind = ir_read_take_word(r);
-  if (str_is(kind, "range"))
-    task->kind = TASK_RANGE;
-  else if (str_is(kind, "leaves"))
-    task->kind = TASK_LEAVES;
-  else if (str_is(kind, "nodes"))
-    task->kind = TASK_NODES;
-  else if (str_is(kind, "serial"))
-    task->kind = TASK_SERIAL;
-  else
-    return ir_read_fail(r, "unknown kind of task", kind);
+  if (str_is(kind, "range")) task->kind = TASK_RANGE;
+  else if (str_is(kind, "leaves")) task->kind = TASK_LEAVES;
+  else if (str_is(kind, "nodes")) task->kind = TASK_NODES;
+  else if (str_is(kind, "serial")) task->kind = TASK_SERIAL;
+  else return ir_read_fail(r, "unknown kind of task", kind);
   if (!read_task_words(r, task) || !ir_read_expect_char(r, '{')) return false;
   for (ir_read_skip_lines(r); !ir_read_try_char(r, '}'); ir_read_skip_lines(r))
     if (!read_task_row(r, task)) return false;

@@ -12,21 +12,24 @@
 enum {
   FEW_THREADS = 8,
   WARP = 32,
-  MOST_THREADS = 128,         /* of a block */
-  FEW_CELLS = 4,              /* least cells per thread with up to one warp, */
-  MANY_CELLS = 16,            /* and with more than one */
-  MOST_ROWS = 1 << 20         /* bound of the survey's row count, against overflow */
+  MOST_THREADS = 128, /* of a block */
+  FEW_CELLS = 4,      /* least cells per thread with up to one warp, */
+  MANY_CELLS = 16,    /* and with more than one */
+  MOST_ROWS = 1 << 20 /* bound of the survey's row count, against overflow */
 };
 
 typedef struct Survey {
-  int64_t cells;   /* of the largest grid of rows */
+  int64_t cells; /* of the largest grid of rows */
   bool is_obstructed;
 } Survey;
 
 /* Can every thread execute the inst with the same result as if one did? */
 static bool may_repeat(const IrInst *inst) {
   switch (inst->op) {
-  case IR_PRINT: case IR_FAULT: case IR_REDUCE: case IR_INVOKE: return false;
+  case IR_PRINT:
+  case IR_FAULT:
+  case IR_REDUCE:
+  case IR_INVOKE: return false;
   case IR_CALL:
     if (inst->entry == RT_SLOT_ENSURE || inst->entry == RT_HASH_ENSURE) return true;
     if (inst->entry == RT_OUTSIDE || inst->entry == RT_TOUCH) return false;

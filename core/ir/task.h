@@ -13,7 +13,7 @@
 enum { IR_MAX_LANES = 64 };
 
 typedef enum IrTaskKind {
-  TASK_RANGE,  /* over begin..end per axis, from the frame; body params: the indices */
+  TASK_RANGE, /* over begin..end per axis, from the frame; body params: the indices */
   /* over the active nodes of one manager; body holds NEAR, GRID, ROW; params as LEAVES */
   TASK_LEAVES,
   /* over the active nodes of one manager, one iteration per node; body params: the node's
@@ -25,7 +25,7 @@ typedef enum IrTaskKind {
 } IrTaskKind;
 
 typedef struct IrReduction {
-  IrUpdate op;  /* ADD MIN MAX (MUL BAND BOR BXOR later) */
+  IrUpdate op; /* ADD MIN MAX (MUL BAND BOR BXOR later) */
   Type type;
   int32_t slot; /* frame slot it combines into */
 } IrReduction;
@@ -35,8 +35,8 @@ typedef struct IrReduction {
  * difference is more than 0. */
 typedef struct IrLimit {
   int32_t axis, slot, less;
-  Type type;    /* of the slot: i32, i64 */
-  bool begins;  /* the interior begins there instead */
+  Type type;   /* of the slot: i32, i64 */
+  bool begins; /* the interior begins there instead */
 } IrLimit;
 
 /* Elements of a tree's root that a task of a GPU adds to in a copy that the threads of a block
@@ -50,10 +50,10 @@ enum { IR_BLOCK_BYTES = 4096 }; /* largest total size of a task's copies */
 struct IrTask {
   IrTaskKind kind;
   IrRegion *body;
-  int32_t line;           /* of the loop, for notes; 0 after reading bytes */
+  int32_t line; /* of the loop, for notes; 0 after reading bytes */
   int32_t axis_count;
-  int32_t bounds;         /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
-  Type index;             /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
+  int32_t bounds; /* RANGE: first frame slot of axis_count pairs (begin, end), i64 each */
+  Type index;     /* of the body's indices: RANGE, NODES, `cells`: i32 or i64 */
   /* LEAVES, NODES: kernel->levels: the node level that it goes over; before `places` */
   int32_t level;
   /* LEAVES, from `tasks` until `leaf`: the body is still that of one cell of `cells_level`, */
@@ -62,7 +62,7 @@ struct IrTask {
   int32_t cells_level;
   /* its iterations may change the masks that it visits, so ACTIVE_BITS reads saved words */
   bool remembers;
-  int32_t tree, manager;  /* LEAVES, NODES: after `places` */
+  int32_t tree, manager; /* LEAVES, NODES: after `places` */
   /* LEAVES: cells of a node per axis: coordinates = node coordinates * factor */
   int32_t factors[SNODE_MAX_AXES];
   int32_t block;
@@ -70,31 +70,31 @@ struct IrTask {
   int32_t cost;
   /* iterations per vector (ir/lanes.h): RANGE: along the last axis; NODES: nodes; 0: scalar */
   int32_t lanes;
-  bool rim_scalar;        /* iterations outside the interior are scalar all the same */
-  bool wide;              /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
+  bool rim_scalar; /* iterations outside the interior are scalar all the same */
+  bool wide;       /* LEAVES: on a GPU more threads than usual share a leaf (ir_spread) */
   /* bytes that an iteration reads and writes, of a task that may have non-temporal stores; 0: no
    * such stores */
   int32_t traffic;
-  int32_t privatised;     /* its privatised version, which updates private copies; 0: none */
+  int32_t privatised; /* its privatised version, which updates private copies; 0: none */
   /* of a privatised version: the fields that it updates in private copies, which the device sums */
   VEC(int32_t) private_fields;
-  VEC(IrBlockSum) block_sums; /* for a GPU: UPDATEs of these are `private`, and not plain */
-  bool independent;       /* the user's promise: no element is written by two iterations */
-  bool scalar;            /* the user asked not to vectorise; only passes read this */
-  bool may_deactivate;    /* the host runs gc after it */
+  VEC(IrBlockSum) block_sums;  /* for a GPU: UPDATEs of these are `private`, and not plain */
+  bool independent;            /* the user's promise: no element is written by two iterations */
+  bool scalar;                 /* the user asked not to vectorise; only passes read this */
+  bool may_deactivate;         /* the host runs gc after it */
   VEC(IrReduction) reductions; /* REDUCE in the body: operand 0 is a FRAME_GET of the slot */
   /* pass `bounds` (RANGE): the interior, a box of the range in which every place of the body is
    * inside its shape */
   bool has_interior;
   int64_t interior_begin[SNODE_MAX_AXES], interior_end[SNODE_MAX_AXES];
-  VEC(IrLimit) limits;    /* further bounds of the interior, known only at launch */
-  IrRegion *interior;     /* the body without checks; NULL: none */
+  VEC(IrLimit) limits; /* further bounds of the interior, known only at launch */
+  IrRegion *interior;  /* the body without checks; NULL: none */
   /* RANGE, pass `claims`: a loop over the same positions that a chunk runs before its body, or
    * NULL; its REDUCEs, all of one slot, which keeps its value, sum how far the body counts */
   IrTask *counts;
   /* claims that many numbers: its parameter is the sum, its last inst's value the first number */
   IrRegion *claim;
-  bool idle;              /* with `counts`: an iteration that counts nothing has no effect */
+  bool idle; /* with `counts`: an iteration that counts nothing has no effect */
 };
 
 /* spread.c: the number of GPU threads that share a position: a power of two up to 128. */
@@ -107,7 +107,10 @@ int64_t ir_block_bytes(const IrTask *task);
 
 /* write.c: canonical bytes. Little-endian, no pointers, no user names, equal for equal kernels;
  * `target` is "x86-64-v3", "native-..", "sm_90". The codegen library reads them: ir_read_bytes. */
-typedef struct IrBytes { uint8_t *data; int64_t length; } IrBytes;
+typedef struct IrBytes {
+  uint8_t *data;
+  int64_t length;
+} IrBytes;
 IrBytes ir_write(Scratch *scratch, const IrKernel *kernel, const char *target);
 /* Rebuilds kernel (trees without SNodeTree) and target. NULL with ir.invalid for any corrupt
  * input. */

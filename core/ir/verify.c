@@ -11,8 +11,8 @@
 typedef struct Verifier {
   const IrKernel *kernel;
   const IrInst **visible;
-  const IrInst **seen;        /* by id, including insts that are no longer visible */
-  int *uses;                  /* by id: uses found among the operands visited so far */
+  const IrInst **seen; /* by id, including insts that are no longer visible */
+  int *uses;           /* by id: uses found among the operands visited so far */
   bool is_final;
   bool in_body, in_row, in_serial;
   const IrFunction *function; /* NULL: the host region, or a task */
@@ -73,13 +73,20 @@ static bool verify_arithmetic(Verifier *v, const IrInst *inst) {
   case IR_NEG:
   case IR_MIN:
   case IR_MAX:
-  case IR_ABS:
-    return verify_uniform(v, inst, is_number);
-  case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT:
-    return verify_uniform(v, inst, is_integer_or_bool);
-  case IR_SHL: case IR_SHR: case IR_SAR: case IR_ROL: case IR_ROR: case IR_BSWAP:
-  case IR_POPCNT: case IR_CLZ: case IR_CTZ:
-    return verify_uniform(v, inst, type_is_integer);
+  case IR_ABS: return verify_uniform(v, inst, is_number);
+  case IR_BAND:
+  case IR_BOR:
+  case IR_BXOR:
+  case IR_BNOT: return verify_uniform(v, inst, is_integer_or_bool);
+  case IR_SHL:
+  case IR_SHR:
+  case IR_SAR:
+  case IR_ROL:
+  case IR_ROR:
+  case IR_BSWAP:
+  case IR_POPCNT:
+  case IR_CLZ:
+  case IR_CTZ: return verify_uniform(v, inst, type_is_integer);
   case IR_SELECT:
     if (!type_is_bool(type_at(inst, 0))) return wrong(v, inst, "needs a bool first");
     return all_of_type(inst, 1, inst->type) ||
@@ -132,7 +139,9 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
     if (inst->imm < 0 || inst->imm >= kernel->args.count) return wrong(v, inst, "no such argument");
     return type_equal(inst->type, kernel->args.items[inst->imm].type) ||
            wrong(v, inst, "not the argument's type");
-  case IR_FRAME_GET: case IR_FRAME_SET: case IR_FRAME_LOAD:
+  case IR_FRAME_GET:
+  case IR_FRAME_SET:
+  case IR_FRAME_LOAD:
     return (inst->imm >= 0 && inst->imm < kernel->frame_slots) ||
            wrong(v, inst, "no such frame slot");
   case IR_RUN:
@@ -145,7 +154,8 @@ static bool verify_imm(Verifier *v, const IrInst *inst) {
   case IR_WHO:
     return (inst->imm > 0 && inst->imm <= IR_MOST_SHARED) ||
            wrong(v, inst, "so many are not shared");
-  case IR_TREE_ROOT: case IR_PRIVATE_COPY:
+  case IR_TREE_ROOT:
+  case IR_PRIVATE_COPY:
     return (inst->imm >= 0 && inst->imm < kernel->trees.count) || wrong(v, inst, "no such tree");
   default: break;
   }
@@ -176,7 +186,9 @@ static bool verify_tables(Verifier *v, const IrInst *inst) {
 /* Some ops belong to the host region, some to bodies, some to the rows of a leaf. */
 static bool verify_home(Verifier *v, const IrInst *inst) {
   switch (inst->op) {
-  case IR_RUN: case IR_RANDOM_STREAM: case IR_RETURN:
+  case IR_RUN:
+  case IR_RANDOM_STREAM:
+  case IR_RETURN:
     if (v->in_serial) return wrong(v, inst, "belongs in the host region");
     break;
   case IR_FRAME_GET:
@@ -192,13 +204,15 @@ static bool verify_home(Verifier *v, const IrInst *inst) {
   case IR_CLEAR:
   case IR_RANDOM_STREAM:
   case IR_REMEMBER: return !v->in_body || wrong(v, inst, "belongs in the host region");
-  case IR_RETURN:
-    return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
+  case IR_RETURN: return !v->in_body || v->function || wrong(v, inst, "belongs in the host region");
   case IR_WHO:
     return (v->in_body && !v->in_row) || wrong(v, inst, "belongs in a parallel loop, not in a row");
-  case IR_FRAME_GET: case IR_REDUCE: case IR_GRID: case IR_ROW: case IR_NEAR:
-  case IR_REACH:
-    return v->in_body || wrong(v, inst, "belongs in a parallel loop");
+  case IR_FRAME_GET:
+  case IR_REDUCE:
+  case IR_GRID:
+  case IR_ROW:
+  case IR_NEAR:
+  case IR_REACH: return v->in_body || wrong(v, inst, "belongs in a parallel loop");
   case IR_LANE:
   case IR_ROW_ACTIVE:
   case IR_CELL:
@@ -349,8 +363,8 @@ static bool verify_invoke(Verifier *v, const IrInst *inst) {
   if (inst->operand_count != params + results)
     return wrong(v, inst, "takes a value per parameter and a variable per result");
   for (int i = 0; i < inst->operand_count; i++) {
-    Type type = i < params ? function->body->params.items[i]->type
-                           : function->results.items[i - params];
+    Type type =
+        i < params ? function->body->params.items[i]->type : function->results.items[i - params];
     if ((inst->operands[i]->op == IR_VAR) != (i >= params))
       return wrong(v, inst, "takes a value per parameter and a variable per result");
     if (!type_equal(type_at(inst, i), type))
@@ -392,8 +406,8 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_REMEMBER:
   case IR_ROW_ACTIVE:
   case IR_RANDOM_STREAM:
-  case IR_RUN: case IR_LOOP:
-    return true;
+  case IR_RUN:
+  case IR_LOOP: return true;
   case IR_RANDOM:
     return all_of_type(inst, 0, TYPE(I64)) || wrong(v, inst, "key, iteration and number are i64");
   case IR_MULHI: return all_of_type(inst, 0, TYPE(U64)) || wrong(v, inst, "takes u64");
@@ -403,16 +417,23 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
            wrong(v, inst, "takes a 'who' and a pointer");
   case IR_TOLD: return verify_told(v, inst);
   case IR_PARAM: return wrong(v, inst, "belongs to a region's parameters");
-  case IR_PRINT: case IR_FAULT: return verify_message(v, inst);
+  case IR_PRINT:
+  case IR_FAULT: return verify_message(v, inst);
   case IR_FRAME_SET:
     return is_element(type_at(inst, 0)) || is_pointer(type_at(inst, 0)) ||
            wrong(v, inst, "takes numbers, bools and addresses");
-  case IR_GET: case IR_LANE:
+  case IR_GET:
+  case IR_LANE:
     return all_of_type(inst, 0, inst->type) || wrong(v, inst, "result and operand differ in type");
-  case IR_SET: case IR_REDUCE:
+  case IR_SET:
+  case IR_REDUCE:
     return type_equal(type_at(inst, 0), type_at(inst, 1)) ||
            wrong(v, inst, "variable and value differ in type");
-  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN:
     return (inst->operands[0]->owns && (inst->op != IR_MOVE || inst->operands[1]->owns) &&
             all_of_type(inst, 0, TYPE(I64))) ||
            wrong(v, inst, "takes guards and arrays");
@@ -428,9 +449,12 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_UPDATE:
   case IR_RMW:
   case IR_CAS: return verify_access(v, inst);
-  case IR_ACTIVATE: case IR_DEACTIVATE: case IR_IS_ACTIVE: return verify_cell(v, inst);
-  case IR_APPEND: case IR_POP: case IR_LENGTH:
-    return verify_list(v, inst, kernel->levels.items[inst->level].node);
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_IS_ACTIVE: return verify_cell(v, inst);
+  case IR_APPEND:
+  case IR_POP:
+  case IR_LENGTH: return verify_list(v, inst, kernel->levels.items[inst->level].node);
   case IR_CALL: return verify_call(v, inst);
   case IR_INVOKE: return verify_invoke(v, inst);
   case IR_ACTIVE_BITS: return verify_block(v, inst);
@@ -444,7 +468,9 @@ static bool verify_value(Verifier *v, const IrInst *inst) {
   case IR_FOR:
     return (is_number(type_at(inst, 0)) && all_of_type(inst, 0, type_at(inst, 0))) ||
            wrong(v, inst, "begin, last and step must be numbers of one type");
-  case IR_ACTIVE: case IR_LEAVES: case IR_GRID: return true;
+  case IR_ACTIVE:
+  case IR_LEAVES:
+  case IR_GRID: return true;
   case IR_ITEM: return verify_item(v, inst);
   case IR_PICK: return verify_pick(v, inst);
   case IR_OFFSET: return verify_offset(v, inst);
@@ -477,11 +503,19 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_MEM_STORE:
   case IR_MEM_UPDATE:
   case IR_RUN:
-  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
-  case IR_PRINT: case IR_FAULT: case IR_POP: case IR_REMEMBER: case IR_INVOKE:
-    break;
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN:
+  case IR_PRINT:
+  case IR_FAULT:
+  case IR_POP:
+  case IR_REMEMBER:
+  case IR_INVOKE: break;
   case IR_CALL: return true; /* verify_call */
-  case IR_PLACE: case IR_CELL: expected = TYPE(PLACE); break;
+  case IR_PLACE:
+  case IR_CELL: expected = TYPE(PLACE); break;
   case IR_NEAR:
   case IR_REACH:
   case IR_TREE_ROOT:
@@ -492,11 +526,15 @@ static bool verify_result(Verifier *v, const IrInst *inst) {
   case IR_TOLD:
   case IR_OFFSET: expected = TYPE(PTR); break;
   case IR_WHO: expected = TYPE(I32); break;
-  case IR_IS_ACTIVE: case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
+  case IR_IS_ACTIVE:
+  case IR_ROW_ACTIVE: expected = TYPE(BOOL); break;
   case IR_ACTIVE_BITS: expected = TYPE(U64); break;
-  case IR_COUNT: case IR_RANDOM_STREAM: expected = TYPE(I64); break;
-  case IR_RANDOM: case IR_MULHI: expected = TYPE(U64); break;
-  case IR_APPEND: case IR_LENGTH: expected = TYPE(I32); break;
+  case IR_COUNT:
+  case IR_RANDOM_STREAM: expected = TYPE(I64); break;
+  case IR_RANDOM:
+  case IR_MULHI: expected = TYPE(U64); break;
+  case IR_APPEND:
+  case IR_LENGTH: expected = TYPE(I32); break;
   default:
     if (ir_op_info[inst->op].flags & IR_REGIONS) break;
     if ((inst->op == IR_SELECT || inst->op == IR_VAR || inst->op == IR_GET) &&
@@ -634,8 +672,9 @@ static bool is_left_at_the_end(IrOp op) {
   case IR_CLEAR:
   case IR_NEAR:
   case IR_REACH:
-  case IR_APPEND: case IR_POP: case IR_LENGTH:
-    return false;
+  case IR_APPEND:
+  case IR_POP:
+  case IR_LENGTH: return false;
   default: return !(ir_op_info[op].flags & IR_HIGH);
   }
 }
@@ -838,9 +877,8 @@ static bool verify_task_tables(Verifier *v, const IrTask *task) {
       return task_fail(v, task, "no such field");
   for (int i = 0; i < task->limits.count; i++) {
     const IrLimit *limit = &task->limits.items[i];
-    bool is_there = limit->axis >= (limit->begins ? 0 : -1) &&
-                    limit->axis < task->axis_count && limit->slot >= 0 &&
-                    limit->slot < kernel->frame_slots;
+    bool is_there = limit->axis >= (limit->begins ? 0 : -1) && limit->axis < task->axis_count &&
+                    limit->slot >= 0 && limit->slot < kernel->frame_slots;
     if (!is_there || !type_is_integer(limit->type) || type_bits(limit->type) < 32)
       return task_fail(v, task, "a limit of the interior is not valid");
   }
@@ -870,21 +908,20 @@ static bool verify_counts(Verifier *v, const IrTask *task) {
                   !counts->interior == !task->interior && claim->params.count == 1 &&
                   type_is_integer(claim->params.items[0]->type) && claim->last &&
                   type_equal(claim->last->type, claim->params.items[0]->type) &&
-                  (counts->lanes == 0 || (counts->lanes > 1 && counts->lanes <= IR_MAX_LANES &&
-                                          is_power(counts->lanes)));
+                  (counts->lanes == 0 ||
+                   (counts->lanes > 1 && counts->lanes <= IR_MAX_LANES && is_power(counts->lanes)));
   if (!is_sound || !ir_walk(counts->body, is_sum, (void *)task) ||
       (counts->interior && !ir_walk(counts->interior, is_sum, (void *)task)))
     return task_fail(v, task, "does not count what it claims");
   bool params_ok = counts->body->params.count == task->body->params.count &&
                    (!counts->interior || counts->interior->params.count == task->axis_count);
   for (int i = 0; params_ok && i < task->axis_count; i++)
-    params_ok = type_equal(counts->body->params.items[i]->type, task->index) &&
-                (!counts->interior ||
-                 type_equal(counts->interior->params.items[i]->type, task->index));
+    params_ok =
+        type_equal(counts->body->params.items[i]->type, task->index) &&
+        (!counts->interior || type_equal(counts->interior->params.items[i]->type, task->index));
   if (!params_ok) return task_fail(v, task, "counts over other indices");
   return verify_region(v, counts->body, 1) &&
-         (!counts->interior || verify_region(v, counts->interior, 1)) &&
-         verify_region(v, claim, 1);
+         (!counts->interior || verify_region(v, counts->interior, 1)) && verify_region(v, claim, 1);
 }
 
 static bool verify_task(Verifier *v, const IrTask *task) {
@@ -897,8 +934,8 @@ static bool verify_task(Verifier *v, const IrTask *task) {
   v->loops = 0;
   if (!verify_region(v, task->body, 1)) return false;
   v->in_serial = false;
-  if (task->interior && (!verify_task_params(v, task, task->interior) ||
-                         !verify_region(v, task->interior, 1)))
+  if (task->interior &&
+      (!verify_task_params(v, task, task->interior) || !verify_region(v, task->interior, 1)))
     return false;
   return verify_counts(v, task);
 }
@@ -936,7 +973,9 @@ static bool verify_uses(Verifier *v) {
 
 static bool verify(const IrKernel *kernel, bool is_final, Error *err) {
   if (!ir_finish(kernel, err)) return false;
-  Verifier v = {.kernel = kernel, .is_final = is_final, .err = err,
+  Verifier v = {.kernel = kernel,
+                .is_final = is_final,
+                .err = err,
                 .visible = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
                 .seen = scratch_array(kernel->scratch, const IrInst *, kernel->next_id + 1),
                 .uses = scratch_array(kernel->scratch, int, kernel->next_id + 1)};

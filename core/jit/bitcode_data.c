@@ -1,7 +1,7 @@
 /* bitcode_data.c - embeds the runtime's bitcode, by the assembler. The build defines the paths. */
-#define EMBED(symbol, path)                                \
+#define EMBED(symbol, path) \
   __asm__(".section .rodata\n.balign 16\n.hidden " symbol "\n.hidden " symbol "_end\n" \
-          ".globl " symbol "\n" symbol ":\n.incbin \"" path "\"\n"                     \
+          ".globl " symbol "\n" symbol ":\n.incbin \"" path "\"\n" \
           ".globl " symbol "_end\n" symbol "_end:\n.byte 0\n.previous\n")
 
 EMBED("jit_bitcode_host", RG_BITCODE_HOST);

@@ -15,17 +15,17 @@ typedef enum RgTarget { RG_TARGET_HOST, RG_TARGET_PTX, RG_TARGET_COUNT } RgTarge
 typedef enum RgQuick { RG_QUICK_NOT, RG_QUICK, RG_QUICK_IN_ORDER } RgQuick;
 
 typedef struct RgCodegenRequest {
-  const uint8_t *bytes;     /* made by ir_write */
+  const uint8_t *bytes; /* made by ir_write */
   int64_t length;
-  const char *build_id;     /* must equal the library's own */
+  const char *build_id; /* must equal the library's own */
   /* By target; NULL: no object for it. HOST: "native", "x86-64", "x86-64-v3", "x86-64-v4"; PTX:
    * "sm_75" .. */
   const char *processors[RG_TARGET_COUNT];
-  int32_t want_llvm;        /* keep the optimised LLVM text */
-  int32_t want_asm;         /* keep the assembly text */
-  int32_t instrument;       /* 0, 1 asan, 2 tsan */
-  int32_t threads;          /* that may compile parts in parallel; 0, 1: only the caller's */
-  int32_t quick;            /* an RgQuick: baseline code, with the same results */
+  int32_t want_llvm;  /* keep the optimised LLVM text */
+  int32_t want_asm;   /* keep the assembly text */
+  int32_t instrument; /* 0, 1 asan, 2 tsan */
+  int32_t threads;    /* that may compile parts in parallel; 0, 1: only the caller's */
+  int32_t quick;      /* an RgQuick: baseline code, with the same results */
   /* where memory comes from, except LLVM's: as RgAllocator; NULL: the C library */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *resize_data;
@@ -40,15 +40,15 @@ typedef struct RgBundle {
 } RgBundle;
 
 typedef struct RgCodegenObject {
-  uint8_t *bytes;           /* NULL: not requested */
+  uint8_t *bytes; /* NULL: not requested */
   int64_t length;
   char *llvm_text, *asm_text; /* if requested, else NULL */
 } RgCodegenObject;
 
 typedef struct RgCodegenResult {
   int32_t ok;
-  char *message;            /* if not ok: one sentence */
-  int32_t code;             /* if not ok: an ErrorCode */
+  char *message; /* if not ok: one sentence */
+  int32_t code;  /* if not ok: an ErrorCode */
   RgCodegenObject objects[RG_TARGET_COUNT];
   double parse_ms, emit_ms, optimize_ms, object_ms; /* sums over all parts, which may overlap */
 } RgCodegenResult;

@@ -25,7 +25,7 @@ typedef struct Compiling {
   const RgCodegenRequest *request;
   Part *parts; /* of all targets, in the order of the objects */
   int part_count;
-  Part **order; /* in which compilation of the parts begins */
+  Part **order;     /* in which compilation of the parts begins */
   _Atomic int next; /* the next part in `order` to compile */
 } Compiling;
 
@@ -88,15 +88,14 @@ static bool plan(void *data, Error *err) {
 
 static void compile_parts(void *data) {
   Compiling *job = data;
-  for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->part_count;)
-    part_compile(job->order[i]);
+  for (int i; (i = atomic_fetch_add(&job->next, 1)) < job->part_count;) part_compile(job->order[i]);
 }
 
 /* If the system refuses a thread, compiles with fewer. */
 static void compile_together(Compiling *job) {
   Job *helpers[MOST_HELPERS];
-  int count = 0, wanted = job->request->threads < job->part_count ? job->request->threads
-                                                                  : job->part_count;
+  int count = 0,
+      wanted = job->request->threads < job->part_count ? job->request->threads : job->part_count;
   while (count + 1 < wanted && count < MOST_HELPERS) {
     helpers[count] = job_start(&job->heap, compile_parts, job);
     if (!helpers[count]) break;

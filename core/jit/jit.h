@@ -18,7 +18,7 @@ typedef struct JitKept JitKept;
 typedef struct JitTarget {
   LLVMTargetMachineRef machine; /* NULL: not available */
   bool is_ptx, is_quick;
-  JitKept *kept;                /* its entry for reuse by a later module; NULL: not reused */
+  JitKept *kept; /* its entry for reuse by a later module; NULL: not reused */
 } JitTarget;
 
 /* `processor` as in RgCodegenRequest; `is_quick`: for baseline code. False with codegen.failed for

@@ -26,10 +26,7 @@ static const struct {
 #undef MATH_LANES
 };
 
-enum {
-  FUNCTIONS = sizeof functions / sizeof *functions,
-  WIDTHS = sizeof widths / sizeof *widths
-};
+enum { FUNCTIONS = sizeof functions / sizeof *functions, WIDTHS = sizeof widths / sizeof *widths };
 
 /* `rt_sin_` for `rt_sin_f32` and `rt_sin_f32x8`; NULL for other functions. */
 static const char *family_of(LLVMValueRef function) {
@@ -48,8 +45,8 @@ static void declare(LLVMModuleRef module, const char *name, LLVMTypeRef scalar, 
                     int arguments) {
   if (LLVMGetNamedFunction(module, name)) return;
   LLVMTypeRef type = LLVMVectorType(scalar, lanes), params[] = {type, type};
-  llvm_function_is_pure(LLVMAddFunction(
-      module, name, LLVMFunctionType(type, params, (unsigned)arguments, false)));
+  llvm_function_is_pure(
+      LLVMAddFunction(module, name, LLVMFunctionType(type, params, (unsigned)arguments, false)));
 }
 
 /* Adds a mapping `_ZGV_LLVM_N8v_rt_sin_f32(rt_sin_f32x8)`, with a `v` per argument: in LLVM's
@@ -87,10 +84,8 @@ bool maths_wanted(LLVMModuleRef module) {
   for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = next) {
     next = LLVMGetNextFunction(f);
     if (!family_of(f)) continue;
-    if (LLVMGetFirstUse(f))
-      wanted = true;
-    else
-      LLVMDeleteFunction(f);
+    if (LLVMGetFirstUse(f)) wanted = true;
+    else LLVMDeleteFunction(f);
   }
   return wanted;
 }

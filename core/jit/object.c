@@ -64,8 +64,8 @@ static bool create_native(JitTarget *target, Error *err) {
   char *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   size_t length = strlen(features);
   char *chosen = malloc(length + sizeof without);
-  bool ok = chosen ||
-            error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
+  bool ok =
+      chosen || error_set(err, RG_ERROR_MEMORY, "the host has no memory left for compiled code");
   if (ok) {
     memcpy(chosen, features, length);
     memcpy(chosen + length, without, sizeof without);
@@ -121,8 +121,8 @@ bool jit_target_create(JitTarget *target, RgTarget kind, const char *processor, 
   if (!create(target, processor, err)) return false;
   target->kept = strlen(processor) < PROCESSOR_BYTES ? malloc(sizeof *target->kept) : NULL;
   if (!target->kept) return true;
-  *target->kept = (JitKept){.machine = target->machine, .is_ptx = target->is_ptx,
-                            .is_quick = target->is_quick};
+  *target->kept =
+      (JitKept){.machine = target->machine, .is_ptx = target->is_ptx, .is_quick = target->is_quick};
   snprintf(target->kept->processor, PROCESSOR_BYTES, "%s", processor);
   return true;
 }

@@ -14,9 +14,10 @@
 /* By default instcombine verifies that one iteration reached a fixpoint and aborts if not, which is
  * meant for LLVM's own tests. */
 #define COMBINE "instcombine<no-verify-fixpoint>"
-#define SCALARS "cgscc(inline),function(sroa,early-cse<memssa>," COMBINE ",simplifycfg," \
-                "loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," \
-                "sroa,gvn," COMBINE ",adce,"
+#define SCALARS \
+  "cgscc(inline),function(sroa,early-cse<memssa>," COMBINE ",simplifycfg," \
+  "loop-mssa(loop-rotate,licm),loop(indvars,loop-deletion,loop-unroll-full)," \
+  "sroa,gvn," COMBINE ",adce,"
 #define LAST "loop-mssa(licm)," COMBINE ",simplifycfg)"
 
 /* A serial sweep reads the element that its previous iteration wrote: loop-load-elim keeps it in a

@@ -10,11 +10,11 @@
 
 typedef struct Part {
   const RgCodegenRequest *request;
-  const IrKernel *kernel;  /* read by all parts */
+  const IrKernel *kernel; /* read by all parts */
   RgTarget kind;
   CodegenPart wanted;
   CodegenShare share;
-  int64_t weight;          /* the heaviest part is compiled first */
+  int64_t weight; /* the heaviest part is compiled first */
   /* while it is compiled: */
   Heap heap;
   Scratch scratch;

@@ -26,6 +26,5 @@ static void run_task_alone(IrTask *task, bool keeps_order) {
 }
 
 void quick_run_alone(IrKernel *kernel, bool keeps_order) {
-  for (int i = 0; i < kernel->tasks.count; i++)
-    run_task_alone(kernel->tasks.items[i], keeps_order);
+  for (int i = 0; i < kernel->tasks.count; i++) run_task_alone(kernel->tasks.items[i], keeps_order);
 }

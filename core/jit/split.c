@@ -4,8 +4,8 @@
 #include "jit/part.h"
 
 enum {
-  WORTH = 150,     /* insts; a separate module costs about a third of compiling so many */
-  FUNCTION = 60    /* constant cost of a function, in insts */
+  WORTH = 150,  /* insts; a separate module costs about a third of compiling so many */
+  FUNCTION = 60 /* constant cost of a function, in insts */
 };
 
 static bool count_inst(void *data, IrInst *inst) {

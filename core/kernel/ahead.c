@@ -12,7 +12,7 @@ typedef struct Making {
   Codegen *codegen;
   RgCodegenResult *result;
   Error err;
-  Job *job;                 /* NULL: the thread has ended */
+  Job *job; /* NULL: the thread has ended */
 } Making;
 
 static void work(void *data) {
@@ -101,10 +101,8 @@ bool ahead_finish(Engine *engine, Variant *variant, Error *err) {
   Making *making = take(engine, variant);
   Device *device = engine->store->device;
   if (making->result)
-    variant->code =
-        device->table->load(device, making->result->objects, variant->task_count, err);
-  else
-    *err = making->err;
+    variant->code = device->table->load(device, making->result->objects, variant->task_count, err);
+  else *err = making->err;
   if (variant->code) cache_store(engine->cache, &making->request, making->result->objects);
   release(engine, making);
   engine->stats.compile_ms += clock_ms() - begin;

@@ -89,7 +89,10 @@ static bool run_lower(Compile *compile, Error *err) {
   return true;
 }
 
-typedef struct PassDump { const Kernel *kernel; const PassContext *passes; } PassDump;
+typedef struct PassDump {
+  const Kernel *kernel;
+  const PassContext *passes;
+} PassDump;
 
 /* Steps are numbered as in RG_STOP_AFTER. */
 static void dump_pass(void *data, const char *pass, const char *text) {
@@ -133,8 +136,8 @@ static bool run_passes(Compile *compile, Error *err) {
                         .takes_long = compile->constants.general != NULL,
                         .explains = compile->explains,
                         .verify = verifies(),
-                        .without = compile->way.without ? compile->way.without
-                                                        : option_text("RG_WITHOUT"),
+                        .without =
+                            compile->way.without ? compile->way.without : option_text("RG_WITHOUT"),
                         .stop_after = (int)strtol(option_text("RG_STOP_AFTER"), NULL, 10),
                         .dump = dumps ? dump_pass : NULL,
                         .dump_data = &to};
@@ -434,8 +437,7 @@ static void add_times(Compile *compile) {
 Variant *variant_compile(Kernel *kernel, const RgValue *values, int32_t value_count, int word_count,
                          CompileWhy why, Error *err) {
   Engine *engine = kernel->engine;
-  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count,
-                     .why = why};
+  Compile compile = {.kernel = kernel, .values = values, .value_count = value_count, .why = why};
   double begin = clock_ms();
   scratch_init(&compile.scratch, engine->store->heap);
   Variant *variant = make_variant(&compile, word_count, err);

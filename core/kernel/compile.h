@@ -18,10 +18,10 @@ typedef enum CompileStage {
 /* How this compile differs from the default one; all 0: not at all. */
 typedef struct CompileWay {
   bool has_half_vectors;
-  bool goes_by_squares;   /* loop tiling, for accesses along different axes */
-  bool looks_up_alone;    /* GPU threads do not share look-ups */
-  bool spreads_wide;      /* more GPU threads share a leaf */
-  const char *without;    /* a pass to leave out */
+  bool goes_by_squares; /* loop tiling, for accesses along different axes */
+  bool looks_up_alone;  /* GPU threads do not share look-ups */
+  bool spreads_wide;    /* more GPU threads share a leaf */
+  const char *without;  /* a pass to leave out */
 } CompileWay;
 
 typedef struct Compile {
@@ -29,19 +29,19 @@ typedef struct Compile {
   const RgValue *values;
   const SemaValue *given; /* the same values, as sema reads them */
   int32_t value_count;
-  bool is_again;          /* repeated for a text: nothing is dumped */
+  bool is_again; /* repeated for a text: nothing is dumped */
   CompileWhy why;
-  bool explains;          /* record notes about accesses */
+  bool explains; /* record notes about accesses */
   CompileWay way;
-  const char *gpu;        /* for a text: compile for this GPU; NULL: for the device */
-  Constants constants;    /* of a specialised variant; its `general` is NULL for others */
+  const char *gpu;     /* for a text: compile for this GPU; NULL: for the device */
+  Constants constants; /* of a specialised variant; its `general` is NULL for others */
   Scratch scratch;
   SemaOutput sema;
   SemaWants wants;
   IrBytes bytes;
-  const char *lua;        /* arch "lua": the code to run */
+  const char *lua; /* arch "lua": the code to run */
   double step_ms[STEP_COUNT];
-  bool is_from_cache;     /* the code came from the cache on disk */
+  bool is_from_cache; /* the code came from the cache on disk */
 } Compile;
 
 /* Runs the stages up to `last`, starting from `given`, in the compile's scratch. */

@@ -62,8 +62,8 @@ static bool note_inst(void *data, IrInst *inst) {
   if (inst->op == IR_ARG && inst->imm < MOST_ARGS)
     add(facts, inst, (uint64_t)1 << inst->imm & facts->candidates, false);
   else if (inst->op == IR_SELECT) /* of two fixed values: either may be folded into */
-    add(facts, inst, from, facts->varies[inst->operands[1]->id] ||
-                               facts->varies[inst->operands[2]->id]);
+    add(facts, inst, from,
+        facts->varies[inst->operands[1]->id] || facts->varies[inst->operands[2]->id]);
   else if (inst->op != IR_VAR && inst->op != IR_CONST)
     add(facts, inst, from, varies || !(is_computed(inst) || inst->op == IR_GET));
   return true;
@@ -106,8 +106,7 @@ typedef struct Taking {
 
 static bool take_inst(void *data, IrInst *inst) {
   const Taking *taking = data;
-  bool is_taken =
-      inst->op == IR_ARG && inst->imm < MOST_ARGS && (taking->taken >> inst->imm & 1);
+  bool is_taken = inst->op == IR_ARG && inst->imm < MOST_ARGS && (taking->taken >> inst->imm & 1);
   if (!is_taken) return true;
   inst->op = IR_CONST;
   inst->imm = ir_wrap_int(inst->type, (int64_t)taking->slots[inst->imm]);

@@ -19,14 +19,14 @@ typedef enum TuneMode { TUNE_OFF, TUNE_CACHED, TUNE_ONLINE, TUNE_ALWAYS } TuneMo
 typedef enum QuickMode { QUICK_OFF, QUICK_ON, QUICK_ALWAYS } QuickMode;
 
 typedef struct EngineOptions {
-  bool runs_in_lua;           /* arch "lua": kernels become Lua text, and all data is in Lua */
+  bool runs_in_lua; /* arch "lua": kernels become Lua text, and all data is in Lua */
   bool default_f64, fast_math, unchecked;
-  bool deterministic;         /* loops whose results depend on their order run on one worker */
-  int32_t debug;              /* bits of SemaDebug */
+  bool deterministic; /* loops whose results depend on their order run on one worker */
+  int32_t debug;      /* bits of SemaDebug */
   bool specialises, always_specialises; /* see specialise.h; the second is for tests */
   QuickMode begins_quick;
-  TuneMode tunes;             /* see tuning.h */
-  bool waits;                 /* each launch waits for its own completion */
+  TuneMode tunes;                         /* see tuning.h */
+  bool waits;                             /* each launch waits for its own completion */
   bool fails_in_compile, fails_in_launch; /* RG_STRESS: an assertion fails, once */
 } EngineOptions;
 
@@ -43,71 +43,71 @@ extern const char *const step_words[STEP_COUNT];
 
 /* A launch as the tuner sees it (tuning.h). */
 typedef struct TuneTrial {
-  struct Variant *base;       /* it runs the code of this variant, or `code` */
-  struct TuneEntry *entry;    /* NULL: no trial */
-  Tuner *tuner;               /* the tuner in `entry` that requested the trial */
+  struct Variant *base;    /* it runs the code of this variant, or `code` */
+  struct TuneEntry *entry; /* NULL: no trial */
+  Tuner *tuner;            /* the tuner in `entry` that requested the trial */
   int32_t candidate;
-  struct Variant *code;       /* other code than the base's; NULL: its own */
-  int32_t stands_for;         /* launches of unknown time that it represents, itself included */
+  struct Variant *code; /* other code than the base's; NULL: its own */
+  int32_t stands_for;   /* launches of unknown time that it represents, itself included */
 } TuneTrial;
 
-typedef struct Queued {       /* queue.c: a launch that is not reported yet */
+typedef struct Queued { /* queue.c: a launch that is not reported yet */
   Kernel *kernel;
   struct Variant *variant;
   TuneTrial trial;
   uint64_t ticket;
   int32_t stream;
-  uint64_t number;            /* EngineStats.launches, this one included */
+  uint64_t number; /* EngineStats.launches, this one included */
 } Queued;
 
 typedef struct EngineStats {
   uint64_t launches, compiles, cache_hits, out_of_range;
-  uint64_t skipped;         /* launches after one that failed */
+  uint64_t skipped;                    /* launches after one that failed */
   uint64_t specialised, unspecialised; /* specialised variants made, and failed attempts */
   /* kernels that began with baseline code; those that got optimised code since */
   uint64_t quick, improved;
   double compile_ms;
-  uint64_t run_ticks;       /* see engine_ms */
+  uint64_t run_ticks;         /* see engine_ms */
   double step_ms[STEP_COUNT]; /* parts of compile_ms, and the parsing before it */
 } EngineStats;
 
 /* Lines that kernels printed and the host has not fetched yet: see lines.c. */
 typedef struct Lines {
-  bool are_kept;              /* if not, they go to standard output */
-  bool has_warnings;          /* warnings are kept, too, with the negative length -1 - bytes */
+  bool are_kept;     /* if not, they go to standard output */
+  bool has_warnings; /* warnings are kept, too, with the negative length -1 - bytes */
   int32_t count;
   char *bytes;
   size_t used, capacity, taken;
 } Lines;
 
 typedef struct Engine {
-  Store *store;               /* the trees of its kernels, and the device that runs them */
-  Extensions *extensions;     /* kernels may call their functions; NULL: none */
+  Store *store;           /* the trees of its kernels, and the device that runs them */
+  Extensions *extensions; /* kernels may call their functions; NULL: none */
   EngineOptions options;
   void (*warn)(void *data, const char *text); /* NULL: standard error */
   void *warn_data;
   void (*print)(void *data, const char *line, int64_t length); /* NULL: see lines.h */
   void *print_data;
   Lines lines;
-  Codegen *codegen;           /* opened when something must be compiled */
-  Codegen *special_codegen;   /* for compiles in a thread */
-  uint64_t begin_ticks;       /* both clocks when the engine began */
+  Codegen *codegen;         /* opened when something must be compiled */
+  Codegen *special_codegen; /* for compiles in a thread */
+  uint64_t begin_ticks;     /* both clocks when the engine began */
   int64_t begin_ns;
-  double ms_per_tick;         /* 0: unknown */
-  struct Making *makings;     /* ahead.c: background compiles, oldest first */
-  struct Pending *pending;    /* specialise.c: the running compile; NULL: none */
-  Cache *cache;               /* compiled objects on disk; NULL: none */
-  Kernel *kernels;            /* linked by next; newest first */
+  double ms_per_tick;      /* 0: unknown */
+  struct Making *makings;  /* ahead.c: background compiles, oldest first */
+  struct Pending *pending; /* specialise.c: the running compile; NULL: none */
+  Cache *cache;            /* compiled objects on disk; NULL: none */
+  Kernel *kernels;         /* linked by next; newest first */
   /* the running or last launch; launch.context.stop is a LaunchStop */
   DeviceLaunch launch;
-  int32_t stream;             /* for the next launches */
-  Queued *queue;              /* in launch order; NULL: the device has queued nothing yet */
+  int32_t stream; /* for the next launches */
+  Queued *queue;  /* in launch order; NULL: the device has queued nothing yet */
   int32_t queued;
   bool is_reporting;
   /* by stream: a queued launch has failed, and this has not been reported */
   bool has_failed[RG_STREAMS];
   Error failures[RG_STREAMS];
-  uint64_t tune_from;         /* in ticks: shorter launches are not tuned */
+  uint64_t tune_from; /* in ticks: shorter launches are not tuned */
   /* measure some launches, on a device that does not time all; false if nothing is tuned */
   bool times_some;
   TuneBudget tune_budget;     /* in ticks */

@@ -13,7 +13,7 @@ typedef struct Parsing {
   const RgKernelOptions *options;
   /* stores in the kernel what it needs of the Ast */
   bool (*keep)(struct Parsing *parsing, Ast *ast);
-  Scratch work;                                    /* freed after parsing */
+  Scratch work; /* freed after parsing */
 } Parsing;
 
 /* Variants of arch "lua" refer to values by number, and new paths shift these: drop their code. */
@@ -48,8 +48,8 @@ static Ast *parse_text(Parsing *parsing, Error *err) {
   Error of_lines = {0};
   Str lines = source_lines(parsing->text, first_line, options->line_defined, options->last_line);
   Source *part = make_source(parsing, lines, options->line_defined);
-  Ast *ast = parse_function_at(part, options->line_defined, options->last_line, options->which,
-                               &of_lines);
+  Ast *ast =
+      parse_function_at(part, options->line_defined, options->last_line, options->which, &of_lines);
   if (ast) return ast;
   return parse_function_at(make_source(parsing, parsing->text, first_line), options->line_defined,
                            options->last_line, options->which, err);

@@ -15,24 +15,24 @@ struct Kernel {
   Object object;
   Engine *engine;
   char *name;
-  char *place;                /* "script.lua:12" */
-  Scratch scratch;            /* holds the Ast and the members below */
+  char *place;     /* "script.lua:12" */
+  Scratch scratch; /* holds the Ast and the members below */
   Ast *ast;
   SemaPaths paths;
   VEC(const char *) path_texts; /* one per path, NUL-terminated */
-  bool *static_parameters;    /* by parameter: is its value part of the pattern? */
-  uint8_t *whole_parameters;  /* by parameter: as SemaPath.whole */
-  VEC(Ast *) functions;       /* called ones, in kernel->scratch; number n is items[n - 1] */
-  KernelWant want;            /* what the last failed launch needs */
+  bool *static_parameters;      /* by parameter: is its value part of the pattern? */
+  uint8_t *whole_parameters;    /* by parameter: as SemaPath.whole */
+  VEC(Ast *) functions;         /* called ones, in kernel->scratch; number n is items[n - 1] */
+  KernelWant want;              /* what the last failed launch needs */
   int32_t wanted_value;
-  double parse_ms;            /* parsing time, until a report includes it */
+  double parse_ms; /* parsing time, until a report includes it */
   bool fast_math;
-  bool has_warned;            /* warned of writes outside a shape */
-  bool has_warned_races;      /* warned of updates that are not recognised as such */
-  Variant *variants;          /* newest first */
-  Variant *last;              /* launched or compiled last */
-  Variant *ran;               /* its results can be read */
-  uint64_t *words;            /* buffer for the pattern of a launch */
+  bool has_warned;       /* warned of writes outside a shape */
+  bool has_warned_races; /* warned of updates that are not recognised as such */
+  Variant *variants;     /* newest first */
+  Variant *last;         /* launched or compiled last */
+  Variant *ran;          /* its results can be read */
+  uint64_t *words;       /* buffer for the pattern of a launch */
   int word_capacity;
   Kernel *next;
 };

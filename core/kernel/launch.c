@@ -162,7 +162,8 @@ static bool check_reach(const Kernel *kernel, const Variant *variant, Error *err
   if (!variant->shares_arrays || !device->memory_bytes || device->shows_host) return true;
   error_set(err, RG_ERROR_DEVICE,
             "kernel '%.100s' uses counted arrays outside parallel loops, and the driver of this "
-            "GPU does not let it reach memory of the host at the host's addresses", kernel->name);
+            "GPU does not let it reach memory of the host at the host's addresses",
+            kernel->name);
   return error_hint(err, "use an rg.array or a field; iterations may make arrays of their own");
 }
 
@@ -181,7 +182,8 @@ static bool check_array(const Kernel *kernel, const VariantArg *arg, uint64_t ad
   if (!counted || counted_is_reached(&kernel->engine->store->counted, counted)) return true;
   error_set(err, RG_ERROR_NOT_YET,
             "'%.80s' is used as a value, which an rg.array, or memory that an extension manages, "
-            "cannot be with arch = \"cuda\" yet", arg->name);
+            "cannot be with arch = \"cuda\" yet",
+            arg->name);
   error_hint(err, "pass a copy: rg.zeros(T, ..):copy_from(a)");
   return place_error(arg, err);
 }

@@ -60,6 +60,6 @@ const char *lines_take(Engine *engine, int64_t *length) {
 
 void lines_free(Engine *engine) {
   heap_free(engine->store->heap, engine->lines.bytes);
-  engine->lines = (Lines){.are_kept = engine->lines.are_kept,
-                          .has_warnings = engine->lines.has_warnings};
+  engine->lines =
+      (Lines){.are_kept = engine->lines.are_kept, .has_warnings = engine->lines.has_warnings};
 }

@@ -175,8 +175,8 @@ static void add_value(StrBuf *out, const SemaPiece *piece, const uint64_t *value
   } else if (strchr("eEfgG", conversion)) {
     add_float(out, format, is_float ? float_of(values[0]) : integer_of(piece->type, values[0]));
   } else {
-    int64_t whole = is_float ? whole_of(float_of(values[0]), !strchr("dic", conversion))
-                             : (int64_t)values[0];
+    int64_t whole =
+        is_float ? whole_of(float_of(values[0]), !strchr("dic", conversion)) : (int64_t)values[0];
     char c = (char)whole;
     if (conversion == 'c') add_text(out, format, &c, 1);
     else add_integer(out, format, whole);

@@ -11,7 +11,7 @@ typedef struct PatternMaking {
   const RgValue *values;
   int32_t value_count;
   Error *err;
-  bool moves;               /* are_movable */
+  bool moves; /* are_movable */
 } PatternMaking;
 
 Tree *pattern_owner(const RgValue *value) {
@@ -230,8 +230,7 @@ static bool check_handles(const PatternMaking *making) {
 static void make_field_words(const PatternMaking *making, int32_t k, uint64_t *words) {
   const Field *field = (const Field *)making->values[k].field;
   words[1] |= (uint64_t)type_shape(field->type).number << 32;
-  if (field->has_offset)
-    words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
+  if (field->has_offset) words[2] = hash_bytes(words[2], field->offset, sizeof field->offset);
   if (field->is_watched) words[2] += 0x5851f42d4c957f2d;
   if (!making->moves || !has_twin(&making->values[k])) {
     words[3] |= (uint32_t)field->component + 1;

@@ -6,16 +6,23 @@
 typedef struct Search {
   const Compile *compile;
   const IrKernel *kernel;
-  const IrInst *found;        /* NULL: none */
+  const IrInst *found; /* NULL: none */
 } Search;
 
 /* The number of the tree that an instruction changes or walks; -1: none. */
 static int32_t used_tree(const IrKernel *kernel, const IrInst *inst) {
   switch (inst->op) {
-  case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
-    return kernel->fields.items[inst->operands[0]->field].tree;
-  case IR_ACTIVE: case IR_COUNT: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_CLEAR:
-  case IR_APPEND: case IR_POP: return kernel->levels.items[inst->level].tree;
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_CAS: return kernel->fields.items[inst->operands[0]->field].tree;
+  case IR_ACTIVE:
+  case IR_COUNT:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_CLEAR:
+  case IR_APPEND:
+  case IR_POP: return kernel->levels.items[inst->level].tree;
   default: return -1;
   }
 }

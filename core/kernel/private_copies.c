@@ -42,8 +42,11 @@ static bool describe_array(const IrKernel *kernel, const IrField *field, DeviceS
   }
   for (int32_t k = 0; k < count; k++)
     if (out[k].tree == tree) return false;
-  out[count] = (DeviceSum){.tree = tree, .manager = -1, .scalar = scalar_of(field->type),
-                           .is_whole = true, .depth = 1,
+  out[count] = (DeviceSum){.tree = tree,
+                           .manager = -1,
+                           .scalar = scalar_of(field->type),
+                           .is_whole = true,
+                           .depth = 1,
                            .strides = {(uint64_t)type_size(field->type)}};
   return true;
 }

@@ -59,10 +59,10 @@ static bool report(const Queued *queued, const RgValue *values, RgValue *result,
 
 typedef struct Reporting {
   Engine *engine;
-  int32_t stream;             /* -1: all */
-  uint64_t past;              /* later tickets stay queued */
-  bool waits;                 /* if not, launches that have not ended stay, with all after them */
-  const RgValue *values;      /* the last launch's values, if a caller waits for its result */
+  int32_t stream;        /* -1: all */
+  uint64_t past;         /* later tickets stay queued */
+  bool waits;            /* if not, launches that have not ended stay, with all after them */
+  const RgValue *values; /* the last launch's values, if a caller waits for its result */
   RgValue *result;
 } Reporting;
 
@@ -190,19 +190,21 @@ bool queue_add(Kernel *kernel, const TuneTrial *trial, const RgValue *values, Rg
                Error *err) {
   Engine *engine = kernel->engine;
   Variant *variant = kernel->ran;
-  if (!engine->queue) engine->queue = heap_alloc(engine->store->heap, sizeof *engine->queue *
-                                                 (size_t)engine->store->device->most_queued);
-  Queued queued = {kernel, variant, *trial, engine->launch.ticket, engine->launch.stream,
+  if (!engine->queue)
+    engine->queue = heap_alloc(engine->store->heap,
+                               sizeof *engine->queue * (size_t)engine->store->device->most_queued);
+  Queued queued = {kernel,
+                   variant,
+                   *trial,
+                   engine->launch.ticket,
+                   engine->launch.stream,
                    engine->stats.launches};
   if (!engine->queue) return report(&queued, values, result, err);
   engine->queue[engine->queued++] = queued;
   bool is_over = engine->launch.has_waited ||
                  engine->launch.context.error.kind != RT_OK; /* the host region has failed */
   if (!variant->is_awaited && !is_over) return true;
-  Reporting how = {.engine = engine,
-                   .stream = -1,
-                   .waits = true,
-                   .values = values,
-                   .result = result};
+  Reporting how = {
+      .engine = engine, .stream = -1, .waits = true, .values = values, .result = result};
   return report_some(&how, err);
 }

@@ -15,8 +15,8 @@
 #include "thread/job.h"
 
 enum {
-  ENOUGH_MS = 10,  /* how long baseline code runs in all */
-  LARGE = 100,     /* instructions: optimised code then takes about 12 ms */
+  ENOUGH_MS = 10, /* how long baseline code runs in all */
+  LARGE = 100,    /* instructions: optimised code then takes about 12 ms */
   /* iterations of a serial loop: a worker requests better code only between chunks */
   MOST_TURNS = 64
 };
@@ -24,8 +24,8 @@ enum {
 typedef struct Quick {
   Variant *variant;
   Engine *engine;
-  uint64_t ticks;     /* total time of its launches */
-  bool has_ended;     /* optimised code is ready or failed: launches do not request it again */
+  uint64_t ticks; /* total time of its launches */
+  bool has_ended; /* optimised code is ready or failed: launches do not request it again */
   /* the baseline code, kept until the variant ends, as a launch may still run it */
   DeviceCode *code;
   RgCodegenRequest request;
@@ -89,8 +89,7 @@ static bool is_large(const IrKernel *kernel, bool always) {
 static RgCodegenRequest quick_request(const Compile *compile, const Variant *variant) {
   const Engine *engine = compile->kernel->engine;
   const Device *device = engine->store->device;
-  RgCodegenRequest request =
-      compile_request(engine, compile->bytes.data, compile->bytes.length);
+  RgCodegenRequest request = compile_request(engine, compile->bytes.data, compile->bytes.length);
   bool keeps_order = engine_has_one_order(engine) && variant->order_shows;
   request.quick = keeps_order ? RG_QUICK_IN_ORDER : RG_QUICK;
   request.threads = device->worker_count;

@@ -11,8 +11,7 @@ static void write_shape(const Variant *variant, const VariantSite *site, char *o
   if (site->axis_count)
     numbers_join(out, size, (const int64_t *)variant->frame + site->extents, site->axis_count,
                  " x ");
-  else
-    snprintf(out, size, "%s", site->shape);
+  else snprintf(out, size, "%s", site->shape);
 }
 
 /* Warns of an access outside a counted array: rt_array_outside. */
@@ -82,12 +81,10 @@ static bool check_fault(const Kernel *kernel, const RtError *fault, Error *err) 
   case RT_ERROR_BUDGET:
     return tree ? storage_budget_error(tree, fault->manager, err)
                 : arrays_error(kernel->engine->store->device, err);
-  case RT_ERROR_NATIVE:
-    return extension_tell(kernel->engine->extensions, fault->manager, err);
+  case RT_ERROR_NATIVE: return extension_tell(kernel->engine->extensions, fault->manager, err);
   case RT_ERROR_FAULT: return false; /* messages_read has set err */
   case RT_ERROR_FULL:
-    return tree ? storage_full_error(tree, fault->manager, err)
-                : item_fail_length(err);
+    return tree ? storage_full_error(tree, fault->manager, err) : item_fail_length(err);
   case RT_ERROR_STOPPED: return stopped_error(kernel, err);
   default:
     return error_set(err, RG_ERROR_MEMORY,

@@ -15,19 +15,19 @@ typedef struct Saved {
   RtTree *tree;
   uint8_t *from;
   uint64_t size_bytes;
-  Block *copy;              /* NULL: none */
+  Block *copy; /* NULL: none */
 } Saved;
 
 typedef struct Shadow {
   Kernel *kernel;
   Variant *variant;
   const RgValue *values;
-  Saved *saved;             /* one per tree and array; no copy of those only read */
+  Saved *saved; /* one per tree and array; no copy of those only read */
   int32_t count;
   uint64_t *frame;
   RtRandom random;
   bool has_usual;
-  uint64_t usual;           /* hash of the default's outcome */
+  uint64_t usual; /* hash of the default's outcome */
 } Shadow;
 
 /* -- copies ------------------------------------------------------------------------------------ */
@@ -43,8 +43,7 @@ static bool is_written(const Variant *variant, int32_t k) {
   bool is_array = k >= variant->tree_count;
   int32_t bit = is_array ? find_array(variant, k - variant->tree_count) : k;
   uint64_t written = is_array ? variant->written_arrays : variant->written;
-  return (bit >= 64 || written >> bit & 1) &&
-         variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
+  return (bit >= 64 || written >> bit & 1) && variant->trees[k]->foreign != RT_FOREIGN_CONSTANT;
 }
 
 static bool reach(Shadow *shadow, RtTree *tree, DeviceUse use, Error *err) {
@@ -196,9 +195,8 @@ static bool try_all(Shadow *shadow, TuneTrial *trial, Error *err) {
 }
 
 static bool is_of_ranks(const Store *store, const RtTree *tree) {
-  return store->is_of_ranks &&
-         (store->is_of_ranks(store->ranks, tree->base) ||
-          store->is_of_ranks(store->ranks, tree->root));
+  return store->is_of_ranks && (store->is_of_ranks(store->ranks, tree->base) ||
+                                store->is_of_ranks(store->ranks, tree->root));
 }
 
 static const char *const beyond_words[BEYOND_COUNT] = {

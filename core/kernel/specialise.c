@@ -25,27 +25,27 @@ enum { MOST_CHANGES = 3, MOST_TRIES = 4, MOST_ARGS = 64 };
 
 /* The state of a general variant. */
 typedef struct Special {
-  int32_t arg_count;        /* at most 64 */
-  uint64_t numbers;         /* arguments that may become constants, by kind and type */
-  uint64_t unstable;        /* arguments that changed too often, or cannot be constants */
-  int32_t same[MOST_ARGS];  /* launches since the last change */
+  int32_t arg_count;          /* at most 64 */
+  uint64_t numbers;           /* arguments that may become constants, by kind and type */
+  uint64_t unstable;          /* arguments that changed too often, or cannot be constants */
+  int32_t same[MOST_ARGS];    /* launches since the last change */
   int32_t changes[MOST_ARGS]; /* changes of the number while there was a special variant */
   uint64_t seen[MOST_ARGS];
-  uint64_t ticks;           /* time in the general variant since the last try */
+  uint64_t ticks; /* time in the general variant since the last try */
   int32_t launches, tries;
-  bool has_ended;           /* no other special variant will be made */
-  Variant *made;            /* NULL: none yet */
+  bool has_ended;                   /* no other special variant will be made */
+  Variant *made;                    /* NULL: none yet */
   uint64_t taken, slots[MOST_ARGS]; /* the constants of `made` */
 } Special;
 
 /* A running compile. */
 typedef struct Pending {
-  Variant *general;         /* NULL: freed meanwhile */
+  Variant *general; /* NULL: freed meanwhile */
   Compile compile;
   uint64_t taken, slots[MOST_ARGS];
   RgCodegenRequest request;
   Heap *heap;
-  Codegen **codegen;        /* the engine's special_codegen */
+  Codegen **codegen; /* the engine's special_codegen */
   RgCodegenResult *result;
   Job *job;
 } Pending;
@@ -55,8 +55,7 @@ typedef enum Mode { NEVER, WHEN_WORTH_IT, ALWAYS } Mode;
 /* RG_SPECIALISE=always, for tests: the first launch makes the special variant, and waits for it. */
 static Mode mode_of(const Kernel *kernel) {
   const EngineOptions *options = &kernel->engine->options;
-  if (!options->specialises || options->runs_in_lua || options->debug)
-    return NEVER;
+  if (!options->specialises || options->runs_in_lua || options->debug) return NEVER;
   return options->always_specialises ? ALWAYS : WHEN_WORTH_IT;
 }
 
@@ -174,8 +173,8 @@ static void start(Kernel *kernel, Pending *pending, Mode mode) {
   Engine *engine = kernel->engine;
   pending->heap = engine->store->heap;
   pending->codegen = &engine->special_codegen;
-  pending->request = compile_request(engine, pending->compile.bytes.data,
-                                     pending->compile.bytes.length);
+  pending->request =
+      compile_request(engine, pending->compile.bytes.data, pending->compile.bytes.length);
   engine->pending = pending;
   pending->job = job_start(pending->heap, work, pending);
   if (pending->job && mode == ALWAYS) finish(engine);

@@ -10,7 +10,7 @@
 typedef enum TextUse { IN_BOTH, COMPILED, IN_LUA } TextUse; /* which kernels have the text */
 typedef struct TextRow {
   TextUse use;
-  CompileStage stage; /* NONE: no variant is needed */
+  CompileStage stage;                                 /* NONE: no variant is needed */
   void (*print)(StrBuf *out, const Compile *compile); /* NULL: the codegen library prints it */
 } TextRow;
 
@@ -78,7 +78,7 @@ typedef struct Reading {
   TextKind kind;
   Compile compile;
   RgCodegenResult *result; /* from the codegen library */
-  const char *text; /* in the compile's scratch or in `result`; later in store_text */
+  const char *text;        /* in the compile's scratch or in `result`; later in store_text */
 } Reading;
 
 static bool make_here(void *data, Error *err) {
@@ -95,8 +95,7 @@ static bool make_in_codegen(Reading *reading, Error *err) {
   Kernel *kernel = reading->compile.kernel;
   Constants unused;
   const Variant *variant = special_made(kernel->last, &unused);
-  reading->result =
-      compile_bytes(kernel->engine, variant->bytes, variant->byte_count, true, err);
+  reading->result = compile_bytes(kernel->engine, variant->bytes, variant->byte_count, true, err);
   if (!reading->result) return false;
   const RgCodegenObject *shown = &reading->result->objects[RG_TARGET_COUNT - 1];
   /* shows the target that runs tasks */
@@ -154,7 +153,9 @@ static bool check_has(const Kernel *kernel, TextKind kind, Error *err) {
 /* The architecture that we compile for, for the GPU of that name; if `name` is NULL, for the
  * runtime's GPU, or a common one if it has none. NULL with err. */
 static const char *find_gpu(const Kernel *kernel, const char *name, Error *err) {
-  static const struct { const char *name, *target; } known[] = {
+  static const struct {
+    const char *name, *target;
+  } known[] = {
 #define GPU(CAPABILITY, TARGET, ISA) {"sm_" #CAPABILITY, "sm_" #TARGET},
 #include "jit/gpu.def"
 #undef GPU

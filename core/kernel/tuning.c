@@ -34,7 +34,7 @@ static const Candidate candidates[] = {
 #undef CANDIDATE
 };
 enum { CANDIDATE_COUNT = sizeof candidates / sizeof *candidates };
-#define CANDIDATE(NAME, WORD, WHEN, ...) +(((WHEN)&CODE) != 0)
+#define CANDIDATE(NAME, WORD, WHEN, ...) +(((WHEN) & CODE) != 0)
 enum {
   CODE_COUNT =
 #include "kernel/candidate.def"
@@ -46,16 +46,16 @@ _Static_assert((int)CANDIDATE_COUNT - (int)CODE_COUNT <= (int)TUNE_MOST &&
 
 typedef struct TuneEntry {
   struct TuneEntry *next;
-  uint64_t extents;         /* hash of the extents' size buckets */
-  char about[48];           /* the largest extent, for reports */
+  uint64_t extents; /* hash of the extents' size buckets */
+  char about[48];   /* the largest extent, for reports */
   char about_code[80];
   Tuner tuner;
-  Tuner code;               /* for candidates with other code; count 0: not begun */
-  int32_t known_code;       /* row of candidate.def recalled from disk as the best code; -1: none */
-  double usual_ticks;       /* time of the last launch with the default */
-  double work;              /* work of the last launch */
-  bool is_asleep;           /* launches are too short to tune */
-  uint64_t differ;          /* bits of candidates whose outcome differs */
+  Tuner code;         /* for candidates with other code; count 0: not begun */
+  int32_t known_code; /* row of candidate.def recalled from disk as the best code; -1: none */
+  double usual_ticks; /* time of the last launch with the default */
+  double work;        /* work of the last launch */
+  bool is_asleep;     /* launches are too short to tune */
+  uint64_t differ;    /* bits of candidates whose outcome differs */
 } TuneEntry;
 
 typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
@@ -64,11 +64,11 @@ typedef enum CodeState { CODE_NONE, CODE_MAKING, CODE_MADE } CodeState;
 typedef struct Tuning {
   int32_t count;
   uint8_t rows[CANDIDATE_COUNT]; /* rows of candidate.def that are tried */
-  double ticks;             /* total time of long launches since watching began */
-  int32_t shorts;           /* consecutive short launches while it is tuned */
-  bool is_asked_for;        /* kernel:tune() requested tuning, even if launches are short */
+  double ticks;                  /* total time of long launches since watching began */
+  int32_t shorts;                /* consecutive short launches while it is tuned */
+  bool is_asked_for;             /* kernel:tune() requested tuning, even if launches are short */
   CodeState code;
-  int32_t next_row;         /* first row of candidate.def not compiled yet */
+  int32_t next_row; /* first row of candidate.def not compiled yet */
   int32_t made_count;
   uint8_t made_rows[CANDIDATE_COUNT]; /* rows of candidate.def */
   Variant *made[CANDIDATE_COUNT];
@@ -77,8 +77,7 @@ typedef struct Tuning {
 } Tuning;
 
 void tuning_init(Engine *engine) {
-  bool is_always = engine->options.tunes == TUNE_ALWAYS,
-       is_off = engine->options.tunes == TUNE_OFF;
+  bool is_always = engine->options.tunes == TUNE_ALWAYS, is_off = engine->options.tunes == TUNE_OFF;
   /* to find kernels worth tuning */
   engine->times_some = !is_off && !engine->store->device->knows_times;
   engine->tune_from = is_off ? UINT64_MAX : is_always ? 0 : LEAST_TICKS;
@@ -90,9 +89,7 @@ void tuning_end(Engine *engine) {
   engine->tune_file = NULL;
 }
 
-static bool is_always(const Kernel *kernel) {
-  return kernel->engine->options.tunes == TUNE_ALWAYS;
-}
+static bool is_always(const Kernel *kernel) { return kernel->engine->options.tunes == TUNE_ALWAYS; }
 
 /* -- candidates -------------------------------------------------------------------------------- */
 
@@ -106,8 +103,8 @@ static bool is_possible(const Kernel *kernel, const Variant *variant, const Cand
   bool is_one_order = engine_has_one_order(engine);
   int32_t has = (shared && workers > 1 ? SHARED : 0) | (shared && workers >= 4 ? MANY : 0) |
                 (variant->has_sums && !is_gpu ? SUMS : 0) |
-                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE |
-                (is_gpu ? 0 : HOST) | (is_gpu && shared ? GPU : 0);
+                (is_one_order && variant->order_shows ? 0 : REORDERS) | CODE | (is_gpu ? 0 : HOST) |
+                (is_gpu && shared ? GPU : 0);
   return !(candidate->when & ~has);
 }
 
@@ -119,8 +116,8 @@ static Tuning *watch(Kernel *kernel, Variant *variant) {
   engine->tunings++;
   bool may_try = !engine->options.debug;
   for (int32_t k = 0; k < CANDIDATE_COUNT; k++)
-    if (!k || (may_try && !(candidates[k].when & CODE) &&
-               is_possible(kernel, variant, &candidates[k])))
+    if (!k ||
+        (may_try && !(candidates[k].when & CODE) && is_possible(kernel, variant, &candidates[k])))
       tuning->rows[tuning->count++] = (uint8_t)k;
   return variant->tuning = tuning;
 }
@@ -222,8 +219,8 @@ static int32_t row_of(const char *word, size_t length) {
 static void recall(Kernel *kernel, const Variant *variant, TuneEntry *entry) {
   char key[TUNE_KEY_BYTES];
   const Tuning *tuning = variant->tuning;
-  const char *word = make_key(kernel, variant, entry, key) ? tuning_recall(kernel->engine, key)
-                                                           : NULL;
+  const char *word =
+      make_key(kernel, variant, entry, key) ? tuning_recall(kernel->engine, key) : NULL;
   if (!word) return;
   size_t length = strcspn(word, "+");
   int32_t row = row_of(word, length);
@@ -355,8 +352,7 @@ static void begin_code(const Tuning *tuning, TuneEntry *entry) {
     if (entry->known_code == (k ? tuning->made_rows[k - 1] : 0)) tuner_recall(&entry->code, k);
   int32_t kept = tuner_choice(&entry->tuner);
   snprintf(entry->about_code, sizeof entry->about_code, "%s%scode%s%s", entry->about,
-           entry->about[0] ? ", " : "", kept ? " with " : "",
-           kept ? kept_word(tuning, entry) : "");
+           entry->about[0] ? ", " : "", kept ? " with " : "", kept ? kept_word(tuning, entry) : "");
 }
 
 /* Advances the second tuner: starts a compile, takes it when it is ready, starts the next, .., and
@@ -526,8 +522,7 @@ int32_t tuning_count(Kernel *kernel, Variant *variant) {
   return tuning ? tuning->count : 0;
 }
 
-DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k,
-                          Variant **code) {
+DeviceSwitches tuning_way(const Kernel *kernel, const TuneTrial *trial, int32_t k, Variant **code) {
   return find_way(kernel, trial->base->tuning, trial->entry, trial->tuner, k, code);
 }
 

@@ -6,11 +6,11 @@
 #include "kernel/variant.h"
 
 #define EXPECT(condition, sentence) \
-  do {                              \
-    if (!(condition)) {             \
-      *broken = (sentence);         \
-      return false;                 \
-    }                               \
+  do { \
+    if (!(condition)) { \
+      *broken = (sentence); \
+      return false; \
+    } \
   } while (0)
 
 static int32_t value_count(const Variant *variant) { return variant->word_count / PATTERN_WORDS; }

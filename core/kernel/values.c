@@ -41,8 +41,8 @@ static SemaValue sema_value(const Kernel *kernel, const RgValue *value) {
   } else if (value->kind == RG_VALUE_VECTOR) {
     out.name = value->vector && value->vector->type ? value->vector->type : "";
     out.parts = value->vector ? (const SemaPart *)value->vector->numbers : NULL;
-    bool has_count = value->vector && value->vector->count > 0 &&
-                     value->vector->count <= TYPE_MAX_NUMBERS;
+    bool has_count =
+        value->vector && value->vector->count > 0 && value->vector->count <= TYPE_MAX_NUMBERS;
     out.part_count = has_count ? value->vector->count : 0;
   } else if (value->kind == RG_VALUE_I64 || value->kind == RG_VALUE_U64) {
     out.bits = value->u64;
@@ -64,8 +64,7 @@ SemaValue *values_read(Scratch *scratch, const Kernel *kernel, const RgValue *va
     read[k] = sema_value(kernel, &values[k]);
     if (read[k].kind == VALUE_ARRAY) read[k].array = pattern_array(values, count, k);
     read[k].is_static = kernel_is_static(kernel, k);
-    if (read[k].kind == VALUE_NUMBER)
-      read[k].whole = kernel_whole(kernel, k, values[k].number);
+    if (read[k].kind == VALUE_NUMBER) read[k].whole = kernel_whole(kernel, k, values[k].number);
     read[k].joined = pattern_joined(kernel, values, k);
     if (read[k].is_static && read[k].kind == VALUE_STRING && values[k].text)
       read[k].name = values[k].text;

@@ -113,7 +113,7 @@ static bool writes_frame(void *data, IrInst *inst) { /* a visit: false when foun
 /* A visit: collects the arguments that bounds of a loop depend on. */
 typedef struct Bounds {
   const IrTask *task;
-  uint64_t args;            /* bits of the first 64 */
+  uint64_t args; /* bits of the first 64 */
 } Bounds;
 
 static void add_args(const IrInst *inst, int depth, uint64_t *args) {
@@ -258,26 +258,25 @@ static bool fill_task(const Compile *compile, Variant *variant, int32_t number, 
   variant->order_shows |= has_order;
   variant->extents |= extents_of(kernel, task);
   DeviceTask *out = &variant->tasks[number];
-  *out = (DeviceTask){.kind = device_kind(task),
-                      .axis_count = task->axis_count,
-                      .bounds = task->bounds,
-                      .tree = task->tree,
-                      .manager = task->manager,
-                      .block = task->block,
-                      .cost = task_cost(task),
-                      .privatised = task->privatised,
-                      .spread = ir_spread(task),
-                      .lists_are_ordered = compile->kernel->engine->options.deterministic,
-                      .is_ordered = compile->kernel->engine->options.deterministic &&
-                                    (changes || has_order),
-                      .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
-                                      (task->interior &&
-                                       !ir_walk(task->interior, writes_frame, NULL)),
-                      .uses_arrays = arrays.any,
-                      .reaches_arrays = arrays.elements,
-                      .may_change_topology = changes,
-                      /* `changes` may be false if passes removed all deactivations */
-                      .may_deactivate = changes && task->may_deactivate};
+  *out = (DeviceTask){
+      .kind = device_kind(task),
+      .axis_count = task->axis_count,
+      .bounds = task->bounds,
+      .tree = task->tree,
+      .manager = task->manager,
+      .block = task->block,
+      .cost = task_cost(task),
+      .privatised = task->privatised,
+      .spread = ir_spread(task),
+      .lists_are_ordered = compile->kernel->engine->options.deterministic,
+      .is_ordered = compile->kernel->engine->options.deterministic && (changes || has_order),
+      .writes_frame = !ir_walk(task->body, writes_frame, NULL) ||
+                      (task->interior && !ir_walk(task->interior, writes_frame, NULL)),
+      .uses_arrays = arrays.any,
+      .reaches_arrays = arrays.elements,
+      .may_change_topology = changes,
+      /* `changes` may be false if passes removed all deactivations */
+      .may_deactivate = changes && task->may_deactivate};
   ir_walk(task->body, note_order, out);
   const Variant *general = compile->constants.general;
   /* the same chunks give the same sums */
@@ -406,8 +405,7 @@ static int32_t value_of_tree(const Compile *compile, const Variant *variant, int
   for (int i = 0; i < ir->arrays.count; i++)
     if (ir->arrays.items[i].tree == k) return variant->args[ir->arrays.items[i].address].value;
   int32_t at = 0;
-  while (at < compile->value_count &&
-         pattern_tree(&compile->values[at]) != ir->trees.items[k].tree)
+  while (at < compile->value_count && pattern_tree(&compile->values[at]) != ir->trees.items[k].tree)
     at++;
   return at;
 }
@@ -425,8 +423,8 @@ static bool fill_trees(Compile *compile, Variant *variant, Heap *heap, Error *er
   const IrKernel *ir = compile->sema.kernel;
   variant->tree_count = ir->trees.count;
   variant->tree_values = heap_alloc(heap, sizeof *variant->tree_values * (size_t)ir->trees.count);
-  variant->trees = heap_alloc(
-      heap, sizeof *variant->trees * ((size_t)ir->trees.count + (size_t)ir->args.count));
+  variant->trees =
+      heap_alloc(heap, sizeof *variant->trees * ((size_t)ir->trees.count + (size_t)ir->args.count));
   if (!variant->tree_values || !variant->trees) return no_memory(err);
   if (compile->constants.general) return copy_trees(compile->constants.general, variant, err);
   for (int32_t k = 0; k < ir->trees.count; k++) {
@@ -483,8 +481,7 @@ bool variant_fill(Compile *compile, Variant *variant, int word_count, Error *err
   const TypeTable *types = &compile->kernel->engine->store->types;
   for (int32_t k = 0; k < variant->result_count && variant->results; k++)
     variant->returns_arrays |= type_has_arrays(types, variant->results[k]);
-  variant->is_awaited =
-      variant->result_count > 0 || compile->kernel->engine->options.waits;
+  variant->is_awaited = variant->result_count > 0 || compile->kernel->engine->options.waits;
   if (!variant->words || !variant->frame || !variant->results || !variant->limits)
     return no_memory(err);
   if (!fill_tasks(compile, variant, heap, err) || !fill_args(compile, variant, heap, err))
@@ -534,8 +531,8 @@ void variant_free(Engine *engine, Variant *variant) {
   for (int32_t k = 0; variant->tasks && k < variant->task_count; k++)
     heap_free(heap, (void *)variant->tasks[k].sums);
   if (variant->code) store->device->table->unload(store->device, variant->code);
-  void *parts[] = {variant->words, variant->tasks, variant->args,    variant->tree_values,
-                   variant->trees, variant->frame, variant->lua,     variant->bytes,
+  void *parts[] = {variant->words,   variant->tasks, variant->args,   variant->tree_values,
+                   variant->trees,   variant->frame, variant->lua,    variant->bytes,
                    variant->results, variant->sites, variant->limits, variant};
   for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) heap_free(heap, parts[k]);
 }

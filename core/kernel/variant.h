@@ -25,7 +25,7 @@ enum { PATTERN_WORDS = 5 }; /* per value */
 /* a write whose index may be outside its field's shape; the variant owns its texts */
 typedef struct VariantSite {
   int32_t line;
-  char *name, *shape;       /* of the field: "x", "8x4"; an array's shape is in frame slots */
+  char *name, *shape;          /* of the field: "x", "8x4"; an array's shape is in frame slots */
   int32_t extents, axis_count; /* first slot and number of slots; axis_count 0: not an array */
 } VariantSite;
 
@@ -35,14 +35,14 @@ typedef enum CompileWhy { COMPILE_TO_RUN, COMPILE_TO_HAVE, COMPILE_AHEAD } Compi
 
 typedef struct VariantArg { /* a number argument and its frame slot */
   Type type;
-  int32_t value;            /* index among the launch's values */
-  int32_t part;             /* which number of a vector or struct; which axis of an array */
-  Type given;               /* the type of that number; NONE: the value is not compound */
-  bool is_array;            /* a counted array */
-  SemaArgKind kind;         /* which property of a field or an array it is */
-  const Source *source;     /* of the kernel, or of a called function */
-  int32_t line, column;     /* the use that determined its type */
-  SemaWhy why;              /* NULL: none; the variant owns its clause */
+  int32_t value;        /* index among the launch's values */
+  int32_t part;         /* which number of a vector or struct; which axis of an array */
+  Type given;           /* the type of that number; NONE: the value is not compound */
+  bool is_array;        /* a counted array */
+  SemaArgKind kind;     /* which property of a field or an array it is */
+  const Source *source; /* of the kernel, or of a called function */
+  int32_t line, column; /* the use that determined its type */
+  SemaWhy why;          /* NULL: none; the variant owns its clause */
   char *name;
 } VariantArg;
 
@@ -58,19 +58,19 @@ enum {
 
 struct Variant {
   Variant *next;
-  int64_t number;           /* among all variants of the engine: 1, 2, .. */
+  int64_t number; /* among all variants of the engine: 1, 2, .. */
   uint64_t *words;
   int word_count;
-  int32_t path_count;       /* the kernel's captures when it was compiled; later ones are ignored */
-  DeviceCode *code;         /* NULL in arch "lua", which runs `lua` */
-  struct Making *making;    /* ahead.c: a thread is making the code; NULL: it is ready */
-  struct Quick *quick;      /* quick.c: `code` began as baseline code; NULL: it did not */
+  int32_t path_count;    /* the kernel's captures when it was compiled; later ones are ignored */
+  DeviceCode *code;      /* NULL in arch "lua", which runs `lua` */
+  struct Making *making; /* ahead.c: a thread is making the code; NULL: it is ready */
+  struct Quick *quick;   /* quick.c: `code` began as baseline code; NULL: it did not */
   DeviceTask *tasks;
   int32_t task_count;
-  bool has_sums;            /* some task has a privatised version */
-  bool says;                /* it may print */
-  bool is_awaited;          /* the caller needs its outcome: results or messages */
-  bool makes_arrays;        /* makes counted arrays, or may use some */
+  bool has_sums;     /* some task has a privatised version */
+  bool says;         /* it may print */
+  bool is_awaited;   /* the caller needs its outcome: results or messages */
+  bool makes_arrays; /* makes counted arrays, or may use some */
   /* shares_arrays: the host holds some of them, too. host_has_arrays: its host region uses some.
    * grows_arrays: tasks may allocate memory for them. */
   bool shares_arrays, host_has_arrays, grows_arrays;
@@ -82,36 +82,36 @@ struct Variant {
   int32_t arg_count;
   VariantLimit *limits;
   int32_t limit_count;
-  Scratch kept;             /* holds its messages */
+  Scratch kept; /* holds its messages */
   SemaMessage *messages;
-  int32_t *message_axes;    /* by message: how many indices it has */
+  int32_t *message_axes; /* by message: how many indices it has */
   int32_t message_count;
-  VariantSite *sites;       /* by RtOutside.site */
+  VariantSite *sites; /* by RtOutside.site */
   int32_t site_count;
-  int32_t *tree_values;     /* by kernel tree: index of the value that it comes from */
-  RtTree **trees;           /* DeviceLaunch.trees of the running launch */
+  int32_t *tree_values; /* by kernel tree: index of the value that it comes from */
+  RtTree **trees;       /* DeviceLaunch.trees of the running launch */
   int32_t tree_count;
   uint64_t *frame;
   int32_t frame_slots;
   Type *results;
   int32_t result_count;
-  uint8_t *bytes;           /* canonical bytes; "llvm" and "asm" texts are made from them */
+  uint8_t *bytes; /* canonical bytes; "llvm" and "asm" texts are made from them */
   int64_t byte_count;
-  char *lua;                /* arch "lua": the code to run; else NULL */
-  struct Special *special;  /* specialise.c: numbers that stay the same; NULL: not yet */
-  struct Tuning *tuning;    /* tuning.c; NULL: nothing yet */
-  double compile_ms;        /* how long the caller waited; 0: it was on disk */
-  bool is_long;             /* IrKernel.is_long: a long body is not vectorised yet */
-  bool is_tuned;            /* the tuner chooses how its launches run */
-  int32_t untimed;          /* launches of unknown time since the last timed one */
-  uint64_t extents;         /* bits of the first 64 arguments: used in bounds of loops */
-  bool order_shows;         /* results depend on the order of iterations: ir_shows_order */
-  uint64_t order;           /* if order_shows: variant_order */
-  unsigned beyond;          /* beyond.def: bits of effects that copies do not undo */
+  char *lua;               /* arch "lua": the code to run; else NULL */
+  struct Special *special; /* specialise.c: numbers that stay the same; NULL: not yet */
+  struct Tuning *tuning;   /* tuning.c; NULL: nothing yet */
+  double compile_ms;       /* how long the caller waited; 0: it was on disk */
+  bool is_long;            /* IrKernel.is_long: a long body is not vectorised yet */
+  bool is_tuned;           /* the tuner chooses how its launches run */
+  int32_t untimed;         /* launches of unknown time since the last timed one */
+  uint64_t extents;        /* bits of the first 64 arguments: used in bounds of loops */
+  bool order_shows;        /* results depend on the order of iterations: ir_shows_order */
+  uint64_t order;          /* if order_shows: variant_order */
+  unsigned beyond;         /* beyond.def: bits of effects that copies do not undo */
   /* bits of the first 64 trees, and of the first 64 arguments that are addresses of arrays: it may
    * write to these */
   uint64_t written, written_arrays;
-  SemaValue *given;         /* the values it was compiled from; other texts are made from them */
+  SemaValue *given; /* the values it was compiled from; other texts are made from them */
   int32_t given_count;
 };
 
@@ -124,7 +124,7 @@ uint64_t pattern_place(const RgValue *field); /* offset of its elements in a cel
 /* 1 + the number of an earlier path with the same variable and the same value; 0: none. */
 int32_t pattern_joined(const Kernel *kernel, const RgValue *values, int32_t k);
 SNodeTree *pattern_tree(const RgValue *value); /* for a field or node; else NULL */
-RtTree *pattern_memory(const RgValue *value); /* for a field, a node or an array */
+RtTree *pattern_memory(const RgValue *value);  /* for a field, a node or an array */
 /* Describes value `k`, an array, for a compile. */
 SemaArray pattern_array(const RgValue *values, int32_t value_count, int32_t k);
 Tree *pattern_owner(const RgValue *value);

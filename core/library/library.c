@@ -16,8 +16,7 @@ Ast *library_parse(Scratch *scratch, Str name, Error *err) {
   const char *end = text ? strstr(text, "\nend\n") : NULL;
   error_clear(err);
   if (!end) return NULL;
-  const char *function =
-      scratch_format(scratch, "function%.*s\nend", (int)(end - text), text);
+  const char *function = scratch_format(scratch, "function%.*s\nend", (int)(end - text), text);
   const char *title = scratch_format(scratch, "%.*s", name.length, name.data);
   return parse_kernel_text(source_create(scratch, str_of(function), title, 1), err);
 }

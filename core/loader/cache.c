@@ -124,8 +124,8 @@ static void ask_machine(Machine *machine) {
   static const struct {
     uint32_t leaf, part;
     uint8_t registers; /* bit 0: eax .. bit 3: edx */
-  } rows[] = {{0, 0, 14}, {1, 0, 13}, {7, 0, 15}, {7, 1, 15}, {13, 1, 1}, {25, 0, 2}, {36, 0, 2},
-              {0x80000001, 0, 12}, {0x80000008, 0, 2}};
+  } rows[] = {{0, 0, 14}, {1, 0, 13}, {7, 0, 15},          {7, 1, 15},        {13, 1, 1},
+              {25, 0, 2}, {36, 0, 2}, {0x80000001, 0, 12}, {0x80000008, 0, 2}};
   uint32_t r[4], *out = machine->words;
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     if (!__get_cpuid_count(rows[k].leaf, rows[k].part, &r[0], &r[1], &r[2], &r[3]))

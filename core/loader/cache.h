@@ -20,7 +20,7 @@ typedef struct Cache Cache;
 bool cache_open(Heap *heap, Cache **cache, Error *err);
 /* A cache in `folder`, an absolute path; ignores the options. NULL: out of memory. */
 Cache *cache_create(Heap *heap, const char *folder, uint64_t limit_bytes);
-void cache_close(Cache *cache); /* NULL is fine, here and below */
+void cache_close(Cache *cache);               /* NULL is fine, here and below */
 const char *cache_folder(const Cache *cache); /* borrowed; "" without a cache */
 uint64_t cache_limit_bytes(const Cache *cache);
 /* Reads the objects for a request, by target, into memory of the cache's heap; without their texts.

@@ -43,10 +43,13 @@ static bool receive_all(int fd, void *data, int64_t length) {
 static int64_t text_length(const char *text) { return text ? (int64_t)strlen(text) : -1; }
 
 static bool send_request(int fd, const RgCodegenRequest *request) {
-  RgPipeRequest head = {.magic = RG_PIPE_MAGIC, .bytes_length = request->length,
+  RgPipeRequest head = {.magic = RG_PIPE_MAGIC,
+                        .bytes_length = request->length,
                         .build_id_length = text_length(request->build_id),
-                        .want_llvm = request->want_llvm, .want_asm = request->want_asm,
-                        .instrument = request->instrument, .threads = request->threads,
+                        .want_llvm = request->want_llvm,
+                        .want_asm = request->want_asm,
+                        .instrument = request->instrument,
+                        .threads = request->threads,
                         .quick = request->quick};
   for (int t = 0; t < RG_TARGET_COUNT; t++)
     head.processor_lengths[t] = text_length(request->processors[t]);

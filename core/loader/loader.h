@@ -23,7 +23,7 @@ typedef struct Code Code;
  * bytes. */
 Code *object_load(Heap *heap, const uint8_t *object, int64_t length, Error *err);
 void *code_find(const Code *code, const char *symbol); /* NULL if absent */
-void code_destroy(Code *code); /* `code` may be NULL */
+void code_destroy(Code *code);                         /* `code` may be NULL */
 
 /* All runtimes of a process can share the library, since it has no mutable state of ours. */
 typedef struct Codegen Codegen;

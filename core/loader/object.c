@@ -32,7 +32,7 @@ typedef struct Loading {
   int symbol_count;
   const char *names; /* of symbols */
   uint64_t names_size;
-  uint64_t *places;  /* by section: offset in the mapping */
+  uint64_t *places; /* by section: offset in the mapping */
   uint64_t group_begin[GROUP_COUNT + 1];
   uint64_t stubs, got; /* offsets of the tables; entry k belongs to symbol k */
   uint8_t *memory;

@@ -26,8 +26,7 @@ int lower_index_list(Lower *l, const Exprs *list, int count, IrInst **indices, i
     Expr *e = list->items[i];
     if (e->kind == AST_TABLE)
       so_far = lower_index_list(l, &e->list, e->list.count, indices, so_far);
-    else
-      so_far = lower_index(l, e, indices, so_far);
+    else so_far = lower_index(l, e, indices, so_far);
   }
   return so_far;
 }

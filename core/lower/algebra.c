@@ -112,8 +112,10 @@ static IrInst *trace(Lower *l, IrInst **m, int size) {
 
 /* Combines all numbers, from the first to the last. */
 static IrInst *fold_all(Lower *l, Algebra which, IrInst **v, int count) {
-  static const IrOp ops[] = {[ALGEBRA_LEAST] = IR_MIN, [ALGEBRA_MOST] = IR_MAX,
-                             [ALGEBRA_ANY] = IR_BOR, [ALGEBRA_ALL] = IR_BAND};
+  static const IrOp ops[] = {[ALGEBRA_LEAST] = IR_MIN,
+                             [ALGEBRA_MOST] = IR_MAX,
+                             [ALGEBRA_ANY] = IR_BOR,
+                             [ALGEBRA_ALL] = IR_BAND};
   IrInst *all = v[0];
   for (int k = 1; k < count; k++)
     all = which == ALGEBRA_SUM ? add(l, all, v[k]) : ir_binary(&l->b, ops[which], all, v[k]);
@@ -187,8 +189,7 @@ IrInst **lower_algebra(Lower *l, Expr *e, const Builtin *builtin) {
   Shape shape = shape_of(list.items[0]), other = list.count > 1 ? shape_of(list.items[1]) : shape;
   int count = type_parts(shape);
   IrInst **a = lower_values_as(l, list.items[0], e->at, count);
-  IrInst **b =
-      list.count > 1 ? lower_values_as(l, list.items[1], e->at, type_parts(other)) : NULL;
+  IrInst **b = list.count > 1 ? lower_values_as(l, list.items[1], e->at, type_parts(other)) : NULL;
   lower_at(l, e->pos);
   switch (which) {
   case ALGEBRA_DOT: return one_value(l, dot(l, a, 1, b, 1, count));

@@ -38,8 +38,7 @@ void lower_item(Lower *l, Expr *e, Item *item) {
   item->element = element_of(l, e->entity.item.array);
   item->array = lower_values(l, array)[0];
   lower_at(l, e->pos);
-  for (int k = 0; k < count; k++)
-    operands[2 + k] = ir_convert(&l->b, operands[2 + k], TYPE(I64));
+  for (int k = 0; k < count; k++) operands[2 + k] = ir_convert(&l->b, operands[2 + k], TYPE(I64));
   item->index = operands[2];
   if (count == 1) return;
   operands[0] = item->array;
@@ -86,8 +85,8 @@ void lower_check_item(Lower *l, const Expr *at, const Item *item) {
   if (!lower_looks_for(l, SEMA_DEBUG_INDICES)) return;
   lower_at(l, at->pos);
   IrInst *holds = on_item(l, RT_ARRAY_HAS, item);
-  IrInst *length = call(l, RT_ARRAY_LENGTH, 2,
-                        (IrInst *[]){item->array, size_of(l, item->element)});
+  IrInst *length =
+      call(l, RT_ARRAY_LENGTH, 2, (IrInst *[]){item->array, size_of(l, item->element)});
   const char *texts[] = {"element ", " is not in an array of length ", NULL};
   lower_fail_unless(l, holds, RG_ERROR_INDEX_RANGE, texts, (IrInst *[]){item->index, length},
                     "indices start at 0");
@@ -195,8 +194,7 @@ static IrInst *lower_slice(Lower *l, Expr *e, IrInst *array, Type element) {
   IrInst *first = lower_as(l, e->list.items[0], TYPE(I64)),
          *count = lower_as(l, e->list.items[1], TYPE(I64));
   lower_at(l, e->pos);
-  IrInst *made = call(l, RT_ARRAY_SLICE, 4,
-                      (IrInst *[]){array, first, count, size_of(l, element)});
+  IrInst *made = call(l, RT_ARRAY_SLICE, 4, (IrInst *[]){array, first, count, size_of(l, element)});
   counted_take(l, made);
   return made;
 }
@@ -206,9 +204,10 @@ static IrInst *lower_extent(Lower *l, Expr *e, IrInst *array, Type of) {
   SemaInteger axis = {0};
   bool is_known = sema_integer(e->list.items[0], true, &axis);
   ASSERT(is_known && axis.size < (uint64_t)row.axis_count, "resolve has looked at the axis");
-  IrInst *extent = row.axis_count == 1
-      ? call(l, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size_of(l, row.element)})
-      : call(l, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(l, (int64_t)axis.size)});
+  IrInst *extent =
+      row.axis_count == 1
+          ? call(l, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size_of(l, row.element)})
+          : call(l, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(l, (int64_t)axis.size)});
   return ir_convert(&l->b, extent, TYPE(I32));
 }
 

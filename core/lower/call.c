@@ -97,8 +97,7 @@ static IrInst **lower_each(Lower *l, Expr *e, const Builtin *builtin, Each *each
   int count = type_parts(shape_of(e));
   IrInst ***all = scratch_array(l->scratch, IrInst **, list.count), **one = array(l, list.count),
          **result = array(l, count);
-  bool before =
-      lower_enter_wrap(l, builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
+  bool before = lower_enter_wrap(l, builtin->form == FORM_BITS || builtin->form == FORM_SHIFT);
   for (int i = 0; i < list.count; i++)
     all[i] = lower_values_as(l, list.items[i], type_at(l, e), count);
   l->may_wrap = before;
@@ -121,9 +120,7 @@ static IrInst **lower_tobit(Lower *l, Expr *e) {
 
 /* The bits that every NaN of the type has. */
 static int64_t nan_bits(Type type) {
-  return type_size(type) == 2   ? 0x7e00
-         : type_size(type) == 4 ? 0x7fc00000
-                                : 0x7ff8000000000000;
+  return type_size(type) == 2 ? 0x7e00 : type_size(type) == 4 ? 0x7fc00000 : 0x7ff8000000000000;
 }
 
 /* Replaces any NaN by the default one, in both directions: the payload depends on the machine, and
@@ -132,8 +129,8 @@ static IrInst *cast_number(Lower *l, IrInst *x, Type to) {
   IrInst *bits = ir_emit(&l->b, IR_BITCAST, to, 1, &x);
   if (type_is_float(x->type) == type_is_float(to)) return bits;
   IrInst *number = type_is_float(to) ? bits : x;
-  IrInst *nan = type_is_float(to) ? ir_const_float(&l->b, to, NAN)
-                                  : ir_const_int(&l->b, to, nan_bits(to));
+  IrInst *nan =
+      type_is_float(to) ? ir_const_float(&l->b, to, NAN) : ir_const_int(&l->b, to, nan_bits(to));
   return ir_select(&l->b, ir_binary(&l->b, IR_NE, number, number), nan, bits);
 }
 
@@ -168,8 +165,7 @@ static IrInst **lower_native(Lower *l, Expr *e, const Native *native) {
     Type type = type_base(native->parameters[i]);
     operands[1 + i] = native_bits(l, lower_values_as(l, e->list.items[i], type, 1)[0]);
   }
-  for (int i = native->count; i < NATIVE_MOST; i++)
-    operands[1 + i] = lower_number(l, TYPE(I64), 0);
+  for (int i = native->count; i < NATIVE_MOST; i++) operands[1 + i] = lower_number(l, TYPE(I64), 0);
   lower_at(l, e->pos);
   IrInst **result = array(l, 1);
   IrInst *bits = ir_call(&l->b, RT_NATIVE, 0, 0, 1 + NATIVE_MOST, operands);
@@ -196,7 +192,9 @@ static IrInst **lower_builtin(Lower *l, Expr *e, const Builtin *builtin) {
   case FORM_ARRAY: return lower_array_call(l, e, builtin);
   case FORM_SAY: lower_say(l, e); return NULL;
   case FORM_RANGE:
-  case FORM_RESCALE: case FORM_LIBRARY: case FORM_SHAPER: break;
+  case FORM_RESCALE:
+  case FORM_LIBRARY:
+  case FORM_SHAPER: break;
   }
   return array(l, 1); /* refused by resolve */
 }

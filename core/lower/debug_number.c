@@ -3,9 +3,8 @@
 #include "lower/lower.h"
 
 static const char *how_to_wrap(Type type) {
-  return type_bits(type) < 64
-             ? "use an i64; unsigned integers, bit.* and explicit conversions wrap"
-             : "unsigned integers, bit.* and explicit conversions wrap";
+  return type_bits(type) < 64 ? "use an i64; unsigned integers, bit.* and explicit conversions wrap"
+                              : "unsigned integers, bit.* and explicit conversions wrap";
 }
 
 static IrInst *both(Lower *l, IrInst *a, IrInst *b) {
@@ -59,8 +58,9 @@ void lower_check_convert(Lower *l, IrInst *value, IrInst *converted) {
                                     type_is_signed(to) ? "an" : "a", type_text(to));
   lower_fail_unless(l, holds, RG_ERROR_ARITHMETIC, (const char *[]){"", what, NULL},
                     (IrInst *[]){value, NULL},
-                    type_is_float(from) ? NULL : "to wrap on purpose, convert explicitly, as in "
-                                                 "rg.u8(..)");
+                    type_is_float(from) ? NULL
+                                        : "to wrap on purpose, convert explicitly, as in "
+                                          "rg.u8(..)");
 }
 
 /* For types below 64 bits: is a op b in an i64 equal to `result`? */

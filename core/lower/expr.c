@@ -71,7 +71,8 @@ static IrInst *lower_named(Lower *l, Expr *e) {
     return lower_argument(l, &l->s->launch_args.items[entity->launch_arg.number],
                           parts_at(&entity->launch_arg.parts, 0));
   case ENTITY_CONSTANT: return ir_const_int(&l->b, type_at(l, e), entity->constant);
-  case ENTITY_ITEM: case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
+  case ENTITY_ITEM:
+  case ENTITY_ELEMENT: return lower_parts(l, e, &(int){0}, 1)[0];
   case ENTITY_PART: return lower_values(l, e)[0];
   default: {
     const Local *local = e->local;
@@ -240,9 +241,12 @@ IrInst *lower_expr(Lower *l, Expr *e) {
   }
   lower_at(l, e->pos);
   switch (e->kind) {
-  case AST_TRUE: case AST_FALSE: return ir_const_int(&l->b, TYPE(BOOL), e->kind == AST_TRUE);
+  case AST_TRUE:
+  case AST_FALSE: return ir_const_int(&l->b, TYPE(BOOL), e->kind == AST_TRUE);
   case AST_NUMBER: return lower_literal(l, e, type_at(l, e), false);
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: {
+  case AST_LOCAL:
+  case AST_GLOBAL:
+  case AST_FIELD: {
     IrInst *value = lower_named(l, e);
     return lower_convert(l, value, type_at(l, e));
   }

@@ -7,8 +7,7 @@ static void bind_parameters(Lower *l, Inline *in, int *mark) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, in->arguments.count + 1);
   for (int i = 0; i < in->arguments.count; i++) {
     const Local *parameter = in->parameters.items[i];
-    if (parameter->is_alias)
-      lower_keep_view(l, in->parameters.items[i], in->arguments.items[i]);
+    if (parameter->is_alias) lower_keep_view(l, in->parameters.items[i], in->arguments.items[i]);
     else
       values[i] =
           lower_values_as(l, in->arguments.items[i], parameter->type, type_parts(parameter->shape));
@@ -125,7 +124,7 @@ IrInst **lower_inline(Lower *l, Expr *e, Inline *in) {
   IrInst **values = scratch_array(l->scratch, IrInst *, count);
   for (int k = 0; k < count; k++) {
     Type type = lower_number_type(l, e->at, k);
-    IrInst *value = l->s->failed         ? lower_number(l, type, 0)
+    IrInst *value = l->s->failed      ? lower_number(l, type, 0)
                     : found           ? found[k]
                     : in->is_straight ? held_by(l, local)->values[k]
                                       : ir_get(&l->b, held_by(l, local)->values[k]);
@@ -145,11 +144,10 @@ static int add_fault(Lower *l, const Inline *in) {
                          .source = recursive->source,
                          .pos = recursive->call->pos,
                          .width = recursive->call->width};
-  SemaPiece text = {
-      .kind = PIECE_TEXT,
-      .text = str_of(scratch_format(l->scratch,
-                                    "calls are nested too deeply: %s, and so on, to a depth of ",
-                                    recursive->cycle))};
+  SemaPiece text = {.kind = PIECE_TEXT,
+                    .text = str_of(scratch_format(
+                        l->scratch, "calls are nested too deeply: %s, and so on, to a depth of ",
+                        recursive->cycle))};
   SemaPiece depth = {.kind = PIECE_VALUE, .type = TYPE(I64)};
   vec_push(l->scratch, &message.pieces, text);
   vec_push(l->scratch, &message.pieces, depth);
@@ -274,8 +272,7 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
     operands[count++] = l->random.index;
     operands[count++] = ir_get(&l->b, l->random.turn);
   }
-  for (int i = 0; i < results; i++)
-    operands[count++] = ir_var(&l->b, function->results.items[i]);
+  for (int i = 0; i < results; i++) operands[count++] = ir_var(&l->b, function->results.items[i]);
   guard_results(l, call->of, operands + params);
   ir_emit(&l->b, IR_INVOKE, TYPE(NONE), count, operands)->imm = call->of->ordinal;
   for (int i = 0; i < results; i++) {
@@ -292,8 +289,8 @@ IrInst **lower_invocation(Lower *l, Expr *e, Invocation *call) {
   int parts = type_parts(call->results.items[0]->shape);
   IrInst **first = scratch_array(l->scratch, IrInst *, parts);
   for (int k = 0; k < parts; k++)
-    first[k] = l->s->failed ? values[k]
-                            : lower_convert(l, values[k], lower_number_type(l, e->at, k));
+    first[k] =
+        l->s->failed ? values[k] : lower_convert(l, values[k], lower_number_type(l, e->at, k));
   return first;
 }
 

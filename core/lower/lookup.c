@@ -23,7 +23,9 @@ typedef struct Cells { /* of all levels, the last one fastest */
   bool is_bad;
 } Cells;
 
-typedef struct Box { int64_t low[MOST_LEVELS], high[MOST_LEVELS]; } Box;
+typedef struct Box {
+  int64_t low[MOST_LEVELS], high[MOST_LEVELS];
+} Box;
 
 /* -- the numbers ------------------------------------------------------------------------------- */
 
@@ -57,8 +59,8 @@ static int level_of(const Cells *c, const Expr *e) {
 static void take_block(Cells *c, const Block *block, Box box) {
   const Stmt *stmt = block->count == 1 ? block->items[0] : NULL;
   if (stmt && stmt->kind == AST_STMT_RETURN) return take_leaf(c, &box, stmt->values.items[0]);
-  const Expr *condition = stmt && stmt->kind == AST_STMT_IF ? sema_strip(stmt->values.items[0])
-                                                            : NULL;
+  const Expr *condition =
+      stmt && stmt->kind == AST_STMT_IF ? sema_strip(stmt->values.items[0]) : NULL;
   SemaInteger number;
   bool is_search = condition && condition->kind == AST_BINARY && condition->op == AST_LT &&
                    sema_integer(condition->right, false, &number) && stmt->bodies.count == 2;

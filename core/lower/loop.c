@@ -267,8 +267,7 @@ void lower_for_in(Lower *l, Stmt *stmt) {
   lower_at(l, stmt->pos);
   const int32_t line = l->b.line, column = l->b.column;
   Random around = l->random;
-  IrInst *stream =
-      head->is_parallel ? random_stream(l, &head->random, loop_is_global(head)) : NULL;
+  IrInst *stream = head->is_parallel ? random_stream(l, &head->random, loop_is_global(head)) : NULL;
   IrInst *loop = head->node ? ir_active(&l->b, lower_level(l, head->node, head->name, head->source))
                             : lower_range(l, head);
   loop->line = line;

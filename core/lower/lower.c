@@ -49,8 +49,7 @@ static void hold_array(Lower *l, const Local *local, int number, IrInst *value) 
   Held *held = held_by(l, local);
   if (!counted_is(l, local->type, number)) return;
   if (local->is_parameter && !local_is_variable(local)) return;
-  if (!held->guards)
-    held->guards = scratch_array(l->scratch, IrInst *, type_parts(local->shape));
+  if (!held->guards) held->guards = scratch_array(l->scratch, IrInst *, type_parts(local->shape));
   IrInst *guard = held->guards[number] = counted_own(l, value);
   counted_keep(l, guard, value, true);
 }
@@ -85,9 +84,9 @@ static void add_arguments(Lower *l) {
     LaunchArg *launch_arg = &l->s->launch_args.items[i];
     if (!launch_arg->use) continue;
     for (int k = 0; k < type_parts(launch_arg->shape); k++) {
-      int arg = ir_add_arg(l->output->kernel, lower_number_type(l, launch_arg->met, k),
-                           launch_arg->name,
-                           launch_arg->use->pos.line, launch_arg->use->pos.column);
+      int arg =
+          ir_add_arg(l->output->kernel, lower_number_type(l, launch_arg->met, k), launch_arg->name,
+                     launch_arg->use->pos.line, launch_arg->use->pos.column);
       SemaArg source = launch_arg->source;
       source.part = k;
       if (k == 0) launch_arg->arg = arg;
@@ -190,8 +189,7 @@ static void lower_declaration(Lower *l, Stmt *stmt) {
   for (int i = 0; i < stmt->values.count; i++) {
     Expr *value = stmt->values.items[i];
     Local *ast = i < stmt->locals.count ? stmt->locals.items[i] : NULL;
-    if (!ast)
-      lower_values(l, value);
+    if (!ast) lower_values(l, value);
     else if (ast->is_alias) lower_keep_view(l, ast, value);
     else values[i] = lower_initial(l, ast, value);
   }
@@ -321,7 +319,9 @@ static void add_results(Lower *l) {
 
 void lower_kernel(Sema *s) {
   IrKernel *kernel = s->output->kernel;
-  Lower lower = {.s = s, .scratch = s->scratch, .output = s->output,
+  Lower lower = {.s = s,
+                 .scratch = s->scratch,
+                 .output = s->output,
                  .b = {.kernel = kernel, .region = kernel->body},
                  .held = scratch_array(s->scratch, Held, s->locals.count + 1),
                  .top = kernel->body};

@@ -21,35 +21,39 @@ typedef struct Held {
 /* A reference that the function owns: see counted.c. */
 typedef struct Owned {
   IrInst *guard, *array;
-  bool is_local;      /* a variable's; else a temporary, which ends with the statement */
+  bool is_local; /* a variable's; else a temporary, which ends with the statement */
 } Owned;
 
 /* The current source of random numbers: see random.c. */
 typedef struct Random {
   IrInst *key, *index;
-  IrInst *turn;       /* a VAR; NULL: no serial loop draws */
-  int64_t words;      /* used so far */
+  IrInst *turn;  /* a VAR; NULL: no serial loop draws */
+  int64_t words; /* used so far */
 } Random;
 
 /* A reduction that is checked for overflow: its VARs, and the position of its first update. */
-typedef struct Exact { const Local *local; IrInst *var, *exact; Pos at; } Exact;
+typedef struct Exact {
+  const Local *local;
+  IrInst *var, *exact;
+  Pos at;
+} Exact;
 
 typedef struct Lower {
   Sema *s;
   Scratch *scratch;
   SemaOutput *output;
   IrBuilder b;
-  Held *held;         /* by local id */
+  Held *held; /* by local id */
   int nesting;
-  Pos here;           /* of the current statement */
-  Pos at;             /* of the current expression, in its own source */
-  bool may_wrap;      /* see lower_enter_wrap */
-  int loop;           /* number of the enclosing parallel loop; 0: host region */
-  IrInst *parallel;   /* that loop; */
-  VEC(Exact) exact;   /* what it updates */
-  IrInst **indices;   /* of its iteration */
+  Pos here;         /* of the current statement */
+  Pos at;           /* of the current expression, in its own source */
+  bool may_wrap;    /* see lower_enter_wrap */
+  int loop;         /* number of the enclosing parallel loop; 0: host region */
+  IrInst *parallel; /* that loop; */
+  VEC(Exact) exact; /* what it updates */
+  IrInst **indices; /* of its iteration */
   int index_count;
-  IrInst *iteration;  /* the same packed in one number, if races are detected */
+  IrInst *iteration; /* the same packed in one number, if races are detected */
   bool is_independent;
   Random random;      /* of the iteration, or of the host region */
   const Stmt *repeat; /* the innermost loop, if it is a `repeat` */
@@ -57,15 +61,15 @@ typedef struct Lower {
   int outer_loops;    /* those around the function being lowered */
   IrRegion *top;      /* of the host region, the parallel loop's body, or the function */
   VEC(Owned) owned;
-  int statement;      /* the first of `owned` that belongs to the current statement */
-  int inline_mark;    /* the first that belongs to the expanded function */
-  VEC(int) marks;     /* by loop around the current statement: the first inside that loop */
+  int statement;   /* the first of `owned` that belongs to the current statement */
+  int inline_mark; /* the first that belongs to the expanded function */
+  VEC(int) marks;  /* by loop around the current statement: the first inside that loop */
 } Lower;
 
 static inline Held *held_by(Lower *l, const Local *local) { return &l->held[local->id]; }
 void lower_block(Lower *l, Block *block);
-void lower_statements(Lower *l, Block *block); /* its variables stay alive afterwards */
-bool lower_is_closed(const Lower *l);          /* has the region ended with an exit? */
+void lower_statements(Lower *l, Block *block);     /* its variables stay alive afterwards */
+bool lower_is_closed(const Lower *l);              /* has the region ended with an exit? */
 IrRegion *lower_enter(Lower *l, IrRegion *region); /* returns the region to go back to */
 void lower_leave(Lower *l, IrRegion *back);
 void lower_at(Lower *l, Pos pos);
@@ -93,22 +97,25 @@ void message_add_value(Lower *l, SemaMessage *message, Operands *operands, IrIns
 int lower_add_message(Lower *l, SemaMessage *message, Pos pos, int32_t width);
 void lower_message(Lower *l, SemaMessage *message, Operands *operands, Pos pos, int32_t width);
 void lower_keep_view(Lower *l, Local *local, Expr *value); /* of a local that is an alias */
-void lower_bind(Lower *l, Local *local, IrInst **values);     /* VARs if it is assigned again */
+void lower_bind(Lower *l, Local *local, IrInst **values);  /* VARs if it is assigned again */
 /* counted.c */
-IrInst *counted_guard(Lower *l);                    /* makes a guard */
-void counted_take(Lower *l, IrInst *array);         /* a temporary owns the fresh array */
-void counted_share(Lower *l, IrInst *array);        /* a temporary owns one more reference */
-IrInst *counted_own(Lower *l, IrInst *array);       /* returns an owning guard to the caller */
+IrInst *counted_guard(Lower *l);              /* makes a guard */
+void counted_take(Lower *l, IrInst *array);   /* a temporary owns the fresh array */
+void counted_share(Lower *l, IrInst *array);  /* a temporary owns one more reference */
+IrInst *counted_own(Lower *l, IrInst *array); /* returns an owning guard to the caller */
 void counted_keep(Lower *l, IrInst *guard, IrInst *array, bool is_local);
 void counted_move(Lower *l, IrInst *to, IrInst *from);
 void counted_release(Lower *l, IrInst *guard);
-void counted_give_away(Lower *l, IrInst *array);    /* memory, or the caller, takes a reference */
-void counted_leave(Lower *l, int mark);             /* releases the references from `mark` on */
+void counted_give_away(Lower *l, IrInst *array); /* memory, or the caller, takes a reference */
+void counted_leave(Lower *l, int mark);          /* releases the references from `mark` on */
 void counted_end_statement(Lower *l, int mark);
 void counted_end_block(Lower *l, int mark);
 bool counted_is(const Lower *l, Type base, int part); /* is the number an array? */
 /* arrays.c */
-typedef struct Item { IrInst *array, *index; Type element; } Item;
+typedef struct Item {
+  IrInst *array, *index;
+  Type element;
+} Item;
 IrInst **lower_array_call(Lower *l, Expr *e, const Builtin *builtin);
 void lower_item(Lower *l, Expr *e, Item *item);
 void lower_check_item(Lower *l, const Expr *at, const Item *item);

@@ -26,11 +26,12 @@ void random_begin(Lower *l, const RandomUse *use, IrInst *key, IrInst *const *in
   IrInst *index = lower_number(l, TYPE(I64), 0);
   for (int k = 0; k < count; k++) {
     IrInst *next = lower_convert(l, indices[k], TYPE(I64));
-    index = k == 0 ? next
-                   : ir_binary(&l->b, IR_ADD,
-                               ir_binary(&l->b, IR_MUL, index,
-                                         ir_const_int(&l->b, TYPE(I64), multiplier)),
-                               next);
+    index =
+        k == 0
+            ? next
+            : ir_binary(&l->b, IR_ADD,
+                        ir_binary(&l->b, IR_MUL, index, ir_const_int(&l->b, TYPE(I64), multiplier)),
+                        next);
   }
   l->random.key = key;
   l->random.index = index;
@@ -54,8 +55,7 @@ void random_resume(Lower *l, IrInst *const *given) {
   l->random = (Random){0};
   if (!given) return;
   l->random = (Random){.key = given[0], .index = given[1], .turn = ir_var(&l->b, TYPE(I64))};
-  ir_set(&l->b, l->random.turn,
-         ir_binary(&l->b, IR_ADD, given[2], lower_number(l, TYPE(I64), 1)));
+  ir_set(&l->b, l->random.turn, ir_binary(&l->b, IR_ADD, given[2], lower_number(l, TYPE(I64), 1)));
 }
 
 IrInst *random_resumed(Lower *l) {
@@ -154,9 +154,8 @@ static IrInst *normal(Lower *l, Type type, int64_t word) {
   const double tau = 6.283185307179586;
   bool is_wide = type_is(type, TYPE_F64);
   Type at = is_wide ? type : TYPE(F32);
-  IrInst *whole =
-      is_wide ? ir_convert(&l->b, shifted(l, pair_of(l, word), 64 - 53), TYPE(I64))
-              : ir_convert(&l->b, word_of(l, word, 32), TYPE(I64));
+  IrInst *whole = is_wide ? ir_convert(&l->b, shifted(l, pair_of(l, word), 64 - 53), TYPE(I64))
+                          : ir_convert(&l->b, word_of(l, word, 32), TYPE(I64));
   IrInst *first = scaled(l, whole, at, is_wide ? 53 : 32, 0.5);
   IrInst *second = uniform(l, at, word + (is_wide ? PAIR : 1));
   IrInst *angle = ir_binary(&l->b, IR_MUL, ir_const_float(&l->b, at, tau), second);

@@ -20,8 +20,8 @@ typedef struct Target {
   int value_count; /* numbers of the value */
   int count;
   Slot *slots;
-  Expr *root;        /* the element or variable, */
-  bool is_item;      /* of a counted array: */
+  Expr *root;   /* the element or variable, */
+  bool is_item; /* of a counted array: */
   Item item;
   IrInst *indices[SNODE_MAX_AXES]; /* of the element */
 } Target;
@@ -75,10 +75,8 @@ static void find_slots(Lower *l, Expr *e, Target *target) {
   Target whole;
   find_slots(l, e->left, &whole);
   bool is_constant = e->entity.parts.count || shape_constant_index(e) >= 0;
-  if (is_constant)
-    choose_constant(l, e, &whole, target);
-  else
-    choose_computed(l, e, &whole, target);
+  if (is_constant) choose_constant(l, e, &whole, target);
+  else choose_computed(l, e, &whole, target);
 }
 
 static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) {
@@ -95,8 +93,7 @@ static void lower_target(Lower *l, Expr *e, SemaTouchKind kind, Target *target) 
   if (root->kind != AST_LOCAL) lower_indices(l, root, indices);
   lower_at(l, root->pos);
   if (root->kind != AST_LOCAL)
-    lower_check_index(l, root, &root->entity, false, field_rank(field_of(&root->entity)),
-                      indices);
+    lower_check_index(l, root, &root->entity, false, field_rank(field_of(&root->entity)), indices);
   for (int k = 0; k < target->count; k++) {
     Slot *slot = &target->slots[k];
     slot->local = root->local;
@@ -152,14 +149,17 @@ static IrInst *combine(Lower *l, const Update *update, IrInst ***values, int k, 
   return sum;
 }
 
-typedef struct Change { IrUpdate op; IrInst **values; } Change;
+typedef struct Change {
+  IrUpdate op;
+  IrInst **values;
+} Change;
 
 /* Lowers all terms to one value. If integer overflow is checked, to one value for each term, since
  * a sum of terms may wrap although the updated element does not. */
 static int lower_terms(Lower *l, const Update *update, Type type, int count, Change *changes) {
   IrInst ***values = scratch_array(l->scratch, IrInst **, update->terms.count);
-  bool is_bits = update->op == IR_UPDATE_BAND || update->op == IR_UPDATE_BOR ||
-                 update->op == IR_UPDATE_BXOR;
+  bool is_bits =
+      update->op == IR_UPDATE_BAND || update->op == IR_UPDATE_BOR || update->op == IR_UPDATE_BXOR;
   bool before = lower_enter_wrap(l, is_bits);
   for (int i = 0; i < update->terms.count; i++)
     values[i] = lower_values_as(l, update->terms.items[i].value, type, count);
@@ -167,8 +167,8 @@ static int lower_terms(Lower *l, const Update *update, Type type, int count, Cha
   bool is_one = update->terms.count == 1;
   if (type_is_integer(type) && lower_looks_for(l, SEMA_DEBUG_ARITHMETIC)) {
     for (int i = 0; i < update->terms.count; i++)
-      changes[i] = (Change){
-          update->terms.items[i].is_negative ? IR_UPDATE_SUB : update->op, values[i]};
+      changes[i] =
+          (Change){update->terms.items[i].is_negative ? IR_UPDATE_SUB : update->op, values[i]};
     return update->terms.count;
   }
   changes[0] = (Change){update->op, values[0]};
@@ -322,9 +322,8 @@ void lower_assign(Lower *l, Stmt *stmt) {
   Target *targets = scratch_array(l->scratch, Target, count);
   for (int i = 0; i < stmt->values.count; i++) {
     Expr *value = stmt->values.items[i], *target = i < count ? stmt->targets.items[i] : NULL;
-    values[i] =
-        target ? lower_values_as(l, value, shape_base(target), type_parts(shape_of(target)))
-               : lower_values(l, value);
+    values[i] = target ? lower_values_as(l, value, shape_base(target), type_parts(shape_of(target)))
+                       : lower_values(l, value);
   }
   for (int i = 0; i < count; i++) lower_target(l, stmt->targets.items[i], TOUCH_WRITE, &targets[i]);
   lower_at(l, pos);

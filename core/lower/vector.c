@@ -70,7 +70,7 @@ static IrInst **lower_computed(Lower *l, Expr *e) {
 static IrInst **lower_part(Lower *l, Expr *e) {
   int numbers[TYPE_MAX_NUMBERS];
   return own_numbers(e, numbers) ? lower_parts(l, e->left, numbers, count_at(l, e))
-                                    : lower_computed(l, e);
+                                 : lower_computed(l, e);
 }
 
 /* -- leaves ------------------------------------------------------------------------------------ */
@@ -108,8 +108,7 @@ static IrInst **lower_element(Lower *l, Expr *e, const int *parts, int count) {
 }
 
 /* The numbers `parts` of e. */
-static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, const int *parts,
-                            int count) {
+static IrInst **convert_all(Lower *l, const Expr *e, IrInst **values, const int *parts, int count) {
   for (int k = 0; k < count; k++)
     values[k] = lower_convert(l, values[k], lower_number_type(l, e->at, parts[k]));
   return values;
@@ -121,14 +120,12 @@ IrInst **lower_parts(Lower *l, Expr *e, const int *parts, int count) {
   lower_at(l, e->pos);
   if (e->kind == AST_PAREN) return lower_parts(l, e->left, parts, count);
   if (entity->kind == ENTITY_ARGUMENT)
-    return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), parts,
-                       count);
+    return convert_all(l, e, lower_launch_arg(l, &entity->launch_arg, parts, count), parts, count);
   if (entity->kind == ENTITY_ITEM)
     return convert_all(l, e, lower_item_parts(l, e, parts, count), parts, count);
   if (entity->kind == ENTITY_ELEMENT)
     return convert_all(l, e, lower_element(l, e, parts, count), parts, count);
-  if (e->kind == AST_LOCAL)
-    return convert_all(l, e, lower_local(l, e, parts, count), parts, count);
+  if (e->kind == AST_LOCAL) return convert_all(l, e, lower_local(l, e, parts, count), parts, count);
   if (entity->kind != ENTITY_PART || !own_numbers(e, numbers))
     return pick(l, lower_values(l, e), parts, count);
   int chosen[TYPE_MAX_NUMBERS];

@@ -127,9 +127,5 @@ static void end(MemoryPool *pool) {
     if (block->chunk_size) pool_free(pool, block->at, block->chunk_size);
 }
 
-const StrategyRow strategy_caching = {.take = take,
-                                      .give = give,
-                                      .trim = trim,
-                                      .largest = largest,
-                                      .is_valid = is_valid,
-                                      .end = end};
+const StrategyRow strategy_caching = {
+    .take = take, .give = give, .trim = trim, .largest = largest, .is_valid = is_valid, .end = end};

@@ -10,18 +10,18 @@
 #include "base/error.h"
 
 typedef struct CommonsAbout {
-  uint8_t device[16];         /* an id that is the same in every process using the device */
-  uint64_t stride;            /* bytes of addresses that suffice for what one process shares */
+  uint8_t device[16]; /* an id that is the same in every process using the device */
+  uint64_t stride;    /* bytes of addresses that suffice for what one process shares */
 } CommonsAbout;
 
-typedef struct CommonsPart {   /* memory of this process that others can map */
-  uint64_t at, size_bytes;    /* whole pages of the device */
-  uint64_t serial;            /* unique among all parts of this process, ever; not 0 */
-  int file;                   /* owned by the receiver; -1: none */
-  bool grows;                 /* it grows by pieces, up to size_bytes: see `piece` */
+typedef struct CommonsPart { /* memory of this process that others can map */
+  uint64_t at, size_bytes;   /* whole pages of the device */
+  uint64_t serial;           /* unique among all parts of this process, ever; not 0 */
+  int file;                  /* owned by the receiver; -1: none */
+  bool grows;                /* it grows by pieces, up to size_bytes: see `piece` */
 } CommonsPart;
 
-typedef struct CommonsWork {  /* work of another library, on the device's stream */
+typedef struct CommonsWork { /* work of another library, on the device's stream */
   bool (*begin)(void *context, void *stream, Error *err);
   /* Called repeatedly until the work is done; returns false to give up. */
   bool (*goes_on)(void *waits_for, Error *err);

@@ -64,8 +64,7 @@ static uint64_t most_reserved(const MemoryPool *pool) {
 
 static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
   uint64_t bytes = (past - first) * page_bytes(pool), most = most_reserved(pool);
-  if (pool->usage.reserved + bytes > most)
-    reclaim(pool, pool->usage.reserved + bytes - most);
+  if (pool->usage.reserved + bytes > most) reclaim(pool, pool->usage.reserved + bytes - most);
   if (!pool->source.commit(pool->source.data, page_at(pool, first), bytes)) return false;
   pool->usage.device_calls++;
   pool_count_reserved(pool, bytes);
@@ -74,8 +73,7 @@ static bool add_memory(MemoryPool *pool, uint64_t first, uint64_t past) {
 }
 
 /* The first page from `first` on that is, or is not, committed; else `past`. */
-static uint64_t skip_pages(const MemoryPool *pool, uint64_t first, uint64_t past,
-                           bool has_memory) {
+static uint64_t skip_pages(const MemoryPool *pool, uint64_t first, uint64_t past, bool has_memory) {
   while (first < past && pool->pages[first].has_memory != has_memory) first++;
   return first;
 }

@@ -41,8 +41,7 @@ void free_index_add(FreeIndex *index, MemoryBlock *block) {
 
 void free_index_remove(FreeIndex *index, MemoryBlock *block) {
   MemoryBlock **place = &index->root, *left = block->left, *right = block->right;
-  while (*place != block)
-    place = is_before(block, *place) ? &(*place)->left : &(*place)->right;
+  while (*place != block) place = is_before(block, *place) ? &(*place)->left : &(*place)->right;
   while (left && right) {
     bool is_left = left->priority >= right->priority;
     *place = is_left ? left : right;

@@ -4,8 +4,8 @@
 bool memory_init(MemoryManager *memory, Heap *heap, const MemorySource sources[MEMORY_KINDS],
                  const MemoryConfig *transient) {
   *memory = (MemoryManager){0};
-  MemoryConfig configs[MEMORY_KINDS] = {[MEMORY_PERSISTENT] = {.strategy = MEMORY_EXACT},
-                                        [MEMORY_TRANSIENT] = *transient};
+  MemoryConfig configs[MEMORY_KINDS] = {
+      [MEMORY_PERSISTENT] = {.strategy = MEMORY_EXACT}, [MEMORY_TRANSIENT] = *transient};
   bool ok = true;
   for (int k = 0; k < MEMORY_KINDS; k++)
     ok &= (memory->pools[k] = memory_pool_create(heap, &sources[k], &configs[k])) != NULL;

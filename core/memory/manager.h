@@ -24,7 +24,9 @@ typedef enum MemoryKind {
 
 enum { MEMORY_STREAMS = 8 };
 
-typedef struct MemoryQueue { MemoryBlock *first, *last; } MemoryQueue;
+typedef struct MemoryQueue {
+  MemoryBlock *first, *last;
+} MemoryQueue;
 
 typedef struct MemoryManager {
   MemoryPool *pools[MEMORY_KINDS];

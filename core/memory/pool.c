@@ -106,14 +106,11 @@ static void count_taken(MemoryUsage *usage, const MemoryBlock *block) {
 
 /* -- the pool ---------------------------------------------------------------------------------- */
 
-MemoryPool *memory_pool_create(Heap *heap, const MemorySource *source,
-                               const MemoryConfig *config) {
+MemoryPool *memory_pool_create(Heap *heap, const MemorySource *source, const MemoryConfig *config) {
   MemoryPool *pool = heap_alloc(heap, sizeof *pool);
   if (!pool) return NULL;
-  *pool = (MemoryPool){.heap = heap,
-                       .source = *source,
-                       .config = *config,
-                       .strategy = strategies[config->strategy]};
+  *pool = (MemoryPool){
+      .heap = heap, .source = *source, .config = *config, .strategy = strategies[config->strategy]};
   if (!pool->strategy->begin || pool->strategy->begin(pool)) return pool;
   memory_pool_destroy(pool);
   return NULL;

@@ -44,31 +44,31 @@ typedef struct MemoryConfig { /* all zero: expandable */
 
 typedef struct MemoryBlock MemoryBlock;
 struct MemoryBlock {
-  uint64_t at, size;          /* its address, and the bytes reserved for it */
-  uint64_t asked;             /* the bytes that its holder requested */
+  uint64_t at, size; /* its address, and the bytes reserved for it */
+  uint64_t asked;    /* the bytes that its holder requested */
   /* in a block that was taken: the first `dirty` bytes may have been used before; the rest is as
    * the device provided it */
   uint64_t dirty;
   bool is_free;
   /* -- private to the pool */
-  bool is_small;              /* caching: in a segment for small blocks */
-  bool was_used;              /* simple */
-  uint32_t priority;          /* in the index */
-  MemoryBlock *left, *right;  /* in the index */
+  bool is_small;                /* caching: in a segment for small blocks */
+  bool was_used;                /* simple */
+  uint32_t priority;            /* in the index */
+  MemoryBlock *left, *right;    /* in the index */
   MemoryBlock *previous, *next; /* neighbours in the range, or in the list of chunks */
   /* simple: the size that the device provided; caching: likewise, in the first block of a segment;
    * else 0 */
   uint64_t chunk_size;
-  MemoryBlock *pending;       /* manager.h: the next waiting block */
+  MemoryBlock *pending; /* manager.h: the next waiting block */
   uint64_t cursor;
 };
 
-typedef struct MemoryUsage {  /* bytes; each peak is independent */
-  uint64_t live, peak_live;   /* requested and not freed yet */
-  uint64_t in_use, peak_in_use; /* reserved for these: live bytes and padding */
+typedef struct MemoryUsage {        /* bytes; each peak is independent */
+  uint64_t live, peak_live;         /* requested and not freed yet */
+  uint64_t in_use, peak_in_use;     /* reserved for these: live bytes and padding */
   uint64_t reserved, peak_reserved; /* provided by the device */
-  uint64_t takes, device_calls; /* requests; allocations from the device */
-  int64_t blocks;             /* blocks in use */
+  uint64_t takes, device_calls;     /* requests; allocations from the device */
+  int64_t blocks;                   /* blocks in use */
 } MemoryUsage;
 
 typedef struct MemoryPool MemoryPool;

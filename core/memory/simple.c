@@ -91,8 +91,7 @@ static MemoryBlock *take(MemoryPool *pool, uint64_t size_bytes) {
 static void give(MemoryPool *pool, MemoryBlock *block) { (void)pool, (void)block; }
 
 static bool begin(MemoryPool *pool) {
-  if (pool->config.dealloc == DEALLOC_TIME)
-    pool->last_ns = pool->source.now_ns(pool->source.data);
+  if (pool->config.dealloc == DEALLOC_TIME) pool->last_ns = pool->source.now_ns(pool->source.data);
   return true;
 }
 

@@ -145,7 +145,6 @@ bool span_is_valid(const MemoryPool *pool, const char **broken) {
     if (!block->is_free) in_use += block->size;
   }
   *broken = "the counts are those of the blocks";
-  return pool->last == before &&
-         (uint64_t)(pool->free.count + pool->small.count) == free_count &&
+  return pool->last == before && (uint64_t)(pool->free.count + pool->small.count) == free_count &&
          in_use == pool->usage.in_use;
 }

@@ -20,11 +20,10 @@ typedef struct StrategyRow {
   void (*end)(MemoryPool *pool);
 } StrategyRow;
 
-extern const StrategyRow strategy_expandable, strategy_simple, strategy_caching,
-    strategy_exact;
+extern const StrategyRow strategy_expandable, strategy_simple, strategy_caching, strategy_exact;
 
-typedef struct MemoryPage {   /* expandable: a page of the range */
-  uint32_t users;             /* held blocks on it */
+typedef struct MemoryPage { /* expandable: a page of the range */
+  uint32_t users;           /* held blocks on it */
   bool has_memory;
 } MemoryPage;
 
@@ -34,21 +33,21 @@ struct MemoryPool {
   MemoryConfig config;
   const StrategyRow *strategy;
   MemoryUsage usage;
-  MemoryBlock *spare;         /* unused records, linked by `next` */
-  void *records;              /* all of them, in heap blocks that begin with the next's address */
+  MemoryBlock *spare; /* unused records, linked by `next` */
+  void *records;      /* all of them, in heap blocks that begin with the next's address */
   /* expandable, exact: blocks in order of addresses, without gaps from the range's base to `last`;
    * simple: chunks, newest first; caching: segment after segment, each without gaps */
   MemoryBlock *first, *last;
-  FreeIndex free;             /* expandable, exact; caching: for large segments */
-  FreeIndex small;            /* caching: for small ones */
-  MemoryPage *pages;          /* expandable */
-  uint64_t clean_from;        /* expandable: no block has extended past this address */
+  FreeIndex free;      /* expandable, exact; caching: for large segments */
+  FreeIndex small;     /* caching: for small ones */
+  MemoryPage *pages;   /* expandable */
+  uint64_t clean_from; /* expandable: no block has extended past this address */
   uint64_t page_capacity;
-  uint64_t used_pages;        /* pages that have users */
-  uint64_t idle_least;        /* expandable: minimum of bytes on unused pages since */
+  uint64_t used_pages; /* pages that have users */
+  uint64_t idle_least; /* expandable: minimum of bytes on unused pages since */
   int64_t idle_since_ns;
-  int64_t ticks;              /* simple: requests since chunks were last freed */
-  int64_t last_ns;            /* simple: time of that */
+  int64_t ticks;   /* simple: requests since chunks were last freed */
+  int64_t last_ns; /* simple: time of that */
 };
 
 /* A zeroed record with this address and size; NULL if the host is out of memory. */

@@ -14,30 +14,30 @@
 #include "snode/path.h"
 
 typedef struct AddressIndex {
-  IrInst *value;          /* NULL: 0 */
-  int64_t constant;       /* added to it */
+  IrInst *value;    /* NULL: 0 */
+  int64_t constant; /* added to it */
 } AddressIndex;
 
 typedef struct AddressMask { /* a cell of a bitmasked SNode */
-  IrInst *words, *cell;   /* of its container: the address; the cell's number */
+  IrInst *words, *cell;      /* of its container: the address; the cell's number */
 } AddressMask;
 
 typedef struct Address {
   IrBuilder *b;
-  int tree;               /* kernel->trees */
-  const SNode *of;        /* the level of the indices: the walk goes along its path */
-  int from;               /* the step in whose node the walk starts; -1: at the root */
-  AddressIndex index[SNODE_MAX_AXES]; /* by position in of->level_axes; of one integer type, wide
-                                       * enough for sums */
-  bool is_private;        /* see address_private */
-  bool ensures;           /* activates the cells on the way; if false, only finds them */
-  bool locks;             /* locks the list on the way, */
-  IrInst *list;           /* namely this one */
+  int tree;        /* kernel->trees */
+  const SNode *of; /* the level of the indices: the walk goes along its path */
+  int from;        /* the step in whose node the walk starts; -1: at the root */
+  /* by position in of->level_axes; of one integer type, wide enough for sums */
+  AddressIndex index[SNODE_MAX_AXES];
+  bool is_private; /* see address_private */
+  bool ensures;    /* activates the cells on the way; if false, only finds them */
+  bool locks;      /* locks the list on the way, */
+  IrInst *list;    /* namely this one */
   AddressMask masks[SNODE_MAX_DEPTH]; /* activated on the way, outermost first */
   int mask_count;
   IrInst *at;
-  IrInst *node;           /* the last node on the way, or the root's container */
-  int64_t pending;        /* bytes to add to `at` */
+  IrInst *node;    /* the last node on the way, or the root's container */
+  int64_t pending; /* bytes to add to `at` */
 } Address;
 
 /* Begins a walk from the root for indices of level `of`; splits constants off sums where that is

@@ -28,9 +28,9 @@ typedef struct Ahead {
   Lower *l;
   int distance;
   IrRegion *body;
-  IrInst *first;   /* first inst of the body; prefetches go before it */
-  IrBuilder b;     /* the position of the current prefetch */
-  IrInst **later;  /* by id: the value `distance` iterations later */
+  IrInst *first;  /* first inst of the body; prefetches go before it */
+  IrBuilder b;    /* the position of the current prefetch */
+  IrInst **later; /* by id: the value `distance` iterations later */
   bool failed;
 } Ahead;
 
@@ -86,7 +86,8 @@ static IrInst *later_pure(Ahead *a, const IrInst *inst) {
 static IrInst *make_later(Ahead *a, IrInst *inst) {
   switch (inst->op) {
   case IR_PARAM: return later_param(a, inst);
-  case IR_PLACE: case IR_RANDOM: return NULL;
+  case IR_PLACE:
+  case IR_RANDOM: return NULL;
   case IR_LOAD: return later_load(a, inst);
   case IR_GET: {
     IrInst *value = value_of(inst);
@@ -202,8 +203,7 @@ static bool find_place(void *data, IrInst *inst) {
     found->has_atomic = true;
   } else if (is_access(inst) && waits(found->l, inst) &&
              is_computed_place(found->l, found->body, inst->operands[0]) &&
-             !goes_by_leaves(found->l, inst->operands[0]) &&
-             !is_found(found, inst->operands[0])) {
+             !goes_by_leaves(found->l, inst->operands[0]) && !is_found(found, inst->operands[0])) {
     found->what[found->count++] = inst->operands[0];
     found->has_atomic |= is_atomic(inst);
   }
@@ -313,6 +313,5 @@ void ahead_fetch(Lower *l, IrRegion *body) {
     else fetch_place(&a, found.what[k]);
   a.distance /= 2;
   for (int k = 0; k < found.count; k++)
-    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k]))
-      fetch_place(&a, found.what[k]);
+    if (found.what[k]->op == IR_PLACE && table_of(l, found.what[k])) fetch_place(&a, found.what[k]);
 }

@@ -20,8 +20,8 @@ enum { MOST_LOOPS = 64 };
 typedef struct Apart {
   const IrKernel *kernel;
   const IrInst *loop;
-  bool sets;            /* variables from outside */
-  int *count;           /* of loops marked */
+  bool sets;  /* variables from outside */
+  int *count; /* of loops marked */
 } Apart;
 
 /* -- the elements ------------------------------------------------------------------------------ */
@@ -60,8 +60,7 @@ static bool are_places(const Effects *effects, int field) {
 static bool is_one_update(const Apart *a, const Effects *effects, int field) {
   const EffectField *of = &effects->fields[field];
   const IrInst *inst = effects->accesses.items[of->first].inst;
-  return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain &&
-         !depth_of(a, inst);
+  return of->verbs == EFFECT_UPDATES && of->first == of->last && !inst->plain && !depth_of(a, inst);
 }
 
 static bool is_apart(const Apart *a, const Effects *effects, int field) {
@@ -86,9 +85,14 @@ static bool has_no_order(const Apart *a, Type type) {
 static bool stays_inside(void *data, IrInst *inst) {
   Apart *a = data;
   switch (inst->op) {
-  case IR_VAR: case IR_GET: case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_IF: case IR_LOOP:
-  case IR_FOR:
-    return true;
+  case IR_VAR:
+  case IR_GET:
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_IF:
+  case IR_LOOP:
+  case IR_FOR: return true;
   case IR_SET:
     if (ir_is_inside(inst->operands[0], body_of(a))) return true;
     return a->sets = has_no_order(a, inst->operands[0]->type);

@@ -11,9 +11,9 @@
 #include "pass/rewrite.h"
 
 typedef struct Arms {
-  int *stamps;      /* by id: the preceding `if`, if only pure insts are between */
-  int *read;        /* by id of a VAR: likewise, for its last GET */
-  IrInst *open;     /* that `if`; NULL: none */
+  int *stamps;  /* by id: the preceding `if`, if only pure insts are between */
+  int *read;    /* by id of a VAR: likewise, for its last GET */
+  IrInst *open; /* that `if`; NULL: none */
 } Arms;
 
 static bool comes_after(const Arms *arms, const IrInst *inst) {

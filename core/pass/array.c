@@ -23,9 +23,7 @@ IrInst *address_extent(IrBuilder *b, bool in_task, const IrArray *array, int axi
   return address_slot(b, in_task, array->extents + axis, address_extent_type(array));
 }
 
-int64_t address_least(const IrArray *array) {
-  return array->is_empty || array->is_counted ? 0 : 1;
-}
+int64_t address_least(const IrArray *array) { return array->is_empty || array->is_counted ? 0 : 1; }
 int64_t address_most(const IrArray *array) { return array->is_wide ? INT64_MAX : IR_NARROW; }
 
 static IrInst *wide_extent(IrBuilder *b, bool in_task, const IrArray *array, int axis) {
@@ -55,8 +53,7 @@ static IrInst *row_major_from(IrBuilder *b, bool in_task, const IrArray *array, 
   IrInst *number = NULL;
   int last = array->axis_count - 1;
   for (int k = first; k <= last; k++) {
-    if (number)
-      number = ir_binary(b, IR_MUL, number, wide_extent(b, in_task, array, k));
+    if (number) number = ir_binary(b, IR_MUL, number, wide_extent(b, in_task, array, k));
     IrInst *own = k == last ? index[k].value : value_of(b, index[k]);
     if (own) number = sum(b, number, own);
   }
@@ -101,7 +98,7 @@ IrInst *address_in_array(IrBuilder *b, bool in_task, const IrField *field, bool 
   }
   AddressIndex index[SNODE_MAX_AXES];
   for (int k = 0; k < array->axis_count; k++) index[k] = index_of(b, array, indices[k]);
-  return (array->strides < 0   ? row_major
+  return (array->strides < 0  ? row_major
           : array->is_pitched ? pitched
                               : strided)(b, in_task, array, address, index, field->component);
 }

@@ -26,15 +26,16 @@ static void note_atomic(IrKernel *kernel, const IrTask *task, const EffectAccess
   const IrField *field = &kernel->fields.items[update->field];
   const char *name = field->name;
   if (field->array >= 0 && kernel->arrays.items[field->array].is_shared) {
-    ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: its memory can also be "
-            "reached by other indices, or through another array of this launch", name);
+    ir_note(kernel, update->inst->line,
+            "'%s' cannot be updated plainly: its memory can also be "
+            "reached by other indices, or through another array of this launch",
+            name);
     return;
   }
   ir_note(kernel, update->inst->line, "'%s' cannot be updated plainly: %s",
           name && name[0] ? name : "a field",
-          is_alone
-              ? "the loop also writes it at other indices"
-              : "its indices do not distinguish the iterations, so two may reach one element");
+          is_alone ? "the loop also writes it at other indices"
+                   : "its indices do not distinguish the iterations, so two may reach one element");
 }
 
 static void mark_all(const Effects *effects) {
@@ -119,8 +120,7 @@ static bool shows_order(const IrKernel *kernel, const IrTask *task, const Effect
       other.is_read |= is_read;
       other.is_written |= is_written || has_lists;
     }
-    if (!is_read || !is_written ||
-        effects_are_apart(effects, f, EFFECT_READS | EFFECT_WRITES))
+    if (!is_read || !is_written || effects_are_apart(effects, f, EFFECT_READS | EFFECT_WRITES))
       continue;
     if (!is_counter(effects, field) || counters++) return true;
   }

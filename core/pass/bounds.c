@@ -38,7 +38,7 @@ typedef struct Box {
 
 typedef struct Bounds {
   IrKernel *kernel;
-  IrTask *task;           /* NULL: the host region */
+  IrTask *task; /* NULL: the host region */
   const IrRegion *body;
   const Effects *effects;
   Limits limits[SNODE_MAX_AXES];
@@ -115,8 +115,8 @@ static bool limit(int param, int64_t high, int slot, Type type, Box *box) {
     return true;
   }
   if (box->limit_count == MAX_LIMITS) return false;
-  box->limits[box->limit_count++] = (IrLimit){
-      .axis = param, .slot = slot, .less = (int32_t)high, .type = type};
+  box->limits[box->limit_count++] =
+      (IrLimit){.axis = param, .slot = slot, .less = (int32_t)high, .type = type};
   return true;
 }
 
@@ -215,8 +215,8 @@ static void narrow(Bounds *b, const EffectPlace *place) {
 /* Is the value an end of the loop, or of the places next to its index? Any other value would only
  * make the interior smaller. */
 static bool is_at_end(const Bounds *b, const IndexGuard *guard) {
-  bool is_own_end = guard->with->op == IR_FRAME_GET &&
-                    b->limits[guard->param].end == (int)guard->with->imm;
+  bool is_own_end =
+      guard->with->op == IR_FRAME_GET && b->limits[guard->param].end == (int)guard->with->imm;
   IrOp op = guard->compare->op;
   bool is_order = op != IR_EQ && op != IR_NE;
   return is_own_end || (is_order && (guard->less > 0 || b->box.reaches_above[guard->param]));

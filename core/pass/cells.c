@@ -20,10 +20,10 @@ typedef struct Cell { /* a CELL being lowered */
   const IrInst *inst;
   const IrField *field;
   int axis_count;
-  int row_offset;       /* offset along the row */
+  int row_offset; /* offset along the row */
   int32_t row_extent;
   IrInst *local[SNODE_MAX_AXES]; /* wrapped positions, by leaf axis; not the row's */
-  IrInst *cursors[MAX_CURSORS]; /* of the leaves that it may still be in */
+  IrInst *cursors[MAX_CURSORS];  /* of the leaves that it may still be in */
   int cursor_count;
 } Cell;
 
@@ -52,7 +52,7 @@ static IrInst *node_coordinate(Lower *l, IrBuilder *b, const IrInst *near, int k
 typedef struct Nears {
   IrInst *items[IR_MOST_SHARED];
   int count;
-  IrInst *who;          /* number of the thread's look-up */
+  IrInst *who; /* number of the thread's look-up */
 } Nears;
 
 /* The offset -1, 0 or 1 of look-up `who` along coordinate `k`: two bits each of a constant. NULL if

@@ -27,10 +27,10 @@ typedef struct Claims {
   PassContext *ctx;
   IrKernel *kernel;
   IrTask *task;
-  IrInst *counter;  /* the first update; NULL: none */
-  bool *written;    /* by alias */
+  IrInst *counter; /* the first update; NULL: none */
+  bool *written;   /* by alias */
   bool is_good;
-  int slot;         /* the frame slot that identifies the sum */
+  int slot; /* the frame slot that identifies the sum */
   VEC(IrInst *) updates;
 } Claims;
 
@@ -54,7 +54,8 @@ static bool note_access(void *data, IrInst *inst) {
   bool is_counter = inst->alias == c->counter->alias;
   switch (inst->op) {
   case IR_MEM_LOAD: c->is_good &= !is_counter; break;
-  case IR_MEM_STORE: case IR_MEM_UPDATE: c->is_good &= inst->alias && !is_counter; break;
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE: c->is_good &= inst->alias && !is_counter; break;
   case IR_MEM_RMW:
     c->is_good &= is_count(inst) && is_counter &&
                   facts_same_value(inst->operands[0], c->counter->operands[0]);
@@ -63,7 +64,8 @@ static bool note_access(void *data, IrInst *inst) {
   case IR_CALL:
     c->is_good &= inst->entry == RT_OUTSIDE || !(ir_effects(inst) & ~(IR_PURE | IR_READ));
     break;
-  case IR_MEM_CAS: case IR_INVOKE: c->is_good = false; break;
+  case IR_MEM_CAS:
+  case IR_INVOKE: c->is_good = false; break;
   default: break;
   }
   return c->is_good;
@@ -81,9 +83,9 @@ static void walk_task(Claims *c, IrVisit *visit) {
  * until then a CURSOR stands for it. */
 static bool reduce_inst(void *data, IrInst *inst) {
   const Claims *c = data;
-  bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE ||
-                   inst->op == IR_PRINT || inst->op == IR_FAULT || inst->op == IR_REDUCE ||
-                   ir_is_call(inst, RT_OUTSIDE) || ir_is_call(inst, RT_ARRAY_OUTSIDE);
+  bool is_effect = inst->op == IR_MEM_STORE || inst->op == IR_MEM_UPDATE || inst->op == IR_PRINT ||
+                   inst->op == IR_FAULT || inst->op == IR_REDUCE || ir_is_call(inst, RT_OUTSIDE) ||
+                   ir_is_call(inst, RT_ARRAY_OUTSIDE);
   if (is_effect) ir_delete(inst);
   if (inst->op != IR_MEM_RMW) return true;
   IrBuilder b = rewrite_before(c->kernel, inst);
@@ -113,8 +115,8 @@ static bool close_loop(void *data, IrInst *loop) {
   Type wide = TYPE(I64);
   IrInst *begin = ir_convert(&b, loop->operands[0], wide),
          *last = ir_convert(&b, loop->operands[1], wide);
-  IrInst *turns = ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin),
-                            ir_const_int(&b, wide, 1));
+  IrInst *turns =
+      ir_binary(&b, IR_ADD, ir_binary(&b, IR_SUB, last, begin), ir_const_int(&b, wide, 1));
   turns = ir_binary(&b, IR_MAX, turns, ir_const_int(&b, wide, 0));
   turns = ir_convert(&b, turns, sum->operands[1]->type);
   ir_set_operand(sum, 1, ir_binary(&b, IR_MUL, sum->operands[1], turns));
@@ -130,8 +132,14 @@ static bool is_countable(void *data, IrInst *inst) {
   const Claims *c = data;
   switch (inst->op) {
   case IR_MEM_LOAD: return inst->alias && !c->written[inst->alias];
-  case IR_VAR: case IR_GET: case IR_SET: case IR_IF: case IR_FOR: case IR_REDUCE: return true;
-  case IR_BREAK: case IR_CONTINUE: return true;
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_FOR:
+  case IR_REDUCE: return true;
+  case IR_BREAK:
+  case IR_CONTINUE: return true;
   case IR_CURSOR: return false;
   default: return (ir_effects(inst) & IR_PURE) && is_cheap(inst->op);
   }
@@ -171,8 +179,7 @@ static bool is_idle(const IrRegion *region, bool counted) {
 
 static IrInst *copy_address(IrBuilder *b, const IrInst *inst) {
   IrInst **operands = scratch_array(b->kernel->scratch, IrInst *, inst->operand_count);
-  for (int i = 0; i < inst->operand_count; i++)
-    operands[i] = copy_address(b, inst->operands[i]);
+  for (int i = 0; i < inst->operand_count; i++) operands[i] = copy_address(b, inst->operands[i]);
   return rewrite_again(b, inst, operands);
 }
 

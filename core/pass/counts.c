@@ -33,29 +33,32 @@ typedef struct Block Block;
 typedef VEC(Block *) Blocks;
 struct Block {
   Blocks next, before;
-  VEC(IrInst *) events;      /* ops that count, and calls that release; in order */
-  IrInst *end;               /* releases may be inserted before it; NULL: at the end of `region` */
+  VEC(IrInst *) events; /* ops that count, and calls that release; in order */
+  IrInst *end;          /* releases may be inserted before it; NULL: at the end of `region` */
   IrRegion *region;
-  bool is_exit;              /* the function ends here */
-  bool fails;                /* a FAULT */
-  int seen, in_d;            /* number of the last acquire that visited it, or had it in D */
+  bool is_exit;   /* the function ends here */
+  bool fails;     /* a FAULT */
+  int seen, in_d; /* number of the last acquire that visited it, or had it in D */
 };
 
-typedef struct Loop { Block *again, *leave; } Loop;
+typedef struct Loop {
+  Block *again, *leave;
+} Loop;
 
 typedef struct Counts {
   IrKernel *kernel;
   Scratch *scratch;
   Blocks blocks;
   VEC(Loop) loops;
-  bool is_quiet;             /* no other thread changes the arrays that arrays hold */
+  bool is_quiet; /* no other thread changes the arrays that arrays hold */
   bool is_task;
-  bool *keeps;               /* by function: calls of it release nothing that the caller holds */
-  bool *is_parallel;         /* by function: tasks call it */
-  bool from_private;         /* the current acquire is of an element of a private array */
-  int number;                /* of the current acquire */
-  int before, removed[6];    /* acquires of the kernel; removed ones by shape: block, diamond,
-                                fanout, raise, held by the caller, handed over */
+  bool *keeps;       /* by function: calls of it release nothing that the caller holds */
+  bool *is_parallel; /* by function: tasks call it */
+  bool from_private; /* the current acquire is of an element of a private array */
+  int number;        /* of the current acquire */
+  /* acquires of the kernel; removed ones by shape: block, diamond, fanout, raise, held by the
+   * caller, handed over */
+  int before, removed[6];
 } Counts;
 
 /* -- effects of an inst ------------------------------------------------------------------------ */
@@ -68,7 +71,9 @@ static bool is_mutator(const IrInst *inst) {
 /* May the inst end the other holder's reference to the current array? */
 static bool releases(const Counts *c, const IrInst *inst) {
   switch (inst->op) {
-  case IR_RELEASE: case IR_DISOWN: case IR_RUN: return true;
+  case IR_RELEASE:
+  case IR_DISOWN:
+  case IR_RUN: return true;
   case IR_INVOKE: return !c->keeps[inst->imm] && !c->from_private;
   default: return is_mutator(inst);
   }
@@ -110,7 +115,10 @@ static void find_keepers(Counts *c) {
   }
 }
 
-typedef struct Callers { const IrKernel *kernel; bool *is_parallel; } Callers;
+typedef struct Callers {
+  const IrKernel *kernel;
+  bool *is_parallel;
+} Callers;
 
 static bool note_call(void *data, IrInst *inst) {
   Callers *c = data;
@@ -152,8 +160,8 @@ static Block *begin(Counts *c, Block *from, IrRegion *region) {
 
 static Block *add_if(Counts *c, Block *at, IrInst *inst) {
   Block *after = new_block(c, inst->region);
-  for (int i = 0; i < 2; i++) link(c, add_region(c, begin(c, at, inst->regions[i]),
-                                                 inst->regions[i]), after);
+  for (int i = 0; i < 2; i++)
+    link(c, add_region(c, begin(c, at, inst->regions[i]), inst->regions[i]), after);
   return after;
 }
 
@@ -178,8 +186,8 @@ static Block *add_exit(Counts *c, Block *at, IrInst *inst) {
   int levels = c->loops.count - 1 - (int)inst->imm;
   at->end = inst;
   if (inst->op == IR_RETURN || levels < 0) at->is_exit = true;
-  else link(c, at, inst->op == IR_BREAK ? c->loops.items[levels].leave
-                                        : c->loops.items[levels].again);
+  else
+    link(c, at, inst->op == IR_BREAK ? c->loops.items[levels].leave : c->loops.items[levels].again);
   return NULL;
 }
 
@@ -235,7 +243,9 @@ static void order(Counts *c, Block *block) {
 
 /* -- other holders ----------------------------------------------------------------------------- */
 
-typedef struct Use { const IrInst *array; } Use;
+typedef struct Use {
+  const IrInst *array;
+} Use;
 
 /* Does the use keep the array's address, and those of its elements, inside this function? */
 static bool is_kept(void *data, IrInst *inst) {
@@ -243,8 +253,8 @@ static bool is_kept(void *data, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     if (inst->operands[i] != array) continue;
     bool gets_out = ir_is_call(inst, RT_ARRAY_EXCHANGE) || ir_is_call(inst, RT_ARRAY_SLICE);
-    bool is_own = ir_is_count(inst->op) ||
-                  (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !gets_out);
+    bool is_own =
+        ir_is_count(inst->op) || (inst->op == IR_CALL && inst->entry >= RT_ARRAY_NEW && !gets_out);
     if (!is_own) return false;
   }
   return true;
@@ -259,7 +269,10 @@ bool counts_is_private(const IrInst *array) {
 
 bool counts_reaches(const IrInst *inst) {
   switch (ir_is_array_call(inst) ? inst->entry : RT_ARRAY_NEW) {
-  case RT_ARRAY_READ: case RT_ARRAY_AT: case RT_ARRAY_APPEND: case RT_ARRAY_POP:
+  case RT_ARRAY_READ:
+  case RT_ARRAY_AT:
+  case RT_ARRAY_APPEND:
+  case RT_ARRAY_POP:
   case RT_ARRAY_CLEAR: return !counts_is_private(inst->operands[0]);
   default: return false;
   }
@@ -286,7 +299,10 @@ static bool is_of_private(const IrInst *array) {
 
 static bool is_held(const Counts *c, const IrInst *array) {
   switch (array->op) {
-  case IR_ARG: case IR_PARAM: case IR_FRAME_GET: case IR_GET: return true;
+  case IR_ARG:
+  case IR_PARAM:
+  case IR_FRAME_GET:
+  case IR_GET: return true;
   case IR_CALL: return true; /* a call that makes an array, for a guard of this function */
   case IR_SELECT: return is_held(c, array->operands[1]) && is_held(c, array->operands[2]);
   case IR_MEM_LOAD: return c->is_quiet || is_of_private(array);
@@ -304,8 +320,7 @@ static void drop_event(Block *block, int k) {
 /* -- references of the caller ------------------------------------------------------------------ */
 
 static bool is_callers(const Counts *c, const IrInst *array) {
-  return array->op == IR_ARG || array->op == IR_PARAM ||
-         (array->op == IR_FRAME_GET && c->is_task);
+  return array->op == IR_ARG || array->op == IR_PARAM || (array->op == IR_FRAME_GET && c->is_task);
 }
 
 /* Is `inst` redundant for a guard that only holds arrays of the caller? */
@@ -375,7 +390,10 @@ static int find_in_block(const Counts *c, const Block *block, int first, const I
   return -1;
 }
 
-typedef struct Way { Blocks between, ends; bool may_exit, is_good; } Way;
+typedef struct Way {
+  Blocks between, ends;
+  bool may_exit, is_good;
+} Way;
 
 static void follow(Counts *c, Way *way, Block *block, const Block *head, const IrInst *guard) {
   if (!way->is_good || block->seen == c->number) return;
@@ -463,7 +481,8 @@ static void prune_function(Counts *c, IrRegion *body, bool is_task, bool is_quie
   add_region(c, new_block(c, body), body);
   while (prune(c)) {}
   for (int b = 0; b < c->blocks.count; b++) order(c, c->blocks.items[b]);
-  do while (prune(c)) {}
+  do
+    while (prune(c)) {}
   while (prune_callers(c));
   c->removed[5] += counts_hand_over(c->scratch, c->kernel, body);
 }

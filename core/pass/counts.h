@@ -10,7 +10,9 @@ bool counts_uses_guard(const IrInst *inst, const IrInst *guard);
 bool counts_is_private(const IrInst *array);
 /* How a body uses arrays that it shares: `any`: at all; `elements`: it accesses their elements
  * through headers rather than through places. */
-typedef struct CountsUse { bool any, elements; } CountsUse;
+typedef struct CountsUse {
+  bool any, elements;
+} CountsUse;
 CountsUse counts_use(const IrKernel *kernel, IrRegion *body);
 /* Does the op access elements of such an array, its first operand? */
 bool counts_reaches(const IrInst *inst);

@@ -17,7 +17,7 @@
 
 typedef struct Hand {
   const IrInst *array, *guard, *disown;
-  int *order;                /* by id: position of the inst in the text */
+  int *order; /* by id: position of the inst in the text */
   int next;
   bool is_filled;
 } Hand;
@@ -82,8 +82,8 @@ static bool is_in_its_loops(const Hand *h) {
 
 static bool find_guard(void *data, IrInst *inst) {
   Hand *h = data;
-  bool fills = (inst->op == IR_OWN || inst->op == IR_ACQUIRE) &&
-               inst->operands[1] == h->array && inst->operands[0] != h->disown->operands[0];
+  bool fills = (inst->op == IR_OWN || inst->op == IR_ACQUIRE) && inst->operands[1] == h->array &&
+               inst->operands[0] != h->disown->operands[0];
   if (fills) h->guard = inst->operands[0];
   return !fills;
 }
@@ -95,7 +95,10 @@ static bool is_for_memory(const IrInst *inst) {
          ir_is_call(after, RT_ARRAY_EXCHANGE) && after->operands[1] == before->operands[1];
 }
 
-typedef struct Places { Scratch *scratch; VEC(IrInst *) found; } Places;
+typedef struct Places {
+  Scratch *scratch;
+  VEC(IrInst *) found;
+} Places;
 
 static bool find_place(void *data, IrInst *inst) {
   Places *places = data;

@@ -11,8 +11,8 @@ typedef struct Collector {
   Scratch *scratch;
   Effects *effects;
   const IrRegion *function;
-  Map places; /* id of a PLACE or CELL -> EffectPlace */
-  bool *called; /* by kernel->functions */
+  Map places;     /* id of a PLACE or CELL -> EffectPlace */
+  bool *called;   /* by kernel->functions */
   bool is_called; /* in one of them */
 } Collector;
 
@@ -323,7 +323,7 @@ static bool is_at_or_above(const SNode *above, const SNode *node) {
 static unsigned changes_at(const Effects *effects, const EffectCall *call, const SNode *node) {
   unsigned changes = 0;
   if (!snode_sparse_level(node)) return 0; /* always active */
-  if (!call->node) /* after `places`: anywhere in the tree */
+  if (!call->node)                         /* after `places`: anywhere in the tree */
     return call->tree < 0 || effects->kernel->trees.items[call->tree].tree == node->tree
                ? call->changes
                : 0;

@@ -26,68 +26,66 @@
 #include "pass/pass.h"
 #include "pass/ranges.h"
 
-typedef enum EffectVerb { /* bits, so that a field or place can hold a set of them */
+/* bits, so that a field or place can hold a set of them */
+typedef enum EffectVerb {
   EFFECT_READS = 1,
   EFFECT_STORES = 2,
-  EFFECT_UPDATES = 4,     /* by an operator; the old value is not used */
-  EFFECT_EXCHANGES = 8,   /* immediately, returning the old value: RMW, CAS */
+  EFFECT_UPDATES = 4,   /* by an operator; the old value is not used */
+  EFFECT_EXCHANGES = 8, /* immediately, returning the old value: RMW, CAS */
   EFFECT_WRITES = EFFECT_STORES | EFFECT_UPDATES | EFFECT_EXCHANGES
 } EffectVerb;
 
-typedef enum EffectWhere { /* which element, seen from the iteration */
-  EFFECT_OWN,             /* its indices are exactly the loop's indices */
-  EFFECT_NEAR,            /* each index is the loop's plus a constant, or plus a constant range */
+/* which element, seen from the iteration */
+typedef enum EffectWhere {
+  EFFECT_OWN,  /* its indices are exactly the loop's indices */
+  EFFECT_NEAR, /* each index is the loop's plus a constant, or plus a constant range */
   EFFECT_ANYWHERE
 } EffectWhere;
 
 typedef struct EffectPlace {
-  IrInst *inst;              /* PLACE or CELL */
-  const IrRegion *function;  /* the body or the interior, whose parameters are the loop's indices */
-  const IndexRange *index;   /* PLACE: by axis of its field's level; CELL: NULL, it has offsets */
-  unsigned verbs;            /* of all accesses through it */
-  bool is_called;            /* in a function that the body calls: passes must not change it */
+  IrInst *inst;             /* PLACE or CELL */
+  const IrRegion *function; /* the body or the interior, whose parameters are the loop's indices */
+  const IndexRange *index;  /* PLACE: by axis of its field's level; CELL: NULL, it has offsets */
+  unsigned verbs;           /* of all accesses through it */
+  bool is_called;           /* in a function that the body calls: passes must not change it */
 } EffectPlace;
 
 typedef struct EffectAccess {
-  IrInst *inst;              /* LOAD STORE UPDATE RMW CAS */
+  IrInst *inst; /* LOAD STORE UPDATE RMW CAS */
   const EffectPlace *place;
-  int32_t field;             /* kernel->fields */
+  int32_t field; /* kernel->fields */
   EffectVerb verb;
-  int32_t next;              /* the next access of the field in `accesses`; -1: none */
+  int32_t next; /* the next access of the field in `accesses`; -1: none */
 } EffectAccess;
 
 typedef struct EffectField {
   unsigned verbs;
-  uint32_t updates;          /* the operators of UPDATE and RMW: a bit per IrUpdate */
-  int32_t first, last;       /* its accesses, in the order of the body; -1: none */
+  uint32_t updates;    /* the operators of UPDATE and RMW: a bit per IrUpdate */
+  int32_t first, last; /* its accesses, in the order of the body; -1: none */
 } EffectField;
 
-enum { /* effects of ops on levels and lists on a tree; activation by writes is separate */
-  EFFECT_ACTIVATES = 1,
-  EFFECT_DEACTIVATES = 2,
-  EFFECT_APPENDS = 4,
-  EFFECT_POPS = 8
-};
+/* effects of ops on levels and lists on a tree; activation by writes is separate */
+enum { EFFECT_ACTIVATES = 1, EFFECT_DEACTIVATES = 2, EFFECT_APPENDS = 4, EFFECT_POPS = 8 };
 
 /* An op on a level or list; also the queries IS_ACTIVE, LENGTH, COUNT. */
 typedef struct EffectCall {
   IrInst *inst;
   IrOp op;
-  unsigned changes;          /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query, or without effect */
-  int32_t tree;              /* kernel->trees; -1: not known (bits of masks, after `places`) */
-  const SNode *node;         /* of its level; NULL after `places` */
-  const IrRegion *function;  /* as of places */
+  unsigned changes;         /* EFFECT_ACTIVATES .. EFFECT_POPS; 0: a query, or without effect */
+  int32_t tree;             /* kernel->trees; -1: not known (bits of masks, after `places`) */
+  const SNode *node;        /* of its level; NULL after `places` */
+  const IrRegion *function; /* as of places */
   bool is_called;
 } EffectCall;
 
 typedef struct Effects {
   const IrKernel *kernel;
-  VEC(EffectPlace *) places;    /* these three in the order of the body, then of the interior */
+  VEC(EffectPlace *) places; /* these three in the order of the body, then of the interior */
   VEC(EffectAccess) accesses;
   VEC(EffectCall) calls;
-  EffectField *fields;          /* by kernel->fields, as many as there were */
-  unsigned *trees;              /* by kernel->trees: the union of its calls' changes */
-  unsigned changes;             /* of all calls */
+  EffectField *fields; /* by kernel->fields, as many as there were */
+  unsigned *trees;     /* by kernel->trees: the union of its calls' changes */
+  unsigned changes;    /* of all calls */
   int field_count, tree_count;
 } Effects;
 

@@ -157,7 +157,6 @@ bool pass_exits(PassContext *ctx, IrKernel *kernel, Error *err) {
     visit_region(kernel->tasks.items[i]->body);
     if (kernel->tasks.items[i]->interior) visit_region(kernel->tasks.items[i]->interior);
   }
-  for (int i = 0; i < kernel->functions.count; i++)
-    visit_region(kernel->functions.items[i]->body);
+  for (int i = 0; i < kernel->functions.count; i++) visit_region(kernel->functions.items[i]->body);
   return true;
 }

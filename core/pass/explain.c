@@ -15,18 +15,18 @@ typedef struct Row {
   EffectVerb verb;
   bool own, twin, near, walked, direct; /* how the elements are found */
   bool checked, unchecked;
-  bool ordered;                       /* with release and acquire order */
-  bool atomic, plain, apart;          /* apart: in each worker's private copy, */
-  bool alone;                         /* or plainly, in memory that has no private copies */
-  int levels;                         /* slots on the way from the root */
+  bool ordered;              /* with release and acquire order */
+  bool atomic, plain, apart; /* apart: in each worker's private copy, */
+  bool alone;                /* or plainly, in memory that has no private copies */
+  int levels;                /* slots on the way from the root */
 } Row;
 
 typedef struct Explain {
   IrKernel *kernel;
   const IrTask *task;
-  bool is_parallel;                   /* several threads may run it: a task, or a function */
+  bool is_parallel; /* several threads may run it: a task, or a function */
   bool is_for_gpu;
-  Lower *lower;                       /* the survey of its lists, as `places` will make it */
+  Lower *lower; /* the survey of its lists, as `places` will make it */
   VEC(Row) rows;
 } Explain;
 
@@ -90,7 +90,10 @@ static const char *pop_text(Lower *l, const IrInst *pop) {
 /* Notes ops on cells and lists of a level, which look them up at each call, perhaps in many
  * iterations at once. */
 static void note_call(const Explain *x, const EffectCall *call) {
-  static const struct { IrOp op; const char *text; } texts[] = {
+  static const struct {
+    IrOp op;
+    const char *text;
+  } texts[] = {
       {IR_ACTIVATE, "activates cells of '%s': one of the competing iterations creates each"},
       {IR_DEACTIVATE, "deactivates cells of '%s': freed after the loop"},
       {IR_IS_ACTIVE, "asks whether cells of '%s' are active: looked up from the root at each call"},
@@ -156,10 +159,10 @@ static void tell(Explain *x, const Row *row) {
                                       [EFFECT_EXCHANGES] = "exchanges"};
   const char *how = row->verb == EFFECT_EXCHANGES && row->ordered
                         ? "atomic, immediate, orders what was written before; "
-                    : row->verb == EFFECT_EXCHANGES           ? "atomic, immediate; "
+                    : row->verb == EFFECT_EXCHANGES                  ? "atomic, immediate; "
                     : row->verb != EFFECT_UPDATES || !x->is_parallel ? ""
                     : row->apart && x->is_for_gpu ? "in each block's copy, atomic; "
-                    : row->apart && row->alone ? "plain where one worker runs all, else atomic; "
+                    : row->apart && row->alone    ? "plain where one worker runs all, else atomic; "
                     : row->apart ? "in each worker's private copy where that pays, else atomic; "
                     : row->atomic && row->plain ? "partly atomic; "
                     : row->atomic               ? "atomic; "
@@ -169,10 +172,9 @@ static void tell(Explain *x, const Row *row) {
           place_text(x->kernel->scratch, row), check_text(row, has_interior));
 }
 
-static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                         bool is_parallel, const Effects *effects) {
-  Lower lower = {
-      .ctx = ctx, .kernel = kernel, .task = task, .is_called = is_parallel && !task};
+static void explain_body(PassContext *ctx, IrKernel *kernel, const IrTask *task, bool is_parallel,
+                         const Effects *effects) {
+  Lower lower = {.ctx = ctx, .kernel = kernel, .task = task, .is_called = is_parallel && !task};
   Explain x = {.kernel = kernel,
                .task = task,
                .is_parallel = is_parallel,

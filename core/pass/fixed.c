@@ -34,37 +34,41 @@
 #include "pass/tasks.h"
 
 enum {
-  MOST_FIXED = 16,        /* arrays of a loop; pairs with a written one are compared */
-  LARGEST_COPY = 2000     /* insts of a body, since it is compiled twice */
+  MOST_FIXED = 16,    /* arrays of a loop; pairs with a written one are compared */
+  LARGEST_COPY = 2000 /* insts of a body, since it is compiled twice */
 };
 
-typedef struct Known {    /* a counted array in a slot of the frame */
+typedef struct Known { /* a counted array in a slot of the frame */
   int64_t slot;
-  int32_t size;           /* bytes of an element; 0: not known yet */
-  int axes;               /* indices of an element */
+  int32_t size;                        /* bytes of an element; 0: not known yet */
+  int axes;                            /* indices of an element */
   bool is_reached, is_written, is_odd; /* is_odd: used in a way that is not supported */
-  int array;              /* kernel->arrays, once it has an entry; else -1 */
-  IrInst *use;            /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
+  int array;                           /* kernel->arrays, once it has an entry; else -1 */
+  IrInst *use; /* for a GPU: the constant RtArrayUse of its rt_array_to_tasks */
 } Known;
 
 /* An array that already has an entry, which other loops of the kernel reuse. */
-typedef struct Taken { const IrInst *value; int64_t slot; int array; } Taken;
+typedef struct Taken {
+  const IrInst *value;
+  int64_t slot;
+  int array;
+} Taken;
 typedef VEC(Taken) AllTaken;
 
 typedef struct Fixed {
   IrKernel *kernel;
   Scratch *scratch;
   AllTaken *taken;
-  int number;             /* of the task */
+  int number; /* of the task */
   IrTask *task;
   bool for_cuda;
-  bool is_called;         /* in a function */
-  bool *walked;           /* by function */
+  bool is_called; /* in a function */
+  bool *walked;   /* by function */
   bool gives_up;
   Known known[MOST_FIXED];
   int count;
-  VEC(int32_t) changed;   /* sizes of elements of other arrays that are written or grow, */
-  VEC(int32_t) seen;      /* and of those that are read */
+  VEC(int32_t) changed; /* sizes of elements of other arrays that are written or grow, */
+  VEC(int32_t) seen;    /* and of those that are read */
   VEC(IrInst *) calls, accesses, branches;
 } Fixed;
 
@@ -132,7 +136,9 @@ static void note_growth(Fixed *f, const IrInst *inst) {
 
 static void note_call(Fixed *f, IrInst *inst) {
   switch (inst->entry) {
-  case RT_ARRAY_APPEND: case RT_ARRAY_POP: case RT_ARRAY_CLEAR: note_growth(f, inst); break;
+  case RT_ARRAY_APPEND:
+  case RT_ARRAY_POP:
+  case RT_ARRAY_CLEAR: note_growth(f, inst); break;
   case RT_ARRAY_HAS: find_sized(f, inst->operands[0], inst->operands[2]); break;
   case RT_ARRAY_LENGTH: find_sized(f, inst->operands[0], inst->operands[1]); break;
   case RT_ARRAY_READ: note_element(f, inst, false); break;
@@ -229,7 +235,11 @@ static IrInst *fits(IrBuilder *b, IrInst *extent) {
   return ir_binary(b, IR_LE, extent, wide(b, IR_NARROW));
 }
 
-typedef struct Setting { int64_t slot; int count; IrInst *inst; } Setting;
+typedef struct Setting {
+  int64_t slot;
+  int count;
+  IrInst *inst;
+} Setting;
 
 static bool note_setting(void *data, IrInst *inst) {
   Setting *setting = data;
@@ -287,17 +297,17 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
   IrInst *size = number(b, known->size);
   IrInst *length = call(b, RT_ARRAY_LENGTH, 2, (IrInst *[]){array, size}), *fit = fits(b, length);
   bool is_arg = known->slot < f->kernel->args.count;
-  IrArray out = {.axis_count = known->axes, .strides = -1, .size = known->size,
+  IrArray out = {.axis_count = known->axes,
+                 .strides = -1,
+                 .size = known->size,
                  .is_counted = true,
-                 .is_shared = known->is_written &&
-                              has(f->seen.items, f->seen.count, known->size),
+                 .is_shared = known->is_written && has(f->seen.items, f->seen.count, known->size),
                  .name = is_arg ? f->kernel->args.items[known->slot].name : ""};
   known->array = add_array(f, known, &out);
   set_slot(b, out.address, begin_of(f, b, known, array, size));
   for (int k = 0; k < known->axes; k++) {
-    IrInst *extent = known->axes == 1
-        ? length
-        : call(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(b, k)});
+    IrInst *extent =
+        known->axes == 1 ? length : call(b, RT_ARRAY_AXIS, 2, (IrInst *[]){array, number(b, k)});
     if (known->axes > 1) fit = rewrite_both(b, fit, fits(b, extent));
     set_slot(b, out.extents + k, ir_convert(b, extent, TYPE(I32)));
   }
@@ -305,7 +315,11 @@ static IrInst *take(Fixed *f, IrBuilder *b, Known *known) {
 }
 
 /* The arrays of the launch, which are not counted, that the loop accesses. */
-typedef struct Blocks { const IrKernel *kernel; bool *has, *is_written; bool has_strides; } Blocks;
+typedef struct Blocks {
+  const IrKernel *kernel;
+  bool *has, *is_written;
+  bool has_strides;
+} Blocks;
 
 static bool note_block(void *data, IrInst *inst) {
   Blocks *blocks = data;
@@ -451,8 +465,8 @@ static IrInst *place_of(Fixed *f, IrBuilder *b, const IrInst *element, int64_t b
 }
 
 static void become_access(Fixed *f, IrInst *inst) {
-  static const IrOp ops[IR_OP_COUNT] = {[IR_MEM_LOAD] = IR_LOAD, [IR_MEM_STORE] = IR_STORE,
-                                        [IR_MEM_UPDATE] = IR_UPDATE};
+  static const IrOp ops[IR_OP_COUNT] = {
+      [IR_MEM_LOAD] = IR_LOAD, [IR_MEM_STORE] = IR_STORE, [IR_MEM_UPDATE] = IR_UPDATE};
   int64_t bytes, update = inst->imm;
   const IrInst *element = element_of(inst->operands[0], &bytes);
   bool is_plain = inst->plain, is_further = inst->further;
@@ -482,12 +496,11 @@ static void become_number(Fixed *f, IrInst *inst) {
   if (ir_is_call(inst, RT_ARRAY_HAS)) {
     IrInst *index = inst->operands[1];
     IrInst *extent = is_several ? NULL : extent_of(f, &b, known, 0);
-    if (is_several)
-      rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, wide(&b, 0)});
+    if (is_several) rewrite_become(f->kernel, inst, IR_GE, 2, (IrInst *[]){index, wide(&b, 0)});
     else
-      rewrite_become(f->kernel, inst, IR_LT, 2,
-                     (IrInst *[]){ir_convert(&b, index, TYPE(U64)),
-                                  ir_convert(&b, extent, TYPE(U64))});
+      rewrite_become(
+          f->kernel, inst, IR_LT, 2,
+          (IrInst *[]){ir_convert(&b, index, TYPE(U64)), ir_convert(&b, extent, TYPE(U64))});
     return;
   }
   bool is_length = ir_is_call(inst, RT_ARRAY_LENGTH);
@@ -508,8 +521,7 @@ static void drop_calls(Fixed *f) {
       IrInst *inst = f->calls.items[i];
       bool is_own = pass ? ir_is_call(inst, RT_ARRAY_INDEX)
                          : is_element(inst) || ir_is_call(inst, RT_ARRAY_HAS);
-      if (is_own && inst->region && fixed_one(f, inst->operands[0]) &&
-          !ir_is_used(inst))
+      if (is_own && inst->region && fixed_one(f, inst->operands[0]) && !ir_is_used(inst))
         ir_delete(inst);
     }
 }
@@ -605,13 +617,17 @@ static void fix(Fixed *f, const Blocks *blocks) {
   for (int i = 0; has_others && i < f->count; i++)
     if (f->known[i].use) f->known[i].use->imm = RT_ARRAY_TASKS_FOLLOW;
   f->task->cost = tasks_cost(f->task->body);
-  ir_note(f->kernel, f->task->line, "elements of counted arrays are reached as those of fields, "
+  ir_note(f->kernel, f->task->line,
+          "elements of counted arrays are reached as those of fields, "
           "unless two of the arrays share memory");
 }
 
 static void visit_task(PassContext *ctx, IrKernel *kernel, AllTaken *taken, int number) {
-  Fixed f = {.kernel = kernel, .scratch = ctx->scratch, .for_cuda = ctx->for_cuda,
-             .taken = taken, .number = number,
+  Fixed f = {.kernel = kernel,
+             .scratch = ctx->scratch,
+             .for_cuda = ctx->for_cuda,
+             .taken = taken,
+             .number = number,
              .task = kernel->tasks.items[number],
              .walked = scratch_array(ctx->scratch, bool, kernel->functions.count + 1)};
   if (!guards_is_run(kernel, number)) return;
@@ -627,7 +643,9 @@ static int host_use(const IrInst *inst) {
   switch (inst->op == IR_CALL ? inst->entry : RT_ARRAY_NEW) {
   case RT_ARRAY_READ: return RT_ARRAY_HOST_READS;
   case RT_ARRAY_AT: return RT_ARRAY_HOST_WRITES;
-  case RT_ARRAY_APPEND: case RT_ARRAY_POP: case RT_ARRAY_CLEAR: return RT_ARRAY_HOST_RESIZES;
+  case RT_ARRAY_APPEND:
+  case RT_ARRAY_POP:
+  case RT_ARRAY_CLEAR: return RT_ARRAY_HOST_RESIZES;
   default: return -1;
   }
 }

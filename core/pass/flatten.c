@@ -24,7 +24,7 @@ enum { MAX_INSTS = 800, MAX_IN_ARMS = 128 };
 typedef struct Survey {
   const bool *may_mask;
   int insts, in_arms;
-  bool continues;       /* an earlier `continue` may have ended the iteration */
+  bool continues; /* an earlier `continue` may have ended the iteration */
   int32_t line;
 } Survey;
 
@@ -36,8 +36,7 @@ static bool has_identity(IrUpdate op) {
   case IR_UPDATE_MAX:
   case IR_UPDATE_BAND:
   case IR_UPDATE_BOR:
-  case IR_UPDATE_BXOR:
-    return true;
+  case IR_UPDATE_BXOR: return true;
   default: return false;
   }
 }
@@ -55,19 +54,31 @@ static const char *obstacle_of(const Survey *s, const IrInst *inst, bool in_arm)
                                                 : NULL;
   case IR_REDUCE:
     return in_arm && !has_identity((IrUpdate)inst->imm) ? "it reduces conditionally" : NULL;
-  case IR_VAR: case IR_GET: case IR_SET: case IR_IF: return NULL;
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF: return NULL;
   case IR_ROW_ACTIVE: return NULL;
   case IR_PLACE: return NULL; /* only its reads and writes matter */
-  case IR_LOOP: case IR_FOR: case IR_BITS: case IR_BREAK: return "it has a loop inside";
+  case IR_LOOP:
+  case IR_FOR:
+  case IR_BITS:
+  case IR_BREAK: return "it has a loop inside";
   case IR_CONTINUE: return in_arm ? NULL : "it is empty";
   case IR_FAULT: return "it may fail";
   case IR_PRINT: return "it prints";
-  case IR_RMW: case IR_CAS: return "it uses the old value of an update";
+  case IR_RMW:
+  case IR_CAS: return "it uses the old value of an update";
   case IR_INVOKE: return "it calls a function that calls itself";
-  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
-    return "it holds arrays of its own";
-  case IR_CALL: case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE:
-    return "it uses counted arrays";
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN: return "it holds arrays of its own";
+  case IR_CALL:
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE: return "it uses counted arrays";
   default: return ir_effects(inst) & IR_PURE ? NULL : "it activates, deactivates or tests cells";
   }
 }

@@ -15,18 +15,23 @@
 #include "pass/pass.h"
 
 /* by id; writes: SETs of a VAR, which keep nothing alive */
-typedef struct Uses { int *reads, *writes; } Uses;
+typedef struct Uses {
+  int *reads, *writes;
+} Uses;
 
-typedef struct Held { int var; IrInst *before; } Held;
+typedef struct Held {
+  int var;
+  IrInst *before;
+} Held;
 
 typedef struct Folder {
   const IrKernel *kernel;
   Scratch *scratch;
-  IrInst **with;     /* by id: the replacement of an inst */
-  Map values;        /* key of a pure inst -> the visible one */
-  VEC(Str) entered;  /* keys in `values`, to be removed when their region ends */
-  IrInst **held;     /* by id of a VAR: its value at this point, NULL: not known */
-  VEC(Held) log;     /* undo log of `held` */
+  IrInst **with;    /* by id: the replacement of an inst */
+  Map values;       /* key of a pure inst -> the visible one */
+  VEC(Str) entered; /* keys in `values`, to be removed when their region ends */
+  IrInst **held;    /* by id of a VAR: its value at this point, NULL: not known */
+  VEC(Held) log;    /* undo log of `held` */
   Uses uses;
 } Folder;
 
@@ -81,9 +86,14 @@ static IrInst *simplify_integer(IrInst *inst) {
   case IR_BAND: return zero ? b : same || is_int(b, -1) ? a : NULL;
   case IR_BOR: return is_int(b, -1) ? b : same || zero ? a : NULL;
   case IR_BXOR: return zero ? a : same ? become_const(inst, 0) : NULL;
-  case IR_MIN: case IR_MAX: return same ? a : NULL;
-  case IR_EQ: case IR_LE: case IR_GE: return same ? become_const(inst, 1) : NULL;
-  case IR_NE: case IR_LT: case IR_GT: return same ? become_const(inst, 0) : NULL;
+  case IR_MIN:
+  case IR_MAX: return same ? a : NULL;
+  case IR_EQ:
+  case IR_LE:
+  case IR_GE: return same ? become_const(inst, 1) : NULL;
+  case IR_NE:
+  case IR_LT:
+  case IR_GT: return same ? become_const(inst, 0) : NULL;
   default: return NULL;
   }
 }
@@ -101,8 +111,10 @@ static IrInst *simplify_float(IrInst *inst) {
     inst->op = IR_MUL; /* the square is the exact result, rounded once */
     ir_set_operand(inst, 1, a);
     return NULL;
-  case IR_MIN: case IR_MAX: return a == b ? a : NULL;
-  case IR_LT: case IR_GT: return a == b ? become_const(inst, 0) : NULL; /* NaN too */
+  case IR_MIN:
+  case IR_MAX: return a == b ? a : NULL;
+  case IR_LT:
+  case IR_GT: return a == b ? become_const(inst, 0) : NULL; /* NaN too */
   default: return NULL;
   }
 }
@@ -136,7 +148,9 @@ static IrInst *simplify_unary(IrInst *inst) {
   case IR_BITCAST:
     if (type_equal(a->type, inst->type)) return a;
     return a->op == IR_BITCAST && type_equal(inner->type, inst->type) ? inner : NULL;
-  case IR_NEG: case IR_BNOT: case IR_BSWAP: return a->op == inst->op ? inner : NULL;
+  case IR_NEG:
+  case IR_BNOT:
+  case IR_BSWAP: return a->op == inst->op ? inner : NULL;
   default: return NULL;
   }
 }
@@ -370,10 +384,12 @@ static bool is_empty(const IrInst *inst) {
 static bool is_dead(const Uses *uses, const IrInst *inst) {
   int effects = ir_effects(inst);
   switch (inst->op) {
-  case IR_LOOP: case IR_LEAVES: return false; /* may not end */
+  case IR_LOOP:
+  case IR_LEAVES: return false; /* may not end */
   case IR_VAR: return !uses->reads[inst->id] && !uses->writes[inst->id];
   case IR_SET: return !uses->reads[inst->operands[0]->id];
-  case IR_GET: case IR_FRAME_LOAD: return !uses->reads[inst->id];
+  case IR_GET:
+  case IR_FRAME_LOAD: return !uses->reads[inst->id];
   default: break;
   }
   if (ir_region_count(inst->op)) return is_empty(inst);

@@ -75,7 +75,9 @@ static bool fold_integer(const IrInst *inst, int64_t *imm) {
   case IR_SAR:
   case IR_ROL:
   case IR_ROR: value = shift(inst->op, type, a, b); break;
-  case IR_POPCNT: case IR_CLZ: case IR_CTZ: value = count_bits(inst->op, type, a); break;
+  case IR_POPCNT:
+  case IR_CLZ:
+  case IR_CTZ: value = count_bits(inst->op, type, a); break;
   case IR_BSWAP: value = (int64_t)(__builtin_bswap64((uint64_t)a) >> (64 - type_bits(type))); break;
   case IR_MIN: value = is_below(type, b, a) ? b : a; break;
   case IR_MAX: value = is_below(type, a, b) ? b : a; break;
@@ -161,10 +163,8 @@ static bool fold_convert(const IrInst *inst, int64_t *imm) {
   Type to = inst->type;
   if (type_is_float(from->type)) {
     double value = ir_float_value(from);
-    if (type_is_float(to))
-      *imm = ir_float_bits(ir_round_float(to, value));
-    else
-      *imm = type_is_bool(to) ? value != 0 : float_to_int(to, value);
+    if (type_is_float(to)) *imm = ir_float_bits(ir_round_float(to, value));
+    else *imm = type_is_bool(to) ? value != 0 : float_to_int(to, value);
   } else {
     *imm = type_is_float(to) ? ir_float_bits(int_to_float(from->type, to, from->imm))
                              : ir_wrap_int(to, from->imm);

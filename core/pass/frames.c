@@ -10,10 +10,10 @@
 typedef struct Frames {
   PassContext *ctx;
   IrKernel *kernel;
-  IrInst *first;    /* the RUN to move before; NULL: none since the last other effect */
+  IrInst *first;     /* the RUN to move before; NULL: none since the last other effect */
   VEC(int32_t) runs; /* tasks of `first` and of the RUNs after it */
-  bool *stays;      /* by inst id: it stays after `first` */
-  bool *is_set;     /* by slot: a FRAME_SET of it stays after `first` */
+  bool *stays;       /* by inst id: it stays after `first` */
+  bool *is_set;      /* by slot: a FRAME_SET of it stays after `first` */
 } Frames;
 
 /* -- which slots a task names ------------------------------------------------------------------ */

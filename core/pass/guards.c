@@ -9,7 +9,10 @@ static const int64_t widest = 1 << 16; /* constants added to an index */
 
 /* -- values of the launch ---------------------------------------------------------------------- */
 
-typedef struct Run { int64_t task; IrInst *inst; } Run;
+typedef struct Run {
+  int64_t task;
+  IrInst *inst;
+} Run;
 
 static bool note_run(void *data, IrInst *inst) {
   Run *run = data;
@@ -83,10 +86,10 @@ bool guards_read(const IrRegion *body, IrInst *compare, IndexGuard *guard) {
     IrOp op = side ? rewrite_mirrored(compare->op) : compare->op;
     bool or_equal = op == IR_LE || op == IR_GT; /* the index may also equal the value */
     *guard = (IndexGuard){.compare = compare,
-                     .with = (IrInst *)with.base,
-                     .param = param,
-                     .less = index.high - with.low - or_equal,
-                     .holds = op == IR_LT || op == IR_LE || op == IR_NE};
+                          .with = (IrInst *)with.base,
+                          .param = param,
+                          .less = index.high - with.low - or_equal,
+                          .holds = op == IR_LT || op == IR_LE || op == IR_NE};
     return true;
   }
   return false;
@@ -118,8 +121,8 @@ const IrInst *guards_usual(const IrRegion *body, const IrInst *select, const Lim
   IrInst *compare = select->operands[0];
   IndexGuard guard;
   if (!ir_is_comparison(compare->op) || !type_is_integer(compare->operands[0]->type)) return NULL;
-  int holds = guards_read(body, compare, &guard) ? guard.holds
-                                                 : usual_outcome(body, compare, limits);
+  int holds =
+      guards_read(body, compare, &guard) ? guard.holds : usual_outcome(body, compare, limits);
   return holds < 0 ? NULL : select->operands[holds ? 1 : 2];
 }
 
@@ -148,8 +151,7 @@ static bool decide(void *data, IrInst *inst) {
     int64_t number;
     IndexRange index = ranges_of(inst->operands[side]);
     int param = index.known ? ranges_param(task->interior, index.base) : -1;
-    if (param < 0 || !is_small(&index) || !ir_is_const(inst->operands[1 - side], &number))
-      continue;
+    if (param < 0 || !is_small(&index) || !ir_is_const(inst->operands[1 - side], &number)) continue;
     int64_t low = task->interior_begin[param], high = task->interior_end[param];
     low = low < INT32_MIN ? INT32_MIN : low;
     high = high > INT32_MAX ? INT32_MAX : high - 1;

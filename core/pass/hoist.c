@@ -18,7 +18,7 @@ typedef struct Hoist {
   IrKernel *kernel;
   IrInst *nest;
   bool (*runs)(const IrInst *loop);
-  int32_t field;   /* of the read in question */
+  int32_t field; /* of the read in question */
 } Hoist;
 
 static bool is_within(const Hoist *h, const IrInst *inst) {

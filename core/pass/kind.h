@@ -15,13 +15,13 @@
 
 typedef struct Lower Lower; /* places.h */
 
-typedef struct ActivePlan {  /* how a parallel loop over active cells becomes a task */
+typedef struct ActivePlan { /* how a parallel loop over active cells becomes a task */
   IrTaskKind kind;
-  const SNode *level;        /* the task goes over its nodes, or its words; NULL for a range */
-  bool has_cells;            /* the body handles one cell until `leaf` */
-  int axis_count;            /* of a range, whose axes begin at 0; 0 if it is not a range */
+  const SNode *level; /* the task goes over its nodes, or its words; NULL for a range */
+  bool has_cells;     /* the body handles one cell until `leaf` */
+  int axis_count;     /* of a range, whose axes begin at 0; 0 if it is not a range */
   int64_t counts[SNODE_MAX_AXES];
-  const char *over;          /* for explain(): "the active nodes" */
+  const char *over; /* for explain(): "the active nodes" */
 } ActivePlan;
 
 typedef struct Kind {
@@ -46,7 +46,7 @@ typedef struct Kind {
   /* Opens the serial loops, in index order, and sets the indices. NULL for unbounded axes, which
    * order.c walks. */
   void (*nest)(Nest *nest, const SNode *sparse, const SNode *cells, IrInst **indices);
-  bool asks_each_cell;       /* an active node may have inactive cells, so each cell is tested */
+  bool asks_each_cell; /* an active node may have inactive cells, so each cell is tested */
   /* May iterations change the set of cells that the loop visits? Then a REMEMBER precedes the loop.
    * NULL: such changes have no effect on the loop. */
   bool (*may_change)(const Effects *effects, const IrTask *task);

@@ -70,10 +70,10 @@ typedef struct ListOp {
   const IrLevel *level;
   const SNode *node;
   IrInst *inst;
-  int indices;          /* number of operands that identify the list */
-  IrInst *branch;       /* the IF around it; NULL: its indices are known to be inside */
-  IrBuilder b;          /* before it, inside */
-  Address walk;         /* to its list */
+  int indices;    /* number of operands that identify the list */
+  IrInst *branch; /* the IF around it; NULL: its indices are known to be inside */
+  IrBuilder b;    /* before it, inside */
+  Address walk;   /* to its list */
 } ListOp;
 
 static ListOp begin(Lower *l, IrInst *inst, bool has_slot) {

@@ -14,13 +14,13 @@
 #include "pass/sums.h"
 
 enum {
-  SHORT_RIM = 40, /* most insts of a body that is vectorised outside the interior, too */
-  LONG = 5000,    /* insts of a body that compiles longer than most kernels, */
+  SHORT_RIM = 40,  /* most insts of a body that is vectorised outside the interior, too */
+  LONG = 5000,     /* insts of a body that compiles longer than most kernels, */
   LONGEST = 40000, /* and of one that compiles too long */
-  REPAYS = 4,     /* ops that lanes must save per iteration, for each inst of a long body */
-  GAIN = 80,      /* largest vector cost, in percent of the scalar cost */
-  ACTIVE = 30,    /* guessed percentage of active cells under a mask, */
-  NOT_FEW = 60    /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
+  REPAYS = 4,      /* ops that lanes must save per iteration, for each inst of a long body */
+  GAIN = 80,       /* largest vector cost, in percent of the scalar cost */
+  ACTIVE = 30,     /* guessed percentage of active cells under a mask, */
+  NOT_FEW = 60     /* and in rows whose sparse parts run in a scalar loop (IR_LONGEST_TWICE) */
 };
 
 static bool pays(const PassContext *ctx, const LaneSurvey *s) {
@@ -48,14 +48,13 @@ static bool is_too_long(const PassContext *ctx, IrKernel *kernel, const LaneSurv
 typedef struct Told {
   IrKernel *kernel;
   const IrTask *task;
-  int32_t line;         /* of the loop */
+  int32_t line; /* of the loop */
   const char *things;
 } Told;
 
 static void note(const Told *t, const char *what) {
   /* the privatised version, or the task that counts by this one, has the note */
-  if (!t->task->privatised && t->task->line)
-    ir_note(t->kernel, t->line, "%s", what);
+  if (!t->task->privatised && t->task->line) ir_note(t->kernel, t->line, "%s", what);
 }
 
 static void note_alone(const Told *t, const char *why) {
@@ -64,7 +63,8 @@ static void note_alone(const Told *t, const char *why) {
 
 static void note_obstacle(const Told *t, const LaneSurvey *s) {
   const char *at = s->line > 0 && s->line != t->line
-                       ? scratch_format(t->kernel->scratch, " (line %d)", s->line) : "";
+                       ? scratch_format(t->kernel->scratch, " (line %d)", s->line)
+                       : "";
   note_alone(t, scratch_format(t->kernel->scratch, "%s%s", s->obstacle, at));
 }
 
@@ -107,7 +107,8 @@ static int insts_of(const IrTask *task) {
 static LaneSurvey survey_range(PassContext *ctx, const IrKernel *kernel, const IrTask *task,
                                int width) {
   LaneBody body = {.region = task->interior ? task->interior : task->body,
-                   .varying = task->axis_count - 1, .width = width};
+                   .varying = task->axis_count - 1,
+                   .width = width};
   LaneSurvey s = lanes_survey(ctx, kernel, &body);
   if (!task->interior || s.obstacle) return s;
   body.region = task->body;
@@ -252,8 +253,7 @@ static bool choose_loop(PassContext *ctx, IrKernel *kernel, const IrTask *task, 
 
 /* Outer loops first, since the survey of a loop includes the cost of vectorising its inner
  * loops. */
-static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task,
-                         IrRegion *region) {
+static void choose_loops(PassContext *ctx, IrKernel *kernel, const IrTask *task, IrRegion *region) {
   for (IrInst *inst = region->first; inst; inst = inst->next) {
     bool is_done = inst->op == IR_FOR && choose_loop(ctx, kernel, task, inst);
     if (inst->op == IR_BITS && inst->independent) choose_bits(ctx, kernel, task, inst);
@@ -277,7 +277,11 @@ typedef struct LongLoops {
 
 static bool only_reads(void *data, IrInst *inst) {
   switch (inst->op) {
-  case IR_VAR: case IR_GET: case IR_SET: case IR_IF: case IR_MEM_LOAD: return true;
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET:
+  case IR_IF:
+  case IR_MEM_LOAD: return true;
   default: return (ir_effects(inst) & IR_PURE) != 0;
   }
 }

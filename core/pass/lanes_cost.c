@@ -18,28 +18,30 @@
 #include "ir/address.h"
 #include "pass/lanes_guess.h"
 
-enum { /* a scalar op is 1 */
-  MISS = 40,       /* a mispredicted branch */
-  TURN = 8,        /* the masks of a divergent loop, per iteration */
-  START = 20,      /* the first and the last vector of a serial loop */
-  VECTOR = 2,      /* an op on a vector register */
-  UNITE = 10,      /* combining the values of all lanes */
-  GATHER = 5,      /* per lane */
-  FAR = 10,        /* per lane, for elements in different cache lines */
-  LINE = 64,       /* bytes */
-  RUN_LOAD = 3, RUN_UPDATE = 2, /* per lane, for an element of a run */
-  MASKED = 64,     /* vector bytes of machines with masked loads */
-  CELL = 4,        /* adjacent numbers per lane: those after the first cost little */
-  MOST_PARTS = 16, /* largest stride, in numbers, for which whole vectors are read */
+/* a scalar op is 1 */
+enum {
+  MISS = 40,  /* a mispredicted branch */
+  TURN = 8,   /* the masks of a divergent loop, per iteration */
+  START = 20, /* the first and the last vector of a serial loop */
+  VECTOR = 2, /* an op on a vector register */
+  UNITE = 10, /* combining the values of all lanes */
+  GATHER = 5, /* per lane */
+  FAR = 10,   /* per lane, for elements in different cache lines */
+  LINE = 64,  /* bytes */
+  RUN_LOAD = 3,
+  RUN_UPDATE = 2,   /* per lane, for an element of a run */
+  MASKED = 64,      /* vector bytes of machines with masked loads */
+  CELL = 4,         /* adjacent numbers per lane: those after the first cost little */
+  MOST_PARTS = 16,  /* largest stride, in numbers, for which whole vectors are read */
   SIMPLE_PARTS = 2, /* largest stride that LLVM's vectoriser handles as well */
-  ONE_BY_ONE = 10, /* overhead per lane of an op without a vector form */
-  CALL = 40,       /* a call of the runtime */
-  HASH = 30,       /* a look-up by coordinates; per lane, if several lanes do it at once: */
+  ONE_BY_ONE = 10,  /* overhead per lane of an op without a vector form */
+  CALL = 40,        /* a call of the runtime */
+  HASH = 30,        /* a look-up by coordinates; per lane, if several lanes do it at once: */
   HASH_LANE = 12,
-  LIST = 20,       /* a pop; per lane, if lanes share their list: */
+  LIST = 20, /* a pop; per lane, if lanes share their list: */
   LIST_LANE = 10,
-  MATHS = 48,      /* a mathematical function, in doubles */
-  SELDOM = 2,      /* per lane, for the rare slow path of a call that may activate */
+  MATHS = 48, /* a mathematical function, in doubles */
+  SELDOM = 2, /* per lane, for the rare slow path of a call that may activate */
   DIVISION = 8,
   ATOMIC = 20
 };
@@ -63,33 +65,54 @@ static int registers(const LaneSurvey *s, Type type) {
 /* Does the call become a gather in lanes, followed by a rare slow path if it may activate? */
 static bool is_gathered(const IrInst *inst) {
   switch (inst->entry) {
-  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return true;
-  case RT_MASK_ACTIVE: case RT_MASK_SET: return true;
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE:
+  case RT_SLOT_ENSURE: return true;
+  case RT_MASK_ACTIVE:
+  case RT_MASK_SET: return true;
   default: return false;
   }
 }
 
 static int call_cost(const IrInst *inst) {
   switch (inst->entry) {
-  case RT_OUTSIDE: case RT_ARRAY_OUTSIDE: return 0; /* rare */
-  case RT_FETCH: case RT_HASH_FETCH: return 1;
-  case RT_SLOT_FIND: case RT_SLOT_LIVE: case RT_SLOT_ENSURE: return 4;
-  case RT_HASH_FIND: case RT_HASH_AHEAD: case RT_HASH_LIVE: case RT_HASH_ENSURE:
+  case RT_OUTSIDE:
+  case RT_ARRAY_OUTSIDE: return 0; /* rare */
+  case RT_FETCH:
+  case RT_HASH_FETCH: return 1;
+  case RT_SLOT_FIND:
+  case RT_SLOT_LIVE:
+  case RT_SLOT_ENSURE: return 4;
+  case RT_HASH_FIND:
+  case RT_HASH_AHEAD:
+  case RT_HASH_LIVE:
+  case RT_HASH_ENSURE:
   case RT_HASH_CLEAR: return HASH;
-  case RT_MASK_ACTIVE: case RT_MASK_SET: case RT_MASK_BITS: return 6;
-  case RT_DYNAMIC_POP: case RT_DYNAMIC_APPEND: return LIST;
+  case RT_MASK_ACTIVE:
+  case RT_MASK_SET:
+  case RT_MASK_BITS: return 6;
+  case RT_DYNAMIC_POP:
+  case RT_DYNAMIC_APPEND: return LIST;
   default: return CALL;
   }
 }
 
 int lanes_op_cost(const IrInst *inst) {
   switch (inst->op) {
-  case IR_CONST: case IR_FRAME_GET: case IR_TREE_ROOT: case IR_AMBIENT: case IR_PARAM: return 0;
-  case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: return DIVISION;
+  case IR_CONST:
+  case IR_FRAME_GET:
+  case IR_TREE_ROOT:
+  case IR_AMBIENT:
+  case IR_PARAM: return 0;
+  case IR_DIV:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_SQRT: return DIVISION;
   case IR_CALL: return call_cost(inst);
   case IR_RANDOM: return CALL;
   case IR_MEM_UPDATE: return inst->plain ? 4 : ATOMIC;
-  case IR_MEM_RMW: case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
+  case IR_MEM_RMW:
+  case IR_MEM_CAS: return inst->plain ? 4 : ATOMIC;
   default: return ir_op_info[inst->op].flags & IR_SLOW ? MATHS : 1;
   }
 }
@@ -200,9 +223,9 @@ static double cost_beside(LaneSurvey *s, const IrInst *inst) {
   case IR_PICK: /* blends */
     return (int64_t)VECTOR * inst->operand_count * registers(s, inst->type);
   case IR_FAULT: s->is_simple = false; return 0; /* once */
-  case IR_MEM_RMW: case IR_MEM_CAS: case IR_PRINT:
-    s->is_simple = false;
-    return lanes_on(s) * (cost + ONE_BY_ONE);
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_PRINT: s->is_simple = false; return lanes_on(s) * (cost + ONE_BY_ONE);
   case IR_CALL:
     s->is_simple = false;
     if (is_uniform(s, inst) && (ir_effects(inst) & IR_READ)) return cost;
@@ -247,9 +270,13 @@ static const char *obstacle_of(const LaneSurvey *s, const IrInst *inst) {
       if (inst->operands[i]->op == IR_VAR) return "a call gives several numbers";
     return NULL;
   case IR_PRINT: return "it prints";
-  case IR_OWN: case IR_ACQUIRE: case IR_MOVE: case IR_RELEASE: case IR_DISOWN:
-    return "it holds arrays of its own";
-  case IR_GRID: case IR_ROW: return "it visits cells of leaves";
+  case IR_OWN:
+  case IR_ACQUIRE:
+  case IR_MOVE:
+  case IR_RELEASE:
+  case IR_DISOWN: return "it holds arrays of its own";
+  case IR_GRID:
+  case IR_ROW: return "it visits cells of leaves";
   default: return NULL;
   }
 }
@@ -280,10 +307,8 @@ LaneBody lanes_of_loop(const IrInst *loop, int width) {
   int64_t first = 0;
   bool is_known = loop->op == IR_BITS || ir_is_const(loop->operands[0], &first);
   bool is_aligned = is_known && first >= 0 && first % width == 0;
-  return (LaneBody){.region = loop->regions[0],
-                    .width = width,
-                    .is_aligned = is_aligned,
-                    .sums = loop->sums};
+  return (LaneBody){
+      .region = loop->regions[0], .width = width, .is_aligned = is_aligned, .sums = loop->sums};
 }
 
 LaneSurvey lanes_survey_loop(const PassContext *ctx, const IrKernel *kernel, const IrInst *loop,
@@ -347,8 +372,14 @@ static void survey_region(LaneSurvey *s, const IrRegion *region) {
 }
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body) {
-  LaneSurvey s = {.ctx = ctx, .kernel = kernel, .region = body->region, .width = body->width,
-                  .vector_bytes = ctx->vector_bytes, .often = 1, .visits = 1, .is_simple = true};
+  LaneSurvey s = {.ctx = ctx,
+                  .kernel = kernel,
+                  .region = body->region,
+                  .width = body->width,
+                  .vector_bytes = ctx->vector_bytes,
+                  .often = 1,
+                  .visits = 1,
+                  .is_simple = true};
   s.facts = ir_lanes(ctx->scratch, kernel, body);
   survey_region(&s, body->region);
   s.alone *= s.width;

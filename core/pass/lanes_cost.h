@@ -14,13 +14,13 @@ typedef struct LaneSurvey {
   /* how often the surveyed code runs in one iteration; how often in a vector of `width` iterations,
    * which runs it if any lane does */
   double often, visits;
-  int waiting;           /* enclosing loops whose lanes have different trip counts */
+  int waiting; /* enclosing loops whose lanes have different trip counts */
   /* cost of `width` iterations: scalar, with inner loops perhaps in lanes; and vectorised */
   double alone, beside;
-  bool is_simple;        /* LLVM's own vectoriser handles it */
+  bool is_simple;          /* LLVM's own vectoriser handles it */
   bool fetches, is_atomic; /* prefetches elements; updates shared elements atomically */
-  const char *obstacle;  /* the op that cannot be vectorised; NULL: none */
-  int32_t line;          /* of the obstacle */
+  const char *obstacle;    /* the op that cannot be vectorised; NULL: none */
+  int32_t line;            /* of the obstacle */
 } LaneSurvey;
 
 LaneSurvey lanes_survey(const PassContext *ctx, const IrKernel *kernel, const LaneBody *body);

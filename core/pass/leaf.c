@@ -123,9 +123,9 @@ static void add_place(Leaf *l, const EffectPlace *at) {
   /* with the element */
   bool sets_bit = writes && node && node != l->masked && snode_is_masked(node, l->shape.node_level);
   access.in_twin = is_in_twin(l, at->inst);
-  access.is_relative = !sets_bit && (access.in_twin
-                                         ? find_offset(l, node, at->index, access.offset)
-                                         : leaf_find_offset(l, node, at->index, access.offset));
+  access.is_relative =
+      !sets_bit && (access.in_twin ? find_offset(l, node, at->index, access.offset)
+                                   : leaf_find_offset(l, node, at->index, access.offset));
   bool is_own = access.is_relative && is_at_origin(access.offset);
   access.reaches = writes && access.in_twin && is_own && may_reach(l, at);
   if (writes && !(is_own && (access.reaches || !access.in_twin)))
@@ -254,7 +254,7 @@ static void note_lookup(const Leaf *l, const LeafAccess *access) {
                     : !access->is_relative ? "an index is not the loop's own plus a small constant"
                     : access->in_twin && l->written_afar[access->place->field]
                         ? "the loop writes it, and its leaves are not the visited ones"
-                    : !access->reads       ? "it is written at another cell than the loop's own"
+                    : !access->reads ? "it is written at another cell than the loop's own"
                     : l->written_afar[access->place->field]
                         ? "the loop writes it at other cells than its own"
                         : "it would need cursors of too many leaves";
@@ -396,8 +396,13 @@ static IrRegion *open_row(Leaf *l) {
 static void lower_task(IrKernel *kernel, IrTask *task, const LeafShape *shape,
                        const Effects *effects, bool caches) {
   int ids = kernel->next_id;
-  Leaf l = {.kernel = kernel, .task = task, .shape = *shape, .body = task->body, .effects = effects,
-            .masked = snode_has_bits(shape->cells) ? shape->cells : NULL, .id_count = ids,
+  Leaf l = {.kernel = kernel,
+            .task = task,
+            .shape = *shape,
+            .body = task->body,
+            .effects = effects,
+            .masked = snode_has_bits(shape->cells) ? shape->cells : NULL,
+            .id_count = ids,
             .caches = caches,
             .written_afar = scratch_array(kernel->scratch, bool, kernel->fields.count),
             .with = scratch_array(kernel->scratch, IrInst *, ids)};

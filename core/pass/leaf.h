@@ -10,11 +10,11 @@ enum { LEAF_CROSSED_AXES = 4, LEAF_NEARS = 96 };
 
 typedef struct LeafAccess { /* a PLACE of the body */
   const EffectPlace *at;
-  IrInst *place;        /* its inst */
-  bool is_relative;     /* its indices are the loop's plus `offset`, by leaf axis */
+  IrInst *place;    /* its inst */
+  bool is_relative; /* its indices are the loop's plus `offset`, by leaf axis */
   bool reads;
-  bool in_twin;         /* below another level, whose leaves have the same shape */
-  bool reaches;         /* in_twin, and written in each visited cell */
+  bool in_twin; /* below another level, whose leaves have the same shape */
+  bool reaches; /* in_twin, and written in each visited cell */
   int32_t offset[SNODE_MAX_AXES];
 } LeafAccess;
 
@@ -22,21 +22,21 @@ typedef struct Leaf {
   IrKernel *kernel;
   IrTask *task;
   LeafShape shape;
-  IrRegion *body;       /* of one cell, as `tasks` left it */
+  IrRegion *body;         /* of one cell, as `tasks` left it */
   const Effects *effects; /* of that body */
   VEC(LeafAccess) accesses;
-  bool *written_afar;   /* by field: written at cells other than the loop's own */
-  IrInst *run;          /* the task's RUN in the host region; NULL until searched */
-  const SNode *masked;  /* the level of the cells if it is bitmasked, so that bits select them */
-  bool deactivates;     /* deactivates cells, or changes a list, in the tree of the leaves */
-  bool caches;          /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
+  bool *written_afar;  /* by field: written at cells other than the loop's own */
+  IrInst *run;         /* the task's RUN in the host region; NULL until searched */
+  const SNode *masked; /* the level of the cells if it is bitmasked, so that bits select them */
+  bool deactivates;    /* deactivates cells, or changes a list, in the tree of the leaves */
+  bool caches;         /* uses cursors; false under RG_WITHOUT=leaf, so every place is looked up */
   /* the output */
   IrRegion *leaves;
   IrInst *cursor, *grid, *row;
-  IrInst *cells;        /* the grid or the row; insts that run once per leaf go before it */
+  IrInst *cells; /* the grid or the row; insts that run once per leaf go before it */
   VEC(IrInst *) nears;
-  IrInst **with;        /* by id: the replacement of an inst; */
-  int id_count;         /* only for insts from before the pass */
+  IrInst **with; /* by id: the replacement of an inst; */
+  int id_count;  /* only for insts from before the pass */
 } Leaf;
 
 /* Are indices of level `node`, by its axes, those of the loop plus constants no larger than a leaf?

@@ -24,29 +24,29 @@ typedef struct Change { /* an inst of the body that may activate a cell */
   int32_t offset[SNODE_MAX_AXES];
 } Change;
 
-typedef struct AskedRow { /* a word of bits around the row */
-  const SNode *sparse;  /* whose cells they are */
+typedef struct AskedRow {         /* a word of bits around the row */
+  const SNode *sparse;            /* whose cells they are */
   int32_t offset[SNODE_MAX_AXES]; /* by leaf axis; in `pieces` the last one counts leaves */
   IrInst *word;
 } AskedRow;
 
 typedef VEC(AskedRow) AskedRows;
 
-typedef struct Alive {  /* is a neighbouring leaf there? */
+typedef struct Alive { /* is a neighbouring leaf there? */
   int32_t nodes[SNODE_MAX_AXES];
-  IrInst *word;         /* all bits, or none */
+  IrInst *word; /* all bits, or none */
 } Alive;
 
 typedef struct Asker {
   Leaf *l;
-  const SNode *sparse;  /* the level of the query: a masked level, or the leaves' */
+  const SNode *sparse; /* the level of the query: a masked level, or the leaves' */
   const IrInst *asked;
   VEC(Change) changes;
-  AskedRows rows;       /* words aligned to the visited row's positions, */
-  AskedRows pieces;     /* and the words that they are combined from: rows of one leaf */
+  AskedRows rows;   /* words aligned to the visited row's positions, */
+  AskedRows pieces; /* and the words that they are combined from: rows of one leaf */
   VEC(Alive) alive;
-  IrInst *bit;          /* 1 << the position in the row */
-  IrInst *some;         /* IF that a masked row has a cell, around its words; NULL: not yet made */
+  IrInst *bit;  /* 1 << the position in the row */
+  IrInst *some; /* IF that a masked row has a cell, around its words; NULL: not yet made */
 } Asker;
 
 /* -- which queries ----------------------------------------------------------------------------- */

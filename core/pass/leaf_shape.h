@@ -9,13 +9,13 @@
 #include "ir/task.h"
 
 typedef struct LeafShape {
-  const SNode *node_level;           /* its nodes are the leaves */
-  const SNode *cells;                /* the dense level below; its cells are visited */
+  const SNode *node_level; /* its nodes are the leaves */
+  const SNode *cells;      /* the dense level below; its cells are visited */
   int axis_count;
-  int index[SNODE_MAX_AXES];         /* of a leaf axis: position among the cells' indices */
-  int coordinate[SNODE_MAX_AXES];    /* of a leaf axis: position among the node's coordinates; -1:
-                                      * it does not divide it */
-  int32_t extent[SNODE_MAX_AXES];    /* cells of a leaf along a leaf axis */
+  int index[SNODE_MAX_AXES]; /* of a leaf axis: position among the cells' indices */
+  /* of a leaf axis: position among the node's coordinates; -1: it does not divide it */
+  int coordinate[SNODE_MAX_AXES];
+  int32_t extent[SNODE_MAX_AXES]; /* cells of a leaf along a leaf axis */
 } LeafShape;
 
 /* False if an extent exceeds 32 bits. */

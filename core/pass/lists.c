@@ -14,8 +14,15 @@
  * once (node_dynamic_log.c): the code has both versions. */
 #include "pass/places.h"
 
-enum { TAKES = 1, GIVES = 2, EMPTIES = 4, APPENDS = 8, LOOKS = 16,
-       SHARES = 32 /* iterations may change the same list */, DECIDED = 64 };
+enum {
+  TAKES = 1,
+  GIVES = 2,
+  EMPTIES = 4,
+  APPENDS = 8,
+  LOOKS = 16,
+  SHARES = 32 /* iterations may change the same list */,
+  DECIDED = 64
+};
 enum { WAY_SHIFT = 7 }; /* from this bit on, a ListWay */
 
 static void note(Lower *l, const SNode *node, intptr_t what) {
@@ -38,8 +45,7 @@ static void note_call(Lower *l, const EffectCall *call) {
   if (call->changes & (EFFECT_APPENDS | EFFECT_ACTIVATES)) note(l, call->node, GIVES);
   /* it also empties lists below the cell, which any iteration may use */
   if (call->changes & EFFECT_DEACTIVATES)
-    note(l, snode_root(call->node->tree),
-         snode_has_lists(call->node) ? EMPTIES : EMPTIES | SHARES);
+    note(l, snode_root(call->node->tree), snode_has_lists(call->node) ? EMPTIES : EMPTIES | SHARES);
   if (call->changes && !call->inst->plain) note(l, call->node, SHARES);
   bool appends = call->op == IR_APPEND && !call->is_called;
   if (appends) note(l, call->node, APPENDS);

@@ -18,7 +18,7 @@
 enum { MOST_KNOWN = 64 };
 
 typedef struct Loads {
-  IrInst **with;          /* by id: its replacement */
+  IrInst **with; /* by id: its replacement */
   IrInst *known[MOST_KNOWN];
   int count;
 } Loads;

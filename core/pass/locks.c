@@ -21,8 +21,8 @@
 typedef struct Locks {
   IrKernel *kernel;
   Scratch *scratch;
-  VEC(int64_t) sizes;        /* of elements that are appended */
-  VEC(IrInst *) places;      /* elements that are written */
+  VEC(int64_t) sizes;   /* of elements that are appended */
+  VEC(IrInst *) places; /* elements that are written */
 } Locks;
 
 static bool is_append(const IrInst *inst) { return ir_is_call(inst, RT_ARRAY_APPEND); }
@@ -56,8 +56,8 @@ static bool is_through(const IrInst *inst, const IrInst *place) {
 }
 
 static void call(const Locks *l, RtEntry entry, IrInst *before, IrInst *place) {
-  IrBuilder b = {.kernel = l->kernel, .region = place->region, .before = before,
-                 .line = place->line};
+  IrBuilder b = {
+      .kernel = l->kernel, .region = place->region, .before = before, .line = place->line};
   ir_call(&b, entry, 0, 0, 1, &place->operands[0]);
 }
 

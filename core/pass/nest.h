@@ -16,7 +16,7 @@ IrInst *nest_count(Nest *nest, int64_t count);             /* 0 .. count - 1 */
 void nest_if(Nest *nest, IrInst *condition);
 IrInst *nest_is_active(Nest *nest, const SNode *node, IrInst *const *indices);
 IrInst *nest_number(Nest *nest, int64_t number);
-IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by);    /* index >= 0 */
+IrInst *nest_divide(Nest *nest, IrInst *index, int64_t by); /* index >= 0 */
 IrInst *nest_times(Nest *nest, IrInst *index, int64_t factor);
 
 #endif

@@ -7,25 +7,25 @@
 
 typedef struct PassContext {
   Scratch *scratch;
-  int vector_bytes;   /* widest vector of the target: 16, 32, 64 */
-  bool for_cuda;      /* the target is a GPU: no vector rows */
-  bool looks_up_alone; /* each GPU thread does its own look-ups, instead of sharing them */
-  bool keeps_order;   /* sums of floats keep their order, whatever that costs */
-  bool has_one_order; /* every run uses the same iteration order, also after a recompile */
-  bool spreads_wide;  /* more threads of a GPU than usual share a leaf */
+  int vector_bytes;     /* widest vector of the target: 16, 32, 64 */
+  bool for_cuda;        /* the target is a GPU: no vector rows */
+  bool looks_up_alone;  /* each GPU thread does its own look-ups, instead of sharing them */
+  bool keeps_order;     /* sums of floats keep their order, whatever that costs */
+  bool has_one_order;   /* every run uses the same iteration order, also after a recompile */
+  bool spreads_wide;    /* more threads of a GPU than usual share a leaf */
   bool goes_by_squares; /* the pass `squares` tiles all loops that may profit */
-  bool forces_streams; /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
-  bool forces_lanes;  /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
-  bool takes_long;    /* the kernel is worth a long compile: vectorises long bodies, too */
-  bool explains;      /* the pass `explain` notes how every access was compiled */
-  bool verify;        /* the IR after every pass */
+  bool forces_streams;  /* RG_STRESS=force_streams: stores of small fields are non-temporal, too */
+  bool forces_lanes;    /* RG_STRESS=force_lanes: vectorises range tasks wherever possible */
+  bool takes_long;      /* the kernel is worth a long compile: vectorises long bodies, too */
+  bool explains;        /* the pass `explain` notes how every access was compiled */
+  bool verify;          /* the IR after every pass */
   /* Option RG_WITHOUT: names of passes not to run, separated by commas; NULL: none. Passes that
    * need their facts are left out with them, and `leaf` makes its loops without cursors. Without
    * `tasks` or `places`, which are necessary, the final verification refuses the IR. */
   const char *without;
   /* Option RG_STOP_AFTER: passes after this step are left out likewise; 0: no limit. */
   int stop_after;
-  int step;           /* number of the running pass, from 1 on */
+  int step; /* number of the running pass, from 1 on */
   /* Receives the IR after each pass, or "(unchanged)". NULL: no dump. */
   void (*dump)(void *data, const char *pass, const char *text);
   void *dump_data;

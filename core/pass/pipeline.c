@@ -5,7 +5,8 @@
 
 /* -- what passes need and leave: pass.def ----------------------------------------------------- */
 
-enum { /* numbers of facts */
+/* numbers of facts */
+enum {
 #define FACT(NAME, TEXT) NAME##_NUMBER,
 #define PASS(...)
 #include "pass/pass.def"
@@ -13,7 +14,8 @@ enum { /* numbers of facts */
   FACT_COUNT
 };
 
-enum { /* and their bits */
+/* and their bits */
+enum {
 #define FACT(NAME, TEXT) NAME = 1 << NAME##_NUMBER,
 #include "pass/pass.def"
 #undef PASS
@@ -46,10 +48,10 @@ typedef struct Pass {
  * arithmetic naively. `race`, `stencil` and `explain` change nothing: the first two read the user's
  * code, the last reports how it was compiled. */
 static const Pass *const order[] = {
-    &fold, &periods, &squares, &tallies, &tasks, &fold, &counts, &fixed, &locks, &race, &stencil,
-    &exits, &thresholds, &atomics, &bounds, &nodes, &privatise, &unroll, &fold, &tables, &spans,
-    &leaf, &rows, &apart, &explain, &places, &fold, &slots, &arms, &loads, &fold, &serial, &frames,
-    &claims, &lanes};
+    &fold,  &periods, &squares, &tallies,    &tasks,   &fold,   &counts,  &fixed,     &locks,
+    &race,  &stencil, &exits,   &thresholds, &atomics, &bounds, &nodes,   &privatise, &unroll,
+    &fold,  &tables,  &spans,   &leaf,       &rows,    &apart,  &explain, &places,    &fold,
+    &slots, &arms,    &loads,   &fold,       &serial,  &frames, &claims,  &lanes};
 static const Pass *const by_name[] = {
 #define PASS(NAME, ...) &NAME,
 #include "pass/pass.def"

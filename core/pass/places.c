@@ -198,12 +198,10 @@ void places_lower_access(Lower *l, IrInst *inst) {
   IrInst *branch = condition ? places_guard(l, inst, condition) : NULL;
   b = rewrite_before(l->kernel, inst);
   if (field->array >= 0)
-    places_access_memory(l->kernel, inst,
-                         address_in_array(&b, has_frame(l), field, inst->private_copy,
-                                          place->operands),
-                         0);
-  else
-    access_in_tree(l, &b, inst, field);
+    places_access_memory(
+        l->kernel, inst,
+        address_in_array(&b, has_frame(l), field, inst->private_copy, place->operands), 0);
+  else access_in_tree(l, &b, inst, field);
   if (!branch) return;
   if (has_result) places_bring_out(l, branch, inst);
   if (!counts) return;
@@ -325,8 +323,15 @@ static void lower_row(Lower *l, IrInst *row) {
 
 static bool lower_by_kind(Lower *l, IrInst *inst) {
   switch (inst->op) {
-  case IR_APPEND: case IR_POP: case IR_LENGTH: case IR_ACTIVE_BITS: case IR_REMEMBER:
-  case IR_IS_ACTIVE: case IR_ACTIVATE: case IR_DEACTIVATE: case IR_COUNT: break;
+  case IR_APPEND:
+  case IR_POP:
+  case IR_LENGTH:
+  case IR_ACTIVE_BITS:
+  case IR_REMEMBER:
+  case IR_IS_ACTIVE:
+  case IR_ACTIVATE:
+  case IR_DEACTIVATE:
+  case IR_COUNT: break;
   default: return false;
   }
   const Kind *kind = kind_of(l->kernel->levels.items[inst->level].node);
@@ -336,7 +341,11 @@ static bool lower_by_kind(Lower *l, IrInst *inst) {
 static void lower_inst(Lower *l, IrInst *inst) {
   if (lower_by_kind(l, inst)) return;
   switch (inst->op) {
-  case IR_LOAD: case IR_STORE: case IR_UPDATE: case IR_RMW: case IR_CAS:
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_UPDATE:
+  case IR_RMW:
+  case IR_CAS:
     if (inst->operands[0]->op == IR_CELL) cells_lower_access(l, inst);
     else places_lower_access(l, inst);
     return;

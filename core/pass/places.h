@@ -13,7 +13,7 @@ typedef struct CellRow { /* the address of a CELL; by id of the CELL */
   /* start of its row in its leaf, and in the leaf that it may cross into (NULL: none); set only if
    * rows are contiguous */
   IrInst *same, *other;
-  IrInst *element;      /* the element's address; NULL: ROW_LOAD computes it */
+  IrInst *element; /* the element's address; NULL: ROW_LOAD computes it */
 } CellRow;
 
 typedef struct Tile Tile; /* tiles.c */
@@ -21,19 +21,19 @@ typedef struct Tile Tile; /* tiles.c */
 struct Lower {
   PassContext *ctx;
   IrKernel *kernel;
-  const IrTask *task;   /* NULL in the host region and in functions */
-  bool is_called;       /* in a function */
-  IrInst *cursor;       /* of the node, in a task over nodes that has places `here` */
-  LeafShape shape;      /* of a task over leaves */
-  IrInst *row;          /* the enclosing ROW, if any */
-  IrInst *first_row;    /* its first piece: values that all pieces share are computed before it */
-  CellRow *cells;       /* by id, for ids from before the pass */
-  Map lists;            /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
-  bool *clears;         /* by tree: iterations of the task clear bits of bitmasked cells, */
-  bool *loses, *grows;  /* deactivate cells, or activate cells */
-  Tile **tiles;         /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no tile */
+  const IrTask *task;  /* NULL in the host region and in functions */
+  bool is_called;      /* in a function */
+  IrInst *cursor;      /* of the node, in a task over nodes that has places `here` */
+  LeafShape shape;     /* of a task over leaves */
+  IrInst *row;         /* the enclosing ROW, if any */
+  IrInst *first_row;   /* its first piece: values that all pieces share are computed before it */
+  CellRow *cells;      /* by id, for ids from before the pass */
+  Map lists;           /* dynamic SNode -> how the function changes its lists: kind_dynamic.c */
+  bool *clears;        /* by tree: iterations of the task clear bits of bitmasked cells, */
+  bool *loses, *grows; /* deactivate cells, or activate cells */
+  Tile **tiles;        /* by 2 * id of a PLACE, + 1 if it is written; NULL: it is in no tile */
   int tile_ids;
-  Map walks;            /* PLACE -> the variable with its chunk's node: list_walk.c */
+  Map walks; /* PLACE -> the variable with its chunk's node: list_walk.c */
 };
 
 /* cells.c */
@@ -44,7 +44,7 @@ void cells_lower_access(Lower *l, IrInst *access); /* LOAD, STORE, UPDATE, RMW, 
 
 /* lists.c */
 void lists_survey(Lower *l, const Effects *effects); /* records the effects; NULL: none */
-bool lists_lock(Lower *l, const SNode *dynamic); /* must each change of a list hold its lock? */
+bool lists_lock(Lower *l, const SNode *dynamic);     /* must each change of a list hold its lock? */
 RtListWay lists_shared(Lower *l, const IrInst *call, const SNode *dynamic);
 /* Does the iteration append to the list that it empties? */
 bool lists_refill(Lower *l, const IrInst *deactivate, const SNode *dynamic);
@@ -62,7 +62,7 @@ void lists_unlock(Lower *l, IrInst *after, IrInst *list);
 /* ahead.c: emits prefetches at the begin of a body whose insts are not lowered yet. */
 void ahead_fetch(Lower *l, IrRegion *body);
 /* tiles.c */
-void tiles_survey(Lower *l, const Effects *effects); /* NULL: no effects */
+void tiles_survey(Lower *l, const Effects *effects);  /* NULL: no effects */
 void tiles_collect(Lower *l, const IrRegion *region); /* before its insts are lowered */
 /* The address of the accessed element, before the access; NULL: it is in no tile. */
 IrInst *tiles_address(Lower *l, IrBuilder *b, const IrInst *access);

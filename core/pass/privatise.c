@@ -44,8 +44,7 @@ static bool has_plain_nodes(const SNode *node) {
  * aligned? A counted array has no copies, so it qualifies, too. */
 static bool is_block(const Effects *effects, const IrField *field) {
   const IrArray *array = &effects->kernel->arrays.items[field->array];
-  return array->strides < 0 && !array->is_shared &&
-         array->size % type_size(field->type) == 0;
+  return array->strides < 0 && !array->is_shared && array->size % type_size(field->type) == 0;
 }
 
 static bool qualifies(const Effects *effects, int number) {

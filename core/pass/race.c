@@ -14,11 +14,11 @@
 typedef struct Race {
   IrKernel *kernel;
   const IrTask *task;
-  int *seen;               /* by id: the last search that visited it */
+  int *seen; /* by id: the last search that visited it */
   int search;
-  int steps;               /* insts visited so far, in all searches */
+  int steps; /* insts visited so far, in all searches */
   VEC(const IrInst *) todo;
-  VEC(IrInst *) sets;      /* of variables */
+  VEC(IrInst *) sets; /* of variables */
 } Race;
 
 static bool note_set(void *data, IrInst *inst) {
@@ -62,7 +62,9 @@ static unsigned arriving(const Race *r, const IrInst *index, int depth) {
   if (param >= 0) return 1u << param;
   if (depth > DEEPEST) return ~0u;
   switch (index->op) {
-  case IR_ADD: case IR_SUB: case IR_MUL:
+  case IR_ADD:
+  case IR_SUB:
+  case IR_MUL:
     return arriving(r, index->operands[0], depth + 1) | arriving(r, index->operands[1], depth + 1);
   case IR_NEG: return arriving(r, index->operands[0], depth + 1);
   case IR_CONVERT:

@@ -167,7 +167,8 @@ static IndexRange visit(const IrInst *inst, int *budget) {
   case IR_ADD: return sum(inst, a, b, false);
   case IR_SUB: return sum(inst, a, b, true);
   case IR_MUL: return product(inst, a, b);
-  case IR_MIN: case IR_MAX: return clamped(inst, a, b);
+  case IR_MIN:
+  case IR_MAX: return clamped(inst, a, b);
   case IR_BAND: return b.base || !b.known ? reduced(inst, b, a) : reduced(inst, a, b);
   default: return reduced(inst, a, b);
   }

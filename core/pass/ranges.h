@@ -6,10 +6,10 @@
 #include "ir/ir.h"
 
 typedef struct IndexRange {
-  const IrInst *base;  /* NULL: a constant */
-  int64_t low, high;   /* inclusive, added to base; low == high: exact */
-  bool known;          /* false: not an integer, so nothing is known */
-  int bits;            /* base + [low, high] holds modulo 2^bits; 64 for constants */
+  const IrInst *base; /* NULL: a constant */
+  int64_t low, high;  /* inclusive, added to base; low == high: exact */
+  bool known;         /* false: not an integer, so nothing is known */
+  int bits;           /* base + [low, high] holds modulo 2^bits; 64 for constants */
 } IndexRange;
 
 IndexRange ranges_of(const IrInst *index);

@@ -27,8 +27,14 @@ void rewrite_become(IrKernel *kernel, IrInst *inst, IrOp op, int operand_count,
                     IrInst *const *operands) {
   IrInst was = *inst;
   ir_drop_operands(inst, 0);
-  *inst = (IrInst){.op = op, .type = was.type, .id = was.id, .line = was.line, .column = was.column,
-                   .next = was.next, .previous = was.previous, .region = was.region,
+  *inst = (IrInst){.op = op,
+                   .type = was.type,
+                   .id = was.id,
+                   .line = was.line,
+                   .column = was.column,
+                   .next = was.next,
+                   .previous = was.previous,
+                   .region = was.region,
                    .uses = was.uses};
   ir_set_operands(kernel, inst, operand_count, operands);
 }
@@ -49,7 +55,10 @@ void rewrite_move_all(IrRegion *from, IrRegion *to) {
   }
 }
 
-typedef struct Replace { IrInst *const *with; int count; } Replace;
+typedef struct Replace {
+  IrInst *const *with;
+  int count;
+} Replace;
 
 static bool replace_operands(void *data, IrInst *inst) {
   Replace *r = data;

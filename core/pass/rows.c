@@ -71,8 +71,8 @@ static void hoist_from(const Rows *r, IrInst *loop) {
 
 typedef struct Reach { /* the body's demands on a row */
   const Rows *rows;
-  int widest;           /* bytes of an element or value */
-  int lower, upper;     /* largest distances of reads before and after a cell, along the row */
+  int widest;       /* bytes of an element or value */
+  int lower, upper; /* largest distances of reads before and after a cell, along the row */
   bool has_runs;
 } Reach;
 

@@ -74,7 +74,10 @@ static IrInst *capture(Serial *s, IrInst *outer) {
   return inside;
 }
 
-typedef struct Shared { IrInst *outer, *inner; bool is_set; } Shared; /* a variable */
+typedef struct Shared {
+  IrInst *outer, *inner;
+  bool is_set;
+} Shared; /* a variable */
 
 typedef struct Mover {
   Serial *s;
@@ -104,8 +107,8 @@ static bool resolve(void *data, IrInst *inst) {
   for (int i = 0; i < inst->operand_count; i++) {
     IrInst *operand = inst->operands[i];
     if (is_ours(m->s, operand)) continue;
-    operand = operand->op == IR_VAR ? share(m, operand, inst->op != IR_GET)
-                                    : capture(m->s, operand);
+    operand =
+        operand->op == IR_VAR ? share(m, operand, inst->op != IR_GET) : capture(m->s, operand);
     ir_set_operand(inst, i, operand);
   }
   return true;

@@ -16,8 +16,11 @@ bool serial_is_address(const IrInst *inst) {
 
 static bool is_of_array(const IrInst *inst) {
   switch (inst->op) {
-  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
-    return ir_is_array_call(ir_before_offsets(inst->operands[0]));
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS: return ir_is_array_call(ir_before_offsets(inst->operands[0]));
   default: return ir_is_array_call(inst) || ir_is_count(inst->op);
   }
 }
@@ -25,8 +28,11 @@ static bool is_of_array(const IrInst *inst) {
 static bool is_device(const Serial *s, const IrInst *inst) {
   if (is_of_array(inst)) return false;
   switch (inst->op) {
-  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
-    return true;
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS: return true;
   case IR_CALL: return inst->entry != RT_OUTSIDE;
   case IR_INVOKE: return s->calls_device;
   default: return false;
@@ -46,7 +52,9 @@ static void look_at(const Serial *s, const IrInst *inst, int loops, Contents *fo
   found->device |= is_device(s, inst);
   found->host |= is_of_array(inst) || ir_is_clear_call(inst);
   switch (inst->op) {
-  case IR_RUN: case IR_RETURN: case IR_RANDOM_STREAM: found->host = true; break;
+  case IR_RUN:
+  case IR_RETURN:
+  case IR_RANDOM_STREAM: found->host = true; break;
   case IR_BREAK: found->host |= inst->imm >= loops; break;
   case IR_CONTINUE: found->host |= inst->imm >= loops; break;
   default: break;
@@ -64,7 +72,10 @@ static bool note_device(void *data, IrInst *inst) {
 
 /* -- groups ------------------------------------------------------------------------------------ */
 
-typedef struct Mark { Serial *s; int group; } Mark;
+typedef struct Mark {
+  Serial *s;
+  int group;
+} Mark;
 
 static bool mark_inst(void *data, IrInst *inst) {
   const Mark *mark = data;
@@ -117,8 +128,7 @@ static void find_groups(Serial *s, IrRegion *region) {
     look_at(s, inst, 0, &contents);
     if (contents.host) {
       close_group(s, &open);
-      for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++)
-        find_groups(s, inst->regions[i]);
+      for (int i = 0; i < IR_MAX_REGIONS && inst->regions[i]; i++) find_groups(s, inst->regions[i]);
       if (ir_is_clear_call(inst)) close_alone(s, inst);
     } else if (contents.device) {
       if (!open.first) open.first = inst;
@@ -148,8 +158,7 @@ static void mark_operand(Serial *s, const IrInst *user, const IrInst *value) {
   if (s->group[user->id] != s->group[value->id]) mark_leaving(s, value);
   /* addresses of the host region may depend on values of a group, too */
   for (int i = 0; serial_is_address(value) && i < value->operand_count; i++)
-    if (s->group[user->id] != s->group[value->operands[i]->id])
-      mark_leaving(s, value->operands[i]);
+    if (s->group[user->id] != s->group[value->operands[i]->id]) mark_leaving(s, value->operands[i]);
 }
 
 static bool mark_uses(void *data, IrInst *inst) {

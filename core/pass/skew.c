@@ -33,7 +33,7 @@ typedef struct Skew {
   int64_t row_step, cell_step; /* 1 or -1 */
   int64_t distance;            /* the skew */
   bool is_good, waits;
-  bool *written;               /* by field */
+  bool *written; /* by field */
   int count;
   SkewAccess accesses[MOST_ACCESSES];
 } Skew;
@@ -52,10 +52,16 @@ static bool is_plain_field(const IrKernel *kernel, int field) {
 static bool visit_inst(void *data, IrInst *inst) {
   Skew *s = data;
   bool is_own = inst->op == IR_GET || inst->op == IR_SET
-                    ? ir_is_inside(inst->operands[0], s->inner->regions[0]) : true;
+                    ? ir_is_inside(inst->operands[0], s->inner->regions[0])
+                    : true;
   switch (inst->op) {
-  case IR_VAR: case IR_IF: case IR_GET: case IR_SET: case IR_LOAD: break;
-  case IR_STORE: case IR_UPDATE:
+  case IR_VAR:
+  case IR_IF:
+  case IR_GET:
+  case IR_SET:
+  case IR_LOAD: break;
+  case IR_STORE:
+  case IR_UPDATE:
     s->written[inst->operands[0]->field] = true;
     is_own &= !inst->private_copy;
     break;
@@ -72,8 +78,8 @@ static bool is_along(const IrInst *index, const IrInst *loop, int64_t *more) {
 /* Records an access at row and cell plus constants, each in one index; all other indices must be
  * the same in all accesses. */
 static bool take_place(Skew *s, const IrInst *place, bool writes) {
-  SkewAccess access = {.field = place->field, .row_axis = -1, .cell_axis = -1, .place = place,
-                       .writes = writes};
+  SkewAccess access = {
+      .field = place->field, .row_axis = -1, .cell_axis = -1, .place = place, .writes = writes};
   for (int k = 0; k < place->operand_count; k++) {
     int64_t more;
     bool is_row = is_along(place->operands[k], s->outer, &more);
@@ -139,8 +145,8 @@ static bool find_step(const IrInst *loop, int64_t *step) {
 static void hoist(IrInst *outer) {
   for (IrInst *inst = outer->regions[0]->first, *next; inst; inst = next) {
     next = inst->next;
-    bool is_steady = (ir_effects(inst) & IR_PURE) &&
-                     facts_uses_only_outside(inst, outer->regions[0]);
+    bool is_steady =
+        (ir_effects(inst) & IR_PURE) && facts_uses_only_outside(inst, outer->regions[0]);
     if (!is_steady) continue;
     ir_remove(inst);
     ir_insert_before(outer, inst);
@@ -225,8 +231,8 @@ static void put_triangle(const Skew *s, IrBuilder b, IrInst *first_row, bool is_
   count = along(&b, count, is_end ? row : ir_binary(&b, IR_SUB, number(&b, type, ROWS - 1), row),
                 s->distance);
   IrInst *zero = number(&b, type, 0);
-  IrInst *cell = index_of(is_end ? open_loop(&b, count, zero, -1, true)
-                                 : open_loop(&b, zero, count, 1, true));
+  IrInst *cell =
+      index_of(is_end ? open_loop(&b, count, zero, -1, true) : open_loop(&b, zero, count, 1, true));
   put_cell(s, &b, along(&b, first_row, row, s->row_step),
            along(&b, begin, cell, is_end ? -s->cell_step : s->cell_step));
 }
@@ -283,15 +289,15 @@ bool skew_nest(const WindowPlace *at, IrInst *outer) {
   groups = ir_select(&b, is_long, groups, none);
   IrInst *loop = ir_for(&b, none, add(&b, groups, -1), number(&b, TYPE(I64), 1));
   IrBuilder inside = rewrite_inside(s.kernel, loop->regions[0], outer);
-  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)),
-                        index_of(loop), ROWS * s.row_step);
+  IrInst *first = along(&inside, ir_convert(&inside, outer->operands[0], TYPE(I64)), index_of(loop),
+                        ROWS * s.row_step);
   first = ir_convert(&inside, first, TYPE(I32));
   put_triangle(&s, inside, first, false);
   put_steady(&s, inside, first);
   put_triangle(&s, inside, first, true);
   ir_note(s.kernel, outer->line,
-          "%d rows at a time, the next %d cell%s later: each cell waits for the one before",
-          ROWS, (int)s.distance, s.distance > 1 ? "s" : "");
+          "%d rows at a time, the next %d cell%s later: each cell waits for the one before", ROWS,
+          (int)s.distance, s.distance > 1 ? "s" : "");
   put_rest(&s, &b, rows, ir_binary(&b, IR_MUL, groups, size));
   return true;
 }

@@ -20,10 +20,10 @@ enum { MAX_FOUND = 64 }; /* cells of hashes that are compared with each new one 
 typedef struct Slots {
   IrKernel *kernel;
   const unsigned *trees; /* the body's effects on each tree */
-  IrInst **ensured;     /* by id of a slot's address: the visible inst that ensured it */
-  IrInst **with;        /* by id: its replacement */
-  VEC(int) entered;     /* addresses in `ensured`, to be removed when their region ends */
-  VEC(IrInst *) found;  /* cells of hashes, likewise */
+  IrInst **ensured;      /* by id of a slot's address: the visible inst that ensured it */
+  IrInst **with;         /* by id: its replacement */
+  VEC(int) entered;      /* addresses in `ensured`, to be removed when their region ends */
+  VEC(IrInst *) found;   /* cells of hashes, likewise */
 } Slots;
 
 static IrInst *resolved(const Slots *s, IrInst *inst) {

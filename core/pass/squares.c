@@ -82,7 +82,11 @@ static bool note(void *data, IrInst *inst) {
   Survey *survey = data;
   switch (inst->op) {
   case IR_PLACE: note_place(survey, inst); break;
-  case IR_LOAD: case IR_STORE: case IR_VAR: case IR_GET: case IR_SET: break;
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_VAR:
+  case IR_GET:
+  case IR_SET: break;
   case IR_IF: break;
   case IR_FOR: survey->has_loop = true; break;
   case IR_RANDOM: survey->is_plain = false; break;
@@ -152,9 +156,8 @@ static void go_by_squares(PassContext *ctx, IrKernel *kernel, IrInst *range) {
   IrInst **with = scratch_array(ctx->scratch, IrInst *, known);
   IrBuilder inner = rewrite_inside(kernel, outer->regions[0], range);
   for (int k = 0; k < axes; k++)
-    with[body->params.items[k]->id] =
-        open_axis(&inner, outer->regions[0]->params.items[k], range->operands[2 * k],
-                  range->operands[2 * k + 1]);
+    with[body->params.items[k]->id] = open_axis(&inner, outer->regions[0]->params.items[k],
+                                                range->operands[2 * k], range->operands[2 * k + 1]);
   rewrite_move_all(body, inner.region);
   rewrite_operands(inner.region, with, known);
   ir_delete(range);

@@ -21,7 +21,7 @@ typedef struct Stencil {
   const IrTask *task;
   int64_t extents[SNODE_MAX_AXES]; /* of the loop; INT64_MAX: not known */
   bool may_be_apart;
-  Map reads;                       /* of its body: id of the inst -> EffectAccess */
+  Map reads; /* of its body: id of the inst -> EffectAccess */
 } Stencil;
 
 /* -- the loop ---------------------------------------------------------------------------------- */
@@ -30,8 +30,7 @@ static bool note_bound(void *data, IrInst *inst) {
   Stencil *s = data;
   int64_t value, slot = inst->imm - s->task->bounds;
   if (inst->op != IR_FRAME_SET || slot < 0 || slot >= 2 * s->task->axis_count) return true;
-  if (ir_is_const(inst->operands[0], &value))
-    s->extents[slot / 2] += slot % 2 ? value : -value;
+  if (ir_is_const(inst->operands[0], &value)) s->extents[slot / 2] += slot % 2 ? value : -value;
   else s->extents[slot / 2] = INT64_MIN / 2; /* stays below 0 */
   return true;
 }
@@ -48,9 +47,18 @@ static void find_extents(Stencil *s) {
 static bool is_order(const IrInst *inst, int depth) {
   bool is_logic = inst->op == IR_BAND || inst->op == IR_BOR || inst->op == IR_BNOT;
   switch (inst->op) {
-  case IR_CONST: case IR_PARAM: case IR_ARG: case IR_FRAME_GET: return true;
-  case IR_LT: case IR_LE: case IR_GT: case IR_GE:
-  case IR_ADD: case IR_SUB: case IR_NEG: case IR_CONVERT: break;
+  case IR_CONST:
+  case IR_PARAM:
+  case IR_ARG:
+  case IR_FRAME_GET: return true;
+  case IR_LT:
+  case IR_LE:
+  case IR_GT:
+  case IR_GE:
+  case IR_ADD:
+  case IR_SUB:
+  case IR_NEG:
+  case IR_CONVERT: break;
   default:
     if (!is_logic || !type_is_bool(inst->type)) return false;
   }

@@ -36,15 +36,18 @@ typedef struct Search {
   const IrKernel *kernel;
   const IrField *field;
   bool is_read;
-  uint64_t seen[4];   /* fields that `traffic` includes */
+  uint64_t seen[4]; /* fields that `traffic` includes */
   int32_t traffic;
 } Search;
 
 static bool is_access(const IrInst *inst) {
   switch (inst->op) {
-  case IR_MEM_LOAD: case IR_MEM_STORE: case IR_MEM_UPDATE: case IR_MEM_RMW: case IR_MEM_CAS:
-  case IR_ROW_LOAD:
-    return true;
+  case IR_MEM_LOAD:
+  case IR_MEM_STORE:
+  case IR_MEM_UPDATE:
+  case IR_MEM_RMW:
+  case IR_MEM_CAS:
+  case IR_ROW_LOAD: return true;
   default: return false;
   }
 }

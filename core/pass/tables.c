@@ -61,10 +61,10 @@ static bool compute(const IrKernel *kernel, const IrInst *inst, const IrInst *ro
 
 /* The possible values of an index: those of a root, or its own. */
 typedef struct Domain {
-  IrInst *index;     /* from 0 to below `count`; */
+  IrInst *index;       /* from 0 to below `count`; */
   bool may_be_outside; /* if it may be outside, that counts as `count` - 1 */
   int count;
-  int64_t *values;   /* of the value in question, by index */
+  int64_t *values; /* of the value in question, by index */
 } Domain;
 
 /* The domain of an index with `count` values, as its own root. */
@@ -99,8 +99,8 @@ static IrInst *index_in(IrBuilder *b, const Domain *domain) {
 }
 
 static IrInst *make_item(IrBuilder *b, const Domain *domain, Type type, const int64_t *values) {
-  IrInst *item = ir_item(b, ir_add_table(b->kernel, type, domain->count, values),
-                         index_in(b, domain));
+  IrInst *item =
+      ir_item(b, ir_add_table(b->kernel, type, domain->count, values), index_in(b, domain));
   item->inside = true;
   return item;
 }
@@ -185,7 +185,10 @@ static void visit_pick(PassContext *ctx, IrKernel *kernel, IrInst *inst) {
   if (is_shorter) become_choice(ctx, kernel, inst, &domain, &choice);
 }
 
-typedef struct Visit { PassContext *ctx; IrKernel *kernel; } Visit;
+typedef struct Visit {
+  PassContext *ctx;
+  IrKernel *kernel;
+} Visit;
 
 static bool visit(void *data, IrInst *inst) {
   Visit *v = data;

@@ -18,8 +18,8 @@ static void become_loop(IrKernel *kernel, IrInst *inst) {
   IrInst *loop = ir_active(&b, inst->level);
   b.region = loop->regions[0];
   b.before = NULL;
-  IrInst *reduce = ir_emit(&b, IR_REDUCE, TYPE(NONE), 2,
-                           (IrInst *[]){sum, ir_const_int(&b, TYPE(I64), 1)});
+  IrInst *reduce =
+      ir_emit(&b, IR_REDUCE, TYPE(NONE), 2, (IrInst *[]){sum, ir_const_int(&b, TYPE(I64), 1)});
   reduce->imm = IR_UPDATE_ADD;
   rewrite_become(kernel, inst, IR_GET, 1, &sum);
 }

@@ -33,7 +33,7 @@ typedef struct Tasker {
   Error *err;
   /* the task being made; NULL in the host region */
   IrTask *task;
-  bool is_called;             /* the walk is in a function */
+  bool is_called; /* the walk is in a function */
   bool for_cuda;
   IrInst *loop;               /* its RANGE or ACTIVE, before which host code is inserted */
   IrRegion *top;              /* the start of its body */
@@ -114,12 +114,9 @@ static IrInst *capture(Tasker *t, IrInst *outer) {
   IrInst *inside = map_find_int(&t->inside, (uint64_t)outer->id);
   if (inside) return inside;
   IrBuilder top = top_builder(t), host = host_builder(t);
-  if (outer->op == IR_CONST || outer->op == IR_PLACE)
-    inside = compute_again(t, outer);
-  else if (outer->op == IR_ARG)
-    inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
-  else
-    inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
+  if (outer->op == IR_CONST || outer->op == IR_PLACE) inside = compute_again(t, outer);
+  else if (outer->op == IR_ARG) inside = get_slot(&top, IR_FRAME_GET, outer->type, (int)outer->imm);
+  else inside = pass_value(t, outer->op == IR_VAR ? ir_get(&host, outer) : outer);
   assign_home(t);
   map_put_int(&t->inside, (uint64_t)outer->id, inside);
   return inside;

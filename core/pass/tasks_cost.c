@@ -16,8 +16,15 @@ static int64_t cost_of_op(IrOp op) {
   case IR_GET:
   case IR_SET:
   case IR_PLACE: return 0;
-  case IR_LOAD: case IR_STORE: case IR_IS_ACTIVE: case IR_LENGTH: return 4;
-  case IR_DIV: case IR_FLOORDIV: case IR_MOD: case IR_SQRT: case IR_UPDATE: return 8;
+  case IR_LOAD:
+  case IR_STORE:
+  case IR_IS_ACTIVE:
+  case IR_LENGTH: return 4;
+  case IR_DIV:
+  case IR_FLOORDIV:
+  case IR_MOD:
+  case IR_SQRT:
+  case IR_UPDATE: return 8;
   case IR_RMW:
   case IR_CAS:
   case IR_ACTIVATE:
@@ -25,7 +32,8 @@ static int64_t cost_of_op(IrOp op) {
   case IR_APPEND:
   case IR_POP:
   case IR_PRINT: return 20;
-  case IR_POW: case IR_RANDOM: return 40;
+  case IR_POW:
+  case IR_RANDOM: return 40;
   case IR_INVOKE: return GUESSED_CALL;
   default: return ir_op_info[op].flags & IR_SLOW ? 20 : 1;
   }

@@ -49,10 +49,8 @@ IrRegion *tasks_nest(IrKernel *kernel, IrInst *loop, IrInst *order, IrInst *indi
                        .before = loop,
                        .line = loop->line,
                        .column = loop->column};
-  if (loop->op == IR_RANGE)
-    open_range(&nest, loop, indices);
-  else
-    open_active(&nest, kernel->levels.items[loop->level].node, order, indices);
+  if (loop->op == IR_RANGE) open_range(&nest, loop, indices);
+  else open_active(&nest, kernel->levels.items[loop->level].node, order, indices);
   if (!nest.levels) nest_count(&nest, 1); /* the one cell of a level without axes */
   *levels = nest.levels;
   return nest.b.region;

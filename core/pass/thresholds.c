@@ -23,10 +23,10 @@
 
 typedef struct Compare {
   IrBuilder b;
-  const IrTask *task;      /* NULL: host region or function */
+  const IrTask *task; /* NULL: host region or function */
   IrOp op;
-  IrInst *number, *with;   /* the integer, the float */
-  bool least, most;        /* may the integer be the least or the largest of its type? */
+  IrInst *number, *with; /* the integer, the float */
+  bool least, most;      /* may the integer be the least or the largest of its type? */
 } Compare;
 
 static int digits_of(Type type) {
@@ -83,8 +83,7 @@ static IrInst *rounded(Compare *c, IrOp round, int more, int64_t otherwise) {
   if (more) whole = ir_binary(&c->b, IR_ADD, whole, real(c, more));
   IrInst *threshold = ir_convert(&c->b, whole, c->number->type);
   IrInst *is_number = ir_binary(&c->b, IR_EQ, c->with, c->with);
-  return ir_select(&c->b, is_number, threshold,
-                   ir_const_int(&c->b, c->number->type, otherwise));
+  return ir_select(&c->b, is_number, threshold, ir_const_int(&c->b, c->number->type, otherwise));
 }
 
 /* Emits an ordered comparison, strict (LT, GT) or with equality (LE, GE); `or_equal`: the user's

@@ -19,17 +19,17 @@
 enum { MOST_AXES = 3, MOST_CORNERS = 1 << MOST_AXES };
 
 struct Tile {
-  int32_t tree, field;          /* of its first place */
-  const SNode *of, *node;       /* the level of its places, and that of the nodes */
+  int32_t tree, field;    /* of its first place */
+  const SNode *of, *node; /* the level of its places, and that of the nodes */
   bool ensures, is_private;
   const IrInst *base[MOST_AXES];
-  Type type[MOST_AXES];         /* in which indices are computed */
+  Type type[MOST_AXES]; /* in which indices are computed */
   int64_t low[MOST_AXES], high[MOST_AXES];
-  int places;                   /* of `field` */
-  unsigned corners;             /* set of corners that contain a place; numbered by bits of axes */
+  int places;       /* of `field` */
+  unsigned corners; /* set of corners that contain a place; numbered by bits of axes */
   /* set at the first access; by corner, bit k of its number: the high end of axis k */
   IrInst *nodes[MOST_CORNERS];
-  IrInst *lowest[MOST_AXES];    /* indices of corner 0 */
+  IrInst *lowest[MOST_AXES]; /* indices of corner 0 */
 };
 
 /* -- which accesses ---------------------------------------------------------------------------- */
@@ -100,10 +100,14 @@ static void join(Tile *to, const Tile *one) {
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
-typedef struct Member { const IrInst *place; Tile one; int tile; } Member;
+typedef struct Member {
+  const IrInst *place;
+  Tile one;
+  int tile;
+} Member;
 typedef struct Tiles {
   Lower *l;
-  VEC(Tile *) tiles;      /* since the last exit */
+  VEC(Tile *) tiles; /* since the last exit */
   VEC(Member) members;
 } Tiles;
 

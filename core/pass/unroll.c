@@ -27,15 +27,15 @@ enum { MAX_TURNS = 64, MAX_INSTS = 4000, MAX_CHOICES = 12000, DEEPEST = 6, DEEPE
 typedef struct Unroll {
   IrKernel *kernel;
   WindowPlace at;
-  bool is_rare;         /* the body rarely runs: its nests stay loops, in LLVM too */
-  int64_t insts;        /* current size of the body */
+  bool is_rare;  /* the body rarely runs: its nests stay loops, in LLVM too */
+  int64_t insts; /* current size of the body */
 } Unroll;
 
 typedef struct Turns {
-  int count;            /* trip count; 0: not known, or too large */
+  int count; /* trip count; 0: not known, or too large */
   int64_t step;
-  const IrInst *base;   /* of its bounds; NULL: they are constants */
-  int64_t low, high;    /* the bounds less the base, the lower one first */
+  const IrInst *base; /* of its bounds; NULL: they are constants */
+  int64_t low, high;  /* the bounds less the base, the lower one first */
 } Turns;
 
 /* -- what may be unrolled ---------------------------------------------------------------------- */
@@ -134,8 +134,15 @@ static Follows follows(const IrInst *inst, const IrInst *index, int depth) {
     all = (Follows)max_i64(all, follows(inst->operands[i], index, depth + 1));
   if (all != FOLLOWS_AS_SUM || is_of_index(inst, 0)) return all;
   switch (inst->op) {
-  case IR_ADD: case IR_SUB: case IR_NEG: case IR_MUL: case IR_CONVERT: case IR_MOD: case IR_MIN:
-  case IR_MAX: case IR_SELECT: return all;
+  case IR_ADD:
+  case IR_SUB:
+  case IR_NEG:
+  case IR_MUL:
+  case IR_CONVERT:
+  case IR_MOD:
+  case IR_MIN:
+  case IR_MAX:
+  case IR_SELECT: return all;
   default: return FOLLOWS_FREELY;
   }
 }
@@ -150,12 +157,15 @@ static bool gains(const IrInst *place, const IrInst *index) {
 }
 
 /* Unrolling also helps `is_active` of cells at constant distances (leaf_active.c). */
-typedef struct Places { const IrInst *index; bool any_gains; } Places;
+typedef struct Places {
+  const IrInst *index;
+  bool any_gains;
+} Places;
 
 static bool note_place(void *data, IrInst *inst) {
   Places *places = data;
-  places->any_gains = inst->op == IR_IS_ACTIVE ||
-                      (inst->op == IR_PLACE && gains(inst, places->index));
+  places->any_gains =
+      inst->op == IR_IS_ACTIVE || (inst->op == IR_PLACE && gains(inst, places->index));
   return !places->any_gains;
 }
 
@@ -173,8 +183,8 @@ static bool are_of_index(const IrInst *inst) {
 
 /* Does an index alone select an item of a table, a component of a vector, or a branch? */
 static bool note_choice(void *data, IrInst *inst) {
-  bool chooses = inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM ||
-                 inst->op == IR_PICK;
+  bool chooses =
+      inst->op == IR_IF || inst->op == IR_SELECT || inst->op == IR_ITEM || inst->op == IR_PICK;
   bool is_choice =
       chooses && inst->operands[0]->op != IR_CONST && is_of_index(inst->operands[0], 0);
   return !(*(bool *)data = is_choice);

@@ -25,7 +25,7 @@ typedef struct Windows {
   bool cells, saves;        /* saves: removes a check that is not next to a costly look-up */
   int count;
   Window items[MAX_WINDOWS];
-  VEC(IrInst *) places;     /* proven inside by the windows */
+  VEC(IrInst *) places; /* proven inside by the windows */
 } Windows;
 
 WindowPlace window_place(IrKernel *kernel, const IrTask *task, const IrRegion *body) {
@@ -158,8 +158,8 @@ static IrInst *count_of(const Windows *w, IrBuilder *b, const Window *window, Ty
  * the sum wraps, the result is above every size. A u32 could wrap into the window, so it is
  * widened. */
 static IrInst *is_in_window(const Windows *w, IrBuilder *b, const Window *window, IrInst *base) {
-  bool is_wide = type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) ||
-                 window->size > 1 << 30;
+  bool is_wide =
+      type_bits(base->type) > 32 || type_is(base->type, TYPE_U32) || window->size > 1 << 30;
   if (is_wide || type_bits(base->type) < 32)
     base = ir_convert(b, base, is_wide ? TYPE(I64) : TYPE(I32));
   if (window->low) base = ir_binary(b, IR_ADD, base, ir_const_int(b, base->type, window->low));

@@ -21,8 +21,8 @@
 /* Where the nest is. */
 typedef struct WindowPlace {
   IrKernel *kernel;
-  const IrTask *task;    /* NULL: in the host region or in a function */
-  const IrRegion *body;  /* its parameters are the parallel loop's indices; NULL: none */
+  const IrTask *task;            /* NULL: in the host region or in a function */
+  const IrRegion *body;          /* its parameters are the parallel loop's indices; NULL: none */
   Limits limits[SNODE_MAX_AXES]; /* of these parameters */
 } WindowPlace;
 

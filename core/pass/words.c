@@ -101,8 +101,8 @@ static IrInst *first_of_block(Nest *nest, const SNode *masked, IrInst *block, Ir
 
 /* Opens the loop over the active cells of a block; `at` are their indices at the masked level, or
  * positions in the node of `cursor`; that of the row axis is filled in. */
-static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at,
-                       IrInst *block, bool is_parallel) {
+static void open_block(Nest *nest, const SNode *masked, IrInst *cursor, IrInst **at, IrInst *block,
+                       bool is_parallel) {
   IrInst *operands[SNODE_MAX_AXES + 2], *count;
   int row = row_position(masked), used = 0;
   IrInst *first = first_of_block(nest, masked, block, &count);

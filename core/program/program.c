@@ -106,8 +106,7 @@ static bool create_parts(Program *program, const RgOptions *given, Arch arch, Er
   if (!find_allocations(given, &store.allocations, err)) return false;
   ServerChannel channel;
   TuneMode tunes;
-  if (!find_channel(&options, arch, &channel, err) ||
-      !find_tuning(&options, arch, &tunes, err) ||
+  if (!find_channel(&options, arch, &channel, err) || !find_tuning(&options, arch, &tunes, err) ||
       !create_server(program, &options, channel, store.memory_bytes, err))
     return false;
   EngineOptions engine = {.runs_in_lua = arch == ARCH_LUA,

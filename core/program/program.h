@@ -24,13 +24,13 @@ typedef enum GcAction {
 } GcAction;
 
 typedef struct Program {
-  Owner owner;                /* must be first: program_of casts an object's owner */
-  Store store;                /* what trees share; has the device */
-  Engine engine;              /* what kernels share */
-  Extensions extensions;      /* open extensions in C */
-  Error error;                /* error of the last failed call */
-  ErrorList errors;           /* its notes and further errors */
-  Guard guard;                /* guard of the running call */
+  Owner owner;           /* must be first: program_of casts an object's owner */
+  Store store;           /* what trees share; has the device */
+  Engine engine;         /* what kernels share */
+  Extensions extensions; /* open extensions in C */
+  Error error;           /* error of the last failed call */
+  ErrorList errors;      /* its notes and further errors */
+  Guard guard;           /* guard of the running call */
 } Program;
 
 static inline Program *program_of(const Object *object) { return (Program *)object->owner; }

@@ -72,7 +72,10 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape) 
   case ALGEBRA_INVERSE: *shape = first; return needs_square(r, list.items[0], builtin);
   case ALGEBRA_DETERMINANT: return needs_square(r, list.items[0], builtin);
   case ALGEBRA_TRACE: return needs_square(r, list.items[0], builtin);
-  case ALGEBRA_SUM: case ALGEBRA_LEAST: case ALGEBRA_MOST: case ALGEBRA_ANY:
+  case ALGEBRA_SUM:
+  case ALGEBRA_LEAST:
+  case ALGEBRA_MOST:
+  case ALGEBRA_ANY:
   case ALGEBRA_ALL: return needs_several(r, list.items[0], builtin);
   case ALGEBRA_SELECT: return join_from(r, e, list, 0, builtin, shape);
   default: return join_from(r, e, list, 0, builtin, shape);

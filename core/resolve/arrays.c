@@ -54,13 +54,15 @@ bool array_to_value(Resolve *r, Expr *e) {
   for (int i = 0; i < r->s->arrays.count; i++)
     if (r->s->arrays.items[i] == entity.field.array) use = r->s->arrays.items[i];
   if (use->of.is_strided || use->of.is_constant) /* otherwise each launch checks it */
-    return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
-                     scratch_format(r->scratch, "pass a copy: rg.zeros(T, ..):copy_from(%s)",
-                                    entity.name),
-                     "'%s' is used as a value here, which a wrap %s cannot be", entity.name,
-                     use->of.is_strided ? "with strides" : "of a string");
+    return sema_fail(
+        r->s, e, RG_ERROR_TYPE_MISMATCH,
+        scratch_format(r->scratch, "pass a copy: rg.zeros(T, ..):copy_from(%s)", entity.name),
+        "'%s' is used as a value here, which a wrap %s cannot be", entity.name,
+        use->of.is_strided ? "with strides" : "of a string");
   if (!type_of_whole(r, e, &entity, &type)) return false;
-  e->entity = (Entity){.kind = ENTITY_ARGUMENT, .name = entity.name, .shape = type_shape(type),
+  e->entity = (Entity){.kind = ENTITY_ARGUMENT,
+                       .name = entity.name,
+                       .shape = type_shape(type),
                        .launch_arg = {.number = header_of(r, e, use, type)}};
   return true;
 }
@@ -157,10 +159,9 @@ Entity array_length(Resolve *r, Expr *e) {
 }
 
 static bool check_one_axis(Resolve *r, Expr *e, const TypeRow *row) {
-  return row->axis_count == 1 ||
-         sema_fail(r->s, e, RG_ERROR_CALL, NULL,
-                   "an array of %d axes has no '%s': its extents are fixed", row->axis_count,
-                   sema_text(r->s, e->text));
+  return row->axis_count == 1 || sema_fail(r->s, e, RG_ERROR_CALL, NULL,
+                                           "an array of %d axes has no '%s': its extents are fixed",
+                                           row->axis_count, sema_text(r->s, e->text));
 }
 
 static Entity append_call(Resolve *r, Expr *e, const TypeRow *row) {

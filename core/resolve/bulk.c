@@ -32,7 +32,7 @@ static bool check_object(Resolve *r, Expr *e, const MethodCall *m) {
     return sema_fail(r->s, e, RG_ERROR_CALL, "call it on a field",
                      "'%s' is an SNode and has no elements", m->object.name);
   if (m->object.field.indexed)
-    return sema_fail(r->s, e, RG_ERROR_CALL, 
+    return sema_fail(r->s, e, RG_ERROR_CALL,
                      "loop over it: for k in rg.range(#row) do row[k] = v end",
                      "'%s' applies to a whole field", name);
   if (e->list.count != 1)
@@ -66,8 +66,7 @@ Entity bulk_call(Resolve *r, Expr *e, const MethodCall *m) {
   const char *text = write_function(r, fills, field_rank(field_of(&m->object)));
   Error err;
   error_clear(&err);
-  Ast *ast =
-      parse_kernel_text(source_create(r->scratch, str_of(text), m->method->name, 1), &err);
+  Ast *ast = parse_kernel_text(source_create(r->scratch, str_of(text), m->method->name, 1), &err);
   ASSERT(ast, "it is a function");
   if (!ast) return (Entity){0};
   Entity callee = resolve_function(m->method->name, ast->function, ast->source);

@@ -5,7 +5,9 @@
 
 /* What to write in kernels instead of functions of Lua; the first row that has the function's name,
  * or the name of its table, applies. */
-static const struct { const char *name, *hint; } instead[] = {
+static const struct {
+  const char *name, *hint;
+} instead[] = {
     {"table.insert", "append to a list: l:append(v), where l is rg.list(T) or a 'dynamic' node"},
     {"table.remove", "take from a list: l:pop(), where l is rg.list(T) or a 'dynamic' node"},
     {"table.sort", "sort outside: rg.sort(keys, values)"},
@@ -91,15 +93,20 @@ static void note_builtin(Expr *e, const Builtin *builtin) {
 }
 
 static bool chooses_struct(const Expr *e) {
-  return e->list.count == 3 && (type_is_struct(shape_of(e->list.items[1])) ||
-                                type_is_struct(shape_of(e->list.items[2])));
+  return e->list.count == 3 &&
+         (type_is_struct(shape_of(e->list.items[1])) || type_is_struct(shape_of(e->list.items[2])));
 }
 
 /* rg.select(c, p, q) of structs is c ? p : q. */
 static Entity resolve_choice(Resolve *r, Expr *e) {
   Exprs list = e->list;
-  *e = (Expr){.kind = AST_TERNARY, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-              .ast = e->ast, .left = list.items[0], .right = list.items[1],
+  *e = (Expr){.kind = AST_TERNARY,
+              .op = AST_NO_OP,
+              .pos = e->pos,
+              .width = e->width,
+              .ast = e->ast,
+              .left = list.items[0],
+              .right = list.items[1],
               .third = list.items[2]};
   return resolve_expr(r, e);
 }
@@ -182,7 +189,7 @@ static Entity resolve_builtin_call(Resolve *r, Expr *e, const Entity *callee) {
   if (builtin->form == FORM_SHAPER)
     return resolve_type_call(r, e, str_of(builtin->name + strlen("rg.")));
   return library_is_large(r, e, builtin) ? library_call(r, e, builtin)
-                                        : resolve_known(r, e, builtin);
+                                         : resolve_known(r, e, builtin);
 }
 
 /* The count of numbers; -1 after an error. */
@@ -380,7 +387,9 @@ static void drop_only_index(const Entity *object, Expr *e, Exprs *indices) {
 
 /* Reports missing arguments; `x:max()` was probably meant as the maximum of all elements. */
 static bool fail_too_few(Resolve *r, Expr *e, const MethodCall *m, int needed) {
-  static const struct { const char *name, *of_all; } loops[] = {
+  static const struct {
+    const char *name, *of_all;
+  } loops[] = {
       {"max", "; the largest of all takes a loop: m = math.max(m, x[i])"},
       {"min", "; the smallest of all takes a loop: m = math.min(m, x[i])"},
       {"add", "; the sum of all takes a loop: s = s + x[i]"},
@@ -391,7 +400,10 @@ static bool fail_too_few(Resolve *r, Expr *e, const MethodCall *m, int needed) {
     if (!strcmp(name, loops[i].name)) of_all = loops[i].of_all;
   const char *hint =
       scratch_format(r->scratch, "%s:%s(%s%s) updates an element%s", m->object.name, name,
-                     axes == 0 ? "0" : axes == 1 ? "i" : axes == 2 ? "i, j" : "i, j, ..",
+                     axes == 0   ? "0"
+                     : axes == 1 ? "i"
+                     : axes == 2 ? "i, j"
+                                 : "i, j, ..",
                      values_after(m), of_all);
   return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, hint, "'%s' takes %d %s, %d given", name, needed,
                    needed == 1 ? "argument" : "arguments", e->list.count);

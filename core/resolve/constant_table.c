@@ -63,10 +63,9 @@ Entity list_written(Resolve *r, Expr *e) {
 
 static Entity fail_index(Resolve *r, Expr *e, const Entity *object, int64_t key) {
   const char *name = object->name ? object->name : sema_source(r->s, e->left);
-  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE,
-            key == 0 ? "lists start at 1, as in Lua" : NULL, "'%s' has %d %s, and no [%lld]", name,
-            object->list.list->count, object->list.list->count == 1 ? "item" : "items",
-            (long long)key);
+  sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, key == 0 ? "lists start at 1, as in Lua" : NULL,
+            "'%s' has %d %s, and no [%lld]", name, object->list.list->count,
+            object->list.list->count == 1 ? "item" : "items", (long long)key);
   return (Entity){0};
 }
 
@@ -85,10 +84,10 @@ Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name) {
 typedef struct Search {
   Resolve *r;
   StrBuf out;
-  int left;      /* numbers that it may still have */
+  int left; /* numbers that it may still have */
   int level;
-  bool is_bad;   /* it has other kinds of values, or tables of different depths */
-  bool counts;   /* searches the lengths of its items, which are tables */
+  bool is_bad;        /* it has other kinds of values, or tables of different depths */
+  bool counts;        /* searches the lengths of its items, which are tables */
   const Static *like; /* the first value, whose kind all must have */
 } Search;
 

@@ -70,8 +70,8 @@ static bool assigns(const AstBlock *block, const AstLocal *local, bool in_part) 
     const AstStmt *stmt = block->items[i];
     for (int k = 0; k < stmt->targets.count; k++) {
       const AstExpr *target = stmt->targets.items[k];
-      while (in_part && (target->kind == AST_FIELD || target->kind == AST_INDEX ||
-                         target->kind == AST_PAREN))
+      while (in_part &&
+             (target->kind == AST_FIELD || target->kind == AST_INDEX || target->kind == AST_PAREN))
         target = target->left;
       if (is_local(target, local)) return true;
     }
@@ -154,8 +154,12 @@ static const AstExpr *use_of(Resolve *r, const AstStmt *stmt, const AstLocal *na
 static const AstExpr *or_default(Resolve *r, const AstStmt *stmt, const AstLocal *name,
                                  const AstExpr *value) {
   AstExpr *either = scratch_new(r->scratch, AstExpr);
-  *either = (AstExpr){.kind = AST_OR, .op = AST_NO_OP, .pos = stmt->pos, .width = stmt->width,
-                      .left = (AstExpr *)use_of(r, stmt, name), .right = (AstExpr *)value};
+  *either = (AstExpr){.kind = AST_OR,
+                      .op = AST_NO_OP,
+                      .pos = stmt->pos,
+                      .width = stmt->width,
+                      .left = (AstExpr *)use_of(r, stmt, name),
+                      .right = (AstExpr *)value};
   return either;
 }
 
@@ -205,8 +209,7 @@ bool nil_denoted(Resolve *r, Expr *e) {
 int nil_test(Resolve *r, Expr *e) {
   e = sema_strip(e);
   if (nil_denoted(r, e)) return 0;
-  if (e->kind == AST_LOCAL && e->local && refers(e->local))
-    return maybe_asks(r, e) ? -1 : 1;
+  if (e->kind == AST_LOCAL && e->local && refers(e->local)) return maybe_asks(r, e) ? -1 : 1;
   if (e->kind == AST_UNARY && e->op == AST_NOT) {
     int known = nil_test(r, e->left);
     return known < 0 ? -1 : !known;
@@ -223,7 +226,11 @@ int nil_test(Resolve *r, Expr *e) {
 
 /* Replaces e by the chosen expression. */
 static Entity become(Resolve *r, Expr *e, Expr *chosen) {
-  *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width, .ast = e->ast,
+  *e = (Expr){.kind = AST_PAREN,
+              .op = AST_NO_OP,
+              .pos = e->pos,
+              .width = e->width,
+              .ast = e->ast,
               .left = chosen};
   return resolve_expr(r, chosen);
 }

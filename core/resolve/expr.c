@@ -10,11 +10,13 @@ static Entity value_entity(void) { return (Entity){.kind = ENTITY_VALUE}; }
 static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   const char *name = entity->name ? entity->name : sema_source(r->s, e);
   if (entity->kind == ENTITY_TABLE) {
-    const char *hint = scratch_format(r->scratch, "name what is in it by its path, such as %s.x",
-                                      name);
+    const char *hint =
+        scratch_format(r->scratch, "name what is in it by its path, such as %s.x", name);
     if (entity->table.is_parameter) /* S:step() passes S */
-      hint = scratch_format(r->scratch, "%s; a call with a colon, t:f(..), passes t as the first "
-                            "argument", hint);
+      hint = scratch_format(r->scratch,
+                            "%s; a call with a colon, t:f(..), passes t as the first "
+                            "argument",
+                            hint);
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, hint,
                      "'%s' is a table and cannot be used as a value in a kernel", name);
   }
@@ -37,10 +39,10 @@ static bool fail_other(Resolve *r, Expr *e, const Entity *entity) {
   switch (entity->other.value) {
   case VALUE_NIL:
     if (entity->other.is_missing)
-      return sema_fail(r->s, e, RG_ERROR_NAME_NIL,
-                       scratch_format(r->scratch, "pass it, or begin with a default: %s = %s or ..",
-                                      name, name),
-                       "this call does not pass '%s', so it is nil", name);
+      return sema_fail(
+          r->s, e, RG_ERROR_NAME_NIL,
+          scratch_format(r->scratch, "pass it, or begin with a default: %s = %s or ..", name, name),
+          "this call does not pass '%s', so it is nil", name);
     if (entity->other.source.is_parameter)
       return sema_fail(r->s, e, RG_ERROR_NAME_NIL, "pass it at the launch",
                        "the argument '%s' is nil", name);
@@ -94,8 +96,7 @@ static bool fail_no_value(Resolve *r, Expr *e, const Entity *entity) {
                      "this is only allowed in the head of a loop");
   case ENTITY_VOID:
     return sema_fail(r->s, e, RG_ERROR_CALL, NULL, "'%s' returns no value",
-                     e->kind == AST_METHOD ? sema_text(r->s, e->text)
-                                           : sema_source(r->s, e->left));
+                     e->kind == AST_METHOD ? sema_text(r->s, e->text) : sema_source(r->s, e->left));
   case ENTITY_ITEM_ROW: return array_fail_row(r, e);
   default: return fail_other(r, e, entity);
   }
@@ -142,9 +143,8 @@ bool resolve_check_scalar(Resolve *r, Expr *e) {
 bool resolve_condition(Resolve *r, Expr *e) {
   maybe_condition(r, e);
   if (!resolve_value(r, e)) return false;
-  return type_is_scalar(shape_of(e)) || type_is_struct(shape_of(e))
-             ? resolve_check_scalar(r, e)
-             : shape_fail_condition(r->s, e);
+  return type_is_scalar(shape_of(e)) || type_is_struct(shape_of(e)) ? resolve_check_scalar(r, e)
+                                                                    : shape_fail_condition(r->s, e);
 }
 
 static Entity shaped_entity(Shape shape) { return (Entity){.kind = ENTITY_VALUE, .shape = shape}; }
@@ -158,8 +158,7 @@ static Entity resolve_unary(Resolve *r, Expr *e) {
   Shape shape;
   const char *who = scratch_format(r->scratch, "'%s'", ast_op_text(e->op));
   if (e->op == AST_NOT) maybe_condition(r, e->left);
-  if (!resolve_value(r, e->left) ||
-      !shape_join(r, e, shape_of(e->left), (Shape){0}, who, &shape))
+  if (!resolve_value(r, e->left) || !shape_join(r, e, shape_of(e->left), (Shape){0}, who, &shape))
     return (Entity){0};
   return shaped_entity(shape);
 }
@@ -222,14 +221,15 @@ static Entity resolve_local(Resolve *r, Expr *e) {
 
 static Entity resolve_shape_of(Resolve *r, Expr *e, Entity object, Str name) {
   if (str_is(name, "shape") || (str_is(name, "offset") && object.field.node)) {
-    ShapeRef extent = {.node = object.field.node, .array = object.field.array,
+    ShapeRef extent = {.node = object.field.node,
+                       .array = object.field.array,
                        .offset = object.field.offset,
                        .is_offset = str_is(name, "offset")};
     return (Entity){.kind = ENTITY_SHAPE, .name = object.name, .extent = extent};
   }
   const char *text = sema_text(r->s, name);
-  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN,
-            suggest_field_member(r, name, object.name), "'%s' has no '%s'", object.name, text);
+  sema_fail(r->s, e, RG_ERROR_NAME_UNKNOWN, suggest_field_member(r, name, object.name),
+            "'%s' has no '%s'", object.name, text);
   return (Entity){0};
 }
 
@@ -237,9 +237,12 @@ Entity resolve_member(Resolve *r, Expr *e, Entity object, Str name) {
   const char *text = sema_text(r->s, name);
   switch (object.kind) {
   case ENTITY_NONE: return object;
-  case ENTITY_FIELD: case ENTITY_NODE:
+  case ENTITY_FIELD:
+  case ENTITY_NODE:
     if (str_is(name, "type") && object.kind == ENTITY_FIELD) /* of an element */
-      return (Entity){.kind = ENTITY_TYPE, .name = object.name, .type = object.field.type,
+      return (Entity){.kind = ENTITY_TYPE,
+                      .name = object.name,
+                      .type = object.field.type,
                       .shape = object.shape};
     if (object.field.indexed == 0) return resolve_shape_of(r, e, object, name);
     sema_fail(r->s, e, RG_ERROR_INDEX_COUNT,
@@ -334,8 +337,8 @@ static Entity resolve_element(Resolve *r, Expr *e, Entity field) {
   if (rank == 0) return resolve_only_element(r, e, field, count);
   field.field.indexed += count;
   if (field.field.indexed > rank) {
-    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, %d indices given",
-              field.name, rank, rank == 1 ? "axis" : "axes", field.field.indexed);
+    sema_fail(r->s, e, RG_ERROR_INDEX_COUNT, NULL, "'%s' has %d %s, %d indices given", field.name,
+              rank, rank == 1 ? "axis" : "axes", field.field.indexed);
     return (Entity){0};
   }
   if (field.field.indexed == rank) field.kind = ENTITY_ELEMENT;
@@ -365,7 +368,8 @@ static Entity resolve_index(Resolve *r, Expr *e) {
   case ENTITY_TABLE: return table_item(r, e, &object);
   case ENTITY_LIST: return list_indexed(r, e, &object);
   case ENTITY_RECORD: return record_indexed(r, e, &object);
-  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
+  case ENTITY_FUNCTION:
+  case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   default:
     sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
               object.kind == ENTITY_PART
@@ -374,8 +378,7 @@ static Entity resolve_index(Resolve *r, Expr *e) {
                                    "vector): write %s",
                                    name)
                   : NULL,
-              "'%s' is not a field, so it cannot be indexed",
-              name);
+              "'%s' is not a field, so it cannot be indexed", name);
     break;
   }
   return (Entity){0};
@@ -418,13 +421,15 @@ static Entity resolve_length(Resolve *r, Expr *e) {
   int64_t length;
   Entity object = resolve_expr(r, e->left);
   switch (object.kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: return length_of_field(r, e, &object);
+  case ENTITY_FIELD:
+  case ENTITY_NODE: return length_of_field(r, e, &object);
   case ENTITY_SHAPE: return extent_constant(extent_count(&object));
   case ENTITY_TABLE:
     return table_length(r, e->left, &object, &length) ? extent_constant(length) : (Entity){0};
   case ENTITY_LIST: return list_length(r, e, &object);
   case ENTITY_RECORD: return extent_constant(record_length(object.record));
-  case ENTITY_FUNCTION: case ENTITY_OTHER: fail_other(r, e->left, &object); break;
+  case ENTITY_FUNCTION:
+  case ENTITY_OTHER: fail_other(r, e->left, &object); break;
   case ENTITY_NONE: break;
   default:
     if (type_is_array(object.shape) && resolve_is_value(r, e->left)) return array_length(r, e);
@@ -446,8 +451,7 @@ static bool check_condition_shape(Resolve *r, Expr *e) {
 static bool is_surely_number(Expr *e) {
   e = sema_strip(e);
   return e->kind == AST_NUMBER || e->entity.kind == ENTITY_CONSTANT ||
-         (e->kind == AST_UNARY && e->op == AST_NEG) ||
-         (e->kind == AST_BINARY && e->op <= AST_POW);
+         (e->kind == AST_UNARY && e->op == AST_NEG) || (e->kind == AST_BINARY && e->op <= AST_POW);
 }
 
 /* Vectors of booleans combine elementwise, and a single boolean with each of them. check_expr.c
@@ -490,8 +494,7 @@ static bool check_fields_apart(Resolve *r, Expr *e) {
                                   "compare elements: %s[%s] %s %s[%s]; whether they are one "
                                   "field is rg.static(%s)",
                                   a.name, field_rank(&a.field) ? "i" : "0", ast_op_text(e->op),
-                                  b.name, field_rank(&b.field) ? "i" : "0",
-                                  sema_source(r->s, e)),
+                                  b.name, field_rank(&b.field) ? "i" : "0", sema_source(r->s, e)),
                    "'%s' and '%s' are fields, which kernels do not compare as a whole", a.name,
                    b.name);
 }
@@ -531,8 +534,10 @@ static bool check_texts_compared(Resolve *r, Expr *e) {
   if (e->kind != AST_BINARY || (e->op != AST_EQ && e->op != AST_NE)) return true;
   if (!is_text(r, e->left) || !is_text(r, e->right)) return !r->s->failed;
   return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
-                   scratch_format(r->scratch, "compare them when the kernel is compiled: "
-                                  "rg.static(%s)", sema_source(r->s, e)),
+                   scratch_format(r->scratch,
+                                  "compare them when the kernel is compiled: "
+                                  "rg.static(%s)",
+                                  sema_source(r->s, e)),
                    "kernels do not compare strings");
 }
 
@@ -570,7 +575,9 @@ static Entity refuse(Resolve *r, Expr *e, const char *hint, const char *sentence
 static Entity resolve_new(Resolve *r, Expr *e) {
   if (e->inlined && e->kind == AST_CALL) return e->entity; /* already resolved */
   switch (e->kind) {
-  case AST_TRUE: case AST_FALSE: case AST_NUMBER: return value_entity();
+  case AST_TRUE:
+  case AST_FALSE:
+  case AST_NUMBER: return value_entity();
   case AST_LOCAL: return resolve_local(r, e);
   case AST_GLOBAL: return resolve_capture(r, e);
   case AST_FIELD: return resolve_field(r, e);
@@ -578,7 +585,10 @@ static Entity resolve_new(Resolve *r, Expr *e) {
   case AST_CALL: return resolve_call(r, e);
   case AST_METHOD: return resolve_method(r, e);
   case AST_UNARY: return e->op == AST_LEN ? resolve_length(r, e) : resolve_unary(r, e);
-  case AST_BINARY: case AST_AND: case AST_OR: case AST_TERNARY: return resolve_operands(r, e);
+  case AST_BINARY:
+  case AST_AND:
+  case AST_OR:
+  case AST_TERNARY: return resolve_operands(r, e);
   case AST_PAREN: return resolve_expr(r, e->left);
   case AST_NIL:
     return refuse(r, e, "numbers and booleans always have a value",
@@ -587,8 +597,7 @@ static Entity resolve_new(Resolve *r, Expr *e) {
     return refuse(r, e, "the values of a kernel are numbers and booleans",
                   "strings exist in kernels only as arguments of print, assert and error");
   case AST_VARARG: return refuse(r, e, "name each parameter", "kernels take no variable arguments");
-  case AST_FUNCTION:
-    return resolve_inner_function(r, "function", e->ast->function);
+  case AST_FUNCTION: return resolve_inner_function(r, "function", e->ast->function);
   case AST_TABLE: return record_is_live(r, e) ? record_written(r, e) : list_written(r, e);
   }
   return (Entity){0};

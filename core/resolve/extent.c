@@ -49,8 +49,12 @@ Expr *extent_expr(Resolve *r, const Expr *at, const Entity *shape, int k) {
   Entity number = extent_number(shape, k);
   if (number.kind == ENTITY_CONSTANT) return literal_integer(r, at->ast, number.constant);
   Expr *e = scratch_new(r->scratch, Expr);
-  *e = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
-              .ast = at->ast, .entity = number};
+  *e = (Expr){.kind = AST_FIELD,
+              .op = AST_NO_OP,
+              .pos = at->pos,
+              .width = at->width,
+              .ast = at->ast,
+              .entity = number};
   return e;
 }
 
@@ -125,9 +129,8 @@ Entity extent_indexed(Resolve *r, Expr *e, const Entity *shape) {
   double axis;
   int count = extent_count(shape);
   if (e->list.count == 1 && sema_is_constant(e->list.items[0], &axis))
-    return axis >= 0 && axis < count && axis == (int)axis
-               ? extent_number(shape, (int)axis)
-               : fail_axis(r, e, shape);
+    return axis >= 0 && axis < count && axis == (int)axis ? extent_number(shape, (int)axis)
+                                                          : fail_axis(r, e, shape);
   if (count == 1 && e->list.count == 1 && e->list.items[0]->kind != AST_TABLE)
     return resolve_scalar(r, e->list.items[0]) ? indexed_number(r, e) : (Entity){0};
   if (count == 1) {

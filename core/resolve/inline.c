@@ -67,12 +67,11 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
   const Source *source = callee->function.source_text;
   if (function->has_varargs)
     return sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "name each parameter",
-                     "'%s' takes variable arguments, which kernels do not support",
-                     callee->name);
+                     "'%s' takes variable arguments, which kernels do not support", callee->name);
   int count = function->parameters.count;
   if (arguments > count) {
-    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", callee->name,
-              count, count == 1 ? "argument" : "arguments", arguments);
+    sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'%s' takes %d %s, %d given", callee->name, count,
+              count == 1 ? "argument" : "arguments", arguments);
     return sema_note(r->s, source, function->pos, (int)strlen("function"), "'%s' is declared here",
                      callee->name);
   }
@@ -83,8 +82,15 @@ static bool check_count(Resolve *r, Expr *e, const Entity *callee, int arguments
  * known facts: `x.shape[0]` stays a constant. */
 static bool stands_for_itself(const Entity *entity, Local *parameter, bool is_assigned) {
   switch (entity->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: case ENTITY_RECORD: return true;
+  case ENTITY_FIELD:
+  case ENTITY_NODE:
+  case ENTITY_SHAPE:
+  case ENTITY_TYPE:
+  case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION:
+  case ENTITY_TABLE:
+  case ENTITY_LIST:
+  case ENTITY_RECORD: return true;
   case ENTITY_OTHER: return nil_is(entity);
   case ENTITY_ARGUMENT:
   case ENTITY_CONSTANT: return !is_assigned && !parameter->annotation;
@@ -125,8 +131,7 @@ static void give_parameter(Resolve *r, Local *parameter, Expr *argument, Entity 
     resolve_give_shape(r, parameter, argument);
     return;
   }
-  if (parameter->is_assigned && nil_is(entity))
-    nil_fail_assigned(r, parameter, "call");
+  if (parameter->is_assigned && nil_is(entity)) nil_fail_assigned(r, parameter, "call");
   else if (parameter->is_assigned && !is_number)
     sema_fail(r->s, argument, RG_ERROR_UNSUPPORTED, "declare another local for the new value",
               "'%s' is not passed a number here, so it cannot be assigned",
@@ -157,7 +162,9 @@ static void add_result(Resolve *r, Inline *in, const AstExpr *annotation) {
 /* Adds a returned table: its leaves are results. */
 static void add_record(Resolve *r, Inline *in, const Expr *value) {
   Local *like = scratch_new(r->scratch, Local);
-  *like = (Local){.name = str_of(in->name), .pos = in->function->pos, .loop = r->loop,
+  *like = (Local){.name = str_of(in->name),
+                  .pos = in->function->pos,
+                  .loop = r->loop,
                   .is_assigned = !in->is_straight};
   record_name(r, like, value->entity.record);
   int first = in->results.count;
@@ -249,12 +256,14 @@ static bool resolve_argument(Resolve *r, Expr *argument, Entity *entity) {
  * are those of the function's text. */
 static bool construct_argument(Resolve *r, const Entity *callee, int k, Expr **argument) {
   const AstFunction *function = callee->function.text;
-  const AstLocal *parameter =
-      k < function->parameters.count ? function->parameters.items[k] : NULL;
+  const AstLocal *parameter = k < function->parameters.count ? function->parameters.items[k] : NULL;
   Expr *given = sema_strip(*argument);
   if (given->kind != AST_TABLE || !parameter || !parameter->annotation) return true;
-  Inline at = {.outer = r->s->frame, .function = function, .name = callee->name,
-               .source = callee->function.source_text, .number = callee->function.number};
+  Inline at = {.outer = r->s->frame,
+               .function = function,
+               .name = callee->name,
+               .source = callee->function.source_text,
+               .number = callee->function.number};
   map_init(&at.names, r->scratch);
   Shape shape;
   r->s->frame = &at;
@@ -331,9 +340,10 @@ Entity resolve_inline_call(Resolve *r, Expr *e, Entity callee, Expr *self) {
 /* The results of the call that ends a list; NULL if it has at most one. */
 static const Locals *many(Resolve *r, const Exprs *list) {
   const Expr *last = list->count && !r->s->failed ? list->items[list->count - 1] : NULL;
-  const Locals *results = !last ? NULL : last->inlined   ? &last->inlined->returned
-                           : last->invoked ? &last->invoked->results
-                                           : &last->popped;
+  const Locals *results = !last           ? NULL
+                          : last->inlined ? &last->inlined->returned
+                          : last->invoked ? &last->invoked->results
+                                          : &last->popped;
   return results && results->count > 1 ? results : NULL;
 }
 

@@ -100,8 +100,8 @@ static const char *in_place(Resolve *r, const Builtin *builtin, Exprs arguments)
 /* With more than 4 rows, elimination is used instead of an expansion into minors. */
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin) {
   Expr *of = e->kind == AST_METHOD ? e->left : e->list.count ? e->list.items[0] : NULL;
-  bool is_such = builtin->form == FORM_ALGEBRA && (builtin->algebra == ALGEBRA_INVERSE ||
-                                                   builtin->algebra == ALGEBRA_DETERMINANT);
+  bool is_such = builtin->form == FORM_ALGEBRA &&
+                 (builtin->algebra == ALGEBRA_INVERSE || builtin->algebra == ALGEBRA_DETERMINANT);
   return is_such && of && resolve_value(r, of) && type_is_matrix(shape_of(of)) &&
          type_rows(shape_of(of)) == type_cols(shape_of(of)) && type_rows(shape_of(of)) > 4;
 }

@@ -87,8 +87,8 @@ static bool take_axis(Resolve *r, LoopHead *head, Expr *e) {
 
 static bool take_range(Resolve *r, Expr *e, LoopHead *head) {
   if (e->list.count < 1 || e->list.count > SNODE_MAX_AXES)
-    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL,
-                     "'rg.range' takes 1 to %d axes, %d given", SNODE_MAX_AXES, e->list.count);
+    return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "'rg.range' takes 1 to %d axes, %d given",
+                     SNODE_MAX_AXES, e->list.count);
   for (int i = 0; i < e->list.count; i++)
     if (!take_axis(r, head, e->list.items[i])) return false;
   return true;
@@ -150,8 +150,7 @@ static const char *all_names(Resolve *r, const Locals *locals, int axis_count) {
     strbuf_format(&out, "%s%s", i ? ", " : "", sema_text(r->s, locals->items[i]->name));
   for (int i = locals->count; i < axis_count; letter[0]++) {
     bool is_taken = false;
-    for (int k = 0; k < locals->count; k++)
-      is_taken |= str_is(locals->items[k]->name, letter);
+    for (int k = 0; k < locals->count; k++) is_taken |= str_is(locals->items[k]->name, letter);
     if (is_taken) continue;
     strbuf_format(&out, ", %s", letter);
     i++;
@@ -162,15 +161,14 @@ static const char *all_names(Resolve *r, const Locals *locals, int axis_count) {
 /* One variable with `rg.range(a, b)` is ambiguous, so it is refused with both readings. */
 bool resolve_fail_axes(Resolve *r, const Locals *locals, Expr *e, int axis_count) {
   const char *text = sema_source(r->s, e), *names = all_names(r, locals, axis_count);
-  const char *hint = scratch_format(
-      r->scratch, "write for %s in %s, or with all indices as one vector: %s:vec()", names, text,
-      text);
+  const char *hint =
+      scratch_format(r->scratch, "write for %s in %s, or with all indices as one vector: %s:vec()",
+                     names, text, text);
   if (axis_count == 2 && e->kind == AST_CALL && e->list.items[0]->kind != AST_TABLE &&
       e->list.items[1]->kind != AST_TABLE)
-    hint = scratch_format(r->scratch,
-                          "over two axes: for %s in %s; from a begin to an end: rg.range({%s, %s})",
-                          names, text, sema_source(r->s, e->list.items[0]),
-                          sema_source(r->s, e->list.items[1]));
+    hint = scratch_format(
+        r->scratch, "over two axes: for %s in %s; from a begin to an end: rg.range({%s, %s})",
+        names, text, sema_source(r->s, e->list.items[0]), sema_source(r->s, e->list.items[1]));
   return sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'%s' has %d axes, and this loop names %d", text,
                    axis_count, locals->count);
 }

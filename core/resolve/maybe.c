@@ -16,8 +16,7 @@ static Local *first_result(const Expr *e) {
   const Inline *in = e->inlined;
   Local *first = in && in->returned.count ? in->returned.items[0] : NULL;
   if (!first) return NULL;
-  bool is_first = first->is_alias ? record_is(&e->entity) &&
-                                        e->entity.record == first->alias.record
+  bool is_first = first->is_alias ? record_is(&e->entity) && e->entity.record == first->alias.record
                                   : e->result == 0;
   return is_first ? first : NULL;
 }
@@ -86,7 +85,9 @@ static void declare(Resolve *r, Stmt *stmt, const Local *local, Local *presence)
   bool has_value = at < stmt->values.count;
   const Expr *like = has_value ? stmt->values.items[at] : NULL;
   AstExpr *ast = scratch_new(r->scratch, AstExpr);
-  *ast = (AstExpr){.kind = has_value ? AST_TRUE : AST_FALSE, .op = AST_NO_OP, .pos = local->pos,
+  *ast = (AstExpr){.kind = has_value ? AST_TRUE : AST_FALSE,
+                   .op = AST_NO_OP,
+                   .pos = local->pos,
                    .width = local->name.length};
   Expr *value = literal_bool(r, like && like->ast ? like->ast : ast, has_value);
   if (!has_value) at = stmt->values.count;
@@ -205,8 +206,8 @@ static bool assign(Resolve *r, const Stmt *stmt, int k, Exprs *targets, Exprs *v
   if (!gives_nil && value) vec_push(r->scratch, values, value);
   if (!is_tracked || !local->presence) return true;
   vec_push(r->scratch, targets, build_read(r, local->presence, target));
-  vec_push(r->scratch, values, gives_nil ? literal_bool(r, target->ast, false)
-                                         : maybe_after(r, value));
+  vec_push(r->scratch, values,
+           gives_nil ? literal_bool(r, target->ast, false) : maybe_after(r, value));
   return true;
 }
 
@@ -236,7 +237,11 @@ bool maybe_assign(Resolve *r, Stmt *stmt) {
 static Expr *new_expr(Resolve *r, AstExprKind kind, AstOp op, const Expr *at) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *e = (Expr){.kind = kind, .op = op, .pos = at->pos, .width = at->width, .ast = at->ast,
+  *e = (Expr){.kind = kind,
+              .op = op,
+              .pos = at->pos,
+              .width = at->width,
+              .ast = at->ast,
               .entity = {.kind = ENTITY_VALUE}};
   return e;
 }
@@ -258,7 +263,8 @@ void maybe_condition(Resolve *r, Expr *e) {
   case AST_UNARY:
     if (e->op == AST_NOT) maybe_condition(r, e->left);
     return;
-  case AST_AND: case AST_OR:
+  case AST_AND:
+  case AST_OR:
     if (e->is_truth) return;
     maybe_condition(r, e->left);
     maybe_condition(r, e->right);
@@ -266,7 +272,8 @@ void maybe_condition(Resolve *r, Expr *e) {
   case AST_LOCAL:
     if (!is_asked(r, e, false)) return;
     break;
-  case AST_CALL: case AST_METHOD: break;
+  case AST_CALL:
+  case AST_METHOD: break;
   default: return;
   }
   resolve_expr(r, e);

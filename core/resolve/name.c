@@ -47,9 +47,8 @@ static bool is_float_constant(const char *name) {
 
 static Shape shape_of_value(const Sema *s, const SemaValue *value) {
   Type type;
-  return value->kind == VALUE_VECTOR && type_find(s, value->name, &type)
-             ? type_shape(type)
-             : (Shape){0};
+  return value->kind == VALUE_VECTOR && type_find(s, value->name, &type) ? type_shape(type)
+                                                                         : (Shape){0};
 }
 
 static Entity launch_arg_entity(Resolve *r, const SemaValue *value, SemaArg source,
@@ -58,16 +57,18 @@ static Entity launch_arg_entity(Resolve *r, const SemaValue *value, SemaArg sour
                                     : &r->path_launch_arg[source.index];
   if (!*number) {
     LaunchArg launch_arg = {.source = source,
-                 .name = name,
-                 .ty = type_of_value(r->s, value),
-                 .shape = shape_of_value(r->s, value),
-                 .arg = -1};
+                            .name = name,
+                            .ty = type_of_value(r->s, value),
+                            .shape = shape_of_value(r->s, value),
+                            .arg = -1};
     if (launch_arg.ty.kind == TY_NUMBER && is_float_constant(name))
       launch_arg.ty.kind = TY_FLEXIBLE;
     vec_push(r->scratch, &r->s->launch_args, launch_arg);
     *number = r->s->launch_args.count;
   }
-  return (Entity){.kind = ENTITY_ARGUMENT, .launch_arg = {.number = *number - 1}, .name = name,
+  return (Entity){.kind = ENTITY_ARGUMENT,
+                  .launch_arg = {.number = *number - 1},
+                  .name = name,
                   .shape = r->s->launch_args.items[*number - 1].shape};
 }
 
@@ -120,7 +121,8 @@ static const ArrayUse *array_use(Resolve *r, Expr *e, const SemaValue *value, Se
 
 static Entity array_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg source,
                            const char *name) {
-  FieldRef field = {.array = array_use(r, e, value, source, name), .source = source,
+  FieldRef field = {.array = array_use(r, e, value, source, name),
+                    .source = source,
                     .type = type_base(value->type)};
   return (Entity){
       .kind = ENTITY_FIELD, .name = name, .shape = type_shape(value->type), .field = field};
@@ -154,9 +156,9 @@ static Entity function_entity(Resolve *r, const SemaValue *value, SemaArg source
 }
 
 static Entity builtin_entity(Resolve *r, const SemaValue *value) {
-  const Builtin *builtin =
-      native_is(value->name) ? native_read(r->scratch, r->input->types, value->name)
-                             : builtin_find(value->name);
+  const Builtin *builtin = native_is(value->name)
+                               ? native_read(r->scratch, r->input->types, value->name)
+                               : builtin_find(value->name);
   const char *name = builtin ? builtin->name : value->name;
   return (Entity){.kind = ENTITY_BUILTIN, .name = name, .builtin = builtin};
 }
@@ -179,7 +181,8 @@ static Entity value_entity(Resolve *r, Expr *e, const SemaValue *value, SemaArg 
   case VALUE_FUNCTION: return function_entity(r, value, source, name);
   case VALUE_TABLE: return (Entity){.kind = ENTITY_TABLE, .name = name, .table = source};
   default:
-    return (Entity){.kind = ENTITY_OTHER, .name = name,
+    return (Entity){.kind = ENTITY_OTHER,
+                    .name = name,
                     .other = {.source = source, .value = value->kind, .what = describe(value)}};
   }
 }
@@ -263,7 +266,8 @@ static int find_path(Resolve *r, Expr *e) {
   int parameter;
   strbuf_init(&name, r->scratch);
   if (!path_of(r->s->frame ? NULL : r->input->ast, e->ast, &name, &parameter)) return -1;
-  SemaPath path = {.name = str_of(strbuf_end(&name)), .is_parameter_path = parameter >= 0,
+  SemaPath path = {.name = str_of(strbuf_end(&name)),
+                   .is_parameter_path = parameter >= 0,
                    .function = r->s->frame ? r->s->frame->number : 0};
   return path_find(r, &path);
 }
@@ -322,11 +326,11 @@ static const char *no_number(Resolve *r, const Entity *entity) {
                           type_is_scalar(type_shape(array->type))
                               ? type_text(array->type)
                               : shape_text(r->s, type_shape(array->type)),
-                          array->of.axis_count,
-                          array->of.axis_count == 1 ? "axis" : "axes");
+                          array->of.axis_count, array->of.axis_count == 1 ? "axis" : "axes");
   switch (entity->kind) {
   case ENTITY_FUNCTION: return "a function";
-  case ENTITY_TABLE: case ENTITY_LIST: return "a table";
+  case ENTITY_TABLE:
+  case ENTITY_LIST: return "a table";
   case ENTITY_OTHER: return entity->other.what;
   case ENTITY_FIELD: return "a field";
   case ENTITY_NODE: return "an SNode";
@@ -358,8 +362,7 @@ void resolve_parameter(Resolve *r, int number) {
     return;
   }
   bool is_declared = local->is_annotated && array_is_declared(r, at, &entity, local->shape);
-  if (array_is_whole(&entity) && local->is_assigned &&
-      (is_declared || !local->is_annotated)) {
+  if (array_is_whole(&entity) && local->is_assigned && (is_declared || !local->is_annotated)) {
     at->entity = entity;
     if (!array_to_value(r, at)) return;
     entity = at->entity;
@@ -383,8 +386,7 @@ void resolve_parameter(Resolve *r, int number) {
     r->s->launch_args.items[entity.launch_arg.number].source_text = r->input->ast->source;
     return;
   }
-  if (local->is_assigned && nil_is(&entity))
-    nil_fail_assigned(r, local, "launch");
+  if (local->is_assigned && nil_is(&entity)) nil_fail_assigned(r, local, "launch");
   else if (local->is_assigned)
     sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
                   "declare another local for the new value",

@@ -7,7 +7,11 @@
 static Expr *leaf(Resolve *r, const AstExpr *ast, AstExprKind kind) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *e = (Expr){.kind = kind, .op = AST_NO_OP, .pos = ast->pos, .width = ast->width, .ast = ast,
+  *e = (Expr){.kind = kind,
+              .op = AST_NO_OP,
+              .pos = ast->pos,
+              .width = ast->width,
+              .ast = ast,
               .entity = {.kind = ENTITY_VALUE}};
   return e;
 }

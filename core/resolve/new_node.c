@@ -109,11 +109,8 @@ Expr *build_written(Resolve *r, const AstExpr *ast) {
 }
 
 Expr *build_read(Resolve *r, Local *local, const Expr *at) {
-  AstExpr name = {.kind = AST_LOCAL,
-                  .pos = at->pos,
-                  .width = at->width,
-                  .op = AST_NO_OP,
-                  .text = local->name};
+  AstExpr name = {
+      .kind = AST_LOCAL, .pos = at->pos, .width = at->width, .op = AST_NO_OP, .text = local->name};
   Expr *e = build_written(r, &name);
   e->local = local;
   if (at->ast) e->ast = at->ast; /* for messages */

@@ -12,17 +12,22 @@ static bool is_known(const Expr *e, double *rank) {
 static bool check_rank(Resolve *r, Expr *e, const Entity *window, int64_t count) {
   double rank;
   if (!is_known(e, &rank) || (rank >= 0 && rank < (double)count)) return true;
-  return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' has ranks 0 to %lld",
-                   window->name, (long long)count - 1);
+  return sema_fail(r->s, e, RG_ERROR_INDEX_RANGE, NULL, "'%s' has ranks 0 to %lld", window->name,
+                   (long long)count - 1);
 }
 
 static Entity row_of_ranks(Resolve *r, Expr *e) {
   AstExpr *ast = scratch_alloc(r->scratch, sizeof *ast);
   Expr *ranks = scratch_alloc(r->scratch, sizeof *ranks);
-  *ast = (AstExpr){.kind = AST_FIELD, .pos = e->pos, .left = (AstExpr *)e->left->ast,
-                   .text = STR("peer(r)")};
-  *ranks = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-                  .ast = ast, .left = e->left, .text = ast->text};
+  *ast = (AstExpr){
+      .kind = AST_FIELD, .pos = e->pos, .left = (AstExpr *)e->left->ast, .text = STR("peer(r)")};
+  *ranks = (Expr){.kind = AST_FIELD,
+                  .op = AST_NO_OP,
+                  .pos = e->pos,
+                  .width = e->width,
+                  .ast = ast,
+                  .left = e->left,
+                  .text = ast->text};
   e->kind = AST_INDEX;
   e->left = ranks;
   return resolve_expr(r, e);
@@ -92,10 +97,11 @@ Entity resolve_peer(Resolve *r, Expr *e, const Entity *window) {
 }
 
 bool resolve_check_own(Resolve *r, Expr *e, const Entity *object) {
-  bool is_peer = (object->kind == ENTITY_FIELD || object->kind == ENTITY_ELEMENT) &&
-                 object->field.peers;
+  bool is_peer =
+      (object->kind == ENTITY_FIELD || object->kind == ENTITY_ELEMENT) && object->field.peers;
   return !is_peer ||
          sema_fail(r->s, e, RG_ERROR_NAME_ASSIGN, "only the owning rank can do more",
                    "'%s:peer(..)' chooses among ranks' trees, of which elements can only be read, "
-                   "one by one", object->name);
+                   "one by one",
+                   object->name);
 }

@@ -68,8 +68,7 @@ Entity random_call(Resolve *r, Expr *e, const Builtin *builtin) {
   note_use(r);
   if (is_math && given) {
     e->random.form = RANDOM_WITHIN;
-    e->random.low =
-        given == 2 ? e->list.items[0] : literal_integer(r, e->list.items[0]->ast, 1);
+    e->random.low = given == 2 ? e->list.items[0] : literal_integer(r, e->list.items[0]->ast, 1);
     e->random.high = e->list.items[given - 1];
     if (!resolve_bounds(r, e, builtin, &entity.shape)) return (Entity){0};
   } else if (given && !resolve_typed(r, e, builtin, &entity.shape)) {

@@ -77,7 +77,8 @@ static bool is_live(Resolve *r, Expr *e) {
       if (e->ast->keys.items[i]) return true;
     return is_any_live(r, &e->list);
   case AST_FUNCTION: return false;
-  case AST_UNARY: case AST_BINARY:
+  case AST_UNARY:
+  case AST_BINARY:
     if (has_left_to_run(r, e)) return true;
     /* fallthrough */
   default:
@@ -166,8 +167,8 @@ static void fail_member(Resolve *r, const Expr *at, const Entity *object, Str me
             near ? scratch_format(r->scratch, "did you mean '%s'?", near)
                  : "a table in a kernel keeps the values that it begins with: local t = {x = 0}",
             "'%s' is %s, and has no '%s'",
-            object->name ? object->name : sema_source(r->s, at->left),
-            record_text(r, record), sema_text(r->s, member));
+            object->name ? object->name : sema_source(r->s, at->left), record_text(r, record),
+            sema_text(r->s, member));
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -182,8 +183,8 @@ static Expr *item_of(Resolve *r, Expr *e, int k) {
   *call = *e;
   for (int i = 0; i < e->inlined->results.count; i++)
     if (e->inlined->results.items[i] == local) call->result = i;
-  call->entity = local->is_alias ? local->alias
-                                 : (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
+  call->entity =
+      local->is_alias ? local->alias : (Entity){.kind = ENTITY_VALUE, .shape = local->shape};
   return call;
 }
 
@@ -264,8 +265,14 @@ Entity record_indexed(Resolve *r, Expr *e, const Entity *object) {
 
 static bool may_be_item(const Entity *entity) {
   switch (entity->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_TYPE: case ENTITY_BUILTIN: case ENTITY_FUNCTION:
-  case ENTITY_TABLE: case ENTITY_LIST: case ENTITY_RECORD: return true;
+  case ENTITY_FIELD:
+  case ENTITY_NODE:
+  case ENTITY_TYPE:
+  case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION:
+  case ENTITY_TABLE:
+  case ENTITY_LIST:
+  case ENTITY_RECORD: return true;
   default: return false;
   }
 }
@@ -321,8 +328,7 @@ Entity record_written(Resolve *r, Expr *e) {
     record->items[record->count++] = (RecordItem){name, local};
     if (!key && i == e->list.count - 1) resolve_spread(r, &e->list, MOST_VALUES);
   }
-  return e->entity = r->s->failed ? (Entity){0}
-                                  : (Entity){.kind = ENTITY_RECORD, .record = record};
+  return e->entity = r->s->failed ? (Entity){0} : (Entity){.kind = ENTITY_RECORD, .record = record};
 }
 
 Entity record_value(Resolve *r, Expr *e) {
@@ -335,9 +341,8 @@ Entity record_value(Resolve *r, Expr *e) {
 
 static const char *name_item(Resolve *r, const char *name, const Record *record, int k) {
   const RecordItem *item = &record->items[k];
-  return item->name.length
-             ? scratch_format(r->scratch, "%s.%s", name, sema_text(r->s, item->name))
-             : scratch_format(r->scratch, "%s[%d]", name, position_of(record, k));
+  return item->name.length ? scratch_format(r->scratch, "%s.%s", name, sema_text(r->s, item->name))
+                           : scratch_format(r->scratch, "%s[%d]", name, position_of(record, k));
 }
 
 /* `like`: the table's own local, whose facts the copies take over. */
@@ -375,8 +380,8 @@ const Record *record_copy(Resolve *r, const Record *from, const char *name, cons
 void record_name(Resolve *r, Local *local, const Record *from) {
   const char *name = sema_text(r->s, local->name);
   local->is_alias = local->has_shape = true;
-  local->alias = (Entity){.kind = ENTITY_RECORD, .name = name,
-                          .record = record_copy(r, from, name, local)};
+  local->alias =
+      (Entity){.kind = ENTITY_RECORD, .name = name, .record = record_copy(r, from, name, local)};
 }
 
 /* -- values in order --------------------------------------------------------------------------- */
@@ -420,8 +425,7 @@ static bool flatten_item(Flat *f, Expr *e, int k, Local *target) {
     return target->has_shape ? shape_check_given(r, value, target->shape, f->what)
                              : resolve_give_shape(r, target, value);
   }
-  return (target->is_alias && local->is_alias &&
-          resolve_is_same(&target->alias, &local->alias)) ||
+  return (target->is_alias && local->is_alias && resolve_is_same(&target->alias, &local->alias)) ||
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED, "declare another local for the other one",
                    "%s refers to part of a field or to a name, so it cannot be assigned again",
                    f->what);

@@ -37,10 +37,13 @@ static bool check_whole(Resolve *r, Expr *target) {
     if (e != target && is_run_time(r, e)) {
       const char *name = sema_source(r->s, e);
       return sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
-                       scratch_format(r->scratch, "assign all of it: local v = %s, change v, then "
-                                                  "%s = v", name, name),
+                       scratch_format(r->scratch,
+                                      "assign all of it: local v = %s, change v, then "
+                                      "%s = v",
+                                      name, name),
                        "'%s' cannot be assigned: an index that is known at run time reaches whole "
-                       "values only", sema_source(r->s, target));
+                       "values only",
+                       sema_source(r->s, target));
     }
   return !r->s->failed;
 }
@@ -123,8 +126,13 @@ void record_foresee(Resolve *r, Local *local, const AstLocal *name) {
 static Expr *name_of(Resolve *r, Local *local, const Expr *at) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *e = (Expr){.kind = AST_LOCAL, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
-              .ast = at->ast, .text = local->name, .local = local};
+  *e = (Expr){.kind = AST_LOCAL,
+              .op = AST_NO_OP,
+              .pos = at->pos,
+              .width = at->width,
+              .ast = at->ast,
+              .text = local->name,
+              .local = local};
   return e;
 }
 
@@ -132,8 +140,7 @@ static bool spread_target(Resolve *r, Expr *target, Expr *value, Exprs *targets,
   const Record *record = target->local->alias.record;
   Locals leaves = {0};
   record_value(r, value);
-  if (r->s->failed ||
-      (!record_is(&value->entity) && !resolve_is_value(r, value)) ||
+  if (r->s->failed || (!record_is(&value->entity) && !resolve_is_value(r, value)) ||
       !record_flatten(r, value, record,
                       scratch_format(r->scratch, "'%s'", sema_source(r->s, target)), values))
     return false;
@@ -218,13 +225,13 @@ static bool choose_all(Resolve *r, Stmt *to, const Record *list, Local *index, L
     Exprs unused = {0};
     resolve_expr(r, read);
     if (is_record(item) != is_record(value) ||
-        (is_record(item) && !record_flatten(r, read, item->alias.record,
-                                            scratch_format(r->scratch, "'%s'",
-                                                           sema_source(r->s, at)), &unused)))
-      return r->s->failed ? false
-                          : sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
-                                      "'%s' holds other values than this one",
-                                      sema_source(r->s, at));
+        (is_record(item) &&
+         !record_flatten(r, read, item->alias.record,
+                         scratch_format(r->scratch, "'%s'", sema_source(r->s, at)), &unused)))
+      return r->s->failed
+                 ? false
+                 : sema_fail(r->s, at, RG_ERROR_TYPE_MISMATCH, NULL,
+                             "'%s' holds other values than this one", sema_source(r->s, at));
     for (int k = 0; k < unused.count; k++) vec_push(r->scratch, &given, unused.items[k]->local);
     if (is_record(item)) record_leaves(r, item->alias.record, &items);
     else vec_push(r->scratch, &items, item);
@@ -342,9 +349,8 @@ Local *record_reduced(Resolve *r, const AstExpr *target) {
     return NULL;
   Local *inner = record_reduced(r, target->left);
   if (!is_record(inner) || target->kind == AST_PAREN) return inner;
-  const AstExpr *index = target->kind == AST_INDEX && target->list.count == 1
-                             ? target->list.items[0]
-                             : NULL;
+  const AstExpr *index =
+      target->kind == AST_INDEX && target->list.count == 1 ? target->list.items[0] : NULL;
   if (target->kind == AST_FIELD) return record_find(inner->alias.record, target->text);
   return index && index->kind == AST_NUMBER && index->integer < 256
              ? record_at(inner->alias.record, (int)index->integer)

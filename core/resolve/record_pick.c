@@ -49,7 +49,8 @@ static bool check_picked(Resolve *r, Expr *e, const char *name, const Entity *it
          sema_fail(r->s, e, RG_ERROR_UNSUPPORTED,
                    scratch_format(r->scratch, "loop over it: for k, v in ipairs(%s)", name),
                    "'%s' holds more than numbers, vectors and tables of these, so its index must "
-                   "be known when the kernel is compiled", name);
+                   "be known when the kernel is compiled",
+                   name);
 }
 
 Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
@@ -83,8 +84,8 @@ Entity record_pick(Resolve *r, Expr *e, const Entity *object) {
 
 static AstStmt *new_return(Resolve *r, AstExpr *value) {
   AstStmt *stmt = scratch_new(r->scratch, AstStmt);
-  *stmt = (AstStmt){.kind = AST_STMT_RETURN, .op = AST_NO_OP, .pos = value->pos,
-                    .width = value->width};
+  *stmt =
+      (AstStmt){.kind = AST_STMT_RETURN, .op = AST_NO_OP, .pos = value->pos, .width = value->width};
   vec_push(r->scratch, &stmt->values, value);
   return stmt;
 }
@@ -118,8 +119,8 @@ Entity record_choice(Resolve *r, Expr *e, const Entity *arm) {
   AstStmt *branch = scratch_new(r->scratch, AstStmt);
   Pos end = e->ast->pos;
   end.offset++;
-  *branch = (AstStmt){.kind = AST_STMT_IF, .op = AST_NO_OP, .pos = e->ast->pos,
-                      .width = e->ast->width};
+  *branch =
+      (AstStmt){.kind = AST_STMT_IF, .op = AST_NO_OP, .pos = e->ast->pos, .width = e->ast->width};
   *function = (AstFunction){.pos = e->ast->pos, .end = end, .height = e->ast->height + 3};
   add_arms(r, branch, (AstExpr *)e->ast, true);
   vec_push(r->scratch, &function->body, branch);

@@ -29,8 +29,12 @@ static bool returns_values(const AstBlock *block) {
 
 static bool is_value(const Entity *entity) {
   switch (entity->kind) {
-  case ENTITY_VALUE: case ENTITY_ARGUMENT: case ENTITY_CONSTANT: case ENTITY_ELEMENT:
-  case ENTITY_ITEM: case ENTITY_PART: return true;
+  case ENTITY_VALUE:
+  case ENTITY_ARGUMENT:
+  case ENTITY_CONSTANT:
+  case ENTITY_ELEMENT:
+  case ENTITY_ITEM:
+  case ENTITY_PART: return true;
   default: return false;
   }
 }
@@ -58,8 +62,8 @@ static bool is_same_field(const FieldRef *a, const FieldRef *b) {
 bool resolve_is_same(const Entity *a, const Entity *b) {
   if (a->kind != b->kind) return false;
   switch (a->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE:
-    return is_same_field(&a->field, &b->field);
+  case ENTITY_FIELD:
+  case ENTITY_NODE: return is_same_field(&a->field, &b->field);
   case ENTITY_SHAPE:
     return a->extent.node == b->extent.node && a->extent.array == b->extent.array &&
            a->extent.is_offset == b->extent.is_offset && !a->extent.axes.count &&
@@ -177,8 +181,7 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
   r->s->frame = in;
   r->loop = in->loop;
   for (int i = 0; i < in->function->parameters.count; i++) {
-    Local *parameter =
-        default_parameter(r, in->function->parameters.items[i], &in->function->body);
+    Local *parameter = default_parameter(r, in->function->parameters.items[i], &in->function->body);
     vec_push(r->scratch, &in->parameters, parameter);
     resolve_declare(r, parameter);
     if (row_is(&entities->items[i]))
@@ -205,8 +208,11 @@ static Inline *create(Resolve *r, const Expr *e, const Entity *callee, const Rec
 
 static Entity invoke(Resolve *r, Expr *e, Inline *in, const Exprs *arguments) {
   Invocation *call = scratch_new(r->scratch, Invocation);
-  *call = (Invocation){.of = in, .arguments = *arguments, .caller = r->called,
-                       .random = r->random, .axis_count = r->axis_count};
+  *call = (Invocation){.of = in,
+                       .arguments = *arguments,
+                       .caller = r->called,
+                       .random = r->random,
+                       .axis_count = r->axis_count};
   vec_push(r->scratch, &r->invocations, call);
   for (int i = 0; i < in->parameters.count && !r->s->failed; i++)
     if (!in->parameters.items[i]->is_alias)

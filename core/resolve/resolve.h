@@ -21,13 +21,13 @@ typedef enum StaticKind {
 typedef struct Static {
   StaticKind kind;
   double number;
-  uint64_t bits;         /* WIDE */
+  uint64_t bits; /* WIDE */
   bool is_unsigned;
   const SemaPart *parts; /* VECTOR: its numbers, of which these are selected: */
   Parts chosen;
   Shape shape;
-  Type type;             /* of each */
-  const char *text;      /* OTHER: of a string; else NULL */
+  Type type;        /* of each */
+  const char *text; /* OTHER: of a string; else NULL */
 } Static;
 
 /* An item of a table: a table, a value, or (OTHER) something else, which the entity describes. */
@@ -60,30 +60,30 @@ typedef struct Resolve {
   Sema *s;
   Scratch *scratch;
   const SemaInput *input;
-  Map names;             /* AstLocal -> Local, of the kernel's own text */
-  Map path_number;       /* name -> number + 1; parameter paths under "=name" */
-  Map wanted;            /* paths the host must supply */
-  Map library;           /* name -> Ast: functions of the library, parsed */
-  int *path_launch_arg;        /* by path: number + 1 of its LaunchArg */
-  int expr_count;        /* created so far */
-  int loop;              /* number of the enclosing parallel loop; 0: host region */
+  Map names;            /* AstLocal -> Local, of the kernel's own text */
+  Map path_number;      /* name -> number + 1; parameter paths under "=name" */
+  Map wanted;           /* paths the host must supply */
+  Map library;          /* name -> Ast: functions of the library, parsed */
+  int *path_launch_arg; /* by path: number + 1 of its LaunchArg */
+  int expr_count;       /* created so far */
+  int loop;             /* number of the enclosing parallel loop; 0: host region */
   int loop_count;
-  RandomUse *random;     /* of the enclosing parallel loop, or of the kernel */
+  RandomUse *random; /* of the enclosing parallel loop, or of the kernel */
   Drawing *drawing;
-  bool breaks_parallel;  /* the innermost loop is parallel */
-  int break_levels;      /* loops that a break leaves besides the innermost */
-  bool is_turn;          /* the innermost loop is an iteration of an unrolled loop */
+  bool breaks_parallel;     /* the innermost loop is parallel */
+  int break_levels;         /* loops that a break leaves besides the innermost */
+  bool is_turn;             /* the innermost loop is an iteration of an unrolled loop */
   const Stmt *first_return; /* of the kernel */
-  Inline *called;        /* the function being resolved, if it calls itself */
-  int axis_count;        /* of the enclosing parallel loop; 0: host region */
+  Inline *called;           /* the function being resolved, if it calls itself */
+  int axis_count;           /* of the enclosing parallel loop; 0: host region */
   VEC(Invocation *) invocations;
-  bool makes_pick;       /* the next call is of a generated selection: record_pick.c */
-  int static_steps;      /* taken by functions that the current rg.static interprets */
+  bool makes_pick;  /* the next call is of a generated selection: record_pick.c */
+  int static_steps; /* taken by functions that the current rg.static interprets */
 } Resolve;
 
 /* new_node.c: makes nodes of the typed tree from those of the Ast. Names are resolved in the frame,
  * or in the kernel. */
-Expr *build_expr(Resolve *r, const AstExpr *ast);      /* all of it, not yet resolved */
+Expr *build_expr(Resolve *r, const AstExpr *ast); /* all of it, not yet resolved */
 /* the same for a generated Ast node, which the result refers to */
 Expr *build_written(Resolve *r, const AstExpr *ast);
 Expr *build_read(Resolve *r, Local *local, const Expr *at); /* reads it; at: for its position */
@@ -91,7 +91,7 @@ Expr *build_read(Resolve *r, Local *local, const Expr *at); /* reads it; at: for
 Stmt *build_stmt(Resolve *r, const AstStmt *ast);
 /* a new local, to which the name refers from here on */
 Local *build_local(Resolve *r, const AstLocal *ast);
-Local *build_hidden(Resolve *r, Str name, Pos pos);    /* a local without a name in the source */
+Local *build_hidden(Resolve *r, Str name, Pos pos); /* a local without a name in the source */
 /* the local to which the name refers here; NULL: none yet, or a helper */
 Local *build_find(Resolve *r, const AstLocal *ast);
 bool build_is_around(Resolve *r, const AstLocal *ast); /* declared outside the inner function? */
@@ -101,10 +101,10 @@ bool build_is_lost(Resolve *r, const AstLocal *ast);
 void build_name(Resolve *r, const AstLocal *ast, Local *local);
 
 /* expr.c */
-Entity resolve_expr(Resolve *r, Expr *e);   /* and stores it */
-bool resolve_value(Resolve *r, Expr *e);    /* a number or bool */
-bool resolve_is_value(Resolve *r, Expr *e); /* the same after resolve_expr */
-bool resolve_scalar(Resolve *r, Expr *e);   /* one number or bool */
+Entity resolve_expr(Resolve *r, Expr *e);    /* and stores it */
+bool resolve_value(Resolve *r, Expr *e);     /* a number or bool */
+bool resolve_is_value(Resolve *r, Expr *e);  /* the same after resolve_expr */
+bool resolve_scalar(Resolve *r, Expr *e);    /* one number or bool */
 bool resolve_condition(Resolve *r, Expr *e); /* one bool, as far as shapes can tell */
 /* resolve_scalar after resolve_expr: resolving twice at each level would take exponential time */
 bool resolve_check_scalar(Resolve *r, Expr *e);
@@ -147,15 +147,15 @@ bool resolve_give_shape(Resolve *r, Local *local, Expr *value);
 /* paths.c */
 /* parameter -1: a captured path. ast NULL: no parameters */
 bool path_of(const Ast *ast, const AstExpr *e, StrBuf *name, int *parameter);
-int path_parameter(const Ast *ast, const AstLocal *local);                   /* its number, or -1 */
+int path_parameter(const Ast *ast, const AstLocal *local); /* its number, or -1 */
 void path_number_all(Resolve *r);
-int path_find(Resolve *r, const SemaPath *path);  /* its number, or -1 */
-void path_want(Resolve *r, SemaPath path);        /* the host must supply it as well */
+int path_find(Resolve *r, const SemaPath *path); /* its number, or -1 */
+void path_want(Resolve *r, SemaPath path);       /* the host must supply it as well */
 
 /* suggest.c: a hint for an unknown name, or NULL */
 const char *suggest_type(Resolve *r, const char *name);
 const char *suggest_name(Resolve *r, Str name);
-const char *suggest_builtin(Resolve *r, Str path);  /* "rg.lenght" */
+const char *suggest_builtin(Resolve *r, Str path); /* "rg.lenght" */
 const char *suggest_vector_member(Resolve *r, Str name, bool is_call);
 const char *suggest_field_member(Resolve *r, Str name, const char *object);
 const char *suggest_method(Resolve *r, Str name);
@@ -178,8 +178,8 @@ bool resolve_algebra(Resolve *r, Expr *e, const Builtin *builtin, Shape *shape);
 
 /* structs.c */
 Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name);
-Expr *struct_part(Resolve *r, Expr *e, Str name); /* e.name */
-Entity struct_construct(Resolve *r, Expr *e, Type type);  /* e is a call of the type */
+Expr *struct_part(Resolve *r, Expr *e, Str name);                /* e.name */
+Entity struct_construct(Resolve *r, Expr *e, Type type);         /* e is a call of the type */
 Entity struct_method(Resolve *r, Expr *e, const Entity *object); /* a call of one */
 /* The value for something of this type, where a table constructor is read as a construction of the
  * type; `what` is for messages. NULL on error. */
@@ -196,10 +196,10 @@ bool array_is_declared(Resolve *r, const Expr *at, const Entity *entity, Shape d
 /* Turns `e`, such an array, into a value like that of rg.zeros; false if it cannot be one. */
 bool array_to_value(Resolve *r, Expr *e);
 Entity array_new(Resolve *r, Expr *e, const Builtin *builtin);
-Entity array_type_call(Resolve *r, Expr *e);                         /* a TYPE */
-Entity array_indexed(Resolve *r, Expr *e, const Entity *object);     /* e is object[..] */
-bool array_fail_row(Resolve *r, Expr *e);                            /* indices are missing */
-Entity array_length(Resolve *r, Expr *e);                            /* `#a` */
+Entity array_type_call(Resolve *r, Expr *e);                     /* a TYPE */
+Entity array_indexed(Resolve *r, Expr *e, const Entity *object); /* e is object[..] */
+bool array_fail_row(Resolve *r, Expr *e);                        /* indices are missing */
+Entity array_length(Resolve *r, Expr *e);                        /* `#a` */
 Entity array_method(Resolve *r, Expr *e, const Entity *object);
 
 /* extent.c: x.shape and x.offset */
@@ -232,8 +232,8 @@ void resolve_function_body(Resolve *r, const AstFunction *function, const AstBlo
 bool nil_is(const Entity *entity);
 /* fails: a missing parameter without a default is assigned; by: "call", "launch" */
 void nil_fail_assigned(Resolve *r, const Local *parameter, const char *by);
-Entity nil_missing(const char *name);      /* a parameter without an argument */
-bool nil_denoted(Resolve *r, Expr *e);     /* is e nil, by a name or literally? */
+Entity nil_missing(const char *name);  /* a parameter without an argument */
+bool nil_denoted(Resolve *r, Expr *e); /* is e nil, by a name or literally? */
 /* The result, 0 or 1, of a condition that only tests whether things are nil; a field or a table
  * counts as true. -1 if it is another condition. */
 int nil_test(Resolve *r, Expr *e);
@@ -252,9 +252,9 @@ Entity resolve_inner_function(Resolve *r, const char *name, const AstFunction *t
 void resolve_inline_return(Resolve *r, Stmt *stmt);
 /* expands a call that ends the list to its further results */
 void resolve_spread(Resolve *r, Exprs *list, int wanted);
-bool resolve_refuse_many(Resolve *r, const Exprs *list);  /* fails if a call has several results */
+bool resolve_refuse_many(Resolve *r, const Exprs *list); /* fails if a call has several results */
 bool resolve_fail_size(Resolve *r, Pos pos, int width);
-bool resolve_has_room(const Resolve *r); /* for more copies */
+bool resolve_has_room(const Resolve *r);                         /* for more copies */
 void resolve_take_literal(const Expr *argument, Entity *entity); /* 3 is a CONSTANT */
 Local *resolve_result(Resolve *r, const Inline *in, const AstExpr *annotation); /* a new local */
 
@@ -273,7 +273,7 @@ bool returns_early(const AstBlock *body);
 bool returns_straight(const AstBlock *body);
 
 /* static.c */
-Entity static_call(Resolve *r, Expr *e);   /* rg.static(..) becomes a literal */
+Entity static_call(Resolve *r, Expr *e); /* rg.static(..) becomes a literal */
 /* drops the arms that are known not to be taken */
 void static_arms(Resolve *r, Stmt *stmt, Arms *arms);
 /* is it known from the source and the layouts alone? */
@@ -294,7 +294,7 @@ bool static_run(Resolve *r, Expr *e, const Entity *callee, Static *out);
 bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out);
 /* `v`, `v.y`, `v.yx`: the numbers that an ARGUMENT refers to */
 bool static_of_launch_arg(Resolve *r, Expr *e, const Entity *entity, Static *out);
-Expr *static_argument(Resolve *r, Expr *e);           /* of rg.static(..), else NULL */
+Expr *static_argument(Resolve *r, Expr *e); /* of rg.static(..), else NULL */
 /* new_literal.c: numbers that are not in the source */
 Expr *literal_integer(Resolve *r, const AstExpr *ast, int64_t value);
 Expr *literal_static(Resolve *r, const AstExpr *ast, const Static *value);
@@ -339,22 +339,22 @@ Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *t
 Entity library_call(Resolve *r, Expr *e, const Builtin *builtin);
 /* is the matrix so large that a function of algebra calls the library instead of being expanded? */
 bool library_is_large(Resolve *r, const Expr *e, const Builtin *builtin);
-bool library_is_inside(const Resolve *r);     /* is text of the library being resolved? */
-Entity library_name(Resolve *r, Expr *e);     /* resolves a free name of that text */
+bool library_is_inside(const Resolve *r); /* is text of the library being resolved? */
+Entity library_name(Resolve *r, Expr *e); /* resolves a free name of that text */
 
 /* record.c: tables of values */
 bool record_is(const Entity *entity);
-bool record_is_live(Resolve *r, Expr *table);         /* is it not a constant table? */
+bool record_is_live(Resolve *r, Expr *table); /* is it not a constant table? */
 /* the RECORD of a table constructor */
 Entity record_written(Resolve *r, Expr *table);
 Entity record_value(Resolve *r, Expr *e); /* the same, or resolve_expr of anything else */
-void record_reach(Resolve *r, Expr *e);               /* `p.pos` becomes a local */
+void record_reach(Resolve *r, Expr *e);   /* `p.pos` becomes a local */
 Entity record_member(Resolve *r, Expr *e, const Entity *object, Str name);
 Entity record_indexed(Resolve *r, Expr *e, const Entity *object);
 int record_length(const Record *record);              /* the number of items without names */
 Local *record_at(const Record *record, int position); /* from 1; NULL: none */
 Local *record_find(const Record *record, Str name);
-int record_find_member(const Record *record, Str name);  /* its number, or -1 */
+int record_find_member(const Record *record, Str name); /* its number, or -1 */
 void record_leaves(Resolve *r, const Record *record, Locals *leaves);
 const char *record_text(Resolve *r, const Record *record); /* "a table {pos, r}" */
 /* A copy with new locals; `like`: the local of the table, whose facts they take over. */
@@ -372,13 +372,13 @@ Local *maybe_of(Expr *e);
 Expr *maybe_read(Resolve *r, Expr *e);  /* a boolean; if e is a call, this makes the call */
 Expr *maybe_after(Resolve *r, Expr *e); /* the same after e was computed */
 Local *maybe_new(Resolve *r, const Local *of);
-bool maybe_asks(Resolve *r, Expr *e);   /* may it be nil? */
+bool maybe_asks(Resolve *r, Expr *e); /* may it be nil? */
 void maybe_declare(Resolve *r, Locals *locals, Exprs *values);
 void maybe_begin(Resolve *r, Stmt *stmt);
 bool maybe_assign(Resolve *r, Stmt *stmt);
 void maybe_condition(Resolve *r, Expr *e); /* makes operands that may be nil tests for a value */
 bool maybe_operator(Resolve *r, Expr *e, Entity *entity); /* true: e tests for nil */
-bool returns_always(const AstBlock *block);   /* returns.c: no path falls off its end */
+bool returns_always(const AstBlock *block);               /* returns.c: no path falls off its end */
 
 /* record_assign.c */
 /* Turns an assignment to records, or into one, into one to locals; false: it is done, or failed. */
@@ -388,7 +388,7 @@ void record_foresee(Resolve *r, Local *local, const AstLocal *name);
 Local *record_reduced(Resolve *r, const AstExpr *target); /* its local, also in a record; or NULL */
 
 /* record_pick.c */
-Entity record_pick(Resolve *r, Expr *e, const Entity *object); /* e is object[k], at run time */
+Entity record_pick(Resolve *r, Expr *e, const Entity *object);     /* e is object[k], at run time */
 bool record_check_list(Resolve *r, Expr *e, const Entity *object); /* can it be indexed so? */
 /* `c and {..} or {..}`, where `arm` is a table */
 Entity record_choice(Resolve *r, Expr *e, const Entity *arm);
@@ -408,10 +408,10 @@ int row_length(const Entity *row); /* the common length of all rows; -1 if they 
 
 /* constant_table.c: tables known when the kernel is compiled */
 Entity list_entity(const List *list, const char *name);
-Entity list_written(Resolve *r, Expr *e);             /* `{{1, 2}, {3, 4}}` */
+Entity list_written(Resolve *r, Expr *e);                       /* `{{1, 2}, {3, 4}}` */
 Entity list_of_table(Resolve *r, Expr *e, const Entity *table); /* captured */
 Entity list_indexed(Resolve *r, Expr *e, const Entity *object);
-Entity list_length(Resolve *r, Expr *e, const Entity *object); /* e is `#object` */
+Entity list_length(Resolve *r, Expr *e, const Entity *object);                 /* e is `#object` */
 Entity list_take(Resolve *r, Expr *e, const ListItem *item, const char *name); /* e becomes it */
 
 #endif

@@ -32,10 +32,17 @@ static void add_own(Own *own, const Locals *locals) {
 
 static bool is_pure_builtin(const Builtin *builtin) {
   switch (builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: case FORM_JOIN: case FORM_ROUND:
-  case FORM_BITS: case FORM_SHIFT: case FORM_TOBIT: case FORM_BITCAST: case FORM_ALGEBRA:
-  case FORM_SHAPER:
-    return true;
+  case FORM_FLOAT:
+  case FORM_LOG:
+  case FORM_ANGLE:
+  case FORM_JOIN:
+  case FORM_ROUND:
+  case FORM_BITS:
+  case FORM_SHIFT:
+  case FORM_TOBIT:
+  case FORM_BITCAST:
+  case FORM_ALGEBRA:
+  case FORM_SHAPER: return true;
   case FORM_ARRAY: return builtin->algebra == ARRAY_LENGTH || builtin->algebra == ARRAY_EXTENT;
   default: return false;
   }
@@ -74,8 +81,7 @@ static bool is_pure(Own *own, const Expr *e) {
 
 static bool is_pure_target(Own *own, Expr *target) {
   const Expr *root = shape_root(target);
-  return root->kind == AST_LOCAL && root->local && is_own(own, root->local) &&
-         is_pure(own, target);
+  return root->kind == AST_LOCAL && root->local && is_own(own, root->local) && is_pure(own, target);
 }
 
 static bool is_pure_stmt(Own *own, const Stmt *stmt) {
@@ -124,9 +130,9 @@ static bool are_same_calls(Resolve *r, const Expr *a, const Expr *b) {
     return type_equal(a->call.type, b->call.type) && type_equal(shape_of(a), shape_of(b)) &&
            are_same(r, &a->list, &b->list);
   if (a->call.kind == CALL_METHOD) return false;
-  bool is_pure_one = builtin_of(a) ? builtin_of(a) == builtin_of(b) &&
-                                         is_pure_builtin(builtin_of(a))
-                                   : is_pure_callee(r, a);
+  bool is_pure_one = builtin_of(a)
+                         ? builtin_of(a) == builtin_of(b) && is_pure_builtin(builtin_of(a))
+                         : is_pure_callee(r, a);
   return is_pure_one && place_is_same(r, a->left, b->left) && are_same(r, &a->list, &b->list);
 }
 

@@ -12,8 +12,8 @@ enum { MOST_NUMBERS = IR_MESSAGE_VALUES - SNODE_MAX_AXES };
 typedef struct Saying {
   Resolve *r;
   Said *said;
-  bool is_joined;      /* inside `..` */
-  const char *format;  /* of the argument that is added; NULL: none */
+  bool is_joined;     /* inside `..` */
+  const char *format; /* of the argument that is added; NULL: none */
 } Saying;
 
 static void add(Saying *s, SaidPiece piece) {
@@ -74,9 +74,8 @@ static void add_format(Saying *s, const Expr *at, Str text, const Exprs *list, i
     from = i + 1;
   }
   if (wanted != given)
-    sema_fail(s->r->s, at, RG_ERROR_CALL_COUNT, NULL,
-              "this format shows %d %s, and here %s %d", wanted, wanted == 1 ? "value" : "values",
-              given == 1 ? "is" : "are", given);
+    sema_fail(s->r->s, at, RG_ERROR_CALL_COUNT, NULL, "this format shows %d %s, and here %s %d",
+              wanted, wanted == 1 ? "value" : "values", given == 1 ? "is" : "are", given);
   add_text(s, (Str){text.data + from, text.length - from});
 }
 
@@ -176,8 +175,8 @@ static void add_argument(Saying *s, Expr *given) {
     return;
   }
   const char *callee = callee_of(s, e);
-  bool is_method = e->kind == AST_METHOD && str_is(e->text, "format") &&
-                   sema_strip(e->left)->kind == AST_STRING;
+  bool is_method =
+      e->kind == AST_METHOD && str_is(e->text, "format") && sema_strip(e->left)->kind == AST_STRING;
   bool is_join = e->kind == AST_BINARY && e->op == AST_CONCAT;
   if (is_join) {
     if (refuse_inside(s, e)) add_joined(s, e);
@@ -189,8 +188,7 @@ static void add_argument(Saying *s, Expr *given) {
     if (!refuse_inside(s, e)) return;
     if (e->list.count && sema_strip(e->list.items[0])->kind == AST_STRING)
       add_format(s, e, sema_strip(e->list.items[0])->text, &e->list, 1);
-    else
-      fail_format(s, e, "write (\"%g\"):format(x)", "a format in a kernel is a literal string");
+    else fail_format(s, e, "write (\"%g\"):format(x)", "a format in a kernel is a literal string");
   } else {
     add_value(s, e);
   }

@@ -31,10 +31,8 @@ static bool multiply(Resolve *r, const Expr *e, Shape a, Shape b, Shape *shape) 
     return sema_fail(r->s, e, RG_ERROR_TYPE_MISMATCH,
                      "columns of the left must be as many as rows of the right",
                      "%s cannot be multiplied by %s", shape_text(r->s, a), shape_text(r->s, b));
-  if (!type_is_matrix(a))
-    *shape = type_make_shape(type_cols(b), 1);
-  else
-    *shape = type_make_shape(type_rows(a), type_cols(b));
+  if (!type_is_matrix(a)) *shape = type_make_shape(type_cols(b), 1);
+  else *shape = type_make_shape(type_rows(a), type_cols(b));
   return true;
 }
 
@@ -122,7 +120,9 @@ Entity shape_named_part(Resolve *r, Expr *e, const Entity *object, Str name) {
   for (int k = 0; k < count; k++)
     chosen.at[k] = (uint8_t)(parts_at(&launch_arg->parts, parts[k]) - launch_arg->parts.first);
   chosen.first = launch_arg->parts.first;
-  return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
+  return (Entity){.kind = ENTITY_ARGUMENT,
+                  .name = object->name,
+                  .shape = shape,
                   .launch_arg = {.number = launch_arg->number, .parts = chosen}};
 }
 

@@ -33,7 +33,8 @@ bool static_of_value(Resolve *r, Expr *e, SemaArg source, Static *out) {
       source.is_parameter ? &r->input->parameters[source.index] : &r->input->captures[source.index];
   if (!value->is_static) return want_static(r, e, source);
   switch (value->kind) {
-  case VALUE_I64: case VALUE_U64:
+  case VALUE_I64:
+  case VALUE_U64:
     *out =
         (Static){.kind = STATIC_WIDE, .bits = value->bits, .is_unsigned = value->kind == VALUE_U64};
     return true;
@@ -146,8 +147,11 @@ static bool leaf(Resolve *r, Expr *e, Static *out) {
     if (initial_of(e) && static_is_written(r, initial_of(e)))
       return static_value(r, initial_of(e), out);
     return static_fail(r, e, "captured numbers, shapes and literals are");
-  case ENTITY_ELEMENT: case ENTITY_ITEM: case ENTITY_ITEM_ROW: case ENTITY_LOOP: case ENTITY_VOID:
-    return static_fail(r, e, "captured numbers, shapes and literals are");
+  case ENTITY_ELEMENT:
+  case ENTITY_ITEM:
+  case ENTITY_ITEM_ROW:
+  case ENTITY_LOOP:
+  case ENTITY_VOID: return static_fail(r, e, "captured numbers, shapes and literals are");
   case ENTITY_OTHER:
     *out = (Static){.kind = STATIC_OTHER};
     return entity.other.value != VALUE_STRING || text_of(r, e, entity.other.source, out);
@@ -281,8 +285,7 @@ static bool is_object(const Entity *entity) {
 static bool is_same_object(const Entity *a, const Entity *b) {
   if (a->kind == ENTITY_TYPE)
     return b->kind == ENTITY_TYPE && type_equal(a->type, b->type) && type_equal(a->shape, b->shape);
-  return a->kind == b->kind && a->field.node == b->field.node &&
-         a->field.array == b->field.array &&
+  return a->kind == b->kind && a->field.node == b->field.node && a->field.array == b->field.array &&
          (a->kind == ENTITY_NODE || a->field.component == b->field.component);
 }
 
@@ -367,24 +370,28 @@ static bool call(Resolve *r, Expr *e, Static *out) {
   if (static_is_function(&callee)) return static_function(r, e, &callee, out);
   if (callee.kind == ENTITY_FUNCTION) return static_run(r, e, &callee, out);
   return !r->s->failed &&
-         static_fail(r, e,
-                     "captured numbers, shapes, literals, and functions of such are");
+         static_fail(r, e, "captured numbers, shapes, literals, and functions of such are");
 }
 
 bool static_value(Resolve *r, Expr *e, Static *out) {
   *out = (Static){0};
   switch (e->kind) {
   case AST_NIL: return true;
-  case AST_TRUE: case AST_FALSE: *out = of_bool(e->kind == AST_TRUE); return true;
+  case AST_TRUE:
+  case AST_FALSE: *out = of_bool(e->kind == AST_TRUE); return true;
   case AST_NUMBER: *out = number_of(e); return true;
   case AST_PAREN: return static_value(r, e->left, out);
   case AST_UNARY: return unary(r, e, out);
   case AST_BINARY: return binary(r, e, out);
-  case AST_AND: case AST_OR: return logic(r, e, out);
+  case AST_AND:
+  case AST_OR: return logic(r, e, out);
   case AST_TERNARY:
     return static_value(r, e->left, out) &&
            static_value(r, static_is_true(out) ? e->right : e->third, out);
-  case AST_LOCAL: case AST_GLOBAL: case AST_FIELD: case AST_INDEX: return leaf(r, e, out);
+  case AST_LOCAL:
+  case AST_GLOBAL:
+  case AST_FIELD:
+  case AST_INDEX: return leaf(r, e, out);
   case AST_CALL: return call(r, e, out);
   case AST_STRING:
     *out = (Static){.kind = STATIC_OTHER,

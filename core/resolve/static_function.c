@@ -47,7 +47,8 @@ static bool apply_float(IrOp op, double x, double y, double *out) {
   case IR_SQRT: *out = sqrt(x); return true;
 #define MATH_1(name) rt_##name##_f64(x)
 #define MATH_2(name) rt_##name##_f64(x, y)
-#define MATH(OP, name, arguments) case IR_##OP: *out = MATH_##arguments(name); return true;
+#define MATH(OP, name, arguments) \
+  case IR_##OP: *out = MATH_##arguments(name); return true;
 #include "maths.def"
 #undef MATH
   default: return false;
@@ -95,8 +96,14 @@ bool static_is_function(const Entity *callee) {
   if (callee->kind == ENTITY_TYPE) return !type_is_struct(callee->shape);
   if (callee->kind != ENTITY_BUILTIN || !callee->builtin) return false;
   switch (callee->builtin->form) {
-  case FORM_FLOAT: case FORM_LOG: case FORM_ANGLE: case FORM_ROUND: case FORM_JOIN: case FORM_BITS:
-  case FORM_SHIFT: case FORM_TOBIT: return true;
+  case FORM_FLOAT:
+  case FORM_LOG:
+  case FORM_ANGLE:
+  case FORM_ROUND:
+  case FORM_JOIN:
+  case FORM_BITS:
+  case FORM_SHIFT:
+  case FORM_TOBIT: return true;
   default: return false;
   }
 }
@@ -124,9 +131,9 @@ static bool call_builtin(Resolve *r, Expr *e, const Builtin *builtin, Static *ou
 static SemaPart part_in(Type type, const Static *value) {
   SemaPart part = {0};
   bool is_wide = value->kind == STATIC_WIDE;
-  double number = !is_wide               ? value->number
+  double number = !is_wide             ? value->number
                   : value->is_unsigned ? (double)value->bits
-                                         : (double)(int64_t)value->bits;
+                                       : (double)(int64_t)value->bits;
   if (type_is_float(type)) {
     part.f64 = ir_round_float(type, number);
   } else if (type_is_bool(type)) {
@@ -182,8 +189,7 @@ static bool convert(Resolve *r, Expr *e, const Entity *type, Static *out) {
     const Static *one = k / columns == k % columns || columns == 1 ? &numbers.items[0] : &zero;
     parts[k] = part_in(type->type, numbers.count == 1 ? one : &numbers.items[k]);
   }
-  *out = (Static){
-      .kind = STATIC_VECTOR, .parts = parts, .shape = type->shape, .type = type->type};
+  *out = (Static){.kind = STATIC_VECTOR, .parts = parts, .shape = type->shape, .type = type->type};
   if (type_is_scalar(type->shape)) *out = static_number_in(out, 0);
   return true;
 }
@@ -223,7 +229,6 @@ bool static_combine_vectors(Resolve *r, AstOp op, const Static *a, const Static 
     if (!combine_floats(op, x, y, &parts[k].f64)) return false;
     parts[k].f64 = ir_round_float(like->type, parts[k].f64);
   }
-  *out = (Static){
-      .kind = STATIC_VECTOR, .parts = parts, .shape = like->shape, .type = like->type};
+  *out = (Static){.kind = STATIC_VECTOR, .parts = parts, .shape = like->shape, .type = like->type};
   return true;
 }

@@ -24,7 +24,7 @@ typedef struct Unroll {
   bool continues; /* `continue` is used: each iteration is a `repeat .. until true` */
   bool breaks;    /* `break` is used: all iterations are inside another such loop */
   VEC(Turn) turns;
-  Block before;   /* statements that run once, before the iterations */
+  Block before; /* statements that run once, before the iterations */
 } Unroll;
 
 /* Finds the exits by which the body leaves an iteration. */
@@ -219,10 +219,20 @@ static Expr *row_of(Resolve *r, Local *vector, const Expr *at, int row) {
   Expr *name = literal_integer(r, at->ast, row), *item = literal_integer(r, at->ast, row);
   Exprs index = {0};
   vec_push(r->scratch, &index, literal_integer(r, at->ast, row));
-  *name = (Expr){.kind = AST_LOCAL, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
-                 .ast = at->ast, .text = vector->name, .local = vector};
-  *item = (Expr){.kind = AST_INDEX, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
-                 .ast = at->ast, .left = name, .list = index};
+  *name = (Expr){.kind = AST_LOCAL,
+                 .op = AST_NO_OP,
+                 .pos = at->pos,
+                 .width = at->width,
+                 .ast = at->ast,
+                 .text = vector->name,
+                 .local = vector};
+  *item = (Expr){.kind = AST_INDEX,
+                 .op = AST_NO_OP,
+                 .pos = at->pos,
+                 .width = at->width,
+                 .ast = at->ast,
+                 .left = name,
+                 .list = index};
   return item;
 }
 
@@ -304,8 +314,10 @@ static void fail_items(Resolve *r, Expr *e, Expr *of, const Entity *entity) {
   if (type_is_array(entity->shape))
     hint = scratch_format(r->scratch, "elements count from 0: for i = 0, #%s - 1 do",
                           sema_source(r->s, of));
-  sema_fail(r->s, e, RG_ERROR_LOOP, hint, "'ipairs' takes a list or a vector in a kernel, but "
-                                          "this is %s", shape_text(r->s, entity->shape));
+  sema_fail(r->s, e, RG_ERROR_LOOP, hint,
+            "'ipairs' takes a list or a vector in a kernel, but "
+            "this is %s",
+            shape_text(r->s, entity->shape));
 }
 
 static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
@@ -314,8 +326,8 @@ static void unroll_pairs(Resolve *r, Unroll *u, Expr *e) {
   Entity entity = table ? resolve_expr(r, table) : (Entity){0};
   if (r->s->failed) return;
   bool is_value = entity.kind == ENTITY_VALUE || entity.kind == ENTITY_ELEMENT ||
-                  entity.kind == ENTITY_ITEM ||
-                  entity.kind == ENTITY_PART || entity.kind == ENTITY_ARGUMENT;
+                  entity.kind == ENTITY_ITEM || entity.kind == ENTITY_PART ||
+                  entity.kind == ENTITY_ARGUMENT;
   if (is_value && type_is_struct(entity.shape)) {
     fail_items(r, e, table, &entity);
     return;

@@ -85,8 +85,12 @@ static Flow run_assign(Run *run, const AstStmt *stmt) {
 
 static Flow run_compound(Run *run, const AstStmt *stmt) {
   AstExpr *sum = scratch_new(run->r->scratch, AstExpr);
-  *sum = (AstExpr){.kind = AST_BINARY, .op = stmt->op, .pos = stmt->pos, .width = stmt->width,
-                   .left = stmt->targets.items[0], .right = stmt->values.items[0]};
+  *sum = (AstExpr){.kind = AST_BINARY,
+                   .op = stmt->op,
+                   .pos = stmt->pos,
+                   .width = stmt->width,
+                   .left = stmt->targets.items[0],
+                   .right = stmt->values.items[0]};
   AstStmt *plain = scratch_new(run->r->scratch, AstStmt);
   *plain = *stmt;
   plain->values = (AstExprs){0};
@@ -150,8 +154,7 @@ static Flow run_for(Run *run, const AstStmt *stmt) {
 static Flow run_return(Run *run, const AstStmt *stmt) {
   Entity entity;
   run->result = (Static){0};
-  bool ok = !stmt->values.count ||
-            evaluate(run, stmt->values.items[0], &run->result, &entity);
+  bool ok = !stmt->values.count || evaluate(run, stmt->values.items[0], &run->result, &entity);
   return ok ? FLOW_RETURN : FLOW_FAILED;
 }
 
@@ -167,7 +170,8 @@ static Flow run_stmt(Run *run, const AstStmt *stmt) {
   case AST_STMT_ASSIGN: return run_assign(run, stmt);
   case AST_STMT_COMPOUND: return run_compound(run, stmt);
   case AST_STMT_DO: return run_block(run, &stmt->bodies.items[0]);
-  case AST_STMT_WHILE: case AST_STMT_REPEAT: return run_while(run, stmt);
+  case AST_STMT_WHILE:
+  case AST_STMT_REPEAT: return run_while(run, stmt);
   case AST_STMT_IF: return run_if(run, stmt);
   case AST_STMT_FOR: return run_for(run, stmt);
   case AST_STMT_RETURN: return run_return(run, stmt);

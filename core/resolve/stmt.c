@@ -17,8 +17,15 @@ void resolve_declare(Resolve *r, Local *local) {
 
 static bool may_be_alias(const Entity *entity) {
   switch (entity->kind) {
-  case ENTITY_FIELD: case ENTITY_NODE: case ENTITY_SHAPE: case ENTITY_TYPE: case ENTITY_BUILTIN:
-  case ENTITY_FUNCTION: case ENTITY_TABLE: case ENTITY_LIST: case ENTITY_RECORD: return true;
+  case ENTITY_FIELD:
+  case ENTITY_NODE:
+  case ENTITY_SHAPE:
+  case ENTITY_TYPE:
+  case ENTITY_BUILTIN:
+  case ENTITY_FUNCTION:
+  case ENTITY_TABLE:
+  case ENTITY_LIST:
+  case ENTITY_RECORD: return true;
   default: return false;
   }
 }
@@ -121,9 +128,8 @@ static void resolve_local_function(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   local->is_alias = true;
   local->alias = resolve_inner_function(r, name_of(r, local), ast->function);
   if (local->is_assigned)
-    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED,
-                  "declare another one", "'%s' is a function, so it cannot be assigned again",
-                  name_of(r, local));
+    sema_fail_pos(r->s, local->pos, local->name.length, RG_ERROR_UNSUPPORTED, "declare another one",
+                  "'%s' is a function, so it cannot be assigned again", name_of(r, local));
   stmt->kind = AST_STMT_DO;
   stmt->locals.count = 0;
   vec_push(r->scratch, &stmt->bodies, ((Block){0}));
@@ -145,8 +151,7 @@ static bool reaches_item(Resolve *r, const Expr *target, const Local *local) {
     return false;
   if (type_is_array(local->shape)) return true;
   Expr *copy = build_expr(r, target->ast);
-  return resolve_expr(r, copy).kind != ENTITY_NONE &&
-         shape_root(copy)->entity.kind == ENTITY_ITEM;
+  return resolve_expr(r, copy).kind != ENTITY_NONE && shape_root(copy)->entity.kind == ENTITY_ITEM;
 }
 
 /* The local of the host region that the target is, or is a part of; or NULL. */
@@ -154,8 +159,8 @@ static Local *reduced_local(Resolve *r, const Expr *target) {
   Local *local = r->loop ? target_root(target) : NULL;
   bool is_part = target->kind != AST_LOCAL;
   if (local && local->loop == 0 && is_part && reaches_item(r, target, local)) return NULL;
-  return local && local->loop == 0 && !(is_part && (local->is_alias || local->is_loop_variable ||
-                                                    local->is_const))
+  return local && local->loop == 0 &&
+                 !(is_part && (local->is_alias || local->is_loop_variable || local->is_const))
              ? local
              : NULL;
 }
@@ -168,8 +173,8 @@ static bool may_reduce(IrUpdate op) {
   case IR_UPDATE_MIN:
   case IR_UPDATE_MAX:
   case IR_UPDATE_BAND:
-  case IR_UPDATE_BOR: case IR_UPDATE_BXOR:
-    return true;
+  case IR_UPDATE_BOR:
+  case IR_UPDATE_BXOR: return true;
   default: return false;
   }
 }
@@ -242,8 +247,8 @@ static bool resolve_reduced(Resolve *r, Expr *target, Local *local) {
 /* Structs have no arithmetic. */
 static bool check_target_shape(Resolve *r, const Expr *target, AstOp op) {
   Shape unused;
-  const char *who = op == AST_NO_OP ? "a reduction"
-                                    : scratch_format(r->scratch, "'%s'", ast_op_text(op));
+  const char *who =
+      op == AST_NO_OP ? "a reduction" : scratch_format(r->scratch, "'%s'", ast_op_text(op));
   return shape_join(r, target, shape_of(target), (Shape){0}, who, &unused);
 }
 
@@ -255,8 +260,7 @@ static void resolve_reduction(Resolve *r, Stmt *stmt, Local *local) {
   if (!update) {
     sema_fail(r->s, target, RG_ERROR_REDUCTION, reduction_hint(r, stmt, name),
               "'%s' belongs to the whole kernel: a parallel loop can only reduce into it", name);
-    sema_note(r->s, NULL, local->pos, local->name.length,
-              "it is declared here, outside the loop");
+    sema_note(r->s, NULL, local->pos, local->name.length, "it is declared here, outside the loop");
     return;
   }
   if (!may_reduce(update->op)) {
@@ -358,8 +362,7 @@ static void resolve_target(Resolve *r, Expr *target) {
     sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN,
               "a table of values begins in the kernel: {0, 0, 0}; many are an array, "
               "rg.zeros(rg.f32, n)",
-              "this table is constant: '%s' cannot be assigned",
-              sema_source(r->s, target));
+              "this table is constant: '%s' cannot be assigned", sema_source(r->s, target));
     return;
   }
   bool is_field = target->kind == AST_FIELD && sema_strip(target->left)->kind != AST_GLOBAL &&
@@ -375,10 +378,8 @@ static void resolve_target(Resolve *r, Expr *target) {
     Entity entity = resolve_expr(r, target);
     if (entity.kind == ENTITY_CONSTANT)
       sema_fail(r->s, target, RG_ERROR_NAME_ASSIGN, NULL, "a shape cannot be assigned");
-    else if (entity.kind == ENTITY_PART)
-      resolve_part_target(r, target, &entity);
-    else if (entity.kind == ENTITY_ELEMENT)
-      resolve_check_writable(r, target, &entity);
+    else if (entity.kind == ENTITY_PART) resolve_part_target(r, target, &entity);
+    else if (entity.kind == ENTITY_ELEMENT) resolve_check_writable(r, target, &entity);
     else if (entity.kind != ENTITY_ELEMENT && entity.kind != ENTITY_ITEM &&
              resolve_value(r, target))
       fail_captured(r, target);
@@ -449,8 +450,7 @@ static void resolve_given(Resolve *r, Stmt *stmt, int k) {
     (void)(!check_target_shape(r, target, stmt->op) || type_is_scalar(from) ||
            shape_check_given(r, value, to,
                              scratch_format(r->scratch, "'%s'", sema_source(r->s, target))));
-  else if (target->kind == AST_LOCAL)
-    resolve_give_shape(r, target->local, value);
+  else if (target->kind == AST_LOCAL) resolve_give_shape(r, target->local, value);
   else
     shape_check_given(r, value, to, scratch_format(r->scratch, "'%s'", sema_source(r->s, target)));
 }
@@ -469,7 +469,8 @@ static bool check_reduced(Resolve *r, Expr *target, Local *local) {
   if (local->read_in == r->loop)
     return sema_fail(r->s, target, RG_ERROR_REDUCTION, "copy it to another local before the loop",
                      "this parallel loop reads '%s', so a function that it calls cannot reduce "
-                     "into it", sema_text(r->s, local->name));
+                     "into it",
+                     sema_text(r->s, local->name));
   mark_reduced(r, local, r->loop);
   return true;
 }
@@ -622,10 +623,10 @@ static void check_result_count(Resolve *r, Stmt *stmt) {
 static bool check_no_field(Resolve *r, Expr *e) {
   Entity entity = resolve_expr(r, e);
   if (entity.kind != ENTITY_FIELD || !entity.field.node || entity.field.indexed) return true;
-  return sema_fail(r->s, e, RG_ERROR_RETURN,
-                   scratch_format(r->scratch, "return elements; Lua reads the field as it is: %s",
-                                  entity.name),
-                   "a kernel cannot return the field '%s'", entity.name);
+  return sema_fail(
+      r->s, e, RG_ERROR_RETURN,
+      scratch_format(r->scratch, "return elements; Lua reads the field as it is: %s", entity.name),
+      "a kernel cannot return the field '%s'", entity.name);
 }
 
 static void resolve_return(Resolve *r, Stmt *stmt) {
@@ -690,7 +691,8 @@ static void refuse(Resolve *r, Stmt *stmt, const char *hint, const char *sentenc
 static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
   switch (stmt->kind) {
   case AST_STMT_LOCAL: resolve_declaration(r, stmt); break;
-  case AST_STMT_ASSIGN: case AST_STMT_COMPOUND: resolve_assignment(r, stmt); break;
+  case AST_STMT_ASSIGN:
+  case AST_STMT_COMPOUND: resolve_assignment(r, stmt); break;
   case AST_STMT_CALL: resolve_call_statement(r, stmt->values.items[0]); break;
   case AST_STMT_DO: resolve_block(r, &ast->bodies.items[0], &stmt->bodies.items[0]); break;
   case AST_STMT_WHILE:
@@ -713,7 +715,8 @@ static void resolve_stmt(Resolve *r, const AstStmt *ast, Stmt *stmt) {
     refuse(r, stmt, "write local function, or declare it before the kernel",
            "a kernel cannot assign functions");
     break;
-  case AST_STMT_GOTO: case AST_STMT_LABEL:
+  case AST_STMT_GOTO:
+  case AST_STMT_LABEL:
     refuse(r, stmt, "use 'while', 'break' and 'continue'",
            "a kernel has no goto, except to a label that ends the innermost loop");
     break;
@@ -751,8 +754,7 @@ static void prepare(Resolve *r, const AstFunction *function) {
 }
 
 void resolve_kernel(Sema *s) {
-  Resolve resolve = {
-      .s = s, .scratch = s->scratch, .input = s->input, .random = &s->random};
+  Resolve resolve = {.s = s, .scratch = s->scratch, .input = s->input, .random = &s->random};
   Resolve *r = &resolve;
   const AstFunction *function = r->input->ast->function;
   prepare(r, function);

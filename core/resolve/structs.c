@@ -28,8 +28,8 @@ static const char *hint_member(Resolve *r, Type type, Str name) {
 static const TypeMember *find_member(Resolve *r, const Expr *at, Type type, Str name) {
   const TypeMember *member = type_member(types_of(r), type, name);
   if (!member)
-    sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN, hint_member(r, type, name),
-              "%s has no member '%s'", shape_text(r->s, type), sema_text(r->s, name));
+    sema_fail(r->s, at, RG_ERROR_NAME_UNKNOWN, hint_member(r, type, name), "%s has no member '%s'",
+              shape_text(r->s, type), sema_text(r->s, name));
   return member;
 }
 
@@ -37,21 +37,30 @@ static const TypeMember *find_member(Resolve *r, const Expr *at, Type type, Str 
 Entity struct_member(Resolve *r, Expr *e, const Entity *object, Str name) {
   const TypeMember *member = find_member(r, e, object->shape, name);
   if (!member) return (Entity){0};
-  Parts parts = {.count = type_parts(member->type), .first = member->first, .is_run = true,
+  Parts parts = {.count = type_parts(member->type),
+                 .first = member->first,
+                 .is_run = true,
                  .type = type_base(member->type)};
   Shape shape = type_shape(member->type);
   if (object->kind != ENTITY_ARGUMENT || e->kind != AST_FIELD)
     return (Entity){.kind = ENTITY_PART, .shape = shape, .parts = parts};
   parts.first += object->launch_arg.parts.first;
-  return (Entity){.kind = ENTITY_ARGUMENT, .name = object->name, .shape = shape,
+  return (Entity){.kind = ENTITY_ARGUMENT,
+                  .name = object->name,
+                  .shape = shape,
                   .launch_arg = {.number = object->launch_arg.number, .parts = parts}};
 }
 
 Expr *struct_part(Resolve *r, Expr *e, Str name) {
   Expr *part = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *part = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-                 .ast = e->ast, .left = e, .text = name};
+  *part = (Expr){.kind = AST_FIELD,
+                 .op = AST_NO_OP,
+                 .pos = e->pos,
+                 .width = e->width,
+                 .ast = e->ast,
+                 .left = e,
+                 .text = name};
   part->entity = struct_member(r, part, &e->entity, name);
   return part;
 }
@@ -61,8 +70,12 @@ Expr *struct_part(Resolve *r, Expr *e, Str name) {
 static Expr *new_conversion(Resolve *r, const Expr *at, Type type, Exprs list) {
   Expr *e = scratch_new(r->scratch, Expr);
   r->expr_count++;
-  *e = (Expr){.kind = AST_CALL, .op = AST_NO_OP, .pos = at->pos, .width = at->width,
-              .ast = at->ast, .list = list};
+  *e = (Expr){.kind = AST_CALL,
+              .op = AST_NO_OP,
+              .pos = at->pos,
+              .width = at->width,
+              .ast = at->ast,
+              .list = list};
   e->entity = resolve_converted(e, type_base(type), type_shape(type));
   return e;
 }
@@ -125,13 +138,13 @@ static Expr *from_record(Resolve *r, Expr *e, Type type, const char *what, const
       return NULL;
   bool has_names = record_length(record) == 0;
   for (int m = 0; m < row.member_count; m++) {
-    int k = has_names             ? record_find_member(record, str_of(row.members[m].name))
+    int k = has_names           ? record_find_member(record, str_of(row.members[m].name))
             : m < record->count ? m
-                                  : -1;
-    Expr *value = k < 0 ? zero_of(r, e, row.members[m].type)
-                        : from_item(r, e, k, row.members[m].type,
-                                    scratch_format(r->scratch, "member '%s'", row.members[m].name),
-                                    called);
+                                : -1;
+    Expr *value =
+        k < 0 ? zero_of(r, e, row.members[m].type)
+              : from_item(r, e, k, row.members[m].type,
+                          scratch_format(r->scratch, "member '%s'", row.members[m].name), called);
     if (!value) return NULL;
     vec_push(r->scratch, &list, value);
   }
@@ -190,8 +203,8 @@ static bool fill_members(Resolve *r, Expr *e, Type type, const Exprs *given, con
       return sema_fail(r->s, e, RG_ERROR_CALL_COUNT, NULL, "%s has %d %s, %d given",
                        shape_text(r->s, type), row.member_count,
                        row.member_count == 1 ? "member" : "members", given->count);
-    const TypeMember *member = key ? find_member(r, given->items[i], type, key->text)
-                                   : &row.members[i];
+    const TypeMember *member =
+        key ? find_member(r, given->items[i], type, key->text) : &row.members[i];
     if (!member || !give(r, given->items[i], member, &values[member - row.members])) return false;
   }
   return true;
@@ -225,8 +238,12 @@ Entity struct_construct(Resolve *r, Expr *e, Type type) {
     return (Entity){0};
   }
   if (is_copy(r, e, type)) {
-    *e = (Expr){.kind = AST_PAREN, .op = AST_NO_OP, .pos = e->pos, .width = e->width,
-                .ast = e->ast, .left = e->list.items[0]};
+    *e = (Expr){.kind = AST_PAREN,
+                .op = AST_NO_OP,
+                .pos = e->pos,
+                .width = e->width,
+                .ast = e->ast,
+                .left = e->list.items[0]};
     return (Entity){.kind = ENTITY_VALUE, .shape = type};
   }
   if (r->s->failed || !fill_struct(r, e, type, &e->list, &list)) return (Entity){0};
@@ -247,8 +264,8 @@ static Expr *path_value(Resolve *r, const Entity *table, const char *name, Pos p
   AstExpr *ast = scratch_new(r->scratch, AstExpr);
   Expr *e = scratch_new(r->scratch, Expr);
   const char *text = item_text(r, table, name);
-  *ast = (AstExpr){.kind = AST_GLOBAL, .op = AST_NO_OP, .pos = pos, .width = width,
-                   .text = str_of(text)};
+  *ast = (AstExpr){
+      .kind = AST_GLOBAL, .op = AST_NO_OP, .pos = pos, .width = width, .text = str_of(text)};
   *e = (Expr){.kind = AST_FIELD, .op = AST_NO_OP, .pos = pos, .width = width, .ast = ast};
   if (number >= 0) e->entity = resolve_path_value(r, e, number);
   return e;
@@ -268,8 +285,7 @@ static Expr *table_item_value(Resolve *r, const Entity *table, const char *key, 
   if (e->entity.kind == ENTITY_TABLE && !type_is_scalar(type))
     return table_value(r, &e->entity, type, pos, width);
   const char *what = scratch_format(r->scratch, "'%s'", item_text(r, table, key));
-  return !r->s->failed && resolve_is_value(r, e) &&
-                 shape_check_given(r, e, type_shape(type), what)
+  return !r->s->failed && resolve_is_value(r, e) && shape_check_given(r, e, type_shape(type), what)
              ? e
              : NULL;
 }

@@ -48,13 +48,21 @@ const char *suggest_name(Resolve *r, Str name) {
 }
 
 /* Functions that rg does not have, as formulas. */
-static const struct { const char *name, *written; } formulas[] = {
-    {"reflect", "v - 2 * v:dot(n) * n"},   {"distance", "(a - b):norm()"},
-    {"dist", "(a - b):norm()"},            {"fract", "x - rg.floor(x)"},
-    {"norm_sqr", "v:dot(v)"},              {"length2", "v:dot(v)"},
-    {"dot2", "v:dot(v)"},                  {"sqr", "x * x"},
-    {"square", "x * x"},                   {"rsqrt", "1 / math.sqrt(x)"},
-    {"log2", "math.log(x, 2)"},            {"exp2", "2 ^ x"},
+static const struct {
+  const char *name, *written;
+} formulas[] = {
+    {"reflect", "v - 2 * v:dot(n) * n"},
+    {"distance", "(a - b):norm()"},
+    {"dist", "(a - b):norm()"},
+    {"fract", "x - rg.floor(x)"},
+    {"norm_sqr", "v:dot(v)"},
+    {"length2", "v:dot(v)"},
+    {"dot2", "v:dot(v)"},
+    {"sqr", "x * x"},
+    {"square", "x * x"},
+    {"rsqrt", "1 / math.sqrt(x)"},
+    {"log2", "math.log(x, 2)"},
+    {"exp2", "2 ^ x"},
     {"cbrt", "rg.sign(x) * math.abs(x) ^ (1 / 3)"},
     {"trunc", "x < 0 and math.ceil(x) or math.floor(x)"},
 };
@@ -81,8 +89,8 @@ const char *suggest_builtin(Resolve *r, Str path) {
 static const char *takes_vector(Resolve *r, Str name) {
   static const char *const libraries[] = {"rg.", "math."};
   for (int i = 0; i < 2; i++) {
-    const Builtin *found = builtin_find(
-        scratch_format(r->scratch, "%s%.*s", libraries[i], name.length, name.data));
+    const Builtin *found =
+        builtin_find(scratch_format(r->scratch, "%s%.*s", libraries[i], name.length, name.data));
     if (found && found->least <= 1 && found->most >= 1)
       return scratch_format(r->scratch, "did you mean '%s(v)'?", found->name);
   }
@@ -126,8 +134,7 @@ const char *suggest_method(Resolve *r, Str name) {
 }
 
 const char *suggest_modifier(Resolve *r, Str name) {
-  static const char *const known[] = {"serial", "block",  "independent",
-                                      "vec",    "scalar", "global"};
+  static const char *const known[] = {"serial", "block", "independent", "vec", "scalar", "global"};
   const char *near = str_nearest(name, known, (int)(sizeof known / sizeof *known));
   return near ? did_you_mean(r, "", near)
               : "loops have ':serial()', ':block(n)', ':vec()', ':independent()', ':scalar()' and "

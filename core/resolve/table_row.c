@@ -25,13 +25,12 @@ void row_hold_all(Resolve *r, Locals *locals, Exprs *values) {
   bool has_new = false;
   for (int i = 0; i < old_locals.count || i < old_values.count; i++) {
     Local *local = i < old_locals.count ? old_locals.items[i] : NULL;
-    bool is_new = local && local->is_alias && row_is(&local->alias) &&
-                  !local->alias.list.index->held;
+    bool is_new =
+        local && local->is_alias && row_is(&local->alias) && !local->alias.list.index->held;
     has_new |= is_new;
     if (is_new) hold(r, local->alias.list.index, &new_locals, &new_values);
     if (!is_new && local) vec_push(r->scratch, &new_locals, local);
-    if (!is_new && i < old_values.count)
-      vec_push(r->scratch, &new_values, old_values.items[i]);
+    if (!is_new && i < old_values.count) vec_push(r->scratch, &new_values, old_values.items[i]);
   }
   if (!has_new) return;
   *locals = new_locals;

@@ -17,7 +17,6 @@ Entity resolve_call_of_text(Resolve *r, Expr *e, const char *name, const char *t
              : (Entity){0};
 }
 
-
 /* The number of values; -1 after an error. *first is the first index; -1 for a single number. */
 static int64_t count_of(Resolve *r, Expr *e, Expr *object, int *first) {
   Entity entity = resolve_expr(r, object);

@@ -9,7 +9,10 @@ static Sema *create(Scratch *scratch, const SemaInput *input, SemaOutput *output
   Sema *s = scratch_new(scratch, Sema);
   SemaInput *kept = scratch_new(scratch, SemaInput);
   *kept = *input;
-  *s = (Sema){.scratch = scratch, .input = kept, .output = output, .err = err,
+  *s = (Sema){.scratch = scratch,
+              .input = kept,
+              .output = output,
+              .err = err,
               .default_float = input->default_f64 ? TYPE(F64) : TYPE(F32)};
   return s;
 }

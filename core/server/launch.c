@@ -64,8 +64,7 @@ static void fill(Server *server, Record *record, const DeviceLaunch *launch, uin
   record->launch.trees = record->trees;
   memcpy(record->frame, launch->frame, sizeof *launch->frame * (size_t)launch->frame_slots);
   memcpy(record->trees, launch->trees, sizeof *launch->trees * (size_t)used);
-  for (int32_t k = 0; k < used; k++)
-    use(server, record, launch->trees[k], launch->stream, ticket);
+  for (int32_t k = 0; k < used; k++) use(server, record, launch->trees[k], launch->stream, ticket);
   if (server->is_shared) wait_for_others(server, record, launch->stream);
 }
 
@@ -141,8 +140,8 @@ static bool settle_tree(Server *server, const RtTree *tree, Error *err) {
   Device *device = server->device;
   uint64_t last = tree->last_use;
   if (!last) return true;
-  bool ok = !device->settle_one ||
-            device->settle_one(device->settle_data, stream_of(last), last, err);
+  bool ok =
+      !device->settle_one || device->settle_one(device->settle_data, stream_of(last), last, err);
   server_await(server, last);
   return ok;
 }
@@ -154,8 +153,8 @@ bool server_reach(Device *device, RtTree *tree, const uint8_t *from, uint64_t si
   (void)from, (void)size_bytes;
   if (use == DEVICE_SHOWS) tree->still = RT_SHOWN;
   if (use == DEVICE_SHOWS || tree->foreign) server->is_shared = true;
-  bool ok = server->is_shared || !is_alone(tree) ? settle(server, err)
-                                                 : settle_tree(server, tree, err);
+  bool ok =
+      server->is_shared || !is_alone(tree) ? settle(server, err) : settle_tree(server, tree, err);
   if (ok && !tree->foreign && tree->still == RT_IN_USE) tree->still = RT_STILL;
   return ok;
 }

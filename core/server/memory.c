@@ -30,9 +30,10 @@ bool server_allocate(Device *device, DeviceMemory *memory, uint64_t size_bytes,
   MemoryBlock *block = size < most_addresses ? take_persistent(server, size) : NULL;
   if (!block && !server->inner->allocate(device, memory, size_bytes, least_bytes, err))
     return false;
-  if (block) *memory = (DeviceMemory){.base = pointer_to(block->at),
-                                      .reserved = align_up(size ? size : 1, PIECE),
-                                      .block = block};
+  if (block)
+    *memory = (DeviceMemory){.base = pointer_to(block->at),
+                             .reserved = align_up(size ? size : 1, PIECE),
+                             .block = block};
   server->ranges++;
   server->range_bytes += memory->reserved;
   return true;

@@ -9,17 +9,17 @@
 struct Server {
   /* the device's functions, some replaced by the server's; must be first: server_of casts it */
   DeviceTable table;
-  const DeviceTable *inner;   /* the device's own table */
+  const DeviceTable *inner; /* the device's own table */
   Device *device;
   ServerOptions options;
   MemoryManager memory;
-  _Atomic bool has_memory;    /* the memory manager exists, since the first block */
-  atomic_flag lock;           /* guards the manager's creation and state */
-  Arena range;                /* addresses of the manager's memory */
+  _Atomic bool has_memory;              /* the memory manager exists, since the first block */
+  atomic_flag lock;                     /* guards the manager's creation and state */
+  Arena range;                          /* addresses of the manager's memory */
   _Atomic uint64_t ranges, range_bytes; /* number and bytes of persistent ranges */
-  bool is_queued;             /* the channel is SERVER_THREAD, and `queue` is used */
+  bool is_queued;                       /* the channel is SERVER_THREAD, and `queue` is used */
   Queue queue;
-  bool is_shared;             /* several trees may share some memory */
+  bool is_shared; /* several trees may share some memory */
 };
 
 /* A ticket combines a cursor and its stream. */

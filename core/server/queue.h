@@ -22,15 +22,15 @@
 #include "thread/job.h"
 
 enum {
-  QUEUE_RECORDS = 64,         /* queue capacity per stream */
-  QUEUE_WORDS = 48            /* limits for a queued launch: frame slots, and trees */
+  QUEUE_RECORDS = 64, /* queue capacity per stream */
+  QUEUE_WORDS = 48    /* limits for a queued launch: frame slots, and trees */
 };
 
 typedef enum RecordKind { RECORD_LAUNCH, RECORD_COPY } RecordKind;
 
 typedef struct Record {
   RecordKind kind;
-  bool is_reported;           /* its outcome has been reported, or is not needed */
+  bool is_reported; /* its outcome has been reported, or is not needed */
   uint64_t epoch;
   uint64_t wait[MEMORY_STREAMS]; /* per stream: a cursor that must be completed first; 0: none */
   /* COPY */
@@ -44,31 +44,31 @@ typedef struct Record {
   uint64_t *said;
   /* -- its outcome, once completed */
   bool has_failed, is_skipped;
-  Error err;                  /* an error of the device itself */
+  Error err; /* an error of the device itself */
 } Record;
 
 typedef struct Stream {
-  Record *records;            /* NULL: never used */
+  Record *records;                       /* NULL: never used */
   _Atomic uint64_t submitted, completed; /* cursors */
-  _Atomic uint64_t broken;    /* records of this epoch and earlier are skipped */
-  _Atomic uint64_t stopped;   /* records up to this cursor fail with launch.stopped */
-  uint64_t released;          /* records up to this cursor are free */
-  uint64_t epoch;             /* the epoch of the next record */
+  _Atomic uint64_t broken;               /* records of this epoch and earlier are skipped */
+  _Atomic uint64_t stopped;              /* records up to this cursor fail with launch.stopped */
+  uint64_t released;                     /* records up to this cursor are free */
+  uint64_t epoch;                        /* the epoch of the next record */
 } Stream;
 
 typedef struct Queue {
   Device *device;
-  const DeviceTable *inner;   /* the functions that run launches */
+  const DeviceTable *inner; /* the functions that run launches */
   Stream streams[MEMORY_STREAMS];
-  int32_t next_stream;        /* the stream that the consumer considers first */
-  _Atomic bool is_taken;      /* a thread is the consumer */
+  int32_t next_stream;   /* the stream that the consumer considers first */
+  _Atomic bool is_taken; /* a thread is the consumer */
   _Atomic(RtContext *) running;
-  _Atomic uint32_t work;      /* changes with every record; the idle thread sleeps on it */
-  _Atomic uint32_t done;      /* changes while threads wait; they sleep on it */
+  _Atomic uint32_t work; /* changes with every record; the idle thread sleeps on it */
+  _Atomic uint32_t done; /* changes while threads wait; they sleep on it */
   _Atomic int32_t waiters;
   _Atomic bool sleeps, ends;
   Job *thread;
-  pid_t process;              /* the process that has the thread */
+  pid_t process; /* the process that has the thread */
 } Queue;
 
 void queue_init(Queue *queue, Device *device, const DeviceTable *inner);

@@ -45,10 +45,8 @@ bool server_attach(Device *device, const ServerOptions *options, Error *err) {
   Server *server = heap_alloc(device->heap, sizeof *server);
   if (!server)
     return error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a device's server");
-  *server = (Server){.table = *device->table,
-                     .inner = device->table,
-                     .device = device,
-                     .options = *options};
+  *server = (Server){
+      .table = *device->table, .inner = device->table, .device = device, .options = *options};
   server->table.allocate = server_allocate;
   server->table.free = server_free;
   server->table.take = server_take;

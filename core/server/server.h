@@ -16,8 +16,8 @@ typedef enum ServerChannel { SERVER_INLINE, SERVER_THREAD } ServerChannel;
 
 typedef struct ServerOptions {
   ServerChannel channel;
-  MemoryConfig transient;     /* how memory that belongs to no tree is reused */
-  uint64_t memory_bytes;      /* the budget */
+  MemoryConfig transient; /* how memory that belongs to no tree is reused */
+  uint64_t memory_bytes;  /* the budget */
 } ServerOptions;
 
 /* Call this before the device is used. The server belongs to the device and ends with it. False
@@ -33,11 +33,11 @@ typedef struct ServerMemory {
   /* reserved counts addresses; only trees know what is backed, so live is 0 */
   MemoryUsage persistent;
   MemoryUsage transient, staging;
-  uint64_t addresses;         /* size of the address range; 0: not reserved yet */
-  int32_t parts;              /* number of kinds that have a part of the range */
-  uint64_t waiting;           /* freed bytes that queued work still uses */
-  uint64_t largest;           /* largest request that needs no memory from the system */
-  const char *strategy;       /* strategy of transient memory: "expandable" */
+  uint64_t addresses;   /* size of the address range; 0: not reserved yet */
+  int32_t parts;        /* number of kinds that have a part of the range */
+  uint64_t waiting;     /* freed bytes that queued work still uses */
+  uint64_t largest;     /* largest request that needs no memory from the system */
+  const char *strategy; /* strategy of transient memory: "expandable" */
 } ServerMemory;
 
 ServerMemory server_memory(Server *server);

@@ -209,9 +209,8 @@ static bool list(const Arranging *a) {
   uint64_t capacity = manager->list_capacity ? manager->list_capacity : 64;
   while (capacity < a->from->list.count) capacity *= 2;
   if (capacity > manager->list_capacity) {
-    RtListEntry *larger = context->grow(context, manager->list,
-                                        manager->list_capacity * sizeof *larger,
-                                        capacity * sizeof *larger);
+    RtListEntry *larger = context->grow(
+        context, manager->list, manager->list_capacity * sizeof *larger, capacity * sizeof *larger);
     if (!larger) return false;
     manager->list = larger;
     manager->list_capacity = capacity;

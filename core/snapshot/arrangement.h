@@ -33,7 +33,7 @@ typedef struct ArrangedChunk {
 typedef struct ArrangedManager {
   ArrangedHead head;
   Words chunks, live, list, free, recycled;
-  Words *own_free, *touched;   /* by worker */
+  Words *own_free, *touched; /* by worker */
 } ArrangedManager;
 
 typedef struct Arrangement {

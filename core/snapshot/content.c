@@ -9,12 +9,12 @@ enum { ROOM = 1 << 16 };
 
 typedef struct Moving {
   Tree *tree;
-  Packer *packer;      /* one of the two */
+  Packer *packer; /* one of the two */
   Unpacker *unpacker;
-  CellNodes *nodes;    /* by manager; of the levels reached so far */
-  size_t size;         /* bytes that move at each cell */
-  uint64_t inside;     /* their offset from where the walk stops */
-  const SNode *below;  /* the SNode whose mask words or list lengths move; NULL: numbers */
+  CellNodes *nodes;   /* by manager; of the levels reached so far */
+  size_t size;        /* bytes that move at each cell */
+  uint64_t inside;    /* their offset from where the walk stops */
+  const SNode *below; /* the SNode whose mask words or list lengths move; NULL: numbers */
   Error *err;
   uint8_t room[ROOM];
 } Moving;
@@ -212,8 +212,7 @@ static bool move_tree(Moving *moving) {
 static Moving *begin(Tree *tree, Error *err) {
   Heap *heap = tree->store->heap;
   Moving *moving = heap_alloc(heap, sizeof *moving);
-  CellNodes *nodes =
-      heap_alloc(heap, sizeof *nodes * ((size_t)tree->layout->manager_count + 1));
+  CellNodes *nodes = heap_alloc(heap, sizeof *nodes * ((size_t)tree->layout->manager_count + 1));
   if (moving && nodes) {
     moving->tree = tree;
     moving->nodes = nodes;
@@ -305,9 +304,9 @@ bool content_load(Tree *tree, Unpacker *unpacker, PackPart content, PackPart arr
   bool is_arranged = arrangement.size && arrangement_is_known(tree);
   arrangement_free(memory);
   if (!tree_reach(tree, DEVICE_WRITES, err)) return false;
-  if (is_arranged && (!unpack_seek(unpacker, arrangement, err) ||
-                      !arrangement_read(memory, tree->store->heap, tree->layout->manager_count,
-                                        unpacker, err)))
+  if (is_arranged &&
+      (!unpack_seek(unpacker, arrangement, err) ||
+       !arrangement_read(memory, tree->store->heap, tree->layout->manager_count, unpacker, err)))
     return false;
   return unpack_seek(unpacker, content, err) &&
          read_content(tree, unpacker, is_arranged ? memory : NULL, err);

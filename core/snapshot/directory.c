@@ -136,8 +136,7 @@ bool directory_next(const char **text, DirectoryLine *line) {
   while (*at && *at != '\n') {
     const char *word = at;
     while (*at && *at != '\n' && *at != ' ') at++;
-    if (line->count < DIRECTORY_WORDS)
-      line->words[line->count++] = (Str){word, (int)(at - word)};
+    if (line->count < DIRECTORY_WORDS) line->words[line->count++] = (Str){word, (int)(at - word)};
     if (*at == ' ') at++;
   }
   *text = *at ? at + 1 : at;

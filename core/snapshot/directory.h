@@ -8,7 +8,7 @@
 
 extern const PackFormat snapshot_format;
 
-void directory_name(StrBuf *out, const char *name);  /* a space, and the name, escaped; a newline */
+void directory_name(StrBuf *out, const char *name); /* a space, and the name, escaped; a newline */
 void directory_numbers(StrBuf *out, const int64_t *numbers, int count);
 /* The lines `level` and `field`. */
 void directory_tree(StrBuf *out, const Tree *tree);

@@ -8,14 +8,14 @@
 typedef struct KeptTree {
   Tree *tree;
   PackPart content, arrangement;
-  bool is_replaced;    /* a load has begun to change it */
+  bool is_replaced; /* a load has begun to change it */
 } KeptTree;
 
 /* Zero-filled: nothing is kept. */
 typedef struct Keep {
-  Packer *packer;      /* until keep_end */
+  Packer *packer; /* until keep_end */
   Unpacker *unpacker;
-  KeptTree *trees;     /* the caller's; as many as it will add */
+  KeptTree *trees; /* the caller's; as many as it will add */
   int count;
   Arrangement arrangement;
 } Keep;

@@ -6,13 +6,13 @@
 #include "snapshot/keep.h"
 #include "snapshot/snapshot.h"
 
-typedef struct Source {     /* a tree or an array of the file */
+typedef struct Source { /* a tree or an array of the file */
   PackPart content, arrangement;
-  const char *rows;         /* a tree's lines `level` and `field` */
+  const char *rows; /* a tree's lines `level` and `field` */
   int row_count;
-  Str type, shape;          /* an array's */
-  void *into;               /* Tree or Array to load it into; NULL: not requested */
-  const char *name;         /* of the first item that requested it */
+  Str type, shape;  /* an array's */
+  void *into;       /* Tree or Array to load it into; NULL: not requested */
+  const char *name; /* of the first item that requested it */
 } Source;
 
 typedef struct Loading {
@@ -157,7 +157,8 @@ static bool enter(const Loading *l, Source *source, const Source *sources, int c
     if (sources[k].into == into && &sources[k] != source)
       return error_set(err, RG_ERROR_ARGUMENT,
                        "'%.60s' and '%.60s' belong to two %ss in snapshot '%.100s', but to one "
-                       "here", sources[k].name, name, what, l->path);
+                       "here",
+                       sources[k].name, name, what, l->path);
   if (!source->into) source->name = name;
   source->into = into;
   return true;
@@ -183,15 +184,17 @@ static bool load_into_array(Loading *l, uint64_t number, Array *array, const cha
   if (!array_check_plain(array, err)) return false;
   numbers_join(shape, sizeof shape, array->shape, array->rank, ",");
   if (array->is_strided || array->is_constant)
-    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' is not an array that can be written as a "
-                                             "block",
+    return error_set(err, RG_ERROR_ARGUMENT,
+                     "'%.100s' is not an array that can be written as a "
+                     "block",
                      name);
   if (!enter(l, source, l->arrays, l->array_count, array, name, "array", err)) return false;
   if (is_alike(source->type, str_of(array->type_name)) && str_is(source->shape, shape)) return true;
   return error_set(err, RG_ERROR_ARGUMENT,
                    "'%.60s' is an array of %.*s with shape %.*s in snapshot '%.100s', and here one "
-                   "of %.60s with shape %s", name, source->type.length, source->type.data,
-                   source->shape.length, source->shape.data, l->path, array->type_name, shape);
+                   "of %.60s with shape %s",
+                   name, source->type.length, source->type.data, source->shape.length,
+                   source->shape.data, l->path, array->type_name, shape);
 }
 
 static bool refuse_kind(const Loading *l, const RgSaved *item, Str there, Error *err) {
@@ -226,16 +229,19 @@ static bool load_handle(Loading *l, const DirectoryLine *line, RgSaved *item, Er
   if (!directory_number(line->words[3], 10, &place)) return refuse(l, err);
   if (value->kind == RG_VALUE_FIELD && !field_settle((Field *)value->field, NULL, err))
     return false;
-  const Node *node = value->kind == RG_VALUE_FIELD ? ((Field *)value->field)->node
-                                                   : (Node *)value->node;
-  return load_into_tree(l, number, node->tree, item->name, err) &&
-         check_place(l, place, item, err);
+  const Node *node =
+      value->kind == RG_VALUE_FIELD ? ((Field *)value->field)->node : (Node *)value->node;
+  return load_into_tree(l, number, node->tree, item->name, err) && check_place(l, place, item, err);
 }
 
 static bool load_value(Loading *l, const DirectoryLine *line, RgSaved *item, Error *err) {
-  static const struct { const char *word; int kind; } kinds[] = {
-      {"number", RG_VALUE_NUMBER}, {"i64", RG_VALUE_I64}, {"u64", RG_VALUE_U64},
-      {"bool", RG_VALUE_BOOL}};
+  static const struct {
+    const char *word;
+    int kind;
+  } kinds[] = {{"number", RG_VALUE_NUMBER},
+               {"i64", RG_VALUE_I64},
+               {"u64", RG_VALUE_U64},
+               {"bool", RG_VALUE_BOOL}};
   if (str_is(line->words[1], "string")) {
     const char *text = directory_unescape(&l->store->text, line->words[2]);
     item->value = (RgValue){.kind = RG_VALUE_STRING, .text = text};

@@ -11,7 +11,7 @@ typedef struct Saving {
   int32_t count;
   Scratch scratch;
   Packer *packer;
-  Tree **trees;        /* without duplicates; at most as many as there are items */
+  Tree **trees; /* without duplicates; at most as many as there are items */
   Array **arrays;
   int tree_count, array_count;
   StrBuf directory;
@@ -60,8 +60,7 @@ static bool add_item(Saving *s, const RgSaved *item, Error *err) {
   if (value->kind == RG_VALUE_FIELD && !field_settle((Field *)value->field, NULL, err))
     return false;
   Tree *tree = tree_of(value);
-  if (!tree)
-    return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' cannot be saved", item->name);
+  if (!tree) return error_set(err, RG_ERROR_ARGUMENT, "'%.100s' cannot be saved", item->name);
   if (tree->store != s->store)
     return error_set(err, RG_ERROR_RUNTIME_MIX, "'%.100s' belongs to another runtime", item->name);
   if (find((void *const *)s->trees, s->tree_count, tree) == s->tree_count)
@@ -81,8 +80,7 @@ static bool check_names(const Saving *s, Error *err) {
 /* -- contents ---------------------------------------------------------------------------------- */
 
 static void add_place(StrBuf *out, PackPart part) {
-  strbuf_format(out, " %llu %llu", (unsigned long long)part.offset,
-                (unsigned long long)part.size);
+  strbuf_format(out, " %llu %llu", (unsigned long long)part.offset, (unsigned long long)part.size);
 }
 
 static bool save_tree(Saving *s, Tree *tree, Error *err) {
@@ -100,8 +98,8 @@ static bool save_tree(Saving *s, Tree *tree, Error *err) {
 }
 
 static bool save_array(Saving *s, Array *array, Error *err) {
-  uint64_t bytes = (uint64_t)array->count *
-                   (uint64_t)type_row(&array->store->types, array->type).size;
+  uint64_t bytes =
+      (uint64_t)array->count * (uint64_t)type_row(&array->store->types, array->type).size;
   if (!device_reach(s->store->device, &array->block->rt, NULL, 0, DEVICE_READS, err)) return false;
   pack_write(s->packer, array->data, bytes);
   strbuf_format(&s->directory, "array %s", array->type_name);
@@ -112,8 +110,10 @@ static bool save_array(Saving *s, Array *array, Error *err) {
 }
 
 static void describe_item(Saving *s, const RgSaved *item) {
-  static const char *const words[] = {[RG_VALUE_NUMBER] = "number", [RG_VALUE_I64] = "i64",
-                                      [RG_VALUE_U64] = "u64", [RG_VALUE_BOOL] = "bool"};
+  static const char *const words[] = {[RG_VALUE_NUMBER] = "number",
+                                      [RG_VALUE_I64] = "i64",
+                                      [RG_VALUE_U64] = "u64",
+                                      [RG_VALUE_BOOL] = "bool"};
   const RgValue *value = &item->value;
   StrBuf *out = &s->directory;
   strbuf_text(out, "item ");

@@ -23,23 +23,23 @@
 #include "snode/snode.h"
 
 typedef struct SNodeDigit {
-  uint8_t axis;         /* 0..7 */
-  uint8_t position;     /* of the axis among the path's indices */
+  uint8_t axis;     /* 0..7 */
+  uint8_t position; /* of the axis among the path's indices */
   /* the nearest step above that also divides the axis; -1: none, and the digit needs no modulo */
   int8_t above;
-  int64_t size;         /* 0: no modulo; the digit is a coordinate of a hash */
-  int64_t weight;       /* the path's cells along the axis per cell of this step */
+  int64_t size;   /* 0: no modulo; the digit is a coordinate of a hash */
+  int64_t weight; /* the path's cells along the axis per cell of this step */
 } SNodeDigit;
 
 typedef struct SNodeStep {
   const SNode *node;
-  SNodeKind kind;       /* the node's kind; DENSE in the second step of a list */
+  SNodeKind kind;          /* the node's kind; DENSE in the second step of a list */
   uint64_t offset, stride; /* bytes */
-  uint64_t cell_count;  /* cells of a container; of a list: chunks */
-  uint64_t slots;       /* bytes into the container, if it has slots */
-  uint64_t mask_offset; /* bytes into the container, if it has mask bits */
-  int manager;          /* the manager whose node this step enters, else -1 */
-  int mask;             /* the mask that tells whether its cells are active, else -1 */
+  uint64_t cell_count;     /* cells of a container; of a list: chunks */
+  uint64_t slots;          /* bytes into the container, if it has slots */
+  uint64_t mask_offset;    /* bytes into the container, if it has mask bits */
+  int manager;             /* the manager whose node this step enters, else -1 */
+  int mask;                /* the mask that tells whether its cells are active, else -1 */
   int digit_count;
   SNodeDigit digits[SNODE_MAX_AXES];
   /* by position of an axis among the path's indices: */
@@ -48,9 +48,9 @@ typedef struct SNodeStep {
 } SNodeStep;
 
 struct SNodePath {
-  const SNode *node;    /* the level at the path's end */
+  const SNode *node; /* the level at the path's end */
   int step_count;
-  int node_step;        /* step of the nearest node level, the last that enters a node; -1: none */
+  int node_step; /* step of the nearest node level, the last that enters a node; -1: none */
   /* step of the nearest sparse level, the last whose cells can be inactive; -1: none */
   int sparse_step;
   SNodeStep steps[];

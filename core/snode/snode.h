@@ -57,16 +57,16 @@ typedef struct SNodePath SNodePath; /* path.h */
 
 /* A component of a cell: a child SNode's container, or one element of a field. */
 typedef struct SNodeComponent {
-  SNode *child;    /* NULL: a field */
-  Type type;       /* type of the field's element, or of one number of it */
-  Type whole;      /* type of the field's element */
-  int part;        /* which number of it this component is; 0 begins a field */
+  SNode *child; /* NULL: a field */
+  Type type;    /* type of the field's element, or of one number of it */
+  Type whole;   /* type of the field's element */
+  int part;     /* which number of it this component is; 0 begins a field */
   /* for a struct: offset of the number in a record, and the record's size and alignment, as in C */
   uint32_t within, whole_size, whole_alignment; /* bytes; 0, 0, 0: not of a struct */
-  char *name;      /* name of the field; may be "" */
-  uint64_t offset; /* bytes, after layout */
-  uint64_t stride; /* bytes between cells, after layout */
-  uint32_t row;    /* in a list, after layout: its offset in a row of elements (RtNumber) */
+  char *name;                                   /* name of the field; may be "" */
+  uint64_t offset;                              /* bytes, after layout */
+  uint64_t stride;                              /* bytes between cells, after layout */
+  uint32_t row; /* in a list, after layout: its offset in a row of elements (RtNumber) */
   /* after layout: the first component of an interchangeable field (a twin), which has the same type
    * and differs only in `offset`; -1: none */
   int twin;
@@ -75,55 +75,55 @@ typedef struct SNodeComponent {
 struct SNode {
   SNodeKind kind;
   SNodeTree *tree;
-  SNode *parent;                       /* NULL for the root */
-  int id;                              /* index in tree->nodes; the root is 0 */
-  int depth;                           /* the root is 0 */
-  char *name;                          /* may be "" */
+  SNode *parent; /* NULL for the root */
+  int id;        /* index in tree->nodes; the root is 0 */
+  int depth;     /* the root is 0 */
+  char *name;    /* may be "" */
   bool aos;
   /* axes: letters i..p are 0..7. A node divides some of them. */
-  int axis_count;                      /* number of axes that this node divides */
-  uint8_t axes[SNODE_MAX_AXES];        /* which axes (0..7), in the order given */
-  int64_t sizes[SNODE_MAX_AXES];       /* cells along axes[k]; hash: 0 */
-  int64_t chunk;                       /* dynamic: cells of one node; else 0 */
-  uint32_t row_bytes;                  /* dynamic, after layout: bytes of a row of elements */
+  int axis_count;                /* number of axes that this node divides */
+  uint8_t axes[SNODE_MAX_AXES];  /* which axes (0..7), in the order given */
+  int64_t sizes[SNODE_MAX_AXES]; /* cells along axes[k]; hash: 0 */
+  int64_t chunk;                 /* dynamic: cells of one node; else 0 */
+  uint32_t row_bytes;            /* dynamic, after layout: bytes of a row of elements */
   SNodeComponent *components;
   int component_count, component_capacity;
-  uint32_t component_in_parent;        /* this node's row in parent->components */
+  uint32_t component_in_parent; /* this node's row in parent->components */
   /* after layout: */
   /* product of sizes; the root 1; hash: 1, since its cells are not enumerated */
   uint64_t cell_count;
-  uint64_t container_size;             /* bytes of one container */
-  uint64_t mask_offset;                /* bitmasked: offset of the words in the container; else 0 */
-  uint64_t node_size;                  /* managed: bytes of one node, a multiple of 64; else 0 */
-  int manager;                         /* managed: its manager number; else -1 */
-  int mask;                            /* bitmasked: its mask number in the tree; else -1 */
+  uint64_t container_size; /* bytes of one container */
+  uint64_t mask_offset;    /* bitmasked: offset of the words in the container; else 0 */
+  uint64_t node_size;      /* managed: bytes of one node, a multiple of 64; else 0 */
+  int manager;             /* managed: its manager number; else -1 */
+  int mask;                /* bitmasked: its mask number in the tree; else -1 */
   /* the number of axes in use from the root to here: the indices of a cell */
   int rank;
-  uint8_t level_axes[SNODE_MAX_AXES];  /* those axes, ascending */
+  uint8_t level_axes[SNODE_MAX_AXES]; /* those axes, ascending */
   /* by position in level_axes: cells of this level over the whole tree; 0: unbounded */
   int64_t shape[SNODE_MAX_AXES];
-  SNodePath *path;                     /* from the root to its cells */
+  SNodePath *path; /* from the root to its cells */
 };
 
 struct SNodeTree {
   Heap *heap;
   int references;
   char *name;
-  SNode **nodes;       /* by id; nodes[0] is the root */
+  SNode **nodes; /* by id; nodes[0] is the root */
   int node_count, node_capacity;
   bool laid_out;
-  char fixed_at[200];  /* "script.lua:12": the use that laid it out, for messages */
+  char fixed_at[200]; /* "script.lua:12": the use that laid it out, for messages */
   int manager_count;
-  SNode **managers;    /* managed nodes by manager number */
-  int mask_count;      /* bitmasked nodes */
-  uint64_t root_size;  /* bytes of the root's container, a multiple of 64 */
-  bool is_sparse;      /* has a managed node */
+  SNode **managers;   /* managed nodes by manager number */
+  int mask_count;     /* bitmasked nodes */
+  uint64_t root_size; /* bytes of the root's container, a multiple of 64 */
+  bool is_sparse;     /* has a managed node */
   /* equal for trees of one layout: kinds, axes, sizes, types, order, aos; without names */
   uint64_t layout_hash;
   /* a grid's tree: on each rank its indices are those of the whole simulation
    * (rg_field_set_global) */
   bool is_global;
-  bool is_partial;           /* its memory may be only partly on this rank: IrKernel.is_bounded */
+  bool is_partial; /* its memory may be only partly on this rank: IrKernel.is_bounded */
 };
 
 /* NULL with err on failure */
@@ -137,7 +137,7 @@ static inline SNode *snode_root(const SNodeTree *tree) { return tree->nodes[0]; 
 typedef struct SNodeOptions {
   const char *name; /* NULL: none */
   bool aos;
-  int64_t chunk;    /* dynamic: cells of a chunk; 0: 32, or fewer if there are fewer */
+  int64_t chunk; /* dynamic: cells of a chunk; 0: 32, or fewer if there are fewer */
 } SNodeOptions;
 
 /* Adds a child. `axes` are letters i..p ("ij"); size_count is 1 (one size for all axes) or one per

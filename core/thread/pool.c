@@ -53,13 +53,13 @@ struct Pool {
   int32_t worker_count, span_count;
   bool started;
   _Atomic bool stopping;
-  pid_t process;   /* the process that has the threads: a forked child has none */
+  pid_t process;  /* the process that has the threads: a forked child has none */
   PoolHost *host; /* NULL: our own threads */
   void *host_data;
-  _Atomic int64_t done;          /* finished chunks of a loop that the host runs */
-  _Atomic bool is_with_host;     /* the host is running a loop */
-  _Atomic int32_t wrong_worker;  /* an invalid index that the host passed, + 1; 0: none */
-  bool left_out;                 /* the host returned before all chunks were done */
+  _Atomic int64_t done;         /* finished chunks of a loop that the host runs */
+  _Atomic bool is_with_host;    /* the host is running a loop */
+  _Atomic int32_t wrong_worker; /* an invalid index that the host passed, + 1; 0: none */
+  bool left_out;                /* the host returned before all chunks were done */
   PoolWork *work;
   void *data;
   int64_t total, chunk, chunk_count;

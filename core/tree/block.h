@@ -13,19 +13,19 @@
 #include "tree/store.h"
 
 struct Block {
-  Object object;       /* held by `ender`, and by code that uses `rt` after the memory is freed */
-  Object ender;        /* held by the header; its end frees the memory */
+  Object object; /* held by `ender`, and by code that uses `rt` after the memory is freed */
+  Object ender;  /* held by the header; its end frees the memory */
   Store *store;
-  uint8_t *memory;     /* NULL: freed */
+  uint8_t *memory; /* NULL: freed */
   uint64_t size_bytes;
-  char what[48];       /* names the owner in messages */
-  bool *is_alive;      /* set to false when the memory is freed; may be NULL */
-  RtTree rt;           /* what devices see: the root's container of a dense tree */
-  DeviceBlock own;     /* memory from block_take; of block_keep, the range */
-  bool is_kept;        /* a tree's memory, which devices know by its own RtTree */
+  char what[48];                  /* names the owner in messages */
+  bool *is_alive;                 /* set to false when the memory is freed; may be NULL */
+  RtTree rt;                      /* what devices see: the root's container of a dense tree */
+  DeviceBlock own;                /* memory from block_take; of block_keep, the range */
+  bool is_kept;                   /* a tree's memory, which devices know by its own RtTree */
   void (*release)(void *context); /* of block_show; may be NULL */
   void *context;
-  RtCountedLent lent;  /* contains the header */
+  RtCountedLent lent;     /* contains the header */
   Block *next, *previous; /* links in store->blocks */
 };
 
@@ -44,8 +44,7 @@ typedef struct BlockShown {
 } BlockShown;
 Block *block_show(Store *store, const BlockShown *shown, Error *err);
 /* Takes over a tree's range, in which `root` is the root's container; the caller has charged it. */
-Block *block_keep(Store *store, DeviceMemory range, uint8_t *root, uint64_t root_bytes,
-                  Error *err);
+Block *block_keep(Store *store, DeviceMemory range, uint8_t *root, uint64_t root_bytes, Error *err);
 static inline RtCounted *block_header(Block *block) { return &block->lent.counted; }
 /* Is the memory from block_take? */
 static inline bool block_is_own(const Block *block) { return block->own.base && !block->is_kept; }

@@ -224,8 +224,8 @@ static void each_row(const Transfer *transfer, const CellRun *run, UseRow *use) 
 static void read_row(const Transfer *transfer, const CellRun *run, const Row *row) {
   Type type = field_number(transfer->field, transfer->part)->type;
   if (transfer->numbers) {
-    numbers_load(type, row->first, (int64_t)run->stride, row->count,
-                 &transfer->numbers[row->place], row->step);
+    numbers_load(type, row->first, (int64_t)run->stride, row->count, &transfer->numbers[row->place],
+                 row->step);
     return;
   }
   for (int64_t k = 0; k < row->count; k++)
@@ -342,10 +342,8 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
   Cell cell;
   RgValue value = value_of(transfer, type, k);
   if (!value_convert(type, &value, &bits, field_label(field, label), err)) return false;
-  if (bits)
-    cell = cell_ensure(context, level, index);
-  else if (!cell_find(context, level, index, &cell))
-    return true;
+  if (bits) cell = cell_ensure(context, level, index);
+  else if (!cell_find(context, level, index, &cell)) return true;
   if (context->error.kind) return false;
   memcpy(cell_element(cell, &field->node->snode->components[field->component + part]), &bits,
          (size_t)type_size(type));
@@ -354,8 +352,8 @@ static bool write_number(const Transfer *transfer, RtContext *context, const int
 
 static void write_row(const Transfer *transfer, const CellRun *run, const Row *row) {
   Type type = field_number(transfer->field, transfer->part)->type;
-  numbers_store(type, row->first, (int64_t)run->stride, row->count,
-                &transfer->numbers[row->place], row->step);
+  numbers_store(type, row->first, (int64_t)run->stride, row->count, &transfer->numbers[row->place],
+                row->step);
 }
 
 static bool write_run(void *data, const CellRun *run) {

@@ -36,16 +36,16 @@ bool cell_look_list(Tree *tree, const SNode *level, const int64_t *index, uint32
  * tree. */
 typedef struct CellAsk {
   RtVisitWay way;
-  bool is_list;               /* about the list in the cell of a dynamic level, not an element */
+  bool is_list; /* about the list in the cell of a dynamic level, not an element */
   const int64_t *index;
-  bool could_look;            /* cell_look would do, too */
+  bool could_look; /* cell_look would do, too */
   /* numbers of the cell to read, or to write if it is active in the end; may be none */
   const SNodeComponent *components;
   int component_count;
   bool reads;
-  uint64_t *bits;             /* NULL: write zeros */
-  bool is_done, is_there;     /* out */
-  int64_t value;              /* out: RtVisit.value */
+  uint64_t *bits;         /* NULL: write zeros */
+  bool is_done, is_there; /* out */
+  int64_t value;          /* out: RtVisit.value */
 } CellAsk;
 bool cell_ask(Tree *tree, const SNode *level, CellAsk *ask, Error *err);
 /* Is the tree out of the host's reach, so that only cell_ask works? */
@@ -70,10 +70,10 @@ bool cell_refresh(Tree *tree, Error *err);
 /* -- cell_walk.c: all active cells, node by node, in runs ------------------------------------- */
 typedef struct CellRun {
   const SNodeStep *step; /* the step whose digits number the run's cells; NULL: one cell */
-  uint8_t *first;                    /* the component in the run's first cell */
+  uint8_t *first;        /* the component in the run's first cell */
   uint64_t stride;
   int64_t count;
-  int64_t index[SNODE_MAX_AXES];     /* index of the first cell */
+  int64_t index[SNODE_MAX_AXES]; /* index of the first cell */
 } CellRun;
 typedef bool CellVisit(void *data, const CellRun *run);
 /* Visits number `part` of all active elements. False if a visit returned false, or with err if a
@@ -83,10 +83,10 @@ bool cell_walk(Field *field, int part, CellVisit *visit, void *data, Error *err)
 typedef struct CellNode {
   uint8_t *memory;
   RtNodeInfo *info;
-  uint32_t number;                   /* index among all nodes of its manager, active or not */
+  uint32_t number; /* index among all nodes of its manager, active or not */
 } CellNode;
 typedef struct CellNodes {
-  CellNode *rows;                    /* in heap memory */
+  CellNode *rows; /* in heap memory */
   int64_t count;
 } CellNodes;
 /* The tree must be refreshed. On failure there is nothing to free. */
@@ -106,7 +106,7 @@ bool value_store(Type type, void *element, const RgValue *value, const char *wha
 /* Does the value fit? Then stores its bits as in an element of `type`. The message begins with
  * `what`. */
 bool value_convert(Type type, const RgValue *value, uint64_t *bits, const char *what, Error *err);
-double value_number(Type type, const void *element);   /* bool: 0 or 1 */
+double value_number(Type type, const void *element); /* bool: 0 or 1 */
 /* Replaces any NaN by one bit pattern: LuaJIT uses others as tags of its values, so that memory
  * which a script wraps could forge one. Every float that the host reads goes through here. */
 double value_one_nan(double value);

@@ -10,7 +10,7 @@ typedef struct Walk {
   CellVisit *visit;
   void *data;
   uint64_t limit; /* cells in the visited node: fewer than fit in the last one of a list */
-  CellRun run; /* its index is the current position */
+  CellRun run;    /* its index is the current position */
 } Walk;
 
 static bool visit_run(Walk *walk, const SNodeStep *step, Cell cell, int64_t count) {

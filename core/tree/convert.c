@@ -135,12 +135,9 @@ static bool refuse(Type type, const RgValue *value, const char *what, Error *err
 }
 
 static void put_float(Type type, double value, Bits *bits) {
-  if (type_is(type, TYPE_F64))
-    bits->f64 = value;
-  else if (type_is(type, TYPE_F32))
-    bits->f32 = (float)value;
-  else
-    bits->f16 = (_Float16)value;
+  if (type_is(type, TYPE_F64)) bits->f64 = value;
+  else if (type_is(type, TYPE_F32)) bits->f32 = (float)value;
+  else bits->f16 = (_Float16)value;
 }
 
 static double as_double(const RgValue *value) {

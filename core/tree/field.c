@@ -32,10 +32,8 @@ Field *field_create(Store *store, const char *type, const char *name, Error *err
 }
 
 const char *field_label(const Field *field, char buffer[100]) {
-  if (field->name[0])
-    snprintf(buffer, 100, "field '%.80s'", field->name);
-  else
-    snprintf(buffer, 100, "a field of %.80s", field->type_name);
+  if (field->name[0]) snprintf(buffer, 100, "field '%.80s'", field->name);
+  else snprintf(buffer, 100, "a field of %.80s", field->type_name);
   return buffer;
 }
 

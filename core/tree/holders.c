@@ -8,12 +8,12 @@ enum { NAMED = 5 };
 
 typedef struct Holder {
   uint64_t bytes;
-  const Tree *tree;           /* or, if NULL, an array's block: */
+  const Tree *tree; /* or, if NULL, an array's block: */
   const Block *block;
 } Holder;
 
 typedef struct Holders {
-  Holder most[NAMED];         /* largest first; bytes 0: unused */
+  Holder most[NAMED]; /* largest first; bytes 0: unused */
   uint64_t others, other_bytes;
 } Holders;
 

@@ -69,10 +69,8 @@ static int64_t lower_bound(const NodeOrder *order, int64_t begin, int64_t end, i
                            int64_t value) {
   while (begin < end) {
     int64_t middle = begin + (end - begin) / 2;
-    if (order->coordinates[middle * order->rank + axis] < value)
-      begin = middle + 1;
-    else
-      end = middle;
+    if (order->coordinates[middle * order->rank + axis] < value) begin = middle + 1;
+    else end = middle;
   }
   return begin;
 }
@@ -200,8 +198,7 @@ static bool next_unbounded(Node *node, int64_t *state, int64_t *index, Error *er
   if (!update_order(node, err)) return false;
   if (*state == 0)
     for (int k = 0; k < level->rank; k++) index[k] = first_index(level, k);
-  else
-    is_there = step(level, index);
+  else is_there = step(level, index);
   is_there = is_there && advance_from(level, node->order, index);
   while (is_there && !is_active(node, index))
     is_there = step(level, index) && advance_from(level, node->order, index);

@@ -32,8 +32,8 @@ typedef struct CellKind {
   /* Count and clear all active cells of the level. NULL: cells are always active. */
   int64_t (*count)(RtContext *context, const SNode *level);
   void (*clear)(RtContext *context, const SNode *level);
-  bool has_count;             /* `count` only reads the tree's counts */
-  RtVisitKind visit;          /* its kind of step in visit.c */
+  bool has_count;    /* `count` only reads the tree's counts */
+  RtVisitKind visit; /* its kind of step in visit.c */
 } CellKind;
 
 extern const CellKind cell_kinds[SNODE_KIND_COUNT];

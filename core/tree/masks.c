@@ -11,7 +11,7 @@ enum { LIST_APART = 1 };
 typedef enum Content { CONTENT_WORDS, CONTENT_SLOTS, CONTENT_PLAIN, CONTENT_COUNT } Content;
 
 typedef struct Runs {
-  RtRun *runs;       /* NULL while runs are only counted */
+  RtRun *runs; /* NULL while runs are only counted */
   int32_t count;
   Content wanted;
 } Runs;

@@ -25,10 +25,8 @@ int64_t node_count_cells(const Node *node) {
 }
 
 const char *node_label(const Node *node, char buffer[100]) {
-  if (node->snode->name[0])
-    snprintf(buffer, 100, "node '%.60s'", node->snode->name);
-  else
-    snprintf(buffer, 100, "the %s node", snode_kind_text(node->snode->kind));
+  if (node->snode->name[0]) snprintf(buffer, 100, "node '%.60s'", node->snode->name);
+  else snprintf(buffer, 100, "the %s node", snode_kind_text(node->snode->kind));
   return buffer;
 }
 

@@ -143,10 +143,10 @@ static bool append_bits(Node *node, const int64_t *full, uint64_t *bits, int64_t
   if (!tree_reach(node->tree, DEVICE_WRITES, err)) return false;
   RtContext *context = storage_context(node->tree);
   uint32_t *list = cell_find_list(context, node->snode, full, true);
-  int32_t at = list ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
-                                        (int32_t)snode->chunk, (int32_t)snode->sizes[0],
-                                        RT_LIST_OWN)
-                    : -1;
+  int32_t at = list
+                   ? rt_dynamic_append(context, context->workers, 0, snode->manager, list,
+                                       (int32_t)snode->chunk, (int32_t)snode->sizes[0], RT_LIST_OWN)
+                   : -1;
   if (!cell_refresh(node->tree, err)) return false;
   for (int k = 0; k < snode->component_count; k++)
     memcpy(element_at(context, snode, list, at, &snode->components[k]), &bits[k],
@@ -183,8 +183,12 @@ bool node_value(Node *node, int32_t number, const int64_t *index, int32_t index_
   if (!node_check_index(node, index, index_count, node_label(node, label), err)) return false;
   const SNodeComponent *field = field_number(node->snode, number);
   if (!field) return true;
-  CellAsk ask = {.way = RT_VISIT_FIND, .index = index, .components = field,
-                 .component_count = type_parts(field->whole), .reads = true, .bits = bits,
+  CellAsk ask = {.way = RT_VISIT_FIND,
+                 .index = index,
+                 .components = field,
+                 .component_count = type_parts(field->whole),
+                 .reads = true,
+                 .bits = bits,
                  .could_look = true};
   if (cell_is_away(node->tree) && !cell_ask(node->tree, node->snode, &ask, err)) return false;
   if (ask.is_done) {

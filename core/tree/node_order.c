@@ -16,10 +16,9 @@ static int compare(const void *a, const void *b, void *data) {
 static void add_chunk(const RtManager *manager, const RtChunk *chunk, CellNodes *nodes) {
   for (uint32_t i = 0; i < chunk->handed; i++)
     if (chunk->states[i] == RT_NODE_LIVE)
-      nodes->rows[nodes->count++] =
-          (CellNode){chunk->nodes + i * manager->node_size,
-                     (RtNodeInfo *)(void *)(chunk->infos + i * manager->info_stride),
-                     chunk->first_number + i};
+      nodes->rows[nodes->count++] = (CellNode){
+          chunk->nodes + i * manager->node_size,
+          (RtNodeInfo *)(void *)(chunk->infos + i * manager->info_stride), chunk->first_number + i};
 }
 
 bool cell_nodes_sort(Tree *tree, int number, CellNodes *nodes, Error *err) {

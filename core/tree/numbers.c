@@ -67,19 +67,18 @@ typedef struct Row {
 } Row;
 
 static const Row *row_of(Type type) {
-  static const Row rows[] = {
-      [TYPE_I8] = {load_i8, store_i8, fits_i8},
-      [TYPE_I16] = {load_i16, store_i16, fits_i16},
-      [TYPE_I32] = {load_i32, store_i32, fits_i32},
-      [TYPE_U8] = {load_u8, store_u8, fits_u8},
-      [TYPE_U16] = {load_u16, store_u16, fits_u16},
-      [TYPE_U32] = {load_u32, store_u32, fits_u32},
-      [TYPE_BOOL] = {load_boolean, store_boolean, NULL},
-      [TYPE_F16] = {load_f16, store_f16, NULL},
-      [TYPE_F32] = {load_f32, store_f32, NULL},
-      [TYPE_F64] = {load_f64, store_f64, NULL},
-      [TYPE_I64] = {load_i64, NULL, NULL},
-      [TYPE_U64] = {load_u64, NULL, NULL}};
+  static const Row rows[] = {[TYPE_I8] = {load_i8, store_i8, fits_i8},
+                             [TYPE_I16] = {load_i16, store_i16, fits_i16},
+                             [TYPE_I32] = {load_i32, store_i32, fits_i32},
+                             [TYPE_U8] = {load_u8, store_u8, fits_u8},
+                             [TYPE_U16] = {load_u16, store_u16, fits_u16},
+                             [TYPE_U32] = {load_u32, store_u32, fits_u32},
+                             [TYPE_BOOL] = {load_boolean, store_boolean, NULL},
+                             [TYPE_F16] = {load_f16, store_f16, NULL},
+                             [TYPE_F32] = {load_f32, store_f32, NULL},
+                             [TYPE_F64] = {load_f64, store_f64, NULL},
+                             [TYPE_I64] = {load_i64, NULL, NULL},
+                             [TYPE_U64] = {load_u64, NULL, NULL}};
   return &rows[type_scalar_kind(type)];
 }
 

@@ -19,7 +19,7 @@
 
 typedef struct Copying {
   const TypeTable *types;
-  SNode **made;               /* by id of the original */
+  SNode **made; /* by id of the original */
   Error *err;
 } Copying;
 

@@ -76,8 +76,8 @@ static size_t lists_bytes(const SNodeTree *layout, int workers) {
   size_t bytes = 0;
   for (int m = 0; m < layout->manager_count; m++)
     if (snode_has_lists(layout->managers[m]))
-      bytes += numbers_bytes(layout->managers[m]) +
-               stage_bytes(layout->managers[m]) * (size_t)workers;
+      bytes +=
+          numbers_bytes(layout->managers[m]) + stage_bytes(layout->managers[m]) * (size_t)workers;
   return bytes;
 }
 
@@ -432,7 +432,6 @@ bool storage_budget_error(const Tree *tree, int32_t manager, Error *err) {
             tree_label(tree, label), bytes_text(budget->used, used),
             store_holders(tree->store, holders, sizeof holders));
   return error_hint(
-      err,
-      "deactivate what is not needed, or allow more: rg.init{ memory = \"%s\" }, or RG_MEMORY",
+      err, "deactivate what is not needed, or allow more: rg.init{ memory = \"%s\" }, or RG_MEMORY",
       store_more_than(budget->limit, more));
 }

@@ -38,8 +38,8 @@ void store_deinit(Store *store) {
 
 char *store_read_type(Store *store, const char *text, const char *what, Type *type, Error *err) {
   char buffer[TYPE_NAME_SIZE];
-  bool is_struct = !strncmp(text, "struct", strlen("struct")) ||
-                   !strncmp(text, "array(", strlen("array("));
+  bool is_struct =
+      !strncmp(text, "struct", strlen("struct")) || !strncmp(text, "array(", strlen("array("));
   if (is_struct && !type_read(&store->types, str_of(text), type, err)) return NULL;
   if (!is_struct && !type_parse_any(str_of(text), type)) {
     error_set(err, RG_ERROR_TYPE_UNKNOWN, "there is no type '%.40s' for %s", text, what);
@@ -82,8 +82,7 @@ void store_relieve(Store *store) {
   store->is_short = false; /* as storage_context also calls this */
   uint64_t given = 0;
   for (Tree *tree = store->trees; tree; tree = tree->next)
-    if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL))
-      given += storage_compact(tree);
+    if (tree->has_storage && tree_reach(tree, DEVICE_WRITES, NULL)) given += storage_compact(tree);
   store->is_short = !given; /* if nothing was freed now, try again later */
 }
 

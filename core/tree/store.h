@@ -11,42 +11,42 @@
 #include "regolith.h"
 #include "type/table.h"
 
-typedef struct Tree Tree;     /* tree.h */
-typedef struct Block Block;   /* block.h */
+typedef struct Tree Tree;   /* tree.h */
+typedef struct Block Block; /* block.h */
 
-typedef struct StoreStats {   /* counts of destroyed trees; managers count those of others */
+typedef struct StoreStats { /* counts of destroyed trees; managers count those of others */
   uint64_t gcs, activations, deactivations, lists;
 } StoreStats;
 
 typedef struct Store {
   Owner *owner;
-  Heap *heap;                 /* the owner's heap */
-  Device *device;             /* borrowed; NULL after the runtime's end */
+  Heap *heap;     /* the owner's heap */
+  Device *device; /* borrowed; NULL after the runtime's end */
   RtBudget budget;
-  RtContext host;             /* for native calls into the runtime: one tree, worker 0 */
-  RtTree *host_tree;          /* host.trees */
-  DeviceMemory ambient;       /* read-only zeros, as large as the largest node of all trees */
-  uint8_t *zeros;             /* its host address */
-  Tree *trees;                /* linked by next; newest first */
-  Block *blocks;              /* blocks with memory, linked likewise */
-  CountedHeap counted;        /* counted arrays that kernels and extensions allocate */
-  int32_t tree_count;         /* trees ever created: RtTree.number */
-  uint32_t changes;           /* incremented when the topology of any tree may have changed */
-  bool tiny_chunks;           /* RG_STRESS */
+  RtContext host;       /* for native calls into the runtime: one tree, worker 0 */
+  RtTree *host_tree;    /* host.trees */
+  DeviceMemory ambient; /* read-only zeros, as large as the largest node of all trees */
+  uint8_t *zeros;       /* its host address */
+  Tree *trees;          /* linked by next; newest first */
+  Block *blocks;        /* blocks with memory, linked likewise */
+  CountedHeap counted;  /* counted arrays that kernels and extensions allocate */
+  int32_t tree_count;   /* trees ever created: RtTree.number */
+  uint32_t changes;     /* incremented when the topology of any tree may have changed */
+  bool tiny_chunks;     /* RG_STRESS */
   bool gc_is_stopped;
-  bool is_short;              /* the budget was exhausted, and nothing has been freed since */
+  bool is_short; /* the budget was exhausted, and nothing has been freed since */
   /* does the address belong to memory of other ranks? NULL: there are no ranks */
   bool (*is_of_ranks)(const void *ranks, const uint8_t *at);
   const void *ranks;
   StoreStats stats;
-  TypeTable types;            /* struct types of its fields and of launch arguments */
-  RgVector vector;            /* the vector returned by the last call, if any */
+  TypeTable types; /* struct types of its fields and of launch arguments */
+  RgVector vector; /* the vector returned by the last call, if any */
   char vector_type[TYPE_NAME_SIZE];
-  Scratch text;               /* texts returned by calls; valid until the next store_text */
+  Scratch text; /* texts returned by calls; valid until the next store_text */
 } Store;
 
 typedef struct StoreOptions {
-  uint64_t memory_bytes;      /* the budget */
+  uint64_t memory_bytes; /* the budget */
   bool tiny_chunks;
   CountedMode allocations;
 } StoreOptions;

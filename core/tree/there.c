@@ -55,8 +55,8 @@ static bool has_same_types(const Field *field, const Field *from) {
 /* Do both have the same nodes, or are both in roots, and are their cells active together? */
 static bool nests_are_alike(const SNodePath *path, const SNodePath *from, const RtGpuCells *cells,
                             const RtGpuCells *other) {
-  bool in_roots = cells->manager < 0 && other->manager < 0 && cells->masked < 0 &&
-                  other->masked < 0;
+  bool in_roots =
+      cells->manager < 0 && other->manager < 0 && cells->masked < 0 && other->masked < 0;
   if (cells->depth != other->depth || cells->masked != other->masked) return false;
   if (!in_roots && (path->sparse_step != from->sparse_step || path->sparse_step < 0 ||
                     path->steps[path->sparse_step].node != from->steps[from->sparse_step].node))
@@ -120,8 +120,7 @@ static RtGpuCopy *make_copy(const Field *from, const RtGpuCells *cells, const SN
   const SNodePath *path = from->node->snode->path;
   int steps = to ? to->step_count : 0, parts = type_parts(from->type), own = path->node_step + 1;
   size_t size_bytes = sizeof(RtGpuCopy) + sizeof(RtGpuDigits) * (size_t)cells->depth +
-                      sizeof(RtGpuCopyStep) * (size_t)steps +
-                      sizeof(RtGpuCopyPart) * (size_t)parts;
+                      sizeof(RtGpuCopyStep) * (size_t)steps + sizeof(RtGpuCopyPart) * (size_t)parts;
   RtGpuCopy *copy = heap_alloc(from->store->heap, size_bytes);
   if (!copy) {
     error_set(err, RG_ERROR_MEMORY, "the host has no memory left for a copy");
@@ -145,9 +144,8 @@ static RtGpuCopyPart *parts_of(RtGpuCopy *copy) {
 
 static RtGpuCopyPart part_from(const Field *from, int k) {
   const SNodeComponent *of = field_number(from, k);
-  return (RtGpuCopyPart){.from_offset = of->offset,
-                         .from_stride = of->stride,
-                         .size = (uint64_t)type_size(of->type)};
+  return (RtGpuCopyPart){
+      .from_offset = of->offset, .from_stride = of->stride, .size = (uint64_t)type_size(of->type)};
 }
 
 static uint64_t cells_in(const RtGpuCells *cells) {
@@ -196,8 +194,7 @@ bool there_copy(Field *field, Field *from, bool *is_done, Error *err) {
   RtGpuCells other;
   *is_done = false;
   if (!field->store->device->table->set || !from->node->tree->rt.device ||
-      !describe(path, &set.cells) || !describe(other_path, &other) ||
-      !has_same_types(field, from))
+      !describe(path, &set.cells) || !describe(other_path, &other) || !has_same_types(field, from))
     return true;
   if (!tree_reach(from->node->tree, DEVICE_COUNTS, err) ||
       !tree_reach(field->node->tree, DEVICE_COUNTS, err))

@@ -21,12 +21,9 @@ static const char *some_field_name(const SNode *node) {
 
 const char *tree_label(const Tree *tree, char buffer[100]) {
   const char *field = some_field_name(snode_root(tree->layout));
-  if (tree->layout->name[0])
-    snprintf(buffer, 100, "tree '%.60s'", tree->layout->name);
-  else if (field[0])
-    snprintf(buffer, 100, "the tree of field '%.60s'", field);
-  else
-    snprintf(buffer, 100, "a tree");
+  if (tree->layout->name[0]) snprintf(buffer, 100, "tree '%.60s'", tree->layout->name);
+  else if (field[0]) snprintf(buffer, 100, "the tree of field '%.60s'", field);
+  else snprintf(buffer, 100, "a tree");
   return buffer;
 }
 

@@ -8,28 +8,28 @@
 #include "snode/snode.h"
 #include "tree/store.h"
 
-typedef struct Node Node;     /* RgSNode: a handle of an SNode */
-typedef struct Field Field;   /* RgField */
+typedef struct Node Node;   /* RgSNode: a handle of an SNode */
+typedef struct Field Field; /* RgField */
 
 /* -- trees: tree.c, storage.c ------------------------------------------------------------------ */
-typedef struct NodeOrder NodeOrder;   /* index_order.c */
+typedef struct NodeOrder NodeOrder; /* index_order.c */
 
 struct Node {
   Tree *tree;
   SNode *snode;
-  NodeOrder *order;           /* active nodes in index order; a walk builds it, kept while valid */
+  NodeOrder *order; /* active nodes in index order; a walk builds it, kept while valid */
 };
 
 struct Tree {
   Object object;
   Store *store;
   SNodeTree *layout;
-  Node **nodes;               /* one handle per SNode, in the order they were added */
+  Node **nodes; /* one handle per SNode, in the order they were added */
   int node_count, node_capacity;
   bool has_storage;
-  bool is_peer;               /* a tree of another process: tree_peer */
-  bool is_window;             /* other processes have it as a peer, so its memory may not move */
-  char *destroyed_at;         /* "script.lua:40"; NULL: not destroyed */
+  bool is_peer;       /* a tree of another process: tree_peer */
+  bool is_window;     /* other processes have it as a peer, so its memory may not move */
+  char *destroyed_at; /* "script.lua:40"; NULL: not destroyed */
   RtTree rt;
   DeviceMemory arena, tables; /* storage.c */
   uint64_t *shown;            /* with hashes: what peers read, in `tables`; see peer.c */
@@ -163,11 +163,11 @@ struct Field {
   Store *store;
   Type type;
   char *name;
-  Node *node;                 /* where it is placed; NULL: not placed yet */
-  int component;              /* component of its first number; the others follow */
+  Node *node;                     /* where it is placed; NULL: not placed yet */
+  int component;                  /* component of its first number; the others follow */
   int64_t offset[SNODE_MAX_AXES]; /* the first index of each axis */
-  bool has_offset;            /* an offset is not 0 */
-  bool is_watched;            /* a launch that writes a NaN or an infinity to it fails */
+  bool has_offset;                /* an offset is not 0 */
+  bool is_watched;                /* a launch that writes a NaN or an infinity to it fails */
   char *type_name;
 };
 

@@ -169,8 +169,7 @@ bool field_get_run(Field *field, const int64_t *index, int32_t index_count, RgVa
   const SNode *level = field->node->snode;
   if (!level->rank || tree_is_view(field->node->tree)) return true;
   for (int k = 0; k < level->rank; k++) run->index[k] = index[k] - field->offset[k];
-  if (!row_digit(field) ||
-      !cell_find(storage_context(field->node->tree), level, run->index, &cell))
+  if (!row_digit(field) || !cell_find(storage_context(field->node->tree), level, run->index, &cell))
     return true;
   int64_t before = count_before(field, run->index, &cell);
   run->index[level->rank - 1] -= before;

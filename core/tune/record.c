@@ -21,9 +21,9 @@ typedef struct Record {
 struct TuneFile {
   Heap *heap;
   char path[PATH_BYTES];
-  Record *records;          /* one per key */
+  Record *records; /* one per key */
   int32_t count, capacity;
-  int64_t seen_bytes;       /* the file's size when it was read */
+  int64_t seen_bytes; /* the file's size when it was read */
 };
 
 TuneFile *tune_file_open(Heap *heap, const char *path) {
@@ -173,8 +173,8 @@ static bool is_word(const char *text, size_t most) {
 
 /* A single write: with O_APPEND the system appends it as a whole. */
 static bool append(const TuneFile *file, const char *line, size_t length) {
-  int fd = open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
-                0600);
+  int fd =
+      open(file->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (fd < 0) return false;
   ssize_t count = write(fd, line, length);
   return !close(fd) && count == (ssize_t)length;

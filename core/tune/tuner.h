@@ -24,23 +24,23 @@ typedef enum TuneState {
   TUNE_FAILED    /* could not run */
 } TuneState;
 
-typedef struct TuneRow {    /* a candidate */
+typedef struct TuneRow { /* a candidate */
   TuneState state;
-  bool is_asked, is_done;   /* in this round: its run is in progress; has ended */
+  bool is_asked, is_done; /* in this round: its run is in progress; has ended */
   int32_t samples;
-  double best;              /* least time per unit of work; 0: none yet */
-  double ring[TUNE_RING];   /* the last samples */
+  double best;            /* least time per unit of work; 0: none yet */
+  double ring[TUNE_RING]; /* the last samples */
 } TuneRow;
 
 typedef struct Tuner {
   int32_t count;
   TuneRow rows[TUNE_MOST];
-  int32_t turn;             /* the first candidate to consider next */
-  int32_t rounds, streak;   /* complete rounds; latest rounds with the same leader */
+  int32_t turn;           /* the first candidate to consider next */
+  int32_t rounds, streak; /* complete rounds; latest rounds with the same leader */
   int32_t leader;
-  int32_t kept;             /* TUNE_UNDECIDED: trials continue */
-  bool is_recalled;         /* the choice was known: there are no trials */
-  int32_t slow;             /* consecutive runs that were much slower than the choice's best */
+  int32_t kept;     /* TUNE_UNDECIDED: trials continue */
+  bool is_recalled; /* the choice was known: there are no trials */
+  int32_t slow;     /* consecutive runs that were much slower than the choice's best */
 } Tuner;
 
 /* `count` is at most TUNE_MOST. */
@@ -71,8 +71,8 @@ bool tuner_is_sure(const Tuner *tuner);
 
 /* -- the budget: trials may cost a share of the time of all runs, over all tuners -------------- */
 typedef struct TuneBudget {
-  double share;             /* 0.05; 0: no limit */
-  double spent;             /* time that trials took beyond the choice's time */
+  double share; /* 0.05; 0: no limit */
+  double spent; /* time that trials took beyond the choice's time */
 } TuneBudget;
 
 /* May a run with the expected excess begin, when all runs took `total` so far? */

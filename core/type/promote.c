@@ -18,12 +18,9 @@ bool type_join(Type a, Type b, Type *joined) {
   bool a_float = type_is_float(a), b_float = type_is_float(b);
   if (!(a_float || type_is_integer(a)) || !(b_float || type_is_integer(b))) return false;
   bool takes_b;
-  if (a_float != b_float)
-    takes_b = b_float;
-  else if (type_bits(a) != type_bits(b))
-    takes_b = type_bits(b) > type_bits(a);
-  else
-    takes_b = type_is_unsigned(b);
+  if (a_float != b_float) takes_b = b_float;
+  else if (type_bits(a) != type_bits(b)) takes_b = type_bits(b) > type_bits(a);
+  else takes_b = type_is_unsigned(b);
   *joined = type_shaped(type_element(takes_b ? b : a), shape);
   return true;
 }

@@ -13,14 +13,14 @@ typedef struct Family {
 } Family;
 
 static const Family families[] = {
-    {"vec", {TYPE_F32}, false},  {"ivec", {TYPE_I32}, false}, {"uvec", {TYPE_U32}, false},
+    {"vec", {TYPE_F32}, false},  {"ivec", {TYPE_I32}, false},  {"uvec", {TYPE_U32}, false},
     {"dvec", {TYPE_F64}, false}, {"bvec", {TYPE_BOOL}, false}, {"mat", {TYPE_F32}, true},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof families[0] };
 
 bool type_make(Type element, int64_t rows, int64_t cols, Type *type) {
-  bool is_number = type_is_scalar(element) && (type_is_bool(element) || type_is_integer(element) ||
-                                               type_is_float(element));
+  bool is_number = type_is_scalar(element) &&
+                   (type_is_bool(element) || type_is_integer(element) || type_is_float(element));
   if (!is_number || rows < 1 || cols < 1 || rows > TYPE_MAX_PARTS || cols > TYPE_MAX_PARTS ||
       rows * cols > TYPE_MAX_PARTS || rows * cols < 2)
     return false;
@@ -41,10 +41,8 @@ const char *type_name(Type t, char buffer[TYPE_NAME_SIZE]) {
     return buffer;
   }
   const char *element = type_text(type_element(t));
-  if (type_is_vector(t))
-    snprintf(buffer, TYPE_NAME_SIZE, "vec(%d,%s)", type_rows(t), element);
-  else
-    snprintf(buffer, TYPE_NAME_SIZE, "mat(%d,%d,%s)", type_rows(t), type_cols(t), element);
+  if (type_is_vector(t)) snprintf(buffer, TYPE_NAME_SIZE, "vec(%d,%s)", type_rows(t), element);
+  else snprintf(buffer, TYPE_NAME_SIZE, "mat(%d,%d,%s)", type_rows(t), type_cols(t), element);
   return buffer;
 }
 

@@ -214,9 +214,7 @@ static bool intern(TypeTable *table, TypeRow row, Type *type, Error *err) {
 
 /* -- declarations ------------------------------------------------------------------------------ */
 
-static bool has_size(const TypeTable *table, Type t) {
-  return type_row(table, t).size > 0;
-}
+static bool has_size(const TypeTable *table, Type t) { return type_row(table, t).size > 0; }
 
 static bool check_member(const TypeTable *table, const TypeMember *members, int number,
                          Error *err) {
@@ -245,8 +243,10 @@ static bool place_member(const TypeTable *table, TypeMember *members, int number
   row->size = members[number].offset + member.size;
   if (member.alignment > row->alignment) row->alignment = member.alignment;
   if (first + type_parts(members[number].type) <= TYPE_MAX_NUMBERS) return true;
-  return error_set(err, RG_ERROR_TYPE_UNKNOWN, "a struct has at most %d numbers, counting those of "
-                   "its vectors and structs", TYPE_MAX_NUMBERS);
+  return error_set(err, RG_ERROR_TYPE_UNKNOWN,
+                   "a struct has at most %d numbers, counting those of "
+                   "its vectors and structs",
+                   TYPE_MAX_NUMBERS);
 }
 
 bool type_struct(TypeTable *table, int tag, const TypeMember *members, int count, Type *type,
@@ -283,8 +283,14 @@ bool type_array(TypeTable *table, Type element, int axis_count, Type *type, Erro
         type_offset(table, element, part) / 8 >= TYPE_ARRAY_WORDS)
       return error_set(err, RG_ERROR_TYPE_UNKNOWN,
                        "an array in an element of an array lies in its first %d bytes: declare it "
-                       "earlier in the struct", 8 * TYPE_ARRAY_WORDS);
-  TypeRow row = {.kind = TYPE_KIND_STRUCT, .element = element, .rows = 1, .cols = 1,
-                 .axis_count = axis_count, .size = 8, .alignment = 8};
+                       "earlier in the struct",
+                       8 * TYPE_ARRAY_WORDS);
+  TypeRow row = {.kind = TYPE_KIND_STRUCT,
+                 .element = element,
+                 .rows = 1,
+                 .cols = 1,
+                 .axis_count = axis_count,
+                 .size = 8,
+                 .alignment = 8};
   return intern(table, row, type, err);
 }

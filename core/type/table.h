@@ -27,15 +27,15 @@ typedef struct TypeMember {
   const char *name;
   Type type;
   /* type_struct sets these: */
-  int64_t offset;            /* bytes */
-  int first;                 /* of its numbers, among those of the struct */
+  int64_t offset; /* bytes */
+  int first;      /* of its numbers, among those of the struct */
 } TypeMember;
 
 /* One number of a struct's value. */
 typedef struct TypeNumber {
-  Type type;                 /* a scalar */
-  int64_t offset;            /* bytes */
-  bool is_array;             /* it is an array's address */
+  Type type;      /* a scalar */
+  int64_t offset; /* bytes */
+  bool is_array;  /* it is an array's address */
 } TypeNumber;
 
 typedef struct TypeRow {

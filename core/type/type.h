@@ -40,7 +40,7 @@ typedef enum TypeKind {
   TYPE_KIND_SCALAR,
   TYPE_KIND_VECTOR, /* one column, several rows */
   TYPE_KIND_MATRIX,
-  TYPE_KIND_STRUCT  /* a row of a TypeTable; or an array, whose value is one number: its address */
+  TYPE_KIND_STRUCT /* a row of a TypeTable; or an array, whose value is one number: its address */
 } TypeKind;
 TypeKind type_kind(Type t);
 static inline bool type_is_scalar(Type t) { return type_kind(t) == TYPE_KIND_SCALAR; }
@@ -56,8 +56,8 @@ static inline bool type_is_array(Type t) {
 /* The type of a scalar, or of every number of a vector or matrix; NONE for others. */
 ScalarKind type_scalar_kind(Type t);
 bool type_is_bool(Type t);
-bool type_is_integer(Type t);  /* signed or unsigned, not bool */
-bool type_is_signed(Type t);   /* signed integer */
+bool type_is_integer(Type t); /* signed or unsigned, not bool */
+bool type_is_signed(Type t);  /* signed integer */
 bool type_is_unsigned(Type t);
 bool type_is_float(Type t);
 int type_size(Type t);         /* bytes in memory; bool 1; PTR 8; NONE and PLACE 0; no struct's */
@@ -71,7 +71,7 @@ bool type_parse(Str text, Type *type);
  * by row. A scalar has one row and one column. A bool counts as a number. */
 enum { TYPE_MAX_PARTS = 64, TYPE_NAME_SIZE = 24 };
 enum { TYPE_MAX_NUMBERS = 256 }; /* of any value: structs have more than vectors */
-int type_rows(Type t); /* of fixed types */
+int type_rows(Type t);           /* of fixed types */
 int type_cols(Type t);
 static inline Type type_element(Type t) { return type_scalar(type_scalar_kind(t)); }
 /* The number of numbers of a value; of a struct, including all members. */
@@ -86,8 +86,8 @@ bool type_parse_any(Str text, Type *type);
  * TYPE(NONE) itself is the shape of one number. A struct's shape is the struct. */
 typedef Type Shape;
 Shape type_shape(Type t);
-Shape type_make_shape(int rows, int cols);     /* of numbers that fit: both 1 to TYPE_MAX_PARTS */
-Type type_shaped(Type element, Shape shape);   /* numbers of this type, in this shape */
+Shape type_make_shape(int rows, int cols);   /* of numbers that fit: both 1 to TYPE_MAX_PARTS */
+Type type_shaped(Type element, Shape shape); /* numbers of this type, in this shape */
 /* The type of one number of a value; of a struct, whose numbers have several types, the struct
  * itself. So type_shaped(type_base(t), type_shape(t)) is t. */
 static inline Type type_base(Type t) { return type_is_struct(t) ? t : type_element(t); }

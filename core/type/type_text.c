@@ -125,8 +125,7 @@ static bool read_struct(Reading *r, Type *type) {
     return error_set(r->err, RG_ERROR_TYPE_UNKNOWN, "structs are nested at most %d deep",
                      TYPE_DEEPEST);
   Members *members = heap_alloc(r->table->heap, sizeof *members);
-  if (!members)
-    return error_set(r->err, RG_ERROR_MEMORY, "the host has no memory left for a type");
+  if (!members) return error_set(r->err, RG_ERROR_MEMORY, "the host has no memory left for a type");
   bool ok = read_members(r, members) &&
             type_struct(r->table, tag, members->rows, members->count, type, r->err);
   heap_free(r->table->heap, members);

@@ -4,13 +4,13 @@
 #include "typed/typed.h"
 
 static const Builtin builtins[] = {
-#define BUILTIN(NAME, FORM, OP, LEAST, MOST)                                                       \
+#define BUILTIN(NAME, FORM, OP, LEAST, MOST) \
   {NAME, FORM_##FORM, IR_##OP, LEAST, MOST, ALGEBRA_NONE, NULL, NULL},
-#define ALGEBRA(NAME, WHICH, COUNT)                                                                \
+#define ALGEBRA(NAME, WHICH, COUNT) \
   {NAME, FORM_ALGEBRA, IR_CONST, COUNT, COUNT, ALGEBRA_##WHICH, NULL, NULL},
-#define LIBRARY(NAME, TAKES)                                                                       \
+#define LIBRARY(NAME, TAKES) \
   {NAME, FORM_LIBRARY, IR_CONST, sizeof TAKES - 1, sizeof TAKES - 1, ALGEBRA_NONE, TAKES, NULL},
-#define ARRAY(NAME, WHICH, LEAST, MOST)                                                            \
+#define ARRAY(NAME, WHICH, LEAST, MOST) \
   {NAME, FORM_ARRAY, IR_CONST, LEAST, MOST, ARRAY_##WHICH, NULL, NULL},
 #include "typed/builtin.def"
 #undef ARRAY

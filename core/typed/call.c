@@ -12,10 +12,8 @@ Exprs call_arguments(Sema *s, Expr *e) {
 /* Collects the numbers of a vector or matrix from its, perhaps nested, tables. */
 static void add_items(Sema *s, const Exprs *list, Exprs *items) {
   for (int i = 0; i < list->count; i++) {
-    if (list->items[i]->kind == AST_TABLE)
-      add_items(s, &list->items[i]->list, items);
-    else
-      vec_push(s->scratch, items, list->items[i]);
+    if (list->items[i]->kind == AST_TABLE) add_items(s, &list->items[i]->list, items);
+    else vec_push(s->scratch, items, list->items[i]);
   }
 }
 

@@ -35,11 +35,10 @@ Choices choice_arms(Sema *s, Expr *e) {
 
 static bool is_cheap_call(Sema *s, const Expr *e) {
   const Builtin *builtin = builtin_of(e);
-  return e->kind == AST_CALL &&
-         (e->call.kind == CALL_CONVERSION ||
-          (builtin && builtin->form != FORM_FLOAT && builtin->form != FORM_LOG &&
-           builtin->form != FORM_RANDOM && builtin->form != FORM_NATIVE &&
-           builtin->form != FORM_ARRAY));
+  return e->kind == AST_CALL && (e->call.kind == CALL_CONVERSION ||
+                                 (builtin && builtin->form != FORM_FLOAT &&
+                                  builtin->form != FORM_LOG && builtin->form != FORM_RANDOM &&
+                                  builtin->form != FORM_NATIVE && builtin->form != FORM_ARRAY));
 }
 
 /* Without an effect, an element or a slow function: so both sides of a choice may be computed. */

@@ -8,28 +8,29 @@
 #include "typed/ty.h"
 
 typedef enum EntityKind {
-  ENTITY_NONE,     /* an earlier failure left it unknown */
-  ENTITY_VALUE,    /* a number or bool: a local, a literal, an operation, a call */
+  ENTITY_NONE,  /* an earlier failure left it unknown */
+  ENTITY_VALUE, /* a number or bool: a local, a literal, an operation, a call */
   /* a launch argument: a captured number or a parameter that is never assigned */
   ENTITY_ARGUMENT,
   ENTITY_CONSTANT, /* an integer known from the layout: `#x`, `x.shape[0]` */
   ENTITY_ELEMENT,  /* a field with all its indices: a value that can be assigned */
-  ENTITY_PART,     /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]`
-                      `p.mass`; can be assigned where `left` can */
+  /* some numbers of the vector, matrix or struct `left`: `v.x` `v.zy` `v[i]` `p.mass`; can be
+   * assigned where `left` can */
+  ENTITY_PART,
   ENTITY_ITEM,     /* a counted array's value with all its indices: a value that can be assigned */
   ENTITY_ITEM_ROW, /* the same with only some of its indices */
   ENTITY_FIELD,    /* a field or an array with fewer than all of its indices */
   ENTITY_NODE,
-  ENTITY_SHAPE,    /* x.shape, x.offset */
+  ENTITY_SHAPE, /* x.shape, x.offset */
   ENTITY_TYPE,
   ENTITY_BUILTIN,
   ENTITY_LOOP,     /* rg.range(..) or x:active(): the head of a loop */
   ENTITY_VOID,     /* a call without a result */
   ENTITY_FUNCTION, /* that the user wrote */
   ENTITY_TABLE,
-  ENTITY_LIST,     /* a table whose contents are known when the kernel is compiled */
-  ENTITY_RECORD,   /* a table of values, each of which is a local: `{pos = p, r = 2}`, `{a, b}` */
-  ENTITY_OTHER     /* nil, a string .. */
+  ENTITY_LIST,   /* a table whose contents are known when the kernel is compiled */
+  ENTITY_RECORD, /* a table of values, each of which is a local: `{pos = p, r = 2}`, `{a, b}` */
+  ENTITY_OTHER   /* nil, a string .. */
 } EntityKind;
 
 typedef enum Algebra {
@@ -43,12 +44,12 @@ typedef enum Algebra {
   ALGEBRA_TRACE,
   ALGEBRA_DETERMINANT,
   ALGEBRA_INVERSE,
-  ALGEBRA_SUM,       /* to ALL: reductions of all numbers of a value */
+  ALGEBRA_SUM, /* to ALL: reductions of all numbers of a value */
   ALGEBRA_LEAST,
   ALGEBRA_MOST,
   ALGEBRA_ANY,
   ALGEBRA_ALL,
-  ALGEBRA_CLAMP,     /* from here on elementwise */
+  ALGEBRA_CLAMP, /* from here on elementwise */
   ALGEBRA_HADAMARD,
   ALGEBRA_MIX,
   ALGEBRA_STEP,
@@ -56,7 +57,8 @@ typedef enum Algebra {
   ALGEBRA_SELECT
 } Algebra;
 
-typedef enum ArrayForm { /* of counted arrays; all but the first two are methods */
+/* of counted arrays; all but the first two are methods */
+typedef enum ArrayForm {
   ARRAY_ZEROS,
   ARRAY_LIST,
   ARRAY_LENGTH,
@@ -79,22 +81,22 @@ typedef enum BuiltinForm {
   FORM_TOBIT,
   FORM_BITCAST, /* to Call.cast: bitcast.c */
   FORM_RESCALE, /* a function that is expanded: rescale.c */
-  FORM_SHAPER, /* rg.vec, rg.mat, rg.array_type: makes a type */
-  FORM_ARRAY, /* counted arrays: arrays.c. Of a new one, Call.cast is its type */
+  FORM_SHAPER,  /* rg.vec, rg.mat, rg.array_type: makes a type */
+  FORM_ARRAY,   /* counted arrays: arrays.c. Of a new one, Call.cast is its type */
   FORM_LIBRARY, /* written in the kernel language: library_call.c */
-  FORM_RANDOM, /* Expr.random says what it draws */
-  FORM_SAY, /* print, assert, error: a statement; the message is in Expr.said */
-  FORM_NATIVE, /* of an extension in C: Builtin.native */
-  FORM_ALGEBRA /* of whole vectors and matrices, and the functions of shaders: algebra.c */
+  FORM_RANDOM,  /* Expr.random says what it draws */
+  FORM_SAY,     /* print, assert, error: a statement; the message is in Expr.said */
+  FORM_NATIVE,  /* of an extension in C: Builtin.native */
+  FORM_ALGEBRA  /* of whole vectors and matrices, and the functions of shaders: algebra.c */
 } BuiltinForm;
 enum { NATIVE_MOST = 6 }; /* RT_NATIVE_VALUES */
 
 typedef struct Native { /* a function of an extension in C */
-  int number, id;        /* the runtime's; the host's own */
-  Type result;           /* a number or an array of numbers; NONE: no result */
+  int number, id;       /* the runtime's; the host's own */
+  Type result;          /* a number or an array of numbers; NONE: no result */
   int count;
   Type parameters[NATIVE_MOST];
-  bool has_others;       /* it has other types or too many parameters: kernels cannot call it */
+  bool has_others; /* it has other types or too many parameters: kernels cannot call it */
 } Native;
 
 typedef struct Builtin {
@@ -102,14 +104,23 @@ typedef struct Builtin {
   BuiltinForm form;
   IrOp op;
   int least, most;
-  int algebra; /* ALGEBRA, ARRAY: which */
+  int algebra;       /* ALGEBRA, ARRAY: which */
   const char *takes; /* LIBRARY: a letter for each argument */
   const Native *native;
 } Builtin;
 
 typedef enum MethodForm {
-  METHOD_RMW, METHOD_CAS, METHOD_TOPOLOGY, METHOD_IS_ACTIVE, METHOD_COUNT, METHOD_CLEAR,
-  METHOD_LIST, METHOD_ITEMS, METHOD_ACTIVE, METHOD_MODIFIER, METHOD_BULK,
+  METHOD_RMW,
+  METHOD_CAS,
+  METHOD_TOPOLOGY,
+  METHOD_IS_ACTIVE,
+  METHOD_COUNT,
+  METHOD_CLEAR,
+  METHOD_LIST,
+  METHOD_ITEMS,
+  METHOD_ACTIVE,
+  METHOD_MODIFIER,
+  METHOD_BULK,
   METHOD_OUTSIDE
 } MethodForm;
 typedef struct Method {
@@ -124,19 +135,19 @@ typedef struct ArrayUse {
   SemaArray of;
   SemaArg source;
   const char *name;
-  Type type;             /* of an element */
-  int extents;           /* the LaunchArg that is its shape */
-  int header;            /* 1 + the LaunchArg of its header, if it is used as a value; else 0 */
-  int number;            /* in kernel->arrays, once it is lowered */
+  Type type;   /* of an element */
+  int extents; /* the LaunchArg that is its shape */
+  int header;  /* 1 + the LaunchArg of its header, if it is used as a value; else 0 */
+  int number;  /* in kernel->arrays, once it is lowered */
 } ArrayUse;
 
 /* The selected numbers of a value; count 0: all. */
 typedef struct Parts {
   int count;
-  int first;             /* number k is first + at[k]; in a run (a struct's member) first + k */
+  int first; /* number k is first + at[k]; in a run (a struct's member) first + k */
   bool is_run;
   uint8_t at[4];
-  Type type;             /* of a struct's member: as FieldRef.type; else NONE, the whole's type */
+  Type type; /* of a struct's member: as FieldRef.type; else NONE, the whole's type */
 } Parts;
 
 static inline int parts_at(const Parts *parts, int k) {
@@ -153,26 +164,26 @@ typedef struct FieldRef {
   const ArrayUse *array; /* this one; else NULL */
   /* ELEMENT, FIELD: the component of an element's first number; 0 in an array */
   int component;
-  const int64_t *offset; /* where its indices start, per axis; NULL: at 0 */
-  bool is_watched;       /* writing a number that is not finite is an error */
-  bool is_movable;       /* each launch passes the place of its elements: SemaValue */
-  int indexed;           /* indices it already has */
+  const int64_t *offset;   /* where its indices start, per axis; NULL: at 0 */
+  bool is_watched;         /* writing a number that is not finite is an error */
+  bool is_movable;         /* each launch passes the place of its elements: SemaValue */
+  int indexed;             /* indices it already has */
   const FieldPeers *peers; /* the first index selects one of these, which are read-only; or NULL */
-  SemaArg source;        /* the capture or parameter it comes from */
-  Type type;             /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
+  SemaArg source;          /* the capture or parameter it comes from */
+  Type type; /* ELEMENT, FIELD: of one number of an element, type_base of the field's */
 } FieldRef;
 
 typedef struct ItemRef {
-  Type array;            /* of the array's value */
-  int indexed;           /* indices it already has */
-  Type type;             /* ITEM: type_base of an element */
+  Type array;  /* of the array's value */
+  int indexed; /* indices it already has */
+  Type type;   /* ITEM: type_base of an element */
 } ItemRef;
 
 typedef struct ShapeRef {
-  const SNode *node;     /* NULL: of an array */
+  const SNode *node; /* NULL: of an array */
   const ArrayUse *array;
   const int64_t *offset;
-  bool is_offset;        /* x.offset */
+  bool is_offset; /* x.offset */
   Parts axes;
 } ShapeRef;
 
@@ -182,8 +193,8 @@ static inline int field_rank(const FieldRef *field) {
 }
 
 typedef struct LaunchArgRef {
-  int number;            /* of a LaunchArg */
-  Parts parts;           /* names after it: `dt.yx` of a captured vector */
+  int number;  /* of a LaunchArg */
+  Parts parts; /* names after it: `dt.yx` of a captured vector */
 } LaunchArgRef;
 
 /* The function number of library functions: they capture nothing and see the names of `rg`. */
@@ -192,55 +203,55 @@ typedef struct FunctionRef {
   SemaArg source;
   const AstFunction *text; /* NULL: not known */
   const Source *source_text;
-  int number;              /* its free names are paths of this function */
+  int number; /* its free names are paths of this function */
   /* defined inside a function of the kernel, or (NULL) in the kernel itself, whose locals it
    * sees */
   bool is_inner;
   struct Inline *within;
 } FunctionRef;
 
-typedef struct List List;           /* resolve */
+typedef struct List List; /* resolve */
 typedef struct ListIndex ListIndex;
 typedef struct ListRef {
   const List *list;
-  ListIndex *index;  /* of a row: the last of the run-time indices so far; NULL: none */
+  ListIndex *index; /* of a row: the last of the run-time indices so far; NULL: none */
 } ListRef;
 
-typedef struct Record Record;       /* nodes.h */
+typedef struct Record Record; /* nodes.h */
 
 typedef struct OtherRef {
   SemaArg source;
   SemaValueKind value;
-  const char *what;      /* "a string" */
-  bool is_missing;       /* nil: a parameter without an argument */
+  const char *what; /* "a string" */
+  bool is_missing;  /* nil: a parameter without an argument */
 } OtherRef;
 
 /* One struct per kind that needs one. */
 typedef struct Entity {
   EntityKind kind;
-  Shape shape;           /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
-  const char *name;      /* how the kernel calls it; may be NULL */
+  Shape shape;      /* of a value; ELEMENT, FIELD: of an element; TYPE: of its values */
+  const char *name; /* how the kernel calls it; may be NULL */
   union {
-    FieldRef field;      /* ELEMENT, FIELD, NODE: field_of */
-    ItemRef item;        /* ITEM, ITEM_ROW */
-    ShapeRef extent;     /* SHAPE */
-    LaunchArgRef launch_arg;        /* ARGUMENT */
-    Parts parts;         /* PART by names; empty for an index */
-    int64_t constant;    /* CONSTANT */
-    Type type;           /* TYPE: type_base of it */
-    const Builtin *builtin; /* BUILTIN; NULL: one that kernels do not have */
-    FunctionRef function;   /* FUNCTION */
-    SemaArg table;       /* TABLE: the capture or parameter that passes it */
-    ListRef list;        /* LIST */
-    const Record *record; /* RECORD */
-    OtherRef other;      /* OTHER */
+    FieldRef field;          /* ELEMENT, FIELD, NODE: field_of */
+    ItemRef item;            /* ITEM, ITEM_ROW */
+    ShapeRef extent;         /* SHAPE */
+    LaunchArgRef launch_arg; /* ARGUMENT */
+    Parts parts;             /* PART by names; empty for an index */
+    int64_t constant;        /* CONSTANT */
+    Type type;               /* TYPE: type_base of it */
+    const Builtin *builtin;  /* BUILTIN; NULL: one that kernels do not have */
+    FunctionRef function;    /* FUNCTION */
+    SemaArg table;           /* TABLE: the capture or parameter that passes it */
+    ListRef list;            /* LIST */
+    const Record *record;    /* RECORD */
+    OtherRef other;          /* OTHER */
   };
 } Entity;
 
 /* The same field of several ranks, by rank. */
 struct FieldPeers {
   int count;
-  Entity *of;            /* FIELD */
+  Entity *of; /* FIELD */
 };
 
 /* Is an AST_INDEX `x.shape[0]`? */
@@ -266,10 +277,10 @@ typedef enum CallKind {
 
 typedef struct MethodCall {
   const Method *method;
-  Entity object;         /* a FIELD or a NODE */
-  int taken;             /* of a list: the number of arguments that select the list */
-  int component;         /* of a list: the first one returned */
-  Type type;             /* of the result */
+  Entity object; /* a FIELD or a NODE */
+  int taken;     /* of a list: the number of arguments that select the list */
+  int component; /* of a list: the first one returned */
+  Type type;     /* of the result */
 } MethodCall;
 
 typedef struct Call {

@@ -14,17 +14,17 @@
 #include "type/table.h"
 
 typedef struct SemaPath {
-  Str name;             /* "self.grid.dt" */
-  Pos pos;              /* first use */
+  Str name; /* "self.grid.dt" */
+  Pos pos;  /* first use */
   /* starts at a parameter of the kernel (`self.dt`): the host walks the argument */
   bool is_parameter_path;
-  int parameter;        /* and its number */
-  bool is_static;       /* a number or bool there is part of the pattern */
+  int parameter;  /* and its number */
+  bool is_static; /* a number or bool there is part of the pattern */
   /* 0: the kernel's; n: captured by function n (SemaInput.functions) */
   int function;
   /* 1 + the number of an earlier path for which the host reports the same variable; 0: none */
   int joined;
-  uint8_t whole;        /* SemaWhole, once a variant has compiled its whole number as an integer */
+  uint8_t whole; /* SemaWhole, once a variant has compiled its whole number as an integer */
 } SemaPath;
 typedef VEC(SemaPath) SemaPaths;
 
@@ -43,47 +43,50 @@ typedef enum SemaValueKind {
   VALUE_ARRAY,
   /* rg.range, math.sin, bit.band, print..: `name` says which, by the value's identity */
   VALUE_BUILTIN,
-  VALUE_TYPE,    /* rg.f32: `name` */
-  VALUE_VECTOR,  /* or matrix, or struct: `name` is its type's */
+  VALUE_TYPE,   /* rg.f32: `name` */
+  VALUE_VECTOR, /* or matrix, or struct: `name` is its type's */
   VALUE_FUNCTION,
   VALUE_TABLE,
   VALUE_OTHER /* refused; `name` describes it ("a function", "a thread") */
 } SemaValueKind;
 /* a number of a vector: of floats, or of integers */
-typedef union SemaPart { double f64; uint64_t bits; } SemaPart;
+typedef union SemaPart {
+  double f64;
+  uint64_t bits;
+} SemaPart;
 /* What kernels are specialised for about an array. */
 typedef struct SemaArray {
-  int number;      /* which of the launch's: equal numbers are one array */
+  int number; /* which of the launch's: equal numbers are one array */
   int axis_count;
-  bool is_wide;    /* it may have more elements than IR_NARROW */
+  bool is_wide; /* it may have more elements than IR_NARROW */
   bool is_strided;
-  bool is_pitched; /* only along axis 0: the others are row-major without gaps */
-  bool is_shared;  /* its elements may have an alias: see IrArray */
-  bool is_constant; /* read-only */
-  bool is_empty;   /* an extent is 0 */
+  bool is_pitched;               /* only along axis 0: the others are row-major without gaps */
+  bool is_shared;                /* its elements may have an alias: see IrArray */
+  bool is_constant;              /* read-only */
+  bool is_empty;                 /* an extent is 0 */
   int64_t shape[SNODE_MAX_AXES]; /* may be read where the value `is_static` */
 } SemaArray;
 typedef struct SemaValue {
   SemaValueKind kind;
-  int depth;            /* names of the path used; 0 for parameters */
-  int joined;           /* 1 + the number of an earlier path that gave this number; 0: none */
+  int depth;  /* names of the path used; 0 for parameters */
+  int joined; /* 1 + the number of an earlier path that gave this number; 0: none */
   /* BUILTIN "math.sin", TYPE "f32", OTHER; field, node, array: its own name, for messages; STRING:
    * the text, if it is static */
   const char *name;
-  const SNode *node;    /* FIELD: placed here (NULL: not placed yet), NODE */
-  int component;        /* FIELD: the first of them */
+  const SNode *node;     /* FIELD: placed here (NULL: not placed yet), NODE */
+  int component;         /* FIELD: the first of them */
   const int64_t *offset; /* FIELD: where indices start, per axis; NULL: at 0 */
-  bool is_watched;      /* FIELD: writing a number that is not finite is an error */
-  bool is_movable;      /* FIELD: each launch selects it among interchangeable fields
-                         * (SNodeComponent) */
-  Type type;            /* FIELD: of an element; its numbers are consecutive components; ARRAY */
+  bool is_watched;       /* FIELD: writing a number that is not finite is an error */
+  /* FIELD: each launch selects it among interchangeable fields (SNodeComponent) */
+  bool is_movable;
+  Type type; /* FIELD: of an element; its numbers are consecutive components; ARRAY */
   SemaArray array;
-  int function;         /* FUNCTION: its number if its source is known; else 0 */
+  int function; /* FUNCTION: its number if its source is known; else 0 */
   /* NUMBER, BOOL, I64, U64, VECTOR: `number`, `bits`, `parts` may be read */
   bool is_static;
   double number;
-  SemaWhole whole;      /* NUMBER */
-  uint64_t bits;        /* I64, U64 */
+  SemaWhole whole;       /* NUMBER */
+  uint64_t bits;         /* I64, U64 */
   const SemaPart *parts; /* VECTOR: its numbers */
   int part_count;
 } SemaValue;
@@ -112,7 +115,8 @@ typedef struct SemaWants {
 } SemaWants;
 
 /* What a kernel checks while it runs: see lower/debug.c. */
-typedef enum SemaDebug { /* bits, as RG_DEBUG_ */
+/* bits, as RG_DEBUG_ */
+typedef enum SemaDebug {
   SEMA_DEBUG_INDICES = 2,
   SEMA_DEBUG_READS = 4,
   SEMA_DEBUG_ARITHMETIC = 8,
@@ -122,18 +126,18 @@ typedef enum SemaDebug { /* bits, as RG_DEBUG_ */
 
 typedef struct SemaInput {
   const Ast *ast;
-  TypeTable *types;            /* those of the launch arguments; NULL: no structs */
+  TypeTable *types; /* those of the launch arguments; NULL: no structs */
   const SemaPaths *paths;
   const SemaValue *captures;   /* by path */
   const SemaValue *parameters; /* by parameter */
   int parameter_count;         /* passed at this launch */
   bool default_f64, fast_math, unchecked;
-  int32_t debug;               /* SemaDebug bits */
+  int32_t debug; /* SemaDebug bits */
   const char *kernel_name;
   /* by number - 1: the functions the kernel calls, each the `function` of its Ast */
   Ast *const *functions;
   int function_count;
-  SemaWants *wants;            /* filled when something is missing; may be NULL */
+  SemaWants *wants; /* filled when something is missing; may be NULL */
 } SemaInput;
 
 #endif

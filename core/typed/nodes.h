@@ -25,19 +25,19 @@ typedef VEC(Local *) Locals;
 
 typedef struct SaidPiece {
   SemaPieceKind kind;
-  Str text;            /* TEXT */
-  SemaArg string;      /* STRING */
-  Expr *value;         /* VALUE */
-  const char *format;  /* "%5.2f"; NULL: as tostring shows it */
-  bool is_joined;      /* by `..`, which takes only strings and numbers */
+  Str text;           /* TEXT */
+  SemaArg string;     /* STRING */
+  Expr *value;        /* VALUE */
+  const char *format; /* "%5.2f"; NULL: as tostring shows it */
+  bool is_joined;     /* by `..`, which takes only strings and numbers */
 } SaidPiece;
 
 typedef struct Said {
-  ErrorCode code;      /* of the failure; NONE: print */
-  Expr *condition;     /* assert: it fails if this is false */
+  ErrorCode code;  /* of the failure; NONE: print */
+  Expr *condition; /* assert: it fails if this is false */
   VEC(SaidPiece) pieces;
-  bool calls;          /* its values contain a call, so they are computed unconditionally */
-  int message;         /* lower: its number in the output */
+  bool calls;  /* its values contain a call, so they are computed unconditionally */
+  int message; /* lower: its number in the output */
 } Said;
 
 /* -- random numbers ---------------------------------------------------------------------------- */
@@ -45,13 +45,15 @@ typedef struct Said {
 typedef enum RandomForm { RANDOM_UNIFORM, RANDOM_WITHIN, RANDOM_NORMAL } RandomForm;
 typedef struct RandomCall {
   RandomForm form;
-  Type type;           /* as written; NONE: from the bounds, or a float type by its use */
-  Expr *low, *high;    /* WITHIN */
+  Type type;        /* as written; NONE: from the bounds, or a float type by its use */
+  Expr *low, *high; /* WITHIN */
 } RandomCall;
 
 /* Do the iterations of a loop, or the host region, draw numbers? has_turns: also in serial
  * loops. */
-typedef struct RandomUse { bool is_used, has_turns; } RandomUse;
+typedef struct RandomUse {
+  bool is_used, has_turns;
+} RandomUse;
 
 /* -- expressions ------------------------------------------------------------------------------- */
 
@@ -60,11 +62,11 @@ struct Expr {
   AstOp op;
   Pos pos;
   int32_t width;
-  const AstExpr *ast;  /* as written: for messages, and for the names resolve reads */
+  const AstExpr *ast;         /* as written: for messages, and for the names resolve reads */
   Expr *left, *right, *third; /* as in the Ast */
   Exprs list;
   Str text;
-  Local *local;        /* LOCAL; NULL: the name of a helper function */
+  Local *local; /* LOCAL; NULL: the name of a helper function */
   AstNumberKind number_kind;
   double number;
   uint64_t integer;
@@ -83,8 +85,8 @@ struct Expr {
   int64_t random_word; /* lower: 1 + the first random word that it uses */
   /* infer: */
   PartialType ty;
-  bool is_rounded;     /* a call of FORM_ROUND whose result is needed as an integer */
-  Type at;             /* check: the type in which it is computed */
+  bool is_rounded; /* a call of FORM_ROUND whose result is needed as an integer */
+  Type at;         /* check: the type in which it is computed */
 };
 
 /* The builtin that is called; NULL: not a builtin. */
@@ -106,43 +108,43 @@ typedef struct Why {
   const char *name;
   const Expr *at;
   const Source *source;
-  bool is_guess;         /* not required, but its values were whole numbers so far */
+  bool is_guess; /* not required, but its values were whole numbers so far */
 } Why;
 
 struct Local {
   Str name;
   Pos pos;
-  int id;                /* unique in the kernel */
+  int id; /* unique in the kernel */
   /* made for an expanded call or iteration, so other locals may have the same name */
   bool is_repeated;
   const AstExpr *annotation;
   bool is_const, is_loop_variable, is_parameter;
-  bool has_default;      /* `x = x or 3` */
-  bool is_assigned;      /* assigned again after its declaration */
+  bool has_default; /* `x = x or 3` */
+  bool is_assigned; /* assigned again after its declaration */
   PartialType ty;
-  Type type;             /* of its values, after check; NONE when it has none */
+  Type type; /* of its values, after check; NONE when it has none */
   Shape shape;
   bool has_shape;        /* from its first value or its annotation */
   bool is_part_assigned; /* or part of it is: `v.x = ..` */
   bool is_annotated;     /* `type` comes from its annotation */
   bool is_alias;         /* refers to `alias`, which is not a value */
   Entity alias;
-  bool is_demanded;      /* its value is used where an integer is required: */
+  bool is_demanded; /* its value is used where an integer is required: */
   Why why;
-  const Expr *given;     /* the expression that determined its type; in this source: */
+  const Expr *given; /* the expression that determined its type; in this source: */
   const Source *given_source;
-  bool is_seen;          /* its declaration was reached */
-  Stmt *declaration;     /* its `local` statement, which later findings extend */
-  Local *presence;       /* a bool: has it a value? NULL if nothing asks. resolve/maybe.c */
-  bool begins_nil;       /* declared without a value */
-  Block assignments;     /* those resolved before the first question about its presence */
+  bool is_seen;      /* its declaration was reached */
+  Stmt *declaration; /* its `local` statement, which later findings extend */
+  Local *presence;   /* a bool: has it a value? NULL if nothing asks. resolve/maybe.c */
+  bool begins_nil;   /* declared without a value */
+  Block assignments; /* those resolved before the first question about its presence */
   /* a statement that assigns it failed: uses of it fail silently */
   bool is_poisoned;
-  int loop;              /* number of the parallel loop that declares it; 0: host region */
+  int loop; /* number of the parallel loop that declares it; 0: host region */
   /* the last parallel loop, among those resolved so far, that reduces it, and that reads it */
   int reduced_in, read_in;
-  IrUpdate *reduced_by;  /* each of its numbers */
-  const Expr *initial;   /* its value, if declared with one and never assigned again */
+  IrUpdate *reduced_by;       /* each of its numbers */
+  const Expr *initial;        /* its value, if declared with one and never assigned again */
   const struct Static *known; /* its value, in a function that rg.static runs */
 };
 
@@ -150,7 +152,7 @@ struct Local {
  * a table or a field, is an alias. The locals have no names in the kernel's text, and passes never
  * see the table. */
 typedef struct RecordItem {
-  Str name;              /* empty: the next number, from 1 */
+  Str name; /* empty: the next number, from 1 */
   Local *local;
 } RecordItem;
 struct Record {
@@ -164,25 +166,25 @@ typedef struct LaunchArg {
   const char *name;
   PartialType ty;
   Shape shape;
-  const Expr *use;       /* the use that made it an integer; else the first */
+  const Expr *use;           /* the use that made it an integer; else the first */
   const Source *source_text; /* the source `use` is in */
-  Why why;               /* of an integer */
+  Why why;                   /* of an integer */
   /* FLEXIBLE: the float type of its uses, f64 if there are several; after check: its type */
   Type met;
-  int use_count;         /* after check; this many uses go straight into integers of `stored`: */
+  int use_count; /* after check; this many uses go straight into integers of `stored`: */
   Exprs stores;
   Type stored;
-  bool is_compared;      /* after check: it is compared with anything, which may guard a store */
-  int arg;               /* kernel->args, -1: not used */
+  bool is_compared; /* after check: it is compared with anything, which may guard a store */
+  int arg;          /* kernel->args, -1: not used */
 } LaunchArg;
 
 /* A launch argument is stored into integers narrower than its type. */
 typedef struct Limit {
   int launch_arg;
   Type type;
-  bool is_negated;       /* its negative is stored */
+  bool is_negated; /* its negative is stored */
   const Expr *at;
-  const Source *source;  /* that `at` is in */
+  const Source *source; /* that `at` is in */
 } Limit;
 
 /* Is it assigned after its declaration? */
@@ -194,22 +196,22 @@ static inline bool local_is_variable(const Local *local) {
 
 /* The head of a `for .. in`. */
 typedef struct LoopHead {
-  const SNode *node;      /* x:active(): the level; NULL: a range */
-  const int64_t *offset;  /* x:active(): where the field's indices start; NULL: at 0 */
+  const SNode *node;     /* x:active(): the level; NULL: a range */
+  const int64_t *offset; /* x:active(): where the field's indices start; NULL: at 0 */
   SemaArg source;
   const char *name;
-  Exprs bounds;           /* range: begin (NULL: 0) and end per axis */
+  Exprs bounds; /* range: begin (NULL: 0) and end per axis */
   int axis_count;
-  bool is_vector;         /* one variable holds all indices */
-  bool is_parallel;       /* in the host region and not serial */
+  bool is_vector;   /* one variable holds all indices */
+  bool is_parallel; /* in the host region and not serial */
   bool is_serial, is_independent, is_scalar;
-  bool is_global;         /* `:global()`: see loop_is_global */
+  bool is_global; /* `:global()`: see loop_is_global */
   /* x:items(i): the call; its variables are the slot, then the field values */
   Expr *items;
   int block;
-  int number;             /* parallel: 1, 2, .. */
-  RandomUse random;       /* parallel */
-  Type index;             /* after check */
+  int number;       /* parallel: 1, 2, .. */
+  RandomUse random; /* parallel */
+  Type index;       /* after check */
 } LoopHead;
 /* Does it run over the indices of the whole simulation, whatever the number of ranks? If so, its
  * random numbers do not depend on that number. */
@@ -219,7 +221,10 @@ static inline bool loop_is_global(const LoopHead *head) {
 
 /* `target op= term +- term ..`: an update of an element, or of a local that a parallel loop
  * reduces. Only ADD has several terms, with signs, and MUL several, without. */
-typedef struct UpdateTerm { Expr *value; bool is_negative; } UpdateTerm;
+typedef struct UpdateTerm {
+  Expr *value;
+  bool is_negative;
+} UpdateTerm;
 typedef struct Update {
   IrUpdate op;
   bool is_logic; /* BAND, BOR: `and`, `or` of bools */
@@ -234,15 +239,15 @@ struct Stmt {
   AstOp op;
   Locals locals;
   Exprs targets, values;
-  VEC(Block) bodies;     /* as in the Ast */
+  VEC(Block) bodies; /* as in the Ast */
   /* BREAK: loops it leaves besides the innermost, in unrolled loops */
   int levels;
-  LoopHead *head;        /* FOR_IN */
-  Update *update;        /* an assignment that is one */
-  bool is_guess;         /* a numeric `for` over integers, as its bounds were whole so far */
-  bool draws;            /* a serial loop in which random numbers are drawn */
-  bool is_broken;        /* it failed */
-  bool is_head_broken;   /* its conditions or bounds failed; its bodies were resolved */
+  LoopHead *head;      /* FOR_IN */
+  Update *update;      /* an assignment that is one */
+  bool is_guess;       /* a numeric `for` over integers, as its bounds were whole so far */
+  bool draws;          /* a serial loop in which random numbers are drawn */
+  bool is_broken;      /* it failed */
+  bool is_head_broken; /* its conditions or bounds failed; its bodies were resolved */
 };
 
 /* -- functions --------------------------------------------------------------------------------- */
@@ -252,7 +257,7 @@ struct Stmt {
  * `if index < number then .. else .. end` and returns. */
 typedef struct Lookup {
   int levels;
-  const int *lengths;           /* by level: that of the longest list, whose indices start at 1 */
+  const int *lengths; /* by level: that of the longest list, whose indices start at 1 */
 } Lookup;
 
 /* A call of a user function, expanded in place for this call alone.
@@ -265,38 +270,38 @@ typedef struct Lookup {
  * are loops of the kernel. The function's captures are paths of its own, under its `number`.
  * The body of a recursive function is expanded once, as a function of the IR. */
 struct Inline {
-  const Lookup *lookup;         /* its parameters are the indices of a constant table; or NULL */
-  Inline *outer;                /* the function it is called in; NULL: the kernel */
+  const Lookup *lookup; /* its parameters are the indices of a constant table; or NULL */
+  Inline *outer;        /* the function it is called in; NULL: the kernel */
   const AstFunction *function;
-  Map names;                    /* AstLocal -> Local, while resolving it */
+  Map names; /* AstLocal -> Local, while resolving it */
   Locals parameters;
   Block body;
   const Source *source;
-  int number;                   /* its free names are paths of this function */
-  int height;                   /* of its tree plus the enclosing trees */
+  int number; /* its free names are paths of this function */
+  int height; /* of its tree plus the enclosing trees */
   const char *name;
   const Expr *call;
-  Exprs arguments;              /* one per parameter */
+  Exprs arguments; /* one per parameter */
   Locals results;
-  Block returns;                /* with values */
-  Locals presences;             /* the last results: whether one of the others has a value */
-  Locals returned;              /* the same as the text returns them: a record is one */
-  bool keeps_first;             /* the call's value is another result; the first is kept, too */
-  bool is_pick;                 /* returns one of its parameters by the first: record_pick.c */
+  Block returns;    /* with values */
+  Locals presences; /* the last results: whether one of the others has a value */
+  Locals returned;  /* the same as the text returns them: a record is one */
+  bool keeps_first; /* the call's value is another result; the first is kept, too */
+  bool is_pick;     /* returns one of its parameters by the first: record_pick.c */
   const Stmt *first_return;
-  int loop;                     /* parallel loop that calls it */
-  bool is_inner;                /* of the call `within`, or (NULL) of the kernel */
+  int loop;      /* parallel loop that calls it */
+  bool is_inner; /* of the call `within`, or (NULL) of the kernel */
   Inline *within;
   bool returns_early, is_straight;
-  const Source *call_source;    /* what `call` is in; NULL: that of `outer` */
+  const Source *call_source; /* what `call` is in; NULL: that of `outer` */
   /* not expanded: it calls itself, and its calls are Invocations. No `outer`, no arguments */
   bool is_called;
-  bool is_static;               /* neither expanded nor called: rg.static interprets it */
-  int ordinal;                  /* its place in Sema.functions */
-  int32_t line;                 /* of the kernel's source: where it is, or is first called */
+  bool is_static; /* neither expanded nor called: rg.static interprets it */
+  int ordinal;    /* its place in Sema.functions */
+  int32_t line;   /* of the kernel's source: where it is, or is first called */
   const Recursive *recursive;
-  RandomUse random;             /* it, or a callee, draws; it continues the stream of its caller */
-  bool says;                    /* it, or a callee, has messages that show the iteration */
+  RandomUse random; /* it, or a callee, draws; it continues the stream of its caller */
+  bool says;        /* it, or a callee, has messages that show the iteration */
   /* the number of iteration indices that each call passes; 0 if they differ; -1: no call known */
   int axis_count;
 };
@@ -305,9 +310,9 @@ struct Inline {
 struct Recursive {
   const AstFunction *function;
   int number;
-  const Expr *call;             /* the call that closes the cycle, in this source: */
+  const Expr *call; /* the call that closes the cycle, in this source: */
   const Source *source;
-  const char *cycle;            /* "'f' calls itself (line 3)" */
+  const char *cycle; /* "'f' calls itself (line 3)" */
 };
 
 /* A call of a function that calls itself; other results are read through their locals. */
@@ -315,13 +320,15 @@ struct Invocation {
   Inline *of;
   Exprs arguments;
   Locals results;
-  Inline *caller;               /* the calling function if that is recursive, too; else NULL */
-  RandomUse *random;            /* of the loop or function that calls it */
-  int axis_count;               /* of the iteration that calls it */
+  Inline *caller;    /* the calling function if that is recursive, too; else NULL */
+  RandomUse *random; /* of the loop or function that calls it */
+  int axis_count;    /* of the iteration that calls it */
 };
 
 /* One arm of `c and a or d and b or e`; the last has no condition. */
-typedef struct Choice { Expr *condition, *value; } Choice;
+typedef struct Choice {
+  Expr *condition, *value;
+} Choice;
 typedef VEC(Choice) Choices;
 
 #endif

@@ -13,16 +13,16 @@ typedef enum SemaPieceKind {
 } SemaPieceKind;
 typedef struct SemaPiece {
   SemaPieceKind kind;
-  Str text;               /* TEXT */
-  SemaArg string;         /* STRING */
-  Type type;              /* VALUE: of its numbers, each passed as an i64, u64 or f64 */
+  Str text;       /* TEXT */
+  SemaArg string; /* STRING */
+  Type type;      /* VALUE: of its numbers, each passed as an i64, u64 or f64 */
   Shape shape;
-  const char *format;     /* "%5.2f"; NULL: as tostring shows it */
+  const char *format; /* "%5.2f"; NULL: as tostring shows it */
 } SemaPiece;
 
 /* A call that leads to a message. */
 typedef struct SemaCallPlace {
-  const char *name;       /* of the function that is called */
+  const char *name; /* of the function that is called */
   const Source *source;
   Pos pos;
   int32_t width;
@@ -38,13 +38,13 @@ typedef struct SemaTouch {
 /* A message of launches: PRINT and FAULT `k` of the IR refer to row k. Their operands are the
  * numbers of its values in order, then the indices of the iteration. */
 typedef struct SemaMessage {
-  ErrorCode code;         /* of a FAULT; NONE: printed */
+  ErrorCode code; /* of a FAULT; NONE: printed */
   /* of a race. The device's fault has the site of the other access, both iterations, the element;
    * the only piece is the field's name in the text */
   SemaTouch touch;
   VEC(SemaPiece) pieces;
-  const char *hint;       /* or NULL */
-  int axis_count;         /* of the parallel loop around it; 0: host region */
+  const char *hint; /* or NULL */
+  int axis_count;   /* of the parallel loop around it; 0: host region */
   const Source *source;
   Pos pos;
   int32_t width;
@@ -52,35 +52,35 @@ typedef struct SemaMessage {
 } SemaMessage;
 /* Why an argument became an integer; clause NULL: it did not, or it was one from the start. */
 typedef struct SemaWhy {
-  const char *clause;          /* "which indexes 'x'" */
+  const char *clause; /* "which indexes 'x'" */
   const Source *source;
   Pos pos;
   int32_t width;
 } SemaWhy;
 /* A further type that a number argument must fit. */
 typedef struct SemaLimit {
-  int arg;                     /* among kernel->args */
+  int arg; /* among kernel->args */
   Type type;
-  bool is_negated;             /* its negative must fit */
+  bool is_negated; /* its negative must fit */
   const Source *source;
   Pos pos;
   int32_t width;
 } SemaLimit;
 typedef struct SemaOutput {
-  struct Sema *typed;          /* the typed tree, from which emit_lua writes Lua */
-  IrKernel *kernel;            /* stage 1; its trees, fields, levels borrow the input's SNodes */
+  struct Sema *typed; /* the typed tree, from which emit_lua writes Lua */
+  IrKernel *kernel;   /* stage 1; its trees, fields, levels borrow the input's SNodes */
   /* as the user sees them; kernel->results has the numbers of a struct one by one */
   VEC(Type) results;
-  VEC(SemaArg) args;           /* parallel to kernel->args */
+  VEC(SemaArg) args; /* parallel to kernel->args */
   /* parallel to kernel->args: the source its line and column refer to */
   VEC(const Source *) sources;
-  VEC(SemaWhy) whys;           /* parallel to kernel->args */
+  VEC(SemaWhy) whys; /* parallel to kernel->args */
   /* parallel to kernel->fields: which capture or parameter each is (the first of several) */
   VEC(SemaArg) fields;
-  VEC(SemaArg) levels;         /* parallel to kernel->levels */
+  VEC(SemaArg) levels; /* parallel to kernel->levels */
   VEC(SemaMessage) messages;
   VEC(SemaLimit) limits;
-  VEC(SemaArg) wholes;         /* numbers compiled as integers, as they were whole so far */
+  VEC(SemaArg) wholes; /* numbers compiled as integers, as they were whole so far */
 } SemaOutput;
 
 #endif

@@ -117,9 +117,7 @@ bool sema_poison(Sema *s) {
   return false;
 }
 
-static void poison_local(Local *local) {
-  local->is_seen = local->is_poisoned = true;
-}
+static void poison_local(Local *local) { local->is_seen = local->is_poisoned = true; }
 
 /* A local that is also assigned elsewhere keeps its known facts. */
 static void poison_target(Sema *s, const Expr *target) {

@@ -77,11 +77,16 @@ PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b) {
   case AST_LE:
   case AST_GT:
   case AST_GE: return ty_of(TYPE(BOOL));
-  case AST_DIV: case AST_POW: return as_float(ty_join(a, b));
-  case AST_BAND: case AST_BOR: case AST_BXOR:
+  case AST_DIV:
+  case AST_POW: return as_float(ty_join(a, b));
+  case AST_BAND:
+  case AST_BOR:
+  case AST_BXOR:
     if (a.kind == TY_BOOL && b.kind == TY_BOOL) return a;
     return join_bits(as_integer(a), as_integer(b));
-  case AST_SHL: case AST_SHR: case AST_SAR: return as_integer(a);
+  case AST_SHL:
+  case AST_SHR:
+  case AST_SAR: return as_integer(a);
   default: return ty_join(a, b);
   }
 }
@@ -92,7 +97,8 @@ const char *ty_text(Sema *s, PartialType ty) {
   case TY_BOOL: return "a bool";
   case TY_STRUCT: return shape_text(s, ty.type);
   case TY_LITERAL: return "an integer";
-  case TY_FLEXIBLE: case TY_NUMBER: return "a float";
+  case TY_FLEXIBLE:
+  case TY_NUMBER: return "a float";
   default:
     return scratch_format(s->scratch, type_is_unsigned(ty.type) ? "a %s" : "an %s",
                           type_text(ty.type));

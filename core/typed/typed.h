@@ -11,7 +11,7 @@
 #include "typed/output.h"
 #include "typed/nodes.h"
 
-typedef struct Diag Diag;     /* report.c */
+typedef struct Diag Diag; /* report.c */
 
 /* One of the kernel's results. */
 typedef struct Result {
@@ -25,24 +25,24 @@ typedef struct Sema {
   SemaOutput *output;
   Locals parameters;
   Block body;
-  Error *err;           /* what sema_report fills */
-  bool failed;          /* the current statement */
-  bool is_broken;       /* the kernel */
-  int failures;         /* reported or not */
+  Error *err;     /* what sema_report fills */
+  bool failed;    /* the current statement */
+  bool is_broken; /* the kernel */
+  int failures;   /* reported or not */
   VEC(Diag *) diags;
-  Diag *latest;         /* of the last sema_fail; NULL: not recorded */
+  Diag *latest; /* of the last sema_fail; NULL: not recorded */
   Type default_float;
-  Locals locals;        /* by id: in creation order */
+  Locals locals;            /* by id: in creation order */
   VEC(Recursive) recursive; /* functions that call themselves, as found so far */
   VEC(Inline *) functions;  /* their copies: one for each set of arguments that are not numbers */
   VEC(LaunchArg) launch_args;
   VEC(Limit) limits;
-  int conditions;       /* check: the number of conditions around the statement */
-  bool may_skip;        /* check: a statement before it may have left its block */
-  VEC(ArrayUse *) arrays; /* by first use */
-  int *parameter_launch_arg;  /* by parameter: number + 1 of its LaunchArg */
-  Inline *frame;        /* the function being resolved; NULL: the kernel */
-  RandomUse random;     /* of the host region */
+  int conditions;            /* check: the number of conditions around the statement */
+  bool may_skip;             /* check: a statement before it may have left its block */
+  VEC(ArrayUse *) arrays;    /* by first use */
+  int *parameter_launch_arg; /* by parameter: number + 1 of its LaunchArg */
+  Inline *frame;             /* the function being resolved; NULL: the kernel */
+  RandomUse random;          /* of the host region */
   VEC(Result) results;
   bool has_result_types; /* annotated */
 } Sema;
@@ -57,28 +57,31 @@ bool sema_note(Sema *s, const Source *source, Pos pos, int width, const char *fo
     __attribute__((format(printf, 5, 6)));
 /* fails silently: caused by another failure */
 bool sema_poison(Sema *s);
-bool sema_recover(Sema *s, Stmt *stmt);           /* the end of stmt: did it fail? */
+bool sema_recover(Sema *s, Stmt *stmt); /* the end of stmt: did it fail? */
 /* the same after its conditions or bounds; its bodies are resolved even if they failed */
 bool sema_recover_head(Sema *s, Stmt *stmt);
-bool sema_recover_apart(Sema *s);                    /* outside any statement */
+bool sema_recover_apart(Sema *s); /* outside any statement */
 /* moves all failures to err, in order; true if there are none */
 bool sema_report(Sema *s);
 
 /* text.c */
-const Source *sema_text_source(const Sema *s);      /* the current source */
-const char *sema_text(Sema *s, Str text);           /* as a C string, cut to 60 bytes */
+const Source *sema_text_source(const Sema *s);         /* the current source */
+const char *sema_text(Sema *s, Str text);              /* as a C string, cut to 60 bytes */
 const char *sema_written(Sema *s, const AstExpr *ast); /* the expression as text, cut */
 const char *sema_source(Sema *s, const Expr *e);
 /* The same access path, equal up to white space: `x[i + 1]` and `x[i+1]`. Calls
  * nothing. */
 bool sema_is_same(const Expr *a, const Expr *b);
-Expr *sema_strip(Expr *e);                    /* without parentheses around it */
+Expr *sema_strip(Expr *e);                           /* without parentheses around it */
 bool sema_is_constant(const Expr *e, double *value); /* a number as written, perhaps with a minus */
 
 /* constant.c: an integer that follows from literals and layouts; is_pattern: written in
  * hexadecimal, so its bits are meant. follows_locals: looks through locals that never change,
  * too. */
-typedef struct SemaInteger { bool is_negative, is_pattern; uint64_t size; } SemaInteger;
+typedef struct SemaInteger {
+  bool is_negative, is_pattern;
+  uint64_t size;
+} SemaInteger;
 bool sema_integer(const Expr *e, bool follows_locals, SemaInteger *out);
 bool sema_integer_fits(const SemaInteger *value, Type type);
 
@@ -132,21 +135,21 @@ PartialType ty_of(Type type);
 PartialType ty_join(PartialType a, PartialType b);
 /* the default: of a variable declared with such a value */
 PartialType ty_default(Sema *s, PartialType ty);
-Type ty_default_type(Sema *s, PartialType ty);     /* the default type; NONE for NONE */
+Type ty_default_type(Sema *s, PartialType ty); /* the default type; NONE for NONE */
 /* the type of an expression used where `want`, which may be NONE, is wanted */
 Type ty_complete(Sema *s, PartialType ty, Type want);
-bool ty_is_float(PartialType ty);           /* for certain */
-bool ty_is_integer(PartialType ty);         /* for certain; literals too */
+bool ty_is_float(PartialType ty);   /* for certain */
+bool ty_is_integer(PartialType ty); /* for certain; literals too */
 bool ty_is_number(PartialType ty);
-bool ty_is_wide(PartialType ty);            /* an integer that an i32 may not hold */
+bool ty_is_wide(PartialType ty); /* an integer that an i32 may not hold */
 bool ty_fits(PartialType literal, Type integer);
 PartialType ty_binary(Sema *s, AstOp op, PartialType a, PartialType b);
 PartialType ty_of_for(Sema *s, const Stmt *stmt); /* of a numeric for: ultimately INT or FLOAT */
-Type ty_of_step(PartialType of_for); /* signed, also where a loop counts in u64 */
-const char *ty_text(Sema *s, PartialType ty); /* "an f32", "a bool": for messages */
+Type ty_of_step(PartialType of_for);              /* signed, also where a loop counts in u64 */
+const char *ty_text(Sema *s, PartialType ty);     /* "an f32", "a bool": for messages */
 
 /* choice.c */
-bool choice_is(Sema *s, const Expr *e);  /* `c and a or b` of numbers */
+bool choice_is(Sema *s, const Expr *e); /* `c and a or b` of numbers */
 Choices choice_arms(Sema *s, Expr *e);
 /* `x or 3` where the parameter x has an argument that is not a bool: it is x */
 bool default_is(const Expr *e);
@@ -168,6 +171,6 @@ static inline Type random_type(const Expr *e) { return e->at; }
 bool update_find(AstOp op, IrUpdate *update, bool *commutes);
 /* the low bits of the result depend only on the low bits of the operands */
 bool update_is_modular(IrUpdate op);
-AstOp update_operator(IrUpdate op);           /* AST_NO_OP for min, max, exchange */
+AstOp update_operator(IrUpdate op); /* AST_NO_OP for min, max, exchange */
 
 #endif

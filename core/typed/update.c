@@ -2,7 +2,10 @@
 #include "typed/typed.h"
 
 bool update_find(AstOp op, IrUpdate *update, bool *commutes) {
-  static const struct { AstOp op; IrUpdate update; bool commutes;
+  static const struct {
+    AstOp op;
+    IrUpdate update;
+    bool commutes;
   } rows[] = {{AST_ADD, IR_UPDATE_ADD, true},
               {AST_SUB, IR_UPDATE_SUB, false},
               {AST_MUL, IR_UPDATE_MUL, true},
@@ -41,8 +44,8 @@ bool update_is_modular(IrUpdate op) {
   case IR_UPDATE_BAND:
   case IR_UPDATE_BOR:
   case IR_UPDATE_BXOR:
-  case IR_UPDATE_SHL: case IR_UPDATE_EXCHANGE:
-    return true;
+  case IR_UPDATE_SHL:
+  case IR_UPDATE_EXCHANGE: return true;
   default: return false;
   }
 }

@@ -70,8 +70,8 @@ static int32_t ramp(const RgExtensionApi *api, RgExtensionValue *values) {
   }
   for (int64_t k = 0; k < count; k++) data[k] = (double)k;
   live++;
-  values[0].counted = api->manage(api, data, (uint64_t)count * sizeof *data, on_last_release,
-                                  &live);
+  values[0].counted =
+      api->manage(api, data, (uint64_t)count * sizeof *data, on_last_release, &live);
   if (!values[0].counted) on_last_release(data, 0, &live);
   return values[0].counted == NULL;
 }
@@ -123,9 +123,7 @@ static int32_t table(const RgExtensionApi *api, RgExtensionValue *values) {
   return 0;
 }
 
-static void end(const RgExtensionApi *api) {
-  drop(api, NULL);
-}
+static void end(const RgExtensionApi *api) { drop(api, NULL); }
 
 static const RgExtensionFunction functions[] = {
     {"hypotenuse", "f64(f64, f64)", hypotenuse},

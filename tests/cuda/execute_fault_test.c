@@ -105,16 +105,20 @@ static int wrong_launches(void) {
   return gpu.cuModuleGetFunction(&small, module, "large") == 500 ? 0 : 7;
 }
 static int wrong_text(void) {
-  static const struct { const char *text, *log; } wrongs[] = {
+  static const struct {
+    const char *text, *log;
+  } wrongs[] = {
       {"hello", "not understood"},
       {".version 7.0\n.target sm_80\n.visible .entry a()\n{\nfly.b32 ;\n}\n", "line 5"},
       {".version 7.0\n.target sm_80\n.visible .entry a()\n{\nbra b;\n}\n", "'b'"},
       {".version 7.0\n.target sm_80\n.func f();\n.visible .entry a()\n{\ncall f;\n}\n",
        "Unresolved extern function 'f'"},
       {".version 7.0\n.target sm_80\n.visible .entry a()\n{\n.reg .b32 %r<2>; .reg .b64 %d;\n"
-       "add.s32 %r1, %r0, %d;\n}\n", "mismatch"},
+       "add.s32 %r1, %r0, %d;\n}\n",
+       "mismatch"},
       {".version 7.0\n.target sm_80\n.shared .b8 large[49168];\n.visible .entry a()\n{\n"
-       ".reg .b32 %r<2>;\nld.shared.u32 %r1, [large];\n}\n", "too much shared data"}};
+       ".reg .b32 %r<2>;\nld.shared.u32 %r1, [large];\n}\n",
+       "too much shared data"}};
   for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
     char log[256] = "";
     int names[] = {5, 6};

@@ -21,8 +21,10 @@ static uint64_t twice(const char *op, const char *with) {
 }
 static bool compare(const char *op, const char *with) {
   char lines[256];
-  snprintf(lines, sizeof lines, "%s %%p1, %s; selp.u32 %%r1, 1, 0, %%p1; st.global.u32 [%%rd0], "
-           "%%r1;", op, with);
+  snprintf(lines, sizeof lines,
+           "%s %%p1, %s; selp.u32 %%r1, 1, 0, %%p1; st.global.u32 [%%rd0], "
+           "%%r1;",
+           op, with);
   return first(lines);
 }
 static uint64_t integer(const char *op, const char *with) {
@@ -161,9 +163,11 @@ int main(void) {
   conversions();
   TEST("f16 is computed and rounded once") {
     CHECK_INT(first("mov.b16 %rs1, 0x6800; mov.b16 %rs2, 0x3c00; add.f16 %rs3, %rs1, %rs2;"
-                    "st.global.b16 [%rd0], %rs3;"), 0x6800); /* 2048 + 1 */
+                    "st.global.b16 [%rd0], %rs3;"),
+              0x6800); /* 2048 + 1 */
     CHECK_INT(first("mov.b16 %rs1, 0x4200; mov.b16 %rs2, 0x4200; mov.b16 %rs3, 0xc880;"
-                    "fma.rn.f16 %rs3, %rs1, %rs2, %rs3; st.global.b16 [%rd0], %rs3;"), 0);
+                    "fma.rn.f16 %rs3, %rs1, %rs2, %rs3; st.global.b16 [%rd0], %rs3;"),
+              0);
     CHECK_INT(first("mov.b16 %rs1, 0x3c00; neg.f16 %rs3, %rs1; st.global.b16 [%rd0], %rs3;"),
               0xbc00);
   }

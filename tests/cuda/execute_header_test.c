@@ -13,13 +13,15 @@
 _Static_assert(sizeof(CUmemAllocationProp) == 32, "as api_vmm.c has it");
 _Static_assert(sizeof(CUmemAccessDesc) == 12, "as api_vmm.c has it");
 _Static_assert(CU_MEM_ALLOCATION_TYPE_PINNED == 1 && CU_MEM_LOCATION_TYPE_DEVICE == 1 &&
-                   CU_MEM_ACCESS_FLAGS_PROT_READWRITE == 3, "as api_vmm.c has it");
+                   CU_MEM_ACCESS_FLAGS_PROT_READWRITE == 3,
+               "as api_vmm.c has it");
 _Static_assert(CU_JIT_ERROR_LOG_BUFFER == 5 && CU_JIT_INPUT_PTX == 1, "as api_module.c has it");
 _Static_assert(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT == 16 &&
                    CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR == 75 &&
                    CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN == 97 &&
                    CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED == 102 &&
-                   CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED == 115, "as attribute.def has it");
+                   CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED == 115,
+               "as attribute.def has it");
 _Static_assert(CU_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && CU_POINTER_ATTRIBUTE_RANGE_SIZE == 12,
                "as api_memory.c has it");
 _Static_assert(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES == 3 && CU_FUNC_ATTRIBUTE_NUM_REGS == 4,

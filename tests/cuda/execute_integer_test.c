@@ -45,10 +45,10 @@ static void check(const Row *rows, size_t count, int operands) {
     CHECK(found == out[31]);
   }
 }
-#define ROWS(OPERANDS, ...)                                                                   \
-  do {                                                                                        \
-    static const Row rows[] = {__VA_ARGS__};                                                  \
-    check(rows, sizeof rows / sizeof rows[0], OPERANDS);                                      \
+#define ROWS(OPERANDS, ...) \
+  do { \
+    static const Row rows[] = {__VA_ARGS__}; \
+    check(rows, sizeof rows / sizeof rows[0], OPERANDS); \
   } while (0)
 
 static void arithmetic(void) {
@@ -114,12 +114,10 @@ static void bits(void) {
   }
   TEST("bits are counted, found, turned around, taken out and put in") {
     ROWS(1, {"popc.b32", 32, 32, 0xf0f0, .expected = 8},
-         {"popc.b64", 32, 64, UINT64_MAX, .expected = 64},
-         {"clz.b32", 32, 32, 0, .expected = 32}, {"clz.b64", 32, 64, 1, .expected = 63},
-         {"brev.b32", 32, 32, 1, .expected = 0x80000000},
-         {"brev.b64", 64, 64, 6, .expected = 3ull << 61},
-         {"not.b32", 32, 32, 5, .expected = ~5u}, {"cnot.b32", 32, 32, 0, .expected = 1},
-         {"bfind.u32", 32, 32, 0x500, .expected = 10},
+         {"popc.b64", 32, 64, UINT64_MAX, .expected = 64}, {"clz.b32", 32, 32, 0, .expected = 32},
+         {"clz.b64", 32, 64, 1, .expected = 63}, {"brev.b32", 32, 32, 1, .expected = 0x80000000},
+         {"brev.b64", 64, 64, 6, .expected = 3ull << 61}, {"not.b32", 32, 32, 5, .expected = ~5u},
+         {"cnot.b32", 32, 32, 0, .expected = 1}, {"bfind.u32", 32, 32, 0x500, .expected = 10},
          {"bfind.s32", 32, 32, 0xffffff00, .expected = 7},
          {"bfind.s32", 32, 32, 0xffffffff, .expected = 0xffffffff},
          {"bfind.shiftamt.u32", 32, 32, 0x500, .expected = 21});
@@ -134,10 +132,10 @@ static void bits(void) {
          {"prmt.b32.b4e", 32, 32, 0x33221100, 0x77665544, 3, .expected = 0x00112233},
          {"prmt.b32.f4e", 32, 32, 0x33221100, 0x77665544, 1, .expected = 0x44332211},
          {"prmt.b32.rc8", 32, 32, 0x33221100, 0, 2, .expected = 0x22222222});
-    ROWS(4, {"bfi.b32", 32, 32, 0xff, 0x11111111, 8, 4, .expected = 0x11111f11},
-         {"lop3.b32", 32, 32, 0xf0f0, 0xff00, 0xaaaa, 0x96, .expected = 0xf0f0 ^ 0xff00 ^ 0xaaaa},
-         {"lop3.b32", 32, 32, 0xf0f0, 0xff00, 0xaaaa, 0xea,
-          .expected = (0xf0f0 & 0xff00) | 0xaaaa});
+    ROWS(
+        4, {"bfi.b32", 32, 32, 0xff, 0x11111111, 8, 4, .expected = 0x11111f11},
+        {"lop3.b32", 32, 32, 0xf0f0, 0xff00, 0xaaaa, 0x96, .expected = 0xf0f0 ^ 0xff00 ^ 0xaaaa},
+        {"lop3.b32", 32, 32, 0xf0f0, 0xff00, 0xaaaa, 0xea, .expected = (0xf0f0 & 0xff00) | 0xaaaa});
   }
 }
 
@@ -179,7 +177,9 @@ int main(void) {
                         "selp.u32 %r2, 7, 9, %p3; @%p1 add.s32 %r2, %r2, 100;"
                         "@!%p1 add.s32 %r2, %r2, 200; not.pred %p4, %p3; mov.pred %p5, -1;"
                         "xor.pred %p4, %p4, %p5; @%p4 add.s32 %r2, %r2, 1000;"
-                        "st.global.u32 [%rd0], %r2;", out), 0);
+                        "st.global.u32 [%rd0], %r2;",
+                        out),
+              0);
     for (int i = 0; i < 32; i++) {
       bool in = i < 4 && i >= 2;
       CHECK_INT(out[i], (in ? 7 : 9) + (i < 4 ? 100 : 200) + (in ? 1000 : 0));
@@ -189,7 +189,9 @@ int main(void) {
     CHECK_INT(gpu_lines("mov.b32 %r2, 0x11112222; mov.b32 %r3, 0x33334444;"
                         "mov.b64 %rd2, {%r2, %r3}; mov.b64 {%r4, %r5}, %rd2;"
                         "mov.b32 {%rs2, %rs3}, %r5; mov.b32 %r6, {%rs3, %rs2};"
-                        "mov.b64 %rd3, {%r6, %r4}; st.global.u64 [%rd0], %rd3;", out), 0);
+                        "mov.b64 %rd3, {%r6, %r4}; st.global.u64 [%rd0], %rd3;",
+                        out),
+              0);
     CHECK(out[5] == 0x1111222244443333);
   }
   return check_report();

@@ -155,8 +155,9 @@ static void streams(void) {
     CHECK_INT(gpu.cuModuleGetFunction(&function, module, "both"), 0);
     for (int i = 0; i < 100; i++) {
       CHECK_INT(gpu.cuMemsetD32Async(from, (unsigned)i, 1, stream), 0);
-      CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &from},
-                                   NULL), 0);
+      CHECK_INT(
+          gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &from}, NULL),
+          0);
       CHECK_INT(gpu.cuMemcpyDtoHAsync_v2(pinned, to, 4, stream), 0);
     }
     CHECK_INT(gpu.cuStreamSynchronize(stream), 0);
@@ -214,8 +215,9 @@ static void events_and_graphs(void) {
   TEST("events tell when they were reached") {
     float time = -1;
     CHECK_INT(gpu.cuEventRecord(event, stream), 0);
-    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&to, &from},
-                                 NULL), 0);
+    CHECK_INT(
+        gpu.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&to, &from}, NULL),
+        0);
     CHECK_INT(gpu.cuEventRecord(later, stream), 0);
     int result;
     while ((result = gpu.cuEventQuery(later)) == 600) {}
@@ -228,8 +230,8 @@ static void events_and_graphs(void) {
     CHECK_INT(gpu.cuMemcpyHtoD_v2(from, &number, 4), 0);
     CHECK_INT(gpu.cuMemsetD32Async(to, 0, 1, NULL), 0);
     CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
-    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &from},
-                                 NULL), 0);
+    CHECK_INT(
+        gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &from}, NULL), 0);
     CHECK_INT(gpu.cuMemsetD32Async(from, 9, 1, stream), 0);
     CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
     CHECK_INT(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0), 0);
@@ -248,14 +250,14 @@ static void events_and_graphs(void) {
     void *node;
     CHECK_INT(gpu.cuMemcpyHtoD_v2(from, &number, 4), 0);
     CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
-    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to},
-                                 NULL), 0);
+    CHECK_INT(
+        gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to}, NULL), 0);
     CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
     CHECK_INT(gpu.cuGraphExecUpdate(exec, graph, &node, &how), 910);
     CHECK_INT(gpu.cuGraphDestroy(graph), 0);
     CHECK_INT(gpu.cuStreamBeginCapture_v2(stream, 0), 0);
-    CHECK_INT(gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to},
-                                 NULL), 0);
+    CHECK_INT(
+        gpu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&from, &to}, NULL), 0);
     CHECK_INT(gpu.cuMemsetD32Async(to, 4, 1, stream), 0);
     CHECK_INT(gpu.cuStreamEndCapture(stream, &graph), 0);
     CHECK_INT(gpu.cuGraphExecUpdate(exec, graph, &node, &how), 0);
@@ -286,9 +288,14 @@ static void events_and_graphs(void) {
 
 static void mapped(void) {
   enum { PAGE = 2 << 20 };
-  static const struct { int type, handles, location, id; void *metadata; char flags[8]; } kind = {
-      .type = 1, .location = 1};
-  static const struct { int location, id, flags; } allow = {1, 0, 3};
+  static const struct {
+    int type, handles, location, id;
+    void *metadata;
+    char flags[8];
+  } kind = {.type = 1, .location = 1};
+  static const struct {
+    int location, id, flags;
+  } allow = {1, 0, 3};
   uint64_t base;
   unsigned long long first, second;
   TEST("a reservation is memory where memory is mapped, and allowed") {

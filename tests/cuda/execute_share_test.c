@@ -17,18 +17,23 @@ static const char text[] =
     "ld.param.u64 %rd0, [at]; ld.global.u32 %r1, [%rd0]; add.u32 %r1, %r1, 5;\n"
     "st.global.u32 [%rd0], %r1; ret;\n}\n";
 
-static const struct { int type, handles, location, id; void *metadata; char flags[8]; }
-    kind = {.type = 1, .handles = FILE_DESCRIPTOR, .location = 1},
-    other_kind = {.type = 1, .location = 1}, fabric = {.type = 1, .handles = 8, .location = 1};
-static const struct { int location, id, flags; } allow = {1, 0, 3};
+static const struct {
+  int type, handles, location, id;
+  void *metadata;
+  char flags[8];
+} kind = {.type = 1, .handles = FILE_DESCRIPTOR, .location = 1},
+  other_kind = {.type = 1, .location = 1}, fabric = {.type = 1, .handles = 8, .location = 1};
+static const struct {
+  int location, id, flags;
+} allow = {1, 0, 3};
 
 /* -- between the two --------------------------------------------------------------------------- */
 
 static void send_file(int socket, int file) {
   char byte = 0, control[CMSG_SPACE(sizeof file)] = {0};
   struct iovec part = {&byte, 1};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
-                           .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET;
   head->cmsg_type = SCM_RIGHTS;
@@ -40,8 +45,8 @@ static void send_file(int socket, int file) {
 static int receive_file(int socket) {
   char byte, control[CMSG_SPACE(sizeof(int))];
   struct iovec part = {&byte, 1};
-  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control,
-                           .msg_controllen = sizeof control};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
   int file = -1;
   if (recvmsg(socket, &message, 0) != 1) return -1;
   memcpy(&file, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof file);
@@ -87,7 +92,10 @@ static int import(int socket, const char *environment) {
   return gpu_run(module, "add", 1, 1, (void *[]){&last}) == 700 ? 0 : 16;
 }
 
-typedef struct Child { pid_t process; int socket; } Child;
+typedef struct Child {
+  pid_t process;
+  int socket;
+} Child;
 
 /* Before this process opens the driver. */
 static Child start(const char *environment) {

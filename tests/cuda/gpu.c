@@ -25,8 +25,8 @@ void gpu_open(const char *environment) {
     printf("not ok: %s\n0 passed, 1 failed\n", dlerror());
     exit(1);
   }
-#define CALL(NAME, PARAMETERS)                                                                \
-  *(void **)&gpu.NAME = dlsym(gpu.library, #NAME);                                            \
+#define CALL(NAME, PARAMETERS) \
+  *(void **)&gpu.NAME = dlsym(gpu.library, #NAME); \
   must(!gpu.NAME, #NAME);
   GPU_CALLS(CALL)
 #undef CALL
@@ -62,7 +62,8 @@ int gpu_lines(const char *lines, uint64_t out[32]) {
            ".reg .f32 %%f<32>; .reg .f64 %%fd<32>;\n"
            "mov.u32 %%r0, %%tid.x; ld.param.u64 %%rd0, [out];\n"
            "mul.wide.u32 %%rd1, %%r0, 8; add.s64 %%rd0, %%rd0, %%rd1;\n"
-           "%s\nret;\n}\n", lines);
+           "%s\nret;\n}\n",
+           lines);
   void *module = gpu_module(text);
   uint64_t address;
   must(gpu.cuMemAlloc_v2(&address, 256), "cuMemAlloc");

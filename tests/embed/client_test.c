@@ -213,9 +213,7 @@ static void test_tuner_mistakes(void) {
   rg_tuner_release(none);
 }
 
-static void take_warning(void *data, const char *text) {
-  snprintf(data, 300, "%s", text);
-}
+static void take_warning(void *data, const char *text) { snprintf(data, 300, "%s", text); }
 
 /* What nobody looked at is said when the runtime ends, once. */
 static void test_unseen(int async) {
@@ -261,20 +259,20 @@ int main(void) {
     slow = kernel_of("function(x, n) for i in rg.range(257) do local s = 0.0 for k = 1, n / 257 do "
                      "s = s + math.sin(k * 1.0) end if s < 1e9 then x[i] = 7 end end end");
     TEST(async ? "threads with streams of their own, queued" : "threads with streams of their own")
-      test_threads();
+    test_threads();
     TEST(async ? "memory is not reused under running work, queued"
                : "memory is not reused under running work")
-      test_reuse();
+    test_reuse();
     TEST(async ? "threads that tune, read, wait and free, queued"
                : "threads that tune, read, wait and free")
-      test_tuner();
+    test_tuner();
     TEST(async ? "mistakes are told, queued" : "mistakes are told") {
       test_mistakes();
       test_tuner_mistakes();
     }
     TEST(async ? "failures that nobody looked at are warnings at the end, queued"
                : "failures that nobody looked at are warnings at the end")
-      test_unseen(async);
+    test_unseen(async);
     rg_kernel_release(add);
     rg_kernel_release(slow);
     rg_runtime_destroy(runtime);

@@ -177,11 +177,10 @@ static void errors(void) {
   TEST("debug.traceback keeps the words of such an error and adds the trace") {
     lua_State *lua = open_state();
     CHECK_TEXT(run(lua, "require 'regolith'.init{ errors = 'text' }"), "");
-    const char *said = run_plainly(
-        lua, "local rg = require 'regolith'\n"
-             "local function step() rg.field('f99') return 1 end\n"
-             "local ok, said = xpcall(step, debug.traceback)\n"
-             "error(said, 0)");
+    const char *said = run_plainly(lua, "local rg = require 'regolith'\n"
+                                        "local function step() rg.field('f99') return 1 end\n"
+                                        "local ok, said = xpcall(step, debug.traceback)\n"
+                                        "error(said, 0)");
     CHECK(has(said, "script.lua:2: ") && has(said, "f99"));
     CHECK(has(said, "stack traceback:") && has(said, "script.lua:2: in function"));
     lua_close(lua);

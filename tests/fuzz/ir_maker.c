@@ -8,7 +8,11 @@ typedef enum MakeType { I32, I64, U8, U32, F32, F64, BOOLEAN, TYPES } MakeType;
 static const char *const type_names[] = {"i32", "i64", "u8", "u32", "f32", "f64", "bool"};
 static bool is_float(MakeType t) { return t == F32 || t == F64; }
 
-typedef struct MakeField { MakeType type; int rank; bool is_sparse; } MakeField;
+typedef struct MakeField {
+  MakeType type;
+  int rank;
+  bool is_sparse;
+} MakeField;
 static const MakeField fields[] = {{I32, 1, false}, {I64, 1, false}, {F32, 1, false},
                                    {U8, 1, false},  {I32, 2, false}, {F64, 2, false},
                                    {I32, 2, true},  {F32, 2, true}};
@@ -27,8 +31,13 @@ static const char header[] =
     "level l3 = t1.node 1 w\narg 0: i32 m\narg 1: f32 r\n";
 
 typedef enum Role { READ, OWN, UPDATED, ROLES } Role;
-typedef struct Names { int items[MOST_VALUES], count; } Names;
-typedef struct Var { int name; MakeType type; } Var;
+typedef struct Names {
+  int items[MOST_VALUES], count;
+} Names;
+typedef struct Var {
+  int name;
+  MakeType type;
+} Var;
 
 typedef struct Maker {
   StrBuf *out;
@@ -36,7 +45,7 @@ typedef struct Maker {
   size_t left;
   int next, insts, depth;
   Names visible[TYPES];
-  Var vars[MOST_VARS]; /* of this function: the host region, or a body */
+  Var vars[MOST_VARS];             /* of this function: the host region, or a body */
   int var_count, first_var, loops; /* loops: serial ones around, in this function */
   /* of the parallel loop that is being made */
   bool in_body, is_sparse;
@@ -65,11 +74,11 @@ static int constant(Maker *m, MakeType t) {
   static const char *const floats[] = {"0.0", "1.0", "-1.0", "0.5", "3.0", "1e30", "-7.25"};
   static const char *const least[] = {"-2147483648", "-9223372036854775808", "255", "4294967295"};
   unsigned k = pick(m, 10);
-  const char *text = t == BOOLEAN   ? (k & 1 ? "true" : "false")
-                     : is_float(t)  ? floats[k % 7]
-                     : k == 7       ? least[t]
+  const char *text = t == BOOLEAN         ? (k & 1 ? "true" : "false")
+                     : is_float(t)        ? floats[k % 7]
+                     : k == 7             ? least[t]
                      : k == 8 && t <= I64 ? "-1"
-                                    : integers[k % 7];
+                                          : integers[k % 7];
   line(m, "%%v%d: %s = const %s\n", m->next, type_names[t], text);
   return show(m, t);
 }
@@ -95,9 +104,9 @@ static int unary(Maker *m, const char *op, MakeType result, int a) {
 #define CHOOSE(m, texts) (texts)[pick((m), sizeof(texts) / sizeof *(texts))]
 
 static int compute(Maker *m, MakeType t) {
-  static const char *const of_integers[] = {"add", "sub", "mul", "add",  "sub", "floordiv", "mod",
-                                            "min", "max", "band", "bor", "bxor", "shl", "shr",
-                                            "sar", "rol", "ror"};
+  static const char *const of_integers[] = {"add", "sub", "mul", "add",  "sub", "floordiv",
+                                            "mod", "min", "max", "band", "bor", "bxor",
+                                            "shl", "shr", "sar", "rol",  "ror"};
   static const char *const of_floats[] = {"add", "sub", "mul",      "div",
                                           "min", "max", "floordiv", "mod"};
   static const char *const of_bools[] = {"band", "bor", "bxor"};
@@ -124,7 +133,7 @@ static int compute(Maker *m, MakeType t) {
     int a = value(m, of);
     return binary(m, op, t, a, value(m, of));
   }
-  const char *op = t == BOOLEAN ? CHOOSE(m, of_bools)
+  const char *op = t == BOOLEAN  ? CHOOSE(m, of_bools)
                    : is_float(t) ? CHOOSE(m, of_floats)
                                  : CHOOSE(m, of_integers);
   int a = value(m, t);
@@ -224,7 +233,9 @@ static void use_variable(Maker *m) {
 
 static void statements(Maker *m, int count);
 
-typedef struct Scope { int counts[TYPES], vars; } Scope;
+typedef struct Scope {
+  int counts[TYPES], vars;
+} Scope;
 
 static Scope enter(Maker *m) {
   Scope scope = {.vars = m->var_count};
@@ -318,12 +329,20 @@ static void make_parallel(Maker *m) {
 
 static void statement(Maker *m) {
   switch (pick(m, 12)) {
-  case 0: case 1: case 2: compute(m, (MakeType)pick(m, TYPES)); break;
-  case 3: case 4: load(m); break;
-  case 5: case 6: write(m); break;
+  case 0:
+  case 1:
+  case 2: compute(m, (MakeType)pick(m, TYPES)); break;
+  case 3:
+  case 4: load(m); break;
+  case 5:
+  case 6: write(m); break;
   case 7: use_variable(m); break;
-  case 8: if (m->depth < MOST_DEPTH) make_if(m); break;
-  case 9: if (m->depth < MOST_DEPTH) make_for(m); break;
+  case 8:
+    if (m->depth < MOST_DEPTH) make_if(m);
+    break;
+  case 9:
+    if (m->depth < MOST_DEPTH) make_for(m);
+    break;
   case 10: use_cells(m); break;
   default:
     if (!m->in_body && m->depth < 2) make_parallel(m);

@@ -14,7 +14,7 @@
 enum { LARGEST = 600, ROOT_BYTES = 4096, LONGEST_NAMES = 512, SPARSE = 128 };
 
 static Machine m;
-static Scratch scratch; /* of the input; the machine has its own */
+static Scratch scratch;         /* of the input; the machine has its own */
 static const IrKernel *running; /* whose tasks the host region runs */
 static const char *made;        /* the kernel's text, */
 static const char *step;        /* and what is done with it */
@@ -70,8 +70,7 @@ static void run_passes(IrKernel *kernel, const char *names, const char *text, Er
 static const char *names_of(int first, int end) {
   StrBuf names;
   strbuf_init(&names, &scratch);
-  for (int k = first; k < end; k++)
-    strbuf_format(&names, k > first ? ",%s" : "%s", pass_name(k));
+  for (int k = first; k < end; k++) strbuf_format(&names, k > first ? ",%s" : "%s", pass_name(k));
   return strbuf_end(&names);
 }
 
@@ -119,8 +118,7 @@ static void run_task(RtContext *context, int32_t number) {
 /* False: it needs more of the frame than there is. */
 static bool run(const char *text, const char *without, Error *err) {
   IrKernel *kernel = read_text(text, "what is made verifies", err);
-  PassContext ctx = {
-      .scratch = &scratch, .vector_bytes = 32, .verify = true, .without = without};
+  PassContext ctx = {.scratch = &scratch, .vector_bytes = 32, .verify = true, .without = without};
   step = without ? without : "running";
   if (!pass_run_all(&ctx, kernel, err)) {
     fprintf(stderr, "%s\nwithout %s: %s\n", text, without, err->message);
@@ -159,7 +157,10 @@ static void check_memory(const char *text, const char *without, Error *err) {
   fuzz_broken("a pass changes no result", without);
 }
 
-typedef struct Input { const uint8_t *data; size_t size; } Input;
+typedef struct Input {
+  const uint8_t *data;
+  size_t size;
+} Input;
 
 static bool check(void *data, Error *err) {
   const Input *input = data;

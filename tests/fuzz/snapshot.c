@@ -65,8 +65,8 @@ static char *write_directory(Input input, const PackPart parts[2]) {
       *to++ = (char)input.at[k];
       continue;
     }
-    to += sprintf(to, "%llu %llu", (unsigned long long)part->offset,
-                  (unsigned long long)part->size);
+    to +=
+        sprintf(to, "%llu %llu", (unsigned long long)part->offset, (unsigned long long)part->size);
     k++;
   }
   *to = 0;

@@ -40,11 +40,10 @@ static void activate_some(Random *random, int times) {
 }
 
 /* Nodes of the chain are 64 bytes; a wider payload makes every chunk a matter of a few nodes. */
-static const ForestRow heavy[] = {
-    {.kind = FOREST_ROOT},
-    {FOREST_POINTER, 0, "i", {4}, 20000},
-    {FOREST_POINTER, 1, "i", {5}, 30000},
-    {FOREST_POINTER, 2, "j", {6}, 100000}};
+static const ForestRow heavy[] = {{.kind = FOREST_ROOT},
+                                  {FOREST_POINTER, 0, "i", {4}, 20000},
+                                  {FOREST_POINTER, 1, "i", {5}, 30000},
+                                  {FOREST_POINTER, 2, "j", {6}, 100000}};
 
 static void check_levels(int tiny) {
   for (uint64_t limit = 0; limit <= 24; limit++) {

@@ -8,7 +8,7 @@
 enum { THREADS = 2, TURNS = 1000000, KEPT = 64 };
 
 static RtAllocator allocator;
-static int refuse_at;         /* the allocation that fails; 0: none */
+static int refuse_at; /* the allocation that fails; 0: none */
 static int taken, given;
 static int ends;
 static void *end_data, *end_info;
@@ -57,8 +57,13 @@ static void retire(RtAllocator *unused, void *memory, uint64_t size_bytes) {
 }
 
 static void begin(uint32_t counts, uint32_t is_checked) {
-  allocator = (RtAllocator){.take = take, .give = give, .report = report, .retire = retire,
-                            .place = find_place, .counts = counts, .is_checked = is_checked};
+  allocator = (RtAllocator){.take = take,
+                            .give = give,
+                            .report = report,
+                            .retire = retire,
+                            .place = find_place,
+                            .counts = counts,
+                            .is_checked = is_checked};
   taken = given = ends = faults = refuse_at = 0;
   fault_where[0] = fault_ended[0] = 0;
   place = NULL;

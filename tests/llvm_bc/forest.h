@@ -19,29 +19,29 @@ typedef enum ForestKind {
   FOREST_HASH
 } ForestKind;
 
-typedef struct ForestRow {    /* an SNode; row 0 is the root; parents stand before their children */
+typedef struct ForestRow { /* an SNode; row 0 is the root; parents stand before their children */
   ForestKind kind;
   int parent;
-  const char *axes;           /* letters from i */
-  int64_t sizes[RT_MAX_AXES]; /* one per letter; of a hash: the window -size/2 .. that tests use of
-                               * its endless axis */
-  int payload;                /* bytes of the field in each cell, 0: none */
+  const char *axes; /* letters from i */
+  /* one per letter; of a hash: the window -size/2 .. that tests use of its endless axis */
+  int64_t sizes[RT_MAX_AXES];
+  int payload; /* bytes of the field in each cell, 0: none */
 } ForestRow;
 
 typedef struct ForestNode {
   ForestRow row;
   int axis_count;
   int64_t cell_count;
-  uint64_t record;            /* bytes of one cell */
-  uint64_t container;         /* bytes */
+  uint64_t record;    /* bytes of one cell */
+  uint64_t container; /* bytes */
   uint64_t payload_offset, payload_stride;
-  uint64_t offset, stride;    /* of this node as component of its parent */
-  int manager;                /* pointer, hash: its number; else -1 */
+  uint64_t offset, stride; /* of this node as component of its parent */
+  int manager;             /* pointer, hash: its number; else -1 */
   int rank;
   int letters[RT_MAX_AXES];   /* axes in use down to here, ascending */
   int64_t shape[RT_MAX_AXES]; /* by position in letters */
-  int64_t origin[RT_MAX_AXES]; /* likewise: the runtime's coordinates of the cell that tests call
-                                * 0 */
+  /* likewise: the runtime's coordinates of the cell that tests call 0 */
+  int64_t origin[RT_MAX_AXES];
 } ForestNode;
 
 typedef struct ForestTree {
@@ -49,7 +49,7 @@ typedef struct ForestTree {
   ForestNode nodes[FOREST_MAX_NODES];
   int managers[FOREST_MAX_NODES]; /* node of each manager */
   RtTree rt;
-  uint8_t *reserved;          /* the mapping */
+  uint8_t *reserved; /* the mapping */
 } ForestTree;
 
 /* `shift`: reserved bytes are 1 << shift. */
@@ -98,7 +98,9 @@ const char *forest_broken(const ForestTree *tree);
  * is wrong. */
 const char *forest_check(RtContext *context, ForestTree *trees, int tree);
 
-typedef struct Random { uint64_t state; } Random;
+typedef struct Random {
+  uint64_t state;
+} Random;
 uint64_t random_next(Random *random);
 static inline int64_t random_below(Random *random, int64_t n) {
   return (int64_t)(random_next(random) % (uint64_t)n);

@@ -48,8 +48,7 @@ static void fill(int axes) {
     any_cell(axes, coordinates);
     rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
     any_cell(axes, coordinates);
-    if (k % 4 == 0)
-      rt_hash_clear(context, context->workers, 0, 0, trees->rt.root, coordinates);
+    if (k % 4 == 0) rt_hash_clear(context, context->workers, 0, 0, trees->rt.root, coordinates);
   }
 }
 
@@ -165,8 +164,7 @@ static void removes_as_one_by_one(int axes, int width, int workers) {
   for (int a = 0; a < axes; a++) lanes.coordinates[a * width] = lanes.coordinates[a * width + 1];
   for (int lane = 0; lane < width; lane++) {
     get(&lanes, lane, coordinates);
-    if (lane % 3)
-      rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
+    if (lane % 3) rt_hash_ensure(context, context->workers, 0, 0, trees->rt.root, coordinates);
   }
   for (int lane = 0; lane < width; lane++) {
     get(&lanes, lane, coordinates);

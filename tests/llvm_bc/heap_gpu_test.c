@@ -15,7 +15,9 @@ static void begin(uint64_t capacity) {
   heap = (RtGpuHeap){.at = (uint64_t)(uintptr_t)memory, .capacity = capacity};
 }
 
-typedef struct Piece { uint64_t *at, size_bytes, mark; } Piece;
+typedef struct Piece {
+  uint64_t *at, size_bytes, mark;
+} Piece;
 
 typedef struct Thread {
   pthread_t thread;

@@ -11,13 +11,13 @@
 
 enum {
   LISTS = 5,
-  MANY = 100,     /* several of them in each piece of a log */
+  MANY = 100, /* several of them in each piece of a log */
   CHUNK = 8,
   CHUNKS = 300,
   CAPACITY = CHUNK * CHUNKS - 3,
   STEPS = 1500,
-  LONG = 600000,  /* rows: past half of 8 MiB */
-  HOT = 1100,     /* rows: past two blocks */
+  LONG = 600000, /* rows: past half of 8 MiB */
+  HOT = 1100,    /* rows: past two blocks */
   SHIFT = 26
 };
 
@@ -46,8 +46,7 @@ static void create_lists(uint64_t limit, int count) {
   manager->number_count = 1;
   manager->row_bytes = ROW;
   memset(stages, 0, sizeof stages);
-  for (int w = 0; w < FOREST_WORKERS; w++)
-    manager->locals[w].stage = (RtStage *)(void *)stages[w];
+  for (int w = 0; w < FOREST_WORKERS; w++) manager->locals[w].stage = (RtStage *)(void *)stages[w];
   manager->info_stride += sizeof(int64_t);
   chunks->offset += RT_LIST_SLOTS * sizeof(uint32_t);
   chunks->cell_count = CHUNKS;

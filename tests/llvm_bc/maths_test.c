@@ -24,39 +24,88 @@ typedef struct Function {
 
 #define ARGUMENTS_1(x, y) (x)
 #define ARGUMENTS_2(x, y) (x, y)
-#define MATH(OP, name, arguments)                                                             \
-  static double name##_wide(double x, double y) {                                             \
-    return (void)y, rt_##name##_f64 ARGUMENTS_##arguments(x, y);                              \
-  }                                                                                           \
-  static float name##_single(float x, float y) {                                              \
-    return (void)y, rt_##name##_f32 ARGUMENTS_##arguments(x, y);                              \
-  }                                                                                           \
-  static long double name##_exact(long double x, long double y) {                             \
-    return (void)y, name##l ARGUMENTS_##arguments(x, y);                                      \
-  }                                                                                           \
-  static double name##_library(double x, double y) {                                          \
-    return (void)y, name ARGUMENTS_##arguments(x, y);                                         \
+// clang-format off
+#define MATH(OP, name, arguments) \
+  static double name##_wide(double x, double y) { \
+    return (void)y, rt_##name##_f64 ARGUMENTS_##arguments(x, y); \
+  } \
+  static float name##_single(float x, float y) { \
+    return (void)y, rt_##name##_f32 ARGUMENTS_##arguments(x, y); \
+  } \
+  static long double name##_exact(long double x, long double y) { \
+    return (void)y, name##l ARGUMENTS_##arguments(x, y); \
+  } \
+  static double name##_library(double x, double y) { \
+    return (void)y, name ARGUMENTS_##arguments(x, y); \
   }
+// clang-format on
 #include "maths.def"
 #undef MATH
 
+// clang-format off
 static const Function functions[] = {
 #define MATH(OP, name, arguments) \
   {#name, arguments, name##_wide, name##_single, name##_exact, name##_library},
 #include "maths.def"
 #undef MATH
 };
+// clang-format on
 enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
-static const double edges[] = {
-    0,        -0.0,      1,       -1,        .5,        -.5,     2,         3,         4,
-    -2,       -3,        1e-300,  -1e-300,   5e-324,    -5e-324, 0x1p-1022, 1e300,     -1e300,
-    INFINITY, -INFINITY, NAN,     0x1p52,    0x1p53,    -0x1p53, 0x1p53 + 2, 0x1p51 + .5, 1e22,
-    10,       100,       1000,    .1,        1.5,       .625,    .975,      33.25,     1e15 + .5,
-    0x1.921fb54442d18p0, 0x1.921fb54442d18p2, 0x1.8p20, 1.6e6,   0x1p127,   1e-40,     1e-45,
-    0x1.fffffep127, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023, 709.782712893384,
-    -745.1332191019412, 710.4758600739439, 88.72283, -103.972, .7071067811865476,
-    1.4142135623730951, 0x1.6ac5b262ca1ffp849 /* the f64 nearest a multiple of pi / 2 */};
+static const double edges[] = {0,
+                               -0.0,
+                               1,
+                               -1,
+                               .5,
+                               -.5,
+                               2,
+                               3,
+                               4,
+                               -2,
+                               -3,
+                               1e-300,
+                               -1e-300,
+                               5e-324,
+                               -5e-324,
+                               0x1p-1022,
+                               1e300,
+                               -1e300,
+                               INFINITY,
+                               -INFINITY,
+                               NAN,
+                               0x1p52,
+                               0x1p53,
+                               -0x1p53,
+                               0x1p53 + 2,
+                               0x1p51 + .5,
+                               1e22,
+                               10,
+                               100,
+                               1000,
+                               .1,
+                               1.5,
+                               .625,
+                               .975,
+                               33.25,
+                               1e15 + .5,
+                               0x1.921fb54442d18p0,
+                               0x1.921fb54442d18p2,
+                               0x1.8p20,
+                               1.6e6,
+                               0x1p127,
+                               1e-40,
+                               1e-45,
+                               0x1.fffffep127,
+                               0x1.fffffffffffffp1023,
+                               -0x1.fffffffffffffp1023,
+                               709.782712893384,
+                               -745.1332191019412,
+                               710.4758600739439,
+                               88.72283,
+                               -103.972,
+                               .7071067811865476,
+                               1.4142135623730951,
+                               0x1.6ac5b262ca1ffp849 /* the f64 nearest a multiple of pi / 2 */};
 enum { EDGES = sizeof edges / sizeof *edges };
 
 static uint64_t state;
@@ -169,12 +218,15 @@ typedef struct Wide {
 
 #define DECLARE(type, T, lanes, name) \
   void wide_##name##_##type##x##lanes(const T *, const T *, T *);
-#define MATH(OP, name, arguments)                                                              \
-  DECLARE(f32, float, 4, name) DECLARE(f32, float, 8, name) DECLARE(f32, float, 16, name)      \
+#define MATH(OP, name, arguments) \
+  DECLARE(f32, float, 4, name) \
+  DECLARE(f32, float, 8, name) \
+  DECLARE(f32, float, 16, name) \
   DECLARE(f64, double, 2, name) DECLARE(f64, double, 4, name) DECLARE(f64, double, 8, name)
 #include "maths.def"
 #undef MATH
 
+// clang-format off
 static const Wide widths[] = {
     {2, {0}, {
 #define MATH(OP, name, arguments) wide_##name##_f64x2,
@@ -205,6 +257,7 @@ static const Wide widths[] = {
 #undef MATH
     }, {0}},
 };
+// clang-format on
 
 static bool same_f64(double a, double b) {
   return (isnan(a) && isnan(b)) || !memcmp(&a, &b, sizeof a);

@@ -7,14 +7,14 @@
 #define JOIN(name, type, lanes) wide_##name##_##type##x##lanes
 #define JOIN_LANES(name, type, lanes) JOIN(name, type, lanes)
 
-#define WIDE(name, arguments, type, T, VECTOR)                                                     \
-  void JOIN_LANES(name, type, LANES)(const T *a, const T *b, T *out);                              \
-  void JOIN_LANES(name, type, LANES)(const T *a, const T *b, T *out) {                             \
-    VECTOR x, y;                                                                                   \
-    for (int i = 0; i < LANES; i++) x[i] = a[i], y[i] = b[i];                                      \
-    (void)y;                                                                                       \
-    x = WIDE_##arguments(name, type, x, y);                                                        \
-    for (int i = 0; i < LANES; i++) out[i] = x[i];                                                 \
+#define WIDE(name, arguments, type, T, VECTOR) \
+  void JOIN_LANES(name, type, LANES)(const T *a, const T *b, T *out); \
+  void JOIN_LANES(name, type, LANES)(const T *a, const T *b, T *out) { \
+    VECTOR x, y; \
+    for (int i = 0; i < LANES; i++) x[i] = a[i], y[i] = b[i]; \
+    (void)y; \
+    x = WIDE_##arguments(name, type, x, y); \
+    for (int i = 0; i < LANES; i++) out[i] = x[i]; \
   }
 #if LANES != 2
 #define MATH(OP, name, arguments) WIDE(name, arguments, f32, float, S)

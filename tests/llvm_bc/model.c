@@ -13,8 +13,13 @@
 #include "atomic.h"
 
 enum {
-  SHIFT = 22, SEGMENTS = 8, TOUCHED = 512 /* bytes of a segment */, STACK = 8192,
-  MAX_DEPTH = 4096, VISITED = 1 << 22, GROWN = 4096
+  SHIFT = 22,
+  SEGMENTS = 8,
+  TOUCHED = 512 /* bytes of a segment */,
+  STACK = 8192,
+  MAX_DEPTH = 4096,
+  VISITED = 1 << 22,
+  GROWN = 4096
 };
 
 /* -- coroutines: registers go on the stack, so that a stack is all there is of a thread -------- */
@@ -28,13 +33,15 @@ __asm__(".text\n.globl model_switch\n.hidden model_switch\n.type model_switch, "
         ".size model_switch, .-model_switch\n");
 
 typedef struct Thread {
-  void *top;                  /* of what it has on its stack */
+  void *top; /* of what it has on its stack */
   const char *steps;
   bool is_done, waits;
   _Alignas(64) uint8_t stack[STACK];
 } Thread;
 
-typedef struct Choice { int taken, count; } Choice;
+typedef struct Choice {
+  int taken, count;
+} Choice;
 
 static Thread threads[MODEL_THREADS];
 static int thread_count, current; /* -1: none, nothing is interleaved */
@@ -113,14 +120,17 @@ static void thread_begin(Thread *thread, const char *steps) {
   memset(thread, 0, sizeof *thread);
   thread->steps = steps;
   void **top = (void **)(void *)(thread->stack + STACK);
-  *--top = NULL;              /* so that the stack is aligned as behind a call */
+  *--top = NULL; /* so that the stack is aligned as behind a call */
   *--top = (void *)thread_main;
-  thread->top = top - 6;      /* the registers that model_switch takes off */
+  thread->top = top - 6; /* the registers that model_switch takes off */
 }
 
 /* -- the memory there is ----------------------------------------------------------------------- */
 
-typedef struct Block { uint8_t *memory; uint64_t bytes; } Block;
+typedef struct Block {
+  uint8_t *memory;
+  uint64_t bytes;
+} Block;
 static Block blocks[SEGMENTS + 20];
 static int block_count, state_blocks; /* all; those that are part of a state */
 static uint8_t *snapshot;
@@ -133,8 +143,7 @@ static void find_blocks(void) {
   RtTree *rt = &tree.rt;
   block_count = 0;
   add_block(rt, sizeof *rt);
-  for (int m = 0; m < rt->manager_count; m++)
-    /* what changes */
+  for (int m = 0; m < rt->manager_count; m++) /* what changes */
     add_block(&rt->managers[m].info_stride,
               sizeof *rt->managers - offsetof(RtManager, info_stride));
   for (int m = 0; m < rt->manager_count; m++)

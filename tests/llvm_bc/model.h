@@ -21,16 +21,16 @@ enum { MODEL_THREADS = 3, MODEL_PHASES = 2 };
 typedef struct ModelScenario {
   const ForestRow *rows;
   int row_count;
-  uint64_t budget;            /* bytes; 0: enough */
-  const char *before;         /* steps that one thread does first; not interleaved */
-  const char *threads[MODEL_PHASES][MODEL_THREADS]; /* NULL: fewer threads; between phases: refresh
-                                                     * and collect */
-  const char *after;          /* what holds at the end, in such letters: s, and n: inactive */
+  uint64_t budget;    /* bytes; 0: enough */
+  const char *before; /* steps that one thread does first; not interleaved */
+  /* NULL: fewer threads; between phases: refresh and collect */
+  const char *threads[MODEL_PHASES][MODEL_THREADS];
+  const char *after; /* what holds at the end, in such letters: s, and n: inactive */
 } ModelScenario;
 
 typedef struct ModelResult {
   int64_t runs, states;
-  const char *wrong;          /* "" when nothing was */
+  const char *wrong; /* "" when nothing was */
 } ModelResult;
 
 /* All interleavings, or the first that goes wrong. Of three threads those with at most so many

@@ -16,7 +16,10 @@ static const ForestRow hash_above[] = {
 
 #define ROWS(rows) (rows), (int)(sizeof(rows) / sizeof *(rows))
 
-typedef struct Case { const char *name; ModelScenario scenario; } Case;
+typedef struct Case {
+  const char *name;
+  ModelScenario scenario;
+} Case;
 
 static const Case cases[] = {
     {"a slot that three threads activate at once gets one node, zeroed before any sees it",
@@ -44,15 +47,15 @@ static const Case cases[] = {
     {"a hash cell that three threads activate at once gets one node",
      {ROWS(hash), .threads = {{"w15 s15", "w15 s15", "r15 a15"}}, .after = "s15"}},
     {"a table that grows under readers keeps what they look for",
-     {ROWS(hash), .before = "w10 w11 w12 w13 w14",
-      .threads = {{"w16 s16", "s10 s14", "w17 s13"}}, .after = "s16 s17 s12"}},
+     {ROWS(hash), .before = "w10 w11 w12 w13 w14", .threads = {{"w16 s16", "s10 s14", "w17 s13"}},
+      .after = "s16 s17 s12"}},
     {"hash cells come and go while the table grows",
      {ROWS(hash), .before = "w10 w11 w12 w13 w14",
       .threads = {{"d10 r10", "w16 s11", "d14 w14"}, {"w10", "w17", NULL}},
       .after = "s10 s16 s17 s14 s11"}},
     {"cells that threads activate while the table grows all stay, one node each",
-     {ROWS(hash), .before = "w10 w11 w12 w13",
-      .threads = {{"w15 w16", "w16 w15", "r15 w17"}}, .after = "s15 s16 s17 s10"}},
+     {ROWS(hash), .before = "w10 w11 w12 w13", .threads = {{"w15 w16", "w16 w15", "r15 w17"}},
+      .after = "s15 s16 s17 s10"}},
     {"one hash cell that is cleared, written and read at once is whole, or gone",
      {ROWS(hash), .before = "w13 w14",
       .threads = {{"d13 d14", "w13", "r13 r14"}, {"w13", "w14 s14", NULL}}, .after = ""}},

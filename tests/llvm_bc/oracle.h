@@ -6,16 +6,16 @@
 
 #include "forest.h"
 
-typedef struct OracleBelow {  /* cells of `node` in pointer cell `number` of its ancestor: a run of
-                               * `cells` */
-  int64_t *first;             /* by number: index into cells; one more at the end */
+/* cells of `node` in pointer cell `number` of its ancestor: a run of `cells` */
+typedef struct OracleBelow {
+  int64_t *first; /* by number: index into cells; one more at the end */
   int64_t *cells;
 } OracleBelow;
 
 typedef struct Oracle {
   const ForestTree *tree;
-  uint8_t *active[FOREST_MAX_NODES];   /* pointer nodes */
-  uint32_t *values[FOREST_MAX_NODES];  /* nodes with a payload */
+  uint8_t *active[FOREST_MAX_NODES];                     /* pointer nodes */
+  uint32_t *values[FOREST_MAX_NODES];                    /* nodes with a payload */
   OracleBelow below[FOREST_MAX_NODES][FOREST_MAX_NODES]; /* [pointer node][node at or below it] */
 } Oracle;
 

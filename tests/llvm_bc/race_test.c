@@ -17,7 +17,10 @@ enum {
   CAPACITY = 1 << 14
 };
 
-typedef struct Access { int32_t site, what, writes; int64_t iteration, element; } Access;
+typedef struct Access {
+  int32_t site, what, writes;
+  int64_t iteration, element;
+} Access;
 
 static RtShadow entries[CAPACITY];
 static RtRaces races;

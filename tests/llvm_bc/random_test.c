@@ -91,7 +91,9 @@ static int step(void) {
 
 int main(int argc, char **argv) {
   int64_t steps = argc > 1 ? atoll(argv[1]) : STEPS;
-  static const struct { const ForestRow *rows; int count;
+  static const struct {
+    const ForestRow *rows;
+    int count;
   } kinds[] = {{KIND_ROWS(kind_hash)},     {KIND_ROWS(kind_hashes)}, {KIND_ROWS(kind_deep)},
                {KIND_ROWS(kind_branches)}, {KIND_ROWS(kind_chain)},  {KIND_ROWS(kind_block)},
                {KIND_ROWS(kind_axes)}};

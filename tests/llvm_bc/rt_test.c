@@ -73,7 +73,10 @@ static void check_slots(void) {
 }
 
 static void check_coordinates(void) {
-  static const struct { const char *name; const ForestRow *rows; int count;
+  static const struct {
+    const char *name;
+    const ForestRow *rows;
+    int count;
   } all[] = {{"deep", KIND_ROWS(kind_deep)},
              {"branches", KIND_ROWS(kind_branches)},
              {"chain", KIND_ROWS(kind_chain)},
@@ -111,8 +114,8 @@ static void check_lists(void) {
     CHECK(rt_list_update(context, &trees->rt, 1));
     CHECK_INT(manager(1)->list_count, manager(1)->live_count);
     CHECK_TEXT(forest_check(context, trees, 0), "");
-    forest_deactivate(context, trees, 0, 0, 3, 11); /* gone and back between two lists, in another
-                                                     * node perhaps */
+    /* gone and back between two lists, in another node perhaps */
+    forest_deactivate(context, trees, 0, 0, 3, 11);
     rt_tree_collect(context, &trees->rt);
     forest_activate(context, trees, 0, 0, 3, 12);
     forest_activate(context, trees, 0, 0, 3, 11);
@@ -470,8 +473,11 @@ static int compare_tags(const void *a, const void *b) {
 /* Coordinates on both sides of what an exact tag has room for: 15 bits each. */
 static void check_tags(void) {
   static const ForestRow plane[] = {{.kind = FOREST_ROOT}, {FOREST_HASH, 0, "ij", {64, 64}, 4}};
-  static const int64_t values[] = {0, 1, -1, 16383, 16384, -16384, -16385, 32767, 32768, -32768,
-                                   65536, -65536, INT32_MAX, INT32_MIN, (int64_t)1 << 32,
+  static const int64_t values[] = {0,         1,         -1,
+                                   16383,     16384,     -16384,
+                                   -16385,    32767,     32768,
+                                   -32768,    65536,     -65536,
+                                   INT32_MAX, INT32_MIN, (int64_t)1 << 32,
                                    INT64_MAX, INT64_MIN, (int64_t)1 << 48};
   enum { VALUES = sizeof values / sizeof *values, SIDE = 700 };
   begin(KIND_ROWS(plane), UINT64_MAX, false);
@@ -484,8 +490,7 @@ static void check_tags(void) {
       *(uint32_t *)(void *)rt_hash_ensure(context, me, 0, 0, root, at) = (uint32_t)k + 1;
     }
     for (int k = 0; k < VALUES * VALUES; k += 2)
-      rt_hash_clear(context, me, 0, 0, root,
-                    (int64_t[]){values[k / VALUES], values[k % VALUES]});
+      rt_hash_clear(context, me, 0, 0, root, (int64_t[]){values[k / VALUES], values[k % VALUES]});
     for (int k = 0; k < VALUES * VALUES; k++) {
       int64_t at[] = {values[k / VALUES], values[k % VALUES]};
       const uint8_t *node = rt_hash_find(context, 0, 0, root, at);

@@ -18,14 +18,18 @@ static RtBudget budget;
 
 typedef enum Phase { PHASE_WRITE, PHASE_DEACTIVATE, PHASE_MIXED, PHASE_ONE_SLOT } Phase;
 
-typedef struct Step { int node; int64_t cell; bool deactivates; } Step;
+typedef struct Step {
+  int node;
+  int64_t cell;
+  bool deactivates;
+} Step;
 
 typedef struct Thread {
   pthread_t thread;
   int worker;
   Phase phase;
   Random dice;
-  Step steps[STEPS];          /* what it did, for the model */
+  Step steps[STEPS]; /* what it did, for the model */
   uint8_t *seen[SLOTS];
 } Thread;
 
@@ -140,7 +144,10 @@ static void check_one_slot(const ForestRow *rows, int count, bool tiny) {
       int64_t expected = 0;
       for (int64_t c = 0; c < cells; c++)
         for (int k = 0; k < SLOTS; k++)
-          if (k * 7 % cells == c) { expected++; break; }
+          if (k * 7 % cells == c) {
+            expected++;
+            break;
+          }
       CHECK_INT(rt_list_count(context, 0, trees->rt.manager_count - 1), expected);
       CHECK_TEXT(forest_check(context, trees, 0), "");
       for (int m = 0; m < trees->rt.manager_count; m++) rt_tree_clear(context, 0, m);

@@ -35,21 +35,21 @@ static inline int check_report(void) {
 
 #define TEST(name) if (check_open(name))
 #define CHECK(condition) ((condition) ? (void)0 : check_fail(__FILE__, __LINE__, #condition))
-#define CHECK_TEXT(actual, expected)                                                          \
-  do {                                                                                        \
-    const char *actual_ = (actual), *expected_ = (expected);                                  \
-    if (strcmp(actual_, expected_) != 0) {                                                    \
-      check_fail(__FILE__, __LINE__, #actual);                                                \
-      printf("  expected: %s\n  actual:   %s\n", expected_, actual_);                         \
-    }                                                                                         \
+#define CHECK_TEXT(actual, expected) \
+  do { \
+    const char *actual_ = (actual), *expected_ = (expected); \
+    if (strcmp(actual_, expected_) != 0) { \
+      check_fail(__FILE__, __LINE__, #actual); \
+      printf("  expected: %s\n  actual:   %s\n", expected_, actual_); \
+    } \
   } while (0)
-#define CHECK_INT(actual, expected)                                                           \
-  do {                                                                                        \
-    long long actual_ = (long long)(actual), expected_ = (long long)(expected);               \
-    if (actual_ != expected_) {                                                               \
-      check_fail(__FILE__, __LINE__, #actual);                                                \
-      printf("  expected: %lld\n  actual:   %lld\n", expected_, actual_);                     \
-    }                                                                                         \
+#define CHECK_INT(actual, expected) \
+  do { \
+    long long actual_ = (long long)(actual), expected_ = (long long)(expected); \
+    if (actual_ != expected_) { \
+      check_fail(__FILE__, __LINE__, #actual); \
+      printf("  expected: %lld\n  actual:   %lld\n", expected_, actual_); \
+    } \
   } while (0)
 
 #endif

@@ -14,15 +14,17 @@
 typedef struct Golden Golden;
 struct Golden {
   const char *path, *group;
-  const char *input;    /* in scratch */
-  const char *output;   /* what `transform` made of it */
+  const char *input;                           /* in scratch */
+  const char *output;                          /* what `transform` made of it */
   bool (*transform)(void *golden, Error *err); /* a refusal is an output too: "error: .." */
-  char *text;           /* the whole file */
+  char *text;                                  /* the whole file */
   bool bless;
   Scratch scratch;
 };
 
-typedef struct GoldenTotals { int passed, failed; } GoldenTotals;
+typedef struct GoldenTotals {
+  int passed, failed;
+} GoldenTotals;
 
 /* The number or text that follows `word` at the beginning of a line of the input, or NULL. */
 static const char *golden_setting(const Golden *golden, const char *word) {

@@ -6,7 +6,7 @@
 #include "regolith.h"
 
 static RgRuntime *rg;
-static RgTree *kept_trees[64];   /* released by stop */
+static RgTree *kept_trees[64]; /* released by stop */
 static RgField *kept_fields[64];
 static int kept_tree_count, kept_field_count;
 
@@ -66,11 +66,11 @@ static inline int64_t call(RgSNode *node, const char *action, int64_t i, int64_t
     check_fail(__FILE__, __LINE__, rg_error(rg)->message);
   return result;
 }
-#define CHECK_ERROR(status, code_text, sentence)   \
-  do {                                             \
-    CHECK((status) != 0);                          \
-    CHECK_TEXT(rg_error(rg)->code, code_text);     \
-    CHECK_TEXT(rg_error(rg)->message, sentence);   \
+#define CHECK_ERROR(status, code_text, sentence) \
+  do { \
+    CHECK((status) != 0); \
+    CHECK_TEXT(rg_error(rg)->code, code_text); \
+    CHECK_TEXT(rg_error(rg)->message, sentence); \
   } while (0)
 
 #endif

@@ -564,38 +564,36 @@ static int read_options(Host *host) {
       return 0;
     }
     switch (word[1]) {
-      case '-':
-        if (!word[2]) return i + 1;
-        if (!strcmp(word, "--json")) setenv("RG_JSON", "1", 1);
-        else if (!strcmp(word, "--version")) host->shows_version = true;
-        else return show_usage();
-        break;
-      case 'i':
-        host->is_interactive = true; /* and the version is shown */
-        /* fall through */
-      case 'v':
-        host->shows_version = true;
-        if (word[2]) return show_usage();
-        break;
-      case 'E':
-        if (word[2]) return show_usage();
-        host->ignores_environment = true;
-        break;
-      case 'e':
-        host->has_chunk = true;
-        /* fall through */
-      case 'j':
-      case 'l':
-        if (!word[2] && ++i >= host->argc) return show_usage();
-        break;
-      case 'O':
-        break;
-      case 'b':
-        if (host->has_chunk) return show_usage();
-        host->has_chunk = true;
-        return i + 1;
-      default:
-        return show_usage();
+    case '-':
+      if (!word[2]) return i + 1;
+      if (!strcmp(word, "--json")) setenv("RG_JSON", "1", 1);
+      else if (!strcmp(word, "--version")) host->shows_version = true;
+      else return show_usage();
+      break;
+    case 'i':
+      host->is_interactive = true; /* and the version is shown */
+      /* fall through */
+    case 'v':
+      host->shows_version = true;
+      if (word[2]) return show_usage();
+      break;
+    case 'E':
+      if (word[2]) return show_usage();
+      host->ignores_environment = true;
+      break;
+    case 'e':
+      host->has_chunk = true;
+      /* fall through */
+    case 'j':
+    case 'l':
+      if (!word[2] && ++i >= host->argc) return show_usage();
+      break;
+    case 'O': break;
+    case 'b':
+      if (host->has_chunk) return show_usage();
+      host->has_chunk = true;
+      return i + 1;
+    default: return show_usage();
     }
   }
   return host->argc;
@@ -609,24 +607,15 @@ static bool run_options(Host *host) {
     if (word[0] != '-') continue;
     if (strchr("elj", word[1]) && !*text) text = host->argv[++i];
     switch (word[1]) {
-      case 'e':
-        ok = preset(host) && run_text(host, text, "=(command line)");
-        break;
-      case 'l':
-        ok = require(host, text);
-        break;
-      case 'j':
-        ok = run_jit(host, "control", text, 0);
-        break;
-      case 'O':
-        ok = run_jit(host, "optimize", text, 0);
-        break;
-      case 'b':
-        ok = run_jit(host, "bytecode", *text ? text : "", i + 1);
-        host->script = host->argc; /* the rest was bcsave's */
-        return ok;
-      default:
-        break;
+    case 'e': ok = preset(host) && run_text(host, text, "=(command line)"); break;
+    case 'l': ok = require(host, text); break;
+    case 'j': ok = run_jit(host, "control", text, 0); break;
+    case 'O': ok = run_jit(host, "optimize", text, 0); break;
+    case 'b':
+      ok = run_jit(host, "bytecode", *text ? text : "", i + 1);
+      host->script = host->argc; /* the rest was bcsave's */
+      return ok;
+    default: break;
     }
     if (!ok) return false;
   }

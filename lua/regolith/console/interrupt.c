@@ -32,8 +32,8 @@
 
 enum { MOST_WATCHED = 16, TICK_MS = 50, TICKS_UNTIL_TOLD = 10, MOST_STEPS = 20000 };
 
-static lua_State *running; /* what Ctrl-C stops */
-static pthread_t thread;   /* which runs it */
+static lua_State *running;  /* what Ctrl-C stops */
+static pthread_t thread;    /* which runs it */
 static void (*before)(int); /* what Ctrl-C did before */
 static RgRuntime *volatile watched[MOST_WATCHED];
 /* since interrupt_begin: Ctrl-Cs; was the last one noticed; ticks since; was it said */

@@ -16,8 +16,8 @@ typedef struct Ring {
   RgComm *comm;
   RgArray *arrays[2];
   RgWindow *windows[2];
-  char *mine[2], *left[2], *right[2];   /* each a face to the left, then one to the right */
-  char *halo;                           /* from the left, then from the right */
+  char *mine[2], *left[2], *right[2]; /* each a face to the left, then one to the right */
+  char *halo;                         /* from the left, then from the right */
   int rank, size, previous, next;
   unsigned turn;
   int faults;
@@ -148,7 +148,8 @@ int main(void) {
   int count = ring.left[0] ? 3 : 2;
   if (!ring.rank)
     printf("%d ranks; bytes a face; us an exchange, least and median: MPI_Sendrecv twice, "
-           "rg_comm_trade%s\n", ring.size, count == 3 ? ", windows" : "");
+           "rg_comm_trade%s\n",
+           ring.size, count == 3 ? ", windows" : "");
   for (int k = 0; k < 5; k++) print_row(&ring, sizes[k], ways, count);
   memset(ring.halo, 0, 4 * MOST);
   memset(ring.mine[0], 0, 4 * MOST);

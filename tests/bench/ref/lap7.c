@@ -6,7 +6,7 @@
 typedef float v8 __attribute__((vector_size(32)));
 enum { L = 512 };                         // cells per leaf
 static int R;                             // root cells per axis
-static uint32_t *root, *coord, (*nbr)[6];      // leaf 0 is the shared all-zero leaf
+static uint32_t *root, *coord, (*nbr)[6]; // leaf 0 is the shared all-zero leaf
 static long nleaf;
 static const float alpha = 0.1f;
 
@@ -15,7 +15,7 @@ static inline uint32_t rootat(int i, int j, int k) {
              ? root[((long)i * R + j) * R + k]
              : 0;
 }
-static int unmorton(uint32_t m, int axis) {        // bits axis, axis+3, axis+6, ... of m
+static int unmorton(uint32_t m, int axis) { // bits axis, axis+3, axis+6, ... of m
   int v = 0;
   for (int b = 0; b < 10; b++) v |= (int)((m >> (3 * b + axis)) & 1u) << b;
   return v;

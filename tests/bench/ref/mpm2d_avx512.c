@@ -42,9 +42,9 @@ static void sort(void) { // counting sort by base cell
   P = Q;
   Q = t;
 }
-#define WEIGHTS(w, f)                                                                              \
-  (w)[0] = 0.5f * (1.5f - (f)) * (1.5f - (f));                                                     \
-  (w)[1] = 0.75f - ((f) - 1) * ((f) - 1);                                                          \
+#define WEIGHTS(w, f) \
+  (w)[0] = 0.5f * (1.5f - (f)) * (1.5f - (f)); \
+  (w)[1] = 0.75f - ((f) - 1) * ((f) - 1); \
   (w)[2] = 0.5f * ((f) - 0.5f) * ((f) - 0.5f)
 
 static inline V ld(const float *p) { return _mm512_load_ps(p); }

@@ -109,8 +109,7 @@ static void other_memory(void) {
     released = 0;
     CHECK(!wrap((RgWrap){.pointer = NULL, .release = release, .context = &one}));
     CHECK_TEXT(rg_error(rg)->message, "a NULL pointer cannot be wrapped");
-    CHECK(!wrap((RgWrap){
-        .pointer = (char *)memory + 2, .release = release, .context = &one}));
+    CHECK(!wrap((RgWrap){.pointer = (char *)memory + 2, .release = release, .context = &one}));
     int64_t far = INT64_MAX / 2;
     far -= far % 4;
     CHECK(!wrap((RgWrap){.pointer = memory, .strides = &far}));

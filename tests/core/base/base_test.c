@@ -9,7 +9,10 @@
 #include "base/vec.h"
 #include "check.h"
 
-typedef struct Deep { Scratch *scratch; int depth, most; } Deep;
+typedef struct Deep {
+  Scratch *scratch;
+  int depth, most;
+} Deep;
 
 static bool descend(void *data, Error *err) {
   Deep *deep = data;
@@ -18,7 +21,10 @@ static bool descend(void *data, Error *err) {
   return descend(deep, err) && deep->depth > 0; /* not a tail call */
 }
 
-typedef struct Greed { Scratch *scratch; int blocks; } Greed;
+typedef struct Greed {
+  Scratch *scratch;
+  int blocks;
+} Greed;
 
 static bool take_blocks(void *data, Error *err) {
   Greed *greed = data;
@@ -28,7 +34,8 @@ static bool take_blocks(void *data, Error *err) {
 
 static void hash_tests(void) {
   TEST("sha256 gives what its standard prints, for every way a message can end in a block") {
-    static const struct { const char *message, *sum;
+    static const struct {
+      const char *message, *sum;
     } rows[] = {{"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
                 {"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
                 {"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
@@ -73,8 +80,7 @@ static void heap_tests(void) {
 }
 
 static void scratch_tests(void) {
-  TEST(
-      "scratch memory that runs out leaves through guard_run as memory.host, and nothing leaks") {
+  TEST("scratch memory that runs out leaves through guard_run as memory.host, and nothing leaks") {
     for (int fail_at = 1; fail_at < 6; fail_at++) {
       Heap heap;
       heap_init(&heap, fail_at);

@@ -167,7 +167,10 @@ static bool axes_agree(int64_t piece) {
 
 /* -- reductions -------------------------------------------------------------------------------- */
 
-typedef struct ReduceCase { const char *op, *type, *start, *value; double expected; } ReduceCase;
+typedef struct ReduceCase {
+  const char *op, *type, *start, *value;
+  double expected;
+} ReduceCase;
 static const ReduceCase reduce_cases[] = {
     {"add", "i32", "7", "i", 7 + 4950}, {"add", "f32", "0.5", "i", 4950.5},
     {"add", "f64", "0.0", "i", 4950},   {"sub", "i64", "5000", "i", 50},

@@ -72,8 +72,11 @@ static bool compile(void *data, Error *err) {
   IrKernel *kernel = ir_read(&m->scratch, &m->heap, c->text, err);
   if (!kernel) return false;
   IrBytes bytes = ir_write(&m->scratch, kernel, c->cpu);
-  RgCodegenRequest request = {.bytes = bytes.data, .length = bytes.length, .build_id = RG_BUILD_ID,
-                              .want_llvm = m->want_texts, .want_asm = m->want_texts};
+  RgCodegenRequest request = {.bytes = bytes.data,
+                              .length = bytes.length,
+                              .build_id = RG_BUILD_ID,
+                              .want_llvm = m->want_texts,
+                              .want_asm = m->want_texts};
   bool is_gpu = !strncmp(c->cpu, "sm_", 3);
   RgTarget target = is_gpu ? RG_TARGET_PTX : RG_TARGET_HOST;
   request.processors[target] = c->cpu;

@@ -16,8 +16,8 @@ typedef struct Machine {
   Scratch scratch;
   Error err;
   Codegen *codegen;
-  Code *code;            /* of the last machine_compile */
-  RgCodegenResult *made; /* the same, as it came */
+  Code *code;                    /* of the last machine_compile */
+  RgCodegenResult *made;         /* the same, as it came */
   const RgCodegenObject *object; /* in `made`: with its texts */
   RtContext context;
   RtWorker worker;
@@ -26,10 +26,10 @@ typedef struct Machine {
   RtListEntry list[MACHINE_NODES];
   int64_t coordinates[MACHINE_NODES][RT_MAX_AXES];
   uint64_t frame[MACHINE_SLOTS];
-  int64_t piece;         /* positions per call of a task; 0: all at once */
-  int64_t positions;     /* of the task that rt_run runs */
+  int64_t piece;     /* positions per call of a task; 0: all at once */
+  int64_t positions; /* of the task that rt_run runs */
   int runs;
-  int32_t want_texts;    /* keep LLVM text and assembly in `made` */
+  int32_t want_texts; /* keep LLVM text and assembly in `made` */
   uint8_t *memory, *ambient;
 } Machine;
 

@@ -37,7 +37,10 @@ static double read_element(int type, const void *at) {
   }
 }
 
-typedef struct UpdateCase { const char *op; double start, value, result; } UpdateCase;
+typedef struct UpdateCase {
+  const char *op;
+  double start, value, result;
+} UpdateCase;
 static const UpdateCase updates[] = {
     {"add", 10, 3, 13}, {"sub", 10, 3, 7},      {"mul", 10, 3, 30},     {"min", 10, 3, 3},
     {"max", 10, 3, 10}, {"exchange", 10, 3, 3}, {"floordiv", 10, 3, 3}, {"mod", 10, 3, 1},
@@ -67,8 +70,7 @@ static bool update_agrees(const UpdateCase *c, int type, const char *cpu) {
       "%%w: ptr = offset +256 stride=0 %%r, %%z\nmem.store %%w, %%k\n}\n%s",
       is_gpu ? "host {\n}\ntask 0 = range axes=1 bounds=0 index=i32 {\nbody (%i: i32) {\n"
              : "host {\n",
-      t, start, t, value, t, c->op, c->op, t, t,
-      is_gpu ? "}\n" : "");
+      t, start, t, value, t, c->op, c->op, t, t, is_gpu ? "}\n" : "");
   memset(m.memory, 0x55, 512);
   if (!compile(text, cpu)) return false;
   if (!m.code) return strstr((const char *)m.object->bytes, ".entry rg_task_0") != NULL; /* PTX */

@@ -102,7 +102,8 @@ static double math_answer(IrOp op, Type type, double a, double b) {
   switch (op) {
 #define MATH_1(name) wide ? rt_##name##_f64(a) : in_type(type, rt_##name##_f32(x))
 #define MATH_2(name) wide ? rt_##name##_f64(a, b) : in_type(type, rt_##name##_f32(x, y))
-#define MATH(OP, name, arguments) case IR_##OP: return MATH_##arguments(name);
+#define MATH(OP, name, arguments) \
+  case IR_##OP: return MATH_##arguments(name);
 #include "maths.def"
 #undef MATH
   default: return float_answer(op, type, a, b);
@@ -150,7 +151,8 @@ static int64_t integer_answer(IrOp op, Type type, int64_t a, int64_t b) {
   case IR_ADD: return (int64_t)((uint64_t)a + (uint64_t)b);
   case IR_SUB: return (int64_t)((uint64_t)a - (uint64_t)b);
   case IR_MUL: return (int64_t)((uint64_t)a * (uint64_t)b);
-  case IR_FLOORDIV: case IR_MOD: return divide(op, type, a, b);
+  case IR_FLOORDIV:
+  case IR_MOD: return divide(op, type, a, b);
   case IR_NEG: return (int64_t)-(uint64_t)a;
   case IR_BAND: return a & b;
   case IR_BOR: return a | b;
@@ -276,16 +278,29 @@ static bool takes(IrOp op, Type type) {
   case IR_MIN:
   case IR_MAX:
   case IR_ABS: return !is_bool;
-  case IR_BAND: case IR_BOR: case IR_BXOR: case IR_BNOT: return !is_float;
+  case IR_BAND:
+  case IR_BOR:
+  case IR_BXOR:
+  case IR_BNOT: return !is_float;
   case IR_SHL:
   case IR_SHR:
   case IR_SAR:
   case IR_ROL:
   case IR_ROR:
-  case IR_BSWAP: case IR_POPCNT: case IR_CLZ: case IR_CTZ: return !is_float && !is_bool;
-  case IR_EQ: case IR_NE: return true;
-  case IR_LT: case IR_LE: case IR_GT: case IR_GE: return !is_bool;
-  case IR_DIV: case IR_POW: case IR_ATAN2: case IR_FMOD: return is_float;
+  case IR_BSWAP:
+  case IR_POPCNT:
+  case IR_CLZ:
+  case IR_CTZ: return !is_float && !is_bool;
+  case IR_EQ:
+  case IR_NE: return true;
+  case IR_LT:
+  case IR_LE:
+  case IR_GT:
+  case IR_GE: return !is_bool;
+  case IR_DIV:
+  case IR_POW:
+  case IR_ATAN2:
+  case IR_FMOD: return is_float;
   default: return is_float && op >= IR_FLOOR && op <= IR_TANH;
   }
 }

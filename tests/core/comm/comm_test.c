@@ -44,8 +44,7 @@ static int reduce_whole_numbers(Comm *comm, Error *err) {
     for (uint64_t k = 0; k < count; k++) numbers[k] = (int32_t)k + comm->rank;
     RANK_OK(comm, err, comm_reduce(comm, COMM_SUM, COMM_I32, numbers, count, err));
     int32_t ranks = comm->size, extra = ranks * (ranks - 1) / 2;
-    for (uint64_t k = 0; k < count; k++)
-      RANK_CHECK(comm, numbers[k] == (int32_t)k * ranks + extra);
+    for (uint64_t k = 0; k < count; k++) RANK_CHECK(comm, numbers[k] == (int32_t)k * ranks + extra);
     free(numbers);
   }
   int64_t most = comm->rank, least = comm->rank, product = comm->rank + 1, factorial = 1;
@@ -413,8 +412,8 @@ int main(int argc, char **argv) {
     unsetenv("RG_LSA_SIZE");
   }
   TEST("a rank that is late is named") {
-    gave_up = mmap(NULL, sizeof *gave_up, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-                   0);
+    gave_up =
+        mmap(NULL, sizeof *gave_up, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     run(3, stay_away, PATIENCE_MS);
     *gave_up = 0;
     run(3, stay_away_from_a_barrier, PATIENCE_MS);

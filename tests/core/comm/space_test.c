@@ -7,7 +7,9 @@
 
 enum { UNITS = 2048, UNIT = 4096, HELD = 256 };
 
-typedef struct Held { uint64_t at, size; } Held;
+typedef struct Held {
+  uint64_t at, size;
+} Held;
 
 typedef struct Oracle {
   bool taken[UNITS];

@@ -8,7 +8,7 @@
 typedef int RankWork(Comm *comm, Error *err);
 
 typedef struct TeamRun {
-  int codes[16];          /* of each rank: its exit code, or 128 + signal */
+  int codes[16]; /* of each rank: its exit code, or 128 + signal */
   double ms;
 } TeamRun;
 
@@ -18,21 +18,21 @@ TeamRun team_run(int32_t ranks, RankWork *work, int64_t patience_ms);
 bool team_is_well(const TeamRun *run, int32_t ranks);
 
 /* In a rank: says what is not so, once, and makes its code 1. */
-#define RANK_CHECK(comm, condition)                                                            \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      fprintf(stderr, "  rank %d, %s:%d: %s\n", (comm)->rank, __FILE__, __LINE__, #condition);  \
-      return 1;                                                                                \
-    }                                                                                          \
+#define RANK_CHECK(comm, condition) \
+  do { \
+    if (!(condition)) { \
+      fprintf(stderr, "  rank %d, %s:%d: %s\n", (comm)->rank, __FILE__, __LINE__, #condition); \
+      return 1; \
+    } \
   } while (0)
 /* Likewise, with the error's sentence. */
-#define RANK_OK(comm, err, condition)                                                          \
-  do {                                                                                         \
-    if (!(condition)) {                                                                        \
-      fprintf(stderr, "  rank %d, %s:%d: %s: %s\n", (comm)->rank, __FILE__, __LINE__,           \
-              #condition, (err)->message);                                                     \
-      return 1;                                                                                \
-    }                                                                                          \
+#define RANK_OK(comm, err, condition) \
+  do { \
+    if (!(condition)) { \
+      fprintf(stderr, "  rank %d, %s:%d: %s: %s\n", (comm)->rank, __FILE__, __LINE__, #condition, \
+              (err)->message); \
+      return 1; \
+    } \
   } while (0)
 
 #endif

@@ -16,8 +16,8 @@
 static const uint64_t mib = 1 << 20;
 
 static uint8_t *reserve(uint64_t size_bytes) {
-  return mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+              -1, 0);
 }
 
 static int count_files(void) {
@@ -80,14 +80,23 @@ static int see_peers(Comm *comm, Error *err) {
 
 /* A process that is no rank sends files to one, as if they came from rank 0. */
 static void send_as_a_stranger(Comm *comm) {
-  struct { uint64_t number; int32_t rank; } letter = {0};
+  struct {
+    uint64_t number;
+    int32_t rank;
+  } letter = {0};
   struct sockaddr_un name;
   socklen_t length = sizeof name;
   int file = memfd_create("a stranger's", 0);
-  union { struct cmsghdr align; char bytes[CMSG_SPACE(sizeof file)]; } control = {0};
+  union {
+    struct cmsghdr align;
+    char bytes[CMSG_SPACE(sizeof file)];
+  } control = {0};
   struct iovec part = {&letter, sizeof letter};
-  struct msghdr message = {.msg_name = &name, .msg_iov = &part, .msg_iovlen = 1,
-                           .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct msghdr message = {.msg_name = &name,
+                           .msg_iov = &part,
+                           .msg_iovlen = 1,
+                           .msg_control = control.bytes,
+                           .msg_controllen = sizeof control.bytes};
   getsockname(comm->courier, (struct sockaddr *)&name, &length);
   message.msg_namelen = length;
   struct cmsghdr *head = CMSG_FIRSTHDR(&message);
@@ -133,7 +142,7 @@ static int open_in_teams(Comm *comm, Error *err) {
   int64_t hundred = 100 + comm->rank, next = (comm->rank + 1) % comm->size;
   RANK_OK(comm, err, window_put(window, (int32_t)next, mib - 8, &hundred, 8, err));
   RANK_CHECK(comm, !window_put(window, (int32_t)next, mib - 7, &hundred, 8, err) &&
-             strstr(err->message, "not all in a window"));
+                       strstr(err->message, "not all in a window"));
   *err = (Error){0};
   RANK_OK(comm, err, comm_barrier(comm, err));
   RANK_CHECK(comm, memory[mib / 8 - 1] == 100 + (comm->rank + comm->size - 1) % comm->size);
@@ -238,8 +247,8 @@ static int free_under_windows(Comm *comm, Error *err) {
   uint8_t *memory = reserve(mib);
   Window *old = window_open(comm, memory, mib, 0, err);
   RANK_OK(comm, err, old);
-  void *again = mmap(memory, mib, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  void *again =
+      mmap(memory, mib, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   RANK_CHECK(comm, again == memory);
   memory[7] = (uint8_t)(comm->rank + 1);
   Window *window = window_open(comm, memory, mib, 0, err);
@@ -330,7 +339,7 @@ static int make_new(Comm *comm, Error *err) {
   window = window_open(comm, here, 5000, 0, err); /* and may become one again */
   RANK_OK(comm, err, window && ((uint8_t *)window_peer(window, 0))[4999] == 1);
   RANK_CHECK(comm, !window_open(comm, here - 4096, 8192, 0, err) &&
-             strstr(err->message, "a part is a window"));
+                       strstr(err->message, "a part is a window"));
   *err = (Error){0};
   RANK_OK(comm, err, window_free(window, err));
   window_unmap(here, 5000);
@@ -342,13 +351,13 @@ static int make_new(Comm *comm, Error *err) {
 static int declare_differently(Comm *comm, Error *err) {
   uint8_t *memory = reserve(mib);
   RANK_CHECK(comm, !window_open(comm, memory, comm->rank == 1 ? 64 : 4096, 0, err) &&
-             strstr(err->message, "64 on rank 1"));
+                       strstr(err->message, "64 on rank 1"));
   *err = (Error){0};
   RANK_CHECK(comm, !window_open(comm, memory, 4096, comm->rank == 1, err) &&
-             strstr(err->message, "declared differently on rank 1"));
+                       strstr(err->message, "declared differently on rank 1"));
   *err = (Error){0};
   RANK_CHECK(comm, !window_open(comm, memory + (comm->rank == 1 ? 8 : 0), 64, 0, err) &&
-             strstr(err->message, "elsewhere in the memory of rank 1"));
+                       strstr(err->message, "elsewhere in the memory of rank 1"));
   *err = (Error){0};
   RANK_CHECK(comm, !window_open(comm, memory, 0, 0, err) && strstr(err->message, "no bytes"));
   *err = (Error){0};
@@ -360,8 +369,8 @@ static int declare_differently(Comm *comm, Error *err) {
 static int do_not_fit(Comm *comm, Error *err) {
   uint64_t size = (uint64_t)5 << 30;
   uint8_t *memory = reserve(size);
-  RANK_CHECK(comm, !window_open(comm, memory, size, 0, err) &&
-             strstr(err->message, "does not fit"));
+  RANK_CHECK(comm,
+             !window_open(comm, memory, size, 0, err) && strstr(err->message, "does not fit"));
   *err = (Error){0};
   RANK_OK(comm, err, window_open(comm, memory, mib, 0, err));
   return 0;
@@ -373,7 +382,7 @@ static int free_in_another_order(Comm *comm, Error *err) {
   Window *two = window_open(comm, memory + 8192, 4096, 0, err);
   RANK_OK(comm, err, one && two);
   RANK_CHECK(comm, !window_free(comm->rank ? one : two, err) &&
-             strstr(err->message, "declared differently"));
+                       strstr(err->message, "declared differently"));
   *err = (Error){0};
   RANK_OK(comm, err, window_free(one, err));
   RANK_OK(comm, err, window_free(two, err));

@@ -197,7 +197,10 @@ static void check_ranges(void) {
 }
 
 static void check_bounds(void) {
-  static const struct { int64_t bounds[6]; int axes; int64_t total;
+  static const struct {
+    int64_t bounds[6];
+    int axes;
+    int64_t total;
   } all[] = {{{0, 3, 0, 5, 0, 2}, 3, 30},
              {{0, 3, 5, 5, 0, 2}, 3, 0},
              {{4, -3}, 1, 0},

@@ -127,8 +127,8 @@ static void arrays(void) {
   TEST("a wrap's memory is let go when nobody holds it") {
     static float memory[3];
     static const int64_t three = 3;
-    RgWrap wrap = {.struct_size = sizeof wrap, .rank = 1, .pointer = memory, .type = "f32",
-                   .shape = &three};
+    RgWrap wrap = {
+        .struct_size = sizeof wrap, .rank = 1, .pointer = memory, .type = "f32", .shape = &three};
     RgArray *array = NULL;
     RgCounted *counted = NULL;
     CHECK(rg_array_wrap(rg, &wrap, &array) == 0 && rg_array_counted(array, &counted) == 0);
@@ -158,7 +158,7 @@ static void arrays(void) {
     int64_t eleven = 11, none = 0;
     RgArray *array = NULL;
     CHECK_SAYS(rg_array_adopt(rg, counted, "f32", &eleven, 1, &array), "argument.invalid",
-                "44 bytes");
+               "44 bytes");
     CHECK(!array && api->count(api, counted) == 1);
     CHECK(rg_array_adopt(rg, counted, "f32", &none, 1, &array) == 0);
     rg_array_release(array);
@@ -257,18 +257,18 @@ static void opened(void) {
   TEST("what it fails with is the error") {
     RgExtensionValue one;
     CHECK_SAYS(rg_extension_call(rg, find(sample, "kept_sum"), &one), "extension.failed",
-                "sample.kept_sum: nothing is kept");
+               "sample.kept_sum: nothing is kept");
   }
   TEST("a library that is missing, is none, lacks a symbol, or has another table is refused") {
     CHECK_SAYS(rg_extension_open(rg, "/nowhere/x.so", &other), "library.missing", "/nowhere/x.so");
     CHECK_SAYS(rg_extension_open(rg, "libm.so.6", &other), "library.missing",
-                "has no function regolith_extension");
+               "has no function regolith_extension");
     CHECK_SAYS(rg_extension_open(rg, FOLDER "broken_symbol.so", &other), "library.missing",
-                "no_such_function");
+               "no_such_function");
     CHECK_SAYS(rg_extension_open(rg, FOLDER "broken_version.so", &other), "library.version",
-                "version 99 of the extension table, and this library has version 1");
+               "version 99 of the extension table, and this library has version 1");
     CHECK_SAYS(rg_extension_open(rg, FOLDER "broken_refuses.so", &other), "library.missing",
-                "refused to begin: not today");
+               "refused to begin: not today");
   }
 }
 

@@ -2,7 +2,9 @@
 #include "check.h"
 #include "front_support.h"
 
-typedef struct Row { const char *text, *error; } Row;
+typedef struct Row {
+  const char *text, *error;
+} Row;
 
 static void check_rows(const char *name, const Row *rows, size_t count) {
   for (size_t i = 0; i < count; i++)

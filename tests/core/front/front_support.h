@@ -23,5 +23,4 @@ const char *support_function_like(const char *chunk, int line_defined, int last_
                                   const char *which);
 int64_t support_live_bytes(void); /* after support_reset: 0 unless something leaked */
 
-
 #endif

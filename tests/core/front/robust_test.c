@@ -146,7 +146,8 @@ static void check_round_trip(void) {
     for (const char *from = first; *from; from++) {
       bool is_id = *from == '#' && from > first && from[-1] != ' ' && from[-1] != '(';
       if (!is_id) *to++ = *from;
-      else while (from[1] >= '0' && from[1] <= '9') from++;
+      else
+        while (from[1] >= '0' && from[1] <= '9') from++;
     }
     *to = 0;
     char *self = strstr(text, "(self, "); /* a method's own parameter is not written */
@@ -156,7 +157,10 @@ static void check_round_trip(void) {
   }
 }
 
-typedef struct Job { Scratch *scratch; bool ok; } Job;
+typedef struct Job {
+  Scratch *scratch;
+  bool ok;
+} Job;
 static bool parse_job(void *data, Error *err) {
   Job *job = data;
   Ast *ast = parse_kernel_text(source_create(job->scratch, str_of(sample), "kernel", 1), err);

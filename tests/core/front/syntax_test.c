@@ -4,7 +4,9 @@
 #include "front_support.h"
 
 static void test_precedence(void) {
-  static const struct { const char *text, *tree; } rows[] = {
+  static const struct {
+    const char *text, *tree;
+  } rows[] = {
       {"a + b * c", "a + (b * c)"},
       {"(a + b) * c", "(a + b) * c"},
       {"a - b - c", "(a - b) - c"},
@@ -51,7 +53,7 @@ static void test_precedence(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     TEST("operators group as in Lua 5.3 and LuaJIT")
-    CHECK_TEXT(support_expr(rows[i].text), rows[i].tree);
+  CHECK_TEXT(support_expr(rows[i].text), rows[i].tree);
 }
 
 static void test_statements(void) {
@@ -272,7 +274,10 @@ static void test_numbers(void) {
 }
 
 static void test_strings(void) {
-  static const struct { const char *text; Str bytes; } rows[] = {
+  static const struct {
+    const char *text;
+    Str bytes;
+  } rows[] = {
       {"\"\"", STR("")},
       {"'a\"b'", STR("a\"b")},
       {"\"\\a\\b\\f\\n\\r\\t\\v\\\\\\\"\\'\"", STR("\a\b\f\n\r\t\v\\\"'")},
@@ -283,7 +288,7 @@ static void test_strings(void) {
   };
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
     TEST("a string has the bytes that its text means")
-    CHECK(str_equal(value_of(rows[i].text)->text, rows[i].bytes));
+  CHECK(str_equal(value_of(rows[i].text)->text, rows[i].bytes));
 }
 
 static void test_positions(void) {

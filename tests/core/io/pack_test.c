@@ -147,7 +147,7 @@ static void crashes(void) {
     }
     waitpid(child, NULL, 0);
     CHECK(read_parcel(directory, &err));
-    CHECK(files_in_folder() == 2); /* and what the other one had begun */
+    CHECK(files_in_folder() == 2);             /* and what the other one had begun */
     CHECK(write_parcel("after", &part, &err)); /* whose name is not in the way */
   }
   TEST("what was given up leaves no file") {

@@ -7,47 +7,71 @@ static Heap heap;
 static Scratch scratch;
 
 /* %0 of the text has number 0: insts are found by the order in which they stand. */
-static const char TEXT_OF_KERNEL[] =
-    "kernel k\n"
-    "tree t0 = root{ dense \"ij\" 64 64 { f32 a } }\n"
-    "field f0 = t0.node 1.component 0: f32 a\n"
-    "arg 0: i32 n @1:1\n"
-    "arg 1: i32 m @1:1\n"
-    "host {\n"
-    "  %one: i32 = const 1\n"
-    "  %two: i32 = const 2\n"
-    "  %n: i32 = arg 0\n"
-    "  %m: i32 = arg 1\n"
-    "  %n2: i32 = arg 0\n"
-    "  %out: i32 = add %n, %one\n"
-    "  for %one, %n, %one (%k: i32) {\n"
-    "    %next: i32 = add %k, %one\n"
-    "    %last: i32 = sub %k, %two\n"
-    "    %nm: i32 = add %n, %m\n"
-    "    %mirror: i32 = sub %nm, %k\n"
-    "    %moved: i32 = add %nm, %k\n"
-    "    %moved2: i32 = add %k, %m\n"
-    "    %moved3: i32 = add %moved2, %n2\n"
-    "    %twice: i32 = mul %k, %two\n"
-    "    %wide: i64 = convert %moved\n"
-    "    %same: place = place f0 %k, %n\n"
-    "    %after: place = place f0 %next, %n\n"
-    "    %column: place = place f0 %k, %out\n"
-    "    %mirrored: place = place f0 %mirror, %n\n"
-    "    %double: place = place f0 %twice, %n\n"
-    "    %cross: place = place f0 %next, %last\n"
-    "    %straight: place = place f0 %k, %k\n"
-    "    %x: f32 = load %same\n"
-    "    %y: f32 = load %same\n"
-    "    %xx: f32 = add %x, %x\n"
-    "    %yy: f32 = add %y, %y\n"
-    "  }\n"
-    "}\n";
+static const char TEXT_OF_KERNEL[] = "kernel k\n"
+                                     "tree t0 = root{ dense \"ij\" 64 64 { f32 a } }\n"
+                                     "field f0 = t0.node 1.component 0: f32 a\n"
+                                     "arg 0: i32 n @1:1\n"
+                                     "arg 1: i32 m @1:1\n"
+                                     "host {\n"
+                                     "  %one: i32 = const 1\n"
+                                     "  %two: i32 = const 2\n"
+                                     "  %n: i32 = arg 0\n"
+                                     "  %m: i32 = arg 1\n"
+                                     "  %n2: i32 = arg 0\n"
+                                     "  %out: i32 = add %n, %one\n"
+                                     "  for %one, %n, %one (%k: i32) {\n"
+                                     "    %next: i32 = add %k, %one\n"
+                                     "    %last: i32 = sub %k, %two\n"
+                                     "    %nm: i32 = add %n, %m\n"
+                                     "    %mirror: i32 = sub %nm, %k\n"
+                                     "    %moved: i32 = add %nm, %k\n"
+                                     "    %moved2: i32 = add %k, %m\n"
+                                     "    %moved3: i32 = add %moved2, %n2\n"
+                                     "    %twice: i32 = mul %k, %two\n"
+                                     "    %wide: i64 = convert %moved\n"
+                                     "    %same: place = place f0 %k, %n\n"
+                                     "    %after: place = place f0 %next, %n\n"
+                                     "    %column: place = place f0 %k, %out\n"
+                                     "    %mirrored: place = place f0 %mirror, %n\n"
+                                     "    %double: place = place f0 %twice, %n\n"
+                                     "    %cross: place = place f0 %next, %last\n"
+                                     "    %straight: place = place f0 %k, %k\n"
+                                     "    %x: f32 = load %same\n"
+                                     "    %y: f32 = load %same\n"
+                                     "    %xx: f32 = add %x, %x\n"
+                                     "    %yy: f32 = add %y, %y\n"
+                                     "  }\n"
+                                     "}\n";
 
-enum { /* the order above */
-       ONE, TWO, N, M, N2, OUT, LOOP,
-       NEXT = 0, LAST, NM, MIRROR, MOVED, MOVED2, MOVED3, TWICE, WIDE, SAME, AFTER, COLUMN,
-       MIRRORED, DOUBLE, CROSS, STRAIGHT, X, Y, XX, YY
+/* the order above */
+enum {
+  ONE,
+  TWO,
+  N,
+  M,
+  N2,
+  OUT,
+  LOOP,
+  NEXT = 0,
+  LAST,
+  NM,
+  MIRROR,
+  MOVED,
+  MOVED2,
+  MOVED3,
+  TWICE,
+  WIDE,
+  SAME,
+  AFTER,
+  COLUMN,
+  MIRRORED,
+  DOUBLE,
+  CROSS,
+  STRAIGHT,
+  X,
+  Y,
+  XX,
+  YY
 };
 
 static const IrInst *at(const IrRegion *region, int number) {
@@ -56,7 +80,10 @@ static const IrInst *at(const IrRegion *region, int number) {
   return inst;
 }
 
-typedef struct Values { const IrRegion *host, *body; const IrInst *loop, *k; } Values;
+typedef struct Values {
+  const IrRegion *host, *body;
+  const IrInst *loop, *k;
+} Values;
 
 static void test_equality(Values v) {
   TEST("equal operations of equal operands are one value, two loads only one text") {

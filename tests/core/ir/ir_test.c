@@ -175,8 +175,7 @@ static void test_verify(void) {
     CHECK_TEXT(refusal("  %a: f32 = add %i, %i\n"),
                "line 9: 'add': operands and result must be of one type");
     CHECK_TEXT(refusal("  %a: i32 = div %i, %i\n"), "line 9: 'div': does not take this type");
-    CHECK_TEXT(refusal("  %a: i64 = bitcast %i\n"),
-               "line 9: 'bitcast': needs numbers of one size");
+    CHECK_TEXT(refusal("  %a: i64 = bitcast %i\n"), "line 9: 'bitcast': needs numbers of one size");
     CHECK_TEXT(refusal("  %a: i32 = lt %i, %i\n"), "line 9: 'lt': has a bool result");
     CHECK_TEXT(refusal("  %a: i32 = neg %i, %i\n"), "line 9: 'neg': wrong number of operands");
     CHECK_TEXT(refusal("  if %i {\n  }\n"), "line 9: 'if': needs a bool");

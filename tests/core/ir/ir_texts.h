@@ -24,12 +24,12 @@
   "  }\n" \
   "}\n"
 
-#define TREES                                                                                      \
-  "tree t0 = root{ pointer \"ij\" 4 4 block { f64 mass, dense \"ij\" 8 8 { f32 t, f32 next } } "   \
-  "}\n"                                                                                            \
-  "field f0 = t0.node 2.component 0: f32 t\n"                                                      \
-  "field f1 = t0.node 1.component 0: f64 mass\n"                                                   \
-  "level l0 = t0.node 2 t\n"                                                                       \
+#define TREES \
+  "tree t0 = root{ pointer \"ij\" 4 4 block { f64 mass, dense \"ij\" 8 8 { f32 t, f32 next } } " \
+  "}\n" \
+  "field f0 = t0.node 2.component 0: f32 t\n" \
+  "field f1 = t0.node 1.component 0: f64 mass\n" \
+  "level l0 = t0.node 2 t\n" \
   "level l1 = t0.node 1 block\n"
 
 /* What refusals stand behind: the next line is number 9. */
@@ -56,8 +56,7 @@
   "}\n"
 
 #define STAGE1 \
-  "kernel k\n" TREES \
-  "arg 0: i32 n\n" \
+  "kernel k\n" TREES "arg 0: i32 n\n" \
   "result bool\n" \
   "host {\n" \
   "  %0: i32 = arg 0\n" \
@@ -91,8 +90,7 @@
   "}\n"
 
 #define STAGE2 \
-  "kernel k\n" TREES \
-  "arg 0: f32 dt\n" \
+  "kernel k\n" TREES "arg 0: f32 dt\n" \
   "frame 6\n" \
   "host {\n" \
   "  %0: i64 = const 64\n" \

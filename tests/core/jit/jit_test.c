@@ -12,7 +12,12 @@
 static Heap heap;
 static Codegen *codegen;
 
-typedef struct Bytes { Scratch scratch; IrBytes bytes; const char *path; char *text; } Bytes;
+typedef struct Bytes {
+  Scratch scratch;
+  IrBytes bytes;
+  const char *path;
+  char *text;
+} Bytes;
 
 static char *read_text(Bytes *b) {
   char *text = scratch_alloc(&b->scratch, 1 << 16);
@@ -264,8 +269,9 @@ static void test_parts(void) {
     if (!one || !four) return;
     const RgCodegenObject *host = &four->objects[RG_TARGET_HOST];
     CHECK(((const RgBundle *)(const void *)host->bytes)->magic == RG_BUNDLE_MAGIC);
-    CHECK_INT(count_in(host->llvm_text, host->llvm_text + strlen(host->llvm_text),
-                       "define void @rg_"), LOOPS + 1);
+    CHECK_INT(
+        count_in(host->llvm_text, host->llvm_text + strlen(host->llvm_text), "define void @rg_"),
+        LOOPS + 1);
     Code *code = object_load(&heap, host->bytes, host->length, &err);
     CHECK_TEXT(err.message, "");
     CHECK(code && code_find(code, "rg_host"));

@@ -26,8 +26,8 @@ static int compiled, refused;
 typedef struct Kernel {
   Scratch scratch;
   const char *path;
-  IrBytes bytes;    /* for a GPU */
-  bool is_apart;    /* CPU and GPU have nothing of each other's */
+  IrBytes bytes;  /* for a GPU */
+  bool is_apart;  /* CPU and GPU have nothing of each other's */
   bool is_kernel; /* the passes for a CPU take it */
 } Kernel;
 
@@ -43,8 +43,8 @@ static char *read_input(Scratch *scratch, const char *path) {
 }
 
 static IrKernel *run_passes(Kernel *k, bool for_cuda, int vector_bytes, Error *err) {
-  PassContext ctx = {.scratch = &k->scratch, .vector_bytes = vector_bytes, .for_cuda = for_cuda,
-                     .verify = true};
+  PassContext ctx = {
+      .scratch = &k->scratch, .vector_bytes = vector_bytes, .for_cuda = for_cuda, .verify = true};
   const char *text = read_input(&k->scratch, k->path);
   IrKernel *kernel = text ? ir_read(&k->scratch, &heap, text, err) : NULL;
   bool ok = kernel && pass_run_all(&ctx, kernel, err);

@@ -390,8 +390,8 @@ static void structs(void) {
     given.numbers[3].i64 = -7;
     RgValue value = {.kind = RG_VALUE_VECTOR, .depth = 1, .vector = &given}, result, read;
     CHECK_TEXT(rg_field_type(x), type);
-    RgKernel *kernel = kernel_of(
-        "k", "function(p) x[1] = p x[1].pos.y = 2 x[1].n = x[1].n * 2 return x[1] end");
+    RgKernel *kernel =
+        kernel_of("k", "function(p) x[1] = p x[1].pos.y = 2 x[1].n = x[1].n * 2 return x[1] end");
     Given names[] = {{"x", field(x)}};
     CHECK(launch(kernel, names, 1, &value, 1, &result) == 0 && result.kind == RG_VALUE_VECTOR);
     CHECK_TEXT(result.vector->type, type);

@@ -23,12 +23,11 @@ typedef struct Fixture {
 static Fixture f;
 
 static void create(void) {
-  f = (Fixture){
-      .words = {RG_VALUE_NUMBER, [PATTERN_WORDS] = RG_VALUE_FIELD, 2, 7, 1,
-                [2 * PATTERN_WORDS] = RG_VALUE_FIELD, 3, 7, 1},
-      .other_words = {RG_VALUE_NUMBER},
-      .tree_values = {1, 2},
-      .sum = {.tree = 1, .depth = 1}};
+  f = (Fixture){.words = {RG_VALUE_NUMBER, [PATTERN_WORDS] = RG_VALUE_FIELD, 2, 7, 1,
+                          [2 * PATTERN_WORDS] = RG_VALUE_FIELD, 3, 7, 1},
+                .other_words = {RG_VALUE_NUMBER},
+                .tree_values = {1, 2},
+                .sum = {.tree = 1, .depth = 1}};
   f.results[0] = TYPE(F64);
   f.args[0] = (VariantArg){.type = TYPE(F32), .value = 0, .source = &f.source, .name = "a"};
   f.tasks[0] =
@@ -37,11 +36,22 @@ static void create(void) {
   f.tasks[1].privatised = 0, f.tasks[1].sums = &f.sum, f.tasks[1].sum_count = 1;
   f.tasks[2] = (DeviceTask){.kind = DEVICE_NODES, .tree = 1, .manager = 0, .cost = 9};
   f.message = (SemaMessage){.source = &f.source};
-  f.variant = (Variant){.words = f.words, .word_count = VALUES * PATTERN_WORDS, .code = &f.code,
-                        .tasks = f.tasks, .task_count = TASKS, .has_sums = true,
-                        .args = f.args, .arg_count = 1, .results = f.results, .result_count = 1,
-                        .messages = &f.message, .message_count = 1, .message_axes = f.axes,
-                        .tree_values = f.tree_values, .tree_count = 2, .frame_slots = SLOTS};
+  f.variant = (Variant){.words = f.words,
+                        .word_count = VALUES * PATTERN_WORDS,
+                        .code = &f.code,
+                        .tasks = f.tasks,
+                        .task_count = TASKS,
+                        .has_sums = true,
+                        .args = f.args,
+                        .arg_count = 1,
+                        .results = f.results,
+                        .result_count = 1,
+                        .messages = &f.message,
+                        .message_count = 1,
+                        .message_axes = f.axes,
+                        .tree_values = f.tree_values,
+                        .tree_count = 2,
+                        .frame_slots = SLOTS};
   f.other = (Variant){.words = f.other_words, .word_count = PATTERN_WORDS, .code = &f.code};
   f.variant.next = &f.other;
 }
@@ -74,7 +84,10 @@ static void run_another(void) {
   last = &another;
 }
 
-static const struct { void (*break_it)(void); const char *sentence; } cases[] = {
+static const struct {
+  void (*break_it)(void);
+  const char *sentence;
+} cases[] = {
     {cut_pattern, "a pattern is whole values"},
     {ignore_too_much, "a variant knows as many captures as there are values at most"},
     {lose_code, "tasks are those of code"},

@@ -6,7 +6,10 @@
 #include "check.h"
 #include "loader/loader.h"
 
-typedef struct File { uint8_t *bytes; int64_t length; } File;
+typedef struct File {
+  uint8_t *bytes;
+  int64_t length;
+} File;
 
 static File read_file(const char *name) {
   char path[1024];

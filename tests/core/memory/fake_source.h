@@ -6,9 +6,9 @@
 #include "memory/source.h"
 
 typedef struct FakeSource {
-  uint64_t limit;             /* bytes; 0: none */
-  uint64_t bytes;             /* that are given out now */
-  uint64_t next;              /* address of the next piece */
+  uint64_t limit; /* bytes; 0: none */
+  uint64_t bytes; /* that are given out now */
+  uint64_t next;  /* address of the next piece */
   int64_t now_ns, calls;
 } FakeSource;
 

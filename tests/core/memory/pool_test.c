@@ -40,7 +40,7 @@ typedef struct SimpleCase {
   const char *sentence, *strategy;
   /* taken and given back first, in this order; then `request` is taken */
   uint64_t given[STEPS], request;
-  int expected;               /* which of these it gets; -1: a new one */
+  int expected; /* which of these it gets; -1: a new one */
 } SimpleCase;
 
 static const SimpleCase simple_cases[] = {
@@ -49,9 +49,15 @@ static const SimpleCase simple_cases[] = {
     {"simple: a part of at least the ratio is a slice", "simple(ratio = 0.8)", {100}, 80, 0},
     {"simple: a smaller part is not", "simple(ratio = 0.8)", {100}, 79, -1},
     {"simple: the smallest chunk that admits it gives the slice",
-     "simple(ratio = 0.5)", {150, 120, 130}, 100, 1},
-    {"simple: exactly the size goes before the smallest", "simple(ratio = 0.5)", {150, 100, 99},
-     100, 1},
+     "simple(ratio = 0.5)",
+     {150, 120, 130},
+     100,
+     1},
+    {"simple: exactly the size goes before the smallest",
+     "simple(ratio = 0.5)",
+     {150, 100, 99},
+     100,
+     1},
     {"simple: slices of a minimum size", "simple(min = 50)", {1000}, 50, 0},
     {"simple: less than the minimum is a chunk of its own", "simple(min = 50)", {1000}, 49, -1},
     {"simple: slices of a maximum size", "simple(max = 50)", {1000}, 50, 0},
@@ -388,14 +394,10 @@ static void test_words(void) {
     CHECK(config_of("caching").strategy == MEMORY_CACHING);
   }
   TEST("what is wrong in it is pointed at") {
-    static const char *const wrong_ones[][2] = {{"simpel", "simpel"},
-                                                {"expandable 2", "2"},
-                                                {"simple(period)", ")"},
-                                                {"simple(period = 0)", ")"},
-                                                {"simple(ratio = x)", "= x)"},
-                                                {"simple(ratio = 1", ""},
-                                                {"simple(often)", "often)"},
-                                                {"caching(never)", "(never)"}};
+    static const char *const wrong_ones[][2] = {
+        {"simpel", "simpel"},        {"expandable 2", "2"},         {"simple(period)", ")"},
+        {"simple(period = 0)", ")"}, {"simple(ratio = x)", "= x)"}, {"simple(ratio = 1", ""},
+        {"simple(often)", "often)"}, {"caching(never)", "(never)"}};
     for (size_t k = 0; k < sizeof wrong_ones / sizeof *wrong_ones; k++) {
       MemoryConfig config;
       const char *wrong = NULL;

@@ -49,12 +49,12 @@ typedef struct Tensor {
   int32_t id, holders;
   uint64_t bytes;
   struct Tensor *gradient;
-  bool is_given;              /* from outside: it has no gradient */
+  bool is_given; /* from outside: it has no gradient */
 } Tensor;
 
-typedef struct Node {         /* out = f(in[0], in[1]) */
+typedef struct Node { /* out = f(in[0], in[1]) */
   Tensor *out, *in[2], *kept[2];
-  int temporaries;            /* of the size of `out`, in the gradient of in[1] */
+  int temporaries; /* of the size of `out`, in the gradient of in[1] */
 } Node;
 
 enum { MOST_TENSORS = 4096, MOST_NODES = 2048, MOST_PARAMETERS = 128 };
@@ -108,8 +108,8 @@ enum { KEEPS_NONE = 0, KEEPS_A = 1, KEEPS_B = 2, KEEPS_OUT = 4 };
 /* An operation that takes over what it is given, unless that is a parameter. */
 static Tensor *apply(Tape *tape, uint64_t bytes, Tensor *a, Tensor *b, int keeps) {
   /* what nobody else needs is changed in place */
-  bool in_place = a->bytes == bytes && a->holders == 1 && !(keeps & KEEPS_A) &&
-                  !is_parameter(tape, a);
+  bool in_place =
+      a->bytes == bytes && a->holders == 1 && !(keeps & KEEPS_A) && !is_parameter(tape, a);
   Tensor *out;
   if (in_place) {
     out = &tape->tensors[tape->tensor_count++];
@@ -139,8 +139,7 @@ static void add_gradient(Tape *tape, Tensor *tensor, Tensor *gradient) {
 /* Of one input; `gradient` is used up by the last. */
 static void go_back_to(Tape *tape, const Node *node, int k, Tensor *gradient) {
   Tensor *in = node->in[k];
-  for (int t = 0; k == 1 && t < node->temporaries; t++)
-    drop(tape, make(tape, node->out->bytes));
+  for (int t = 0; k == 1 && t < node->temporaries; t++) drop(tape, make(tape, node->out->bytes));
   bool is_last = k == 1 || !node->in[1];
   if (in->is_given) {
     if (is_last) drop(tape, gradient);
@@ -296,8 +295,17 @@ Trace trace_static(void) {
 
 /* -- dynamic ----------------------------------------------------------------------------------- */
 
-enum { TEXTS = 32, WIDTH = 256, INNER = 1024, HEADS = 8, LAYERS = 4, WORDS = 28996, CLASSES = 4,
-       LONGEST = 256, DYNAMIC_STEPS = 60 };
+enum {
+  TEXTS = 32,
+  WIDTH = 256,
+  INNER = 1024,
+  HEADS = 8,
+  LAYERS = 4,
+  WORDS = 28996,
+  CLASSES = 4,
+  LONGEST = 256,
+  DYNAMIC_STEPS = 60
+};
 
 typedef struct Layer {
   Tensor *weights[6], *biases[6]; /* query, key, value, out, in and out of the inner layer */

@@ -15,15 +15,15 @@ typedef enum TraceKind { TRACE_TAKE, TRACE_GIVE, TRACE_KERNEL } TraceKind;
 
 typedef struct TraceEvent {
   TraceKind kind;
-  int32_t id;                 /* of the block, from 0 */
-  uint64_t bytes;             /* TAKE */
+  int32_t id;     /* of the block, from 0 */
+  uint64_t bytes; /* TAKE */
 } TraceEvent;
 
 typedef struct Trace {
   TraceEvent *events;
   int64_t count, capacity;
-  int32_t blocks;             /* that are taken in all */
-  int64_t warm;               /* events of the first two steps */
+  int32_t blocks; /* that are taken in all */
+  int64_t warm;   /* events of the first two steps */
   uint64_t live, peak_live;
 } Trace;
 

@@ -5,9 +5,7 @@
 
 static const char *const strategies[] = {"simple(period = 1000, ratio = 0.9)",
                                          "simple(period = 128, ratio = 0.8)",
-                                         "simple(never, ratio = 0.9)",
-                                         "caching",
-                                         "expandable"};
+                                         "simple(never, ratio = 0.9)", "caching", "expandable"};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies, FLUSH = 256, TIMES = 20 };
 
 static Replay run(const Trace *trace, const char *strategy) {
@@ -18,10 +16,9 @@ static Replay run(const Trace *trace, const char *strategy) {
 }
 
 static void print_row(const Trace *trace, const char *name, Replay row, uint64_t without) {
-  printf("  %-36s %8.1f MiB %6.2f %6.3f %8llu %8llu %7.0f\n", name,
-         (double)row.peak / (1 << 20), (double)row.peak / (double)without,
-         (double)row.peak / (double)trace->peak_live, (unsigned long long)row.calls,
-         (unsigned long long)row.calls_warm, row.ns);
+  printf("  %-36s %8.1f MiB %6.2f %6.3f %8llu %8llu %7.0f\n", name, (double)row.peak / (1 << 20),
+         (double)row.peak / (double)without, (double)row.peak / (double)trace->peak_live,
+         (unsigned long long)row.calls, (unsigned long long)row.calls_warm, row.ns);
 }
 
 static void print_table(const char *name, const Trace *trace) {

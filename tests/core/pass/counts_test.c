@@ -8,12 +8,20 @@
 #include "ir/task.h"
 #include "pass/pass.h"
 
-enum { CELLS = 4, OWN_CELLS = 2, FUNCTIONS = 2, MOST_OBJECTS = 4000, MOST_STEPS = 3000,
-       DEEPEST = 5 };
+enum {
+  CELLS = 4,
+  OWN_CELLS = 2,
+  FUNCTIONS = 2,
+  MOST_OBJECTS = 4000,
+  MOST_STEPS = 3000,
+  DEEPEST = 5
+};
 
 /* -- random functions -------------------------------------------------------------------------- */
 
-typedef struct Known { IrInst *value, *var, *guard; } Known; /* var: the value changes */
+typedef struct Known {
+  IrInst *value, *var, *guard;
+} Known; /* var: the value changes */
 
 typedef struct Maker {
   Scratch *scratch;
@@ -21,11 +29,11 @@ typedef struct Maker {
   IrBuilder b;
   IrRegion *top;
   bool is_host;
-  int callable;               /* functions that may be called from here */
+  int callable; /* functions that may be called from here */
   uint64_t seed;
-  VEC(Known) known;           /* arrays that may be used here */
-  VEC(IrInst *) owned;        /* guards in use, innermost last */
-  VEC(int) loops;             /* by loop: how many were in use around it */
+  VEC(Known) known;    /* arrays that may be used here */
+  VEC(IrInst *) owned; /* guards in use, innermost last */
+  VEC(int) loops;      /* by loop: how many were in use around it */
 } Maker;
 
 static uint32_t draw(uint64_t *seed, uint32_t below) {
@@ -176,7 +184,8 @@ static void statement(Maker *m, int depth) {
   if (!known) return within(m, (Known){.value = array, .guard = guard}, depth);
   bool is_deep = depth >= DEEPEST;
   switch (draw(&m->seed, is_deep ? 4 : 13)) {
-  case 0: case 1: return use(m, array);
+  case 0:
+  case 1: return use(m, array);
   case 2: return store(m, array);
   case 3:
     if (known->var && m->known.count > 1) assign(m, known, value_of(m, pick(m)));
@@ -185,7 +194,8 @@ static void statement(Maker *m, int depth) {
     array = make_array(m);
     count(m, IR_OWN, guard, array);
     return within(m, (Known){.value = array, .guard = guard}, depth);
-  case 5: case 6:
+  case 5:
+  case 6:
     count(m, IR_ACQUIRE, guard, array);
     return within(m, (Known){.value = array, .guard = guard}, depth);
   case 7: {
@@ -201,7 +211,8 @@ static void statement(Maker *m, int depth) {
     invoke(m, value_of(m, pick(m))); /* which may overwrite that cell */
     use(m, array);
     return within(m, (Known){.value = array, .guard = guard}, depth);
-  case 9: case 10: {
+  case 9:
+  case 10: {
     IrInst *branch = ir_if(&m->b, condition(m));
     arm(m, branch->regions[0], depth);
     return arm(m, branch->regions[1], depth);
@@ -238,15 +249,15 @@ static IrKernel *make(Scratch *scratch, uint64_t seed, bool in_task) {
   IrKernel *kernel = ir_kernel_create(scratch, "k");
   kernel->frame_slots = 4;
   ir_add_arg(kernel, TYPE(BOOL), "c", 0, 0);
-  Maker m = {.scratch = scratch, .kernel = kernel, .seed = seed, .b = {.kernel = kernel},
-             .is_host = true};
+  Maker m = {
+      .scratch = scratch, .kernel = kernel, .seed = seed, .b = {.kernel = kernel}, .is_host = true};
   for (; m.callable < FUNCTIONS; m.callable++) make_function(&m);
   m.is_host = !in_task;
   m.top = m.b.region = kernel->body;
   if (in_task) {
     IrTask *task = scratch_new(scratch, IrTask);
-    *task = (IrTask){
-        .kind = TASK_RANGE, .cost = 1, .axis_count = 1, .index = TYPE(I32), .bounds = 2};
+    *task =
+        (IrTask){.kind = TASK_RANGE, .cost = 1, .axis_count = 1, .index = TYPE(I32), .bounds = 2};
     task->body = m.top = m.b.region = ir_region_create(kernel, NULL);
     ir_region_param(kernel, task->body, TYPE(I32));
     vec_push(scratch, &kernel->tasks, task);
@@ -260,7 +271,7 @@ static IrKernel *make(Scratch *scratch, uint64_t seed, bool in_task) {
 typedef enum Flow { GOES_ON, BREAKS, ENDS, FAILS } Flow;
 
 typedef struct Machine {
-  int64_t *values;            /* by id; of a VAR what it holds */
+  int64_t *values; /* by id; of a VAR what it holds */
   const IrKernel *kernel;
   int64_t memory[CELLS + OWN_CELLS * MOST_OBJECTS]; /* global; then of each array */
   int64_t counts[MOST_OBJECTS];
@@ -335,13 +346,16 @@ static Flow run_function(Machine *m, const IrInst *inst) {
 }
 
 static Flow step(Machine *m, const IrInst *inst) {
-  int64_t *own = &m->values[inst->id], *guard = inst->operand_count ?
-                 &m->values[inst->operands[0]->id] : NULL;
+  int64_t *own = &m->values[inst->id],
+          *guard = inst->operand_count ? &m->values[inst->operands[0]->id] : NULL;
   switch (inst->op) {
-  case IR_VAR: if (!inst->owns) *own = 0; break;
+  case IR_VAR:
+    if (!inst->owns) *own = 0;
+    break;
   case IR_GET: *own = *guard; break;
   case IR_SET: *guard = m->values[inst->operands[1]->id]; break;
-  case IR_ARG: case IR_FRAME_GET: *own = m->steps > MOST_STEPS || draw(&m->seed, 3) == 0; break;
+  case IR_ARG:
+  case IR_FRAME_GET: *own = m->steps > MOST_STEPS || draw(&m->seed, 3) == 0; break;
   case IR_OFFSET: *own = inst->imm / 8; break;
   case IR_CONST: *own = inst->imm; break;
   case IR_MEM_LOAD: *own = m->memory[*guard]; break;
@@ -367,7 +381,8 @@ static Flow step(Machine *m, const IrInst *inst) {
   case IR_LOOP: return run_loop(m, inst);
   case IR_BREAK: return BREAKS;
   case IR_FAULT: return FAILS;
-  case IR_RETURN: case IR_CONTINUE: return ENDS;
+  case IR_RETURN:
+  case IR_CONTINUE: return ENDS;
   default: break;
   }
   return GOES_ON;

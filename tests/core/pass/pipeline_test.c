@@ -19,7 +19,11 @@ static const char *const kernel_text =
     "  }\n"
     "}\n";
 
-typedef struct Dumps { char names[1000]; int unchanged; const char *last; } Dumps;
+typedef struct Dumps {
+  char names[1000];
+  int unchanged;
+  const char *last;
+} Dumps;
 
 static void collect(void *data, const char *pass, const char *text) {
   Dumps *dumps = data;
@@ -51,8 +55,9 @@ static IrKernel *read_long(Error *err) {
                      "    %v0: f32 = mul %x, %x\n");
   for (int k = 0; k < ADDS; k++)
     strbuf_format(&text, "    %%v%d: f32 = add %%v%d, %%x\n", k + 1, k);
-  strbuf_format(&text, "    %%c: bool = lt %%x, %%v%d\n    if %%c {\n      store %%p, %%v9\n    }\n"
-                       "    reduce add %%s, %%v%d\n  }\n  %%t: f32 = get %%s\n  return %%t\n}\n",
+  strbuf_format(&text,
+                "    %%c: bool = lt %%x, %%v%d\n    if %%c {\n      store %%p, %%v9\n    }\n"
+                "    reduce add %%s, %%v%d\n  }\n  %%t: f32 = get %%s\n  return %%t\n}\n",
                 ADDS, ADDS);
   error_clear(err);
   return ir_read(&scratch, &heap, strbuf_end(&text), err);
@@ -87,8 +92,12 @@ int main(void) {
     for (int step = 1; step <= pass_count(); step++) {
       IrKernel *kernel = read(&err);
       Dumps stopped = {0};
-      PassContext early = {.scratch = &scratch, .vector_bytes = 32, .verify = true,
-                           .stop_after = step, .dump = collect, .dump_data = &stopped};
+      PassContext early = {.scratch = &scratch,
+                           .vector_bytes = 32,
+                           .verify = true,
+                           .stop_after = step,
+                           .dump = collect,
+                           .dump_data = &stopped};
       CHECK(pass_run_all(&early, kernel, &err));
       CHECK_TEXT(err.message, "");
       CHECK(strstr(stopped.names, "lanes ") == NULL || step == pass_count());
@@ -108,7 +117,9 @@ int main(void) {
     destroy(kernel);
   }
   TEST("an order that leaves a pass without what it needs is refused, and says what is missing") {
-    static const struct { const char *passes, *message; } orders[] = {
+    static const struct {
+      const char *passes, *message;
+    } orders[] = {
         {"fold,places", "pass 'places' needs that parallel loops are tasks"},
         {"tasks,tasks", "pass 'tasks' needs that parallel loops are in the host region"},
         {"tasks,places",

@@ -67,8 +67,7 @@ static RgStatus work(double *sum) {
   if (!status) status = rg_snode_add(block, "dense", "i", &cells, 1, NULL, 0, 0, &leaf);
   if (!status) status = rg_field_create(rg, "f32", "x", &x);
   if (!status) status = rg_snode_place(leaf, x);
-  if (!status)
-    status = rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel);
+  if (!status) status = rg_kernel_create(rg, text, (int64_t)strlen(text), &options, &kernel);
   for (int k = 0; !status && k < rg_kernel_path_count(kernel); k++) {
     const char *path;
     rg_kernel_path(kernel, k, &path, NULL);

@@ -225,7 +225,7 @@ static void lines(void) {
 
 typedef struct Caller {
   RgField *field;
-  RgRuntime *ends;            /* to be destroyed, too */
+  RgRuntime *ends; /* to be destroyed, too */
   RgStatus status;
   char message[100];
 } Caller;

@@ -3,8 +3,7 @@
 
 static void test_names(World *w) {
   TEST("an unknown name is refused, with the nearest known one") {
-    CHECK_TEXT(error_of(w, "function() x[0] = q end"),
-               "1:19+1 name.unknown: 'q' is not defined");
+    CHECK_TEXT(error_of(w, "function() x[0] = q end"), "1:19+1 name.unknown: 'q' is not defined");
     CHECK_TEXT(error_of(w, "function() local alpha = 1 x[0] = alpa end"),
                "1:35+4 name.unknown: 'alpa' is not defined (did you mean 'alpha'?)");
     CHECK_TEXT(error_of(w, "function() x[0] = math.sine(1) end"),
@@ -94,10 +93,9 @@ static void test_names(World *w) {
     CHECK_TEXT(
         error_of(w, "function(...) x[0] = 1 end"),
         "1:1+8 kernel.unsupported: kernels take no variable arguments (name each parameter)");
-    CHECK_TEXT(
-        error_of(w, "function() goto done ::done:: end"),
-        "1:12+4 kernel.unsupported: a kernel has no goto, except to a label that "
-        "ends the innermost loop (use 'while', 'break' and 'continue')");
+    CHECK_TEXT(error_of(w, "function() goto done ::done:: end"),
+               "1:12+4 kernel.unsupported: a kernel has no goto, except to a label that "
+               "ends the innermost loop (use 'while', 'break' and 'continue')");
     CHECK_TEXT(
         error_of(w, "function() for k, v in pairs, list do end end"),
         "1:24+5 loop.invalid: kernels have no iterator functions (loops run over rg.range(n, "

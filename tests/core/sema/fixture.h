@@ -51,9 +51,11 @@ static void world_tree(World *w, const char *text, int node, const char *level) 
     const SNodeComponent *component = &placed->components[i];
     if (!component->child)
       world_name(w, component->name,
-                 (SemaValue){
-                     .kind = VALUE_FIELD, .name = component->name, .node = placed, .component = i,
-                     .type = component->type});
+                 (SemaValue){.kind = VALUE_FIELD,
+                             .name = component->name,
+                             .node = placed,
+                             .component = i,
+                             .type = component->type});
   }
   if (level) world_name(w, level, (SemaValue){.kind = VALUE_NODE, .name = level, .node = placed});
 }
@@ -90,7 +92,9 @@ static void world_init(World *w) {
   world_name(w, "nothing", (SemaValue){.kind = VALUE_NIL});
   world_name(w, "loose", (SemaValue){.kind = VALUE_FIELD, .name = "loose"});
   world_name(w, "self.x",
-             (SemaValue){.kind = VALUE_FIELD, .name = "x", .node = w->trees[1]->nodes[1],
+             (SemaValue){.kind = VALUE_FIELD,
+                         .name = "x",
+                         .node = w->trees[1]->nodes[1],
                          .type = w->trees[1]->nodes[1]->components[0].type});
   world_name(w, "sine", (SemaValue){.kind = VALUE_BUILTIN, .name = "math.sin"});
 }

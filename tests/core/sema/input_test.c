@@ -60,9 +60,8 @@ static void test_arguments(World *w) {
                "%2: place = place f0 %1\n"
                "store %2, %0\n"
                "clear l0\n");
-    CHECK_TEXT(
-        error_of(w, "function(f: f32, n) end"),
-        "1:10+1 launch.arguments: 'f' is declared f32, but the launch argument is a field");
+    CHECK_TEXT(error_of(w, "function(f: f32, n) end"),
+               "1:10+1 launch.arguments: 'f' is declared f32, but the launch argument is a field");
     CHECK_TEXT(error_of(w, "function(f, n) f = 1 end"),
                "1:10+1 kernel.unsupported: the parameter 'f' is not a number here, so it cannot be "
                "assigned (declare "

@@ -4,20 +4,14 @@
 
 static void test_numbers(World *w) {
   TEST("a captured number that reaches an index, itself or through + - * // %, is an integer") {
-    CHECK_TEXT(types_of(w, "function() x[a] = dt end"),
-               "a: i32\ndt: f32\n");
-    CHECK_TEXT(types_of(w, "function() x[a + 1 - b * 2] = dt end"),
-               "a: i32\nb: i32\ndt: f32\n");
-    CHECK_TEXT(types_of(w, "function() x[(a % 7) // 2 + -b] = 1 end"),
-               "a: i32\nb: i32\n");
-    CHECK_TEXT(types_of(w, "function() g[{a, 1}][b] = 1 end"),
-               "a: i32\nb: i32\n");
-    CHECK_TEXT(types_of(w, "function() block:activate(a, b) end"),
-               "a: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() x[a] = dt end"), "a: i32\ndt: f32\n");
+    CHECK_TEXT(types_of(w, "function() x[a + 1 - b * 2] = dt end"), "a: i32\nb: i32\ndt: f32\n");
+    CHECK_TEXT(types_of(w, "function() x[(a % 7) // 2 + -b] = 1 end"), "a: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() g[{a, 1}][b] = 1 end"), "a: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() block:activate(a, b) end"), "a: i32\nb: i32\n");
   }
   TEST("through math.floor, math.min and math.max too") {
-    CHECK_TEXT(types_of(w, "function() x[math.floor(a * b)] = 1 end"),
-               "a: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() x[math.floor(a * b)] = 1 end"), "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() x[math.max(a, math.min(b, 3))] = 1 end"),
                "a: i32\nb: i32\n");
   }
@@ -34,16 +28,14 @@ static void test_numbers(World *w) {
         "a: i32\ns: i32\ni: i32\n");
   }
   TEST("and through both sides of a choice") {
-    CHECK_TEXT(types_of(w, "function() x[on and a or b] = 1 end"),
-               "on: bool\na: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() x[on and a or b] = 1 end"), "on: bool\na: i32\nb: i32\n");
   }
   TEST("a bound of a range makes an integer") {
     CHECK_TEXT(types_of(w, "function() for i, j in rg.range(a, {b, 10}) do x[i] = j end end"),
                "a: i32\nb: i32\ni: i32\nj: i32\n");
   }
   TEST("a bound of a for over integers makes an integer") {
-    CHECK_TEXT(types_of(w, "function() for k = 0, a - 1 do x[0] = k end end"),
-               "a: i32\nk: i32\n");
+    CHECK_TEXT(types_of(w, "function() for k = 0, a - 1 do x[0] = k end end"), "a: i32\nk: i32\n");
     CHECK_TEXT(types_of(w, "function() for k = a, b do x[k] = 1 end end"),
                "a: i32\nb: i32\nk: i32\n");
   }
@@ -58,24 +50,20 @@ static void test_numbers(World *w) {
                "a: i32\nb: i32\nk: i32\nm: i32\n");
   }
   TEST("an integer element makes an integer") {
-    CHECK_TEXT(types_of(w, "function() n32[0] = a n8[1] += b end"),
-               "a: i32\nb: i32\n");
+    CHECK_TEXT(types_of(w, "function() n32[0] = a n8[1] += b end"), "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() n32:add(a, b) local q = n64:compare_exchange(0, dt, 4) end"),
                "a: i32\nb: i32\ndt: i64\nq: i64\n");
   }
   TEST("a variable declared an integer makes an integer") {
-    CHECK_TEXT(types_of(w, "function() local k: u8 = a end"),
-               "a: u8\nk: u8\n");
-    CHECK_TEXT(types_of(w, "function(): i64 return a end"),
-               "a: i64\n");
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a end"), "a: u8\nk: u8\n");
+    CHECK_TEXT(types_of(w, "function(): i64 return a end"), "a: i64\n");
   }
   TEST("what is stored into integers of one type only has that type") {
     CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: u8 = a end"),
                "a: u8\nk: u8\nm: u8\n");
     CHECK_TEXT(types_of(w, "function() local k: u8 = a local m: i8 = a end"),
                "a: i32\nk: u8\nm: i8\n");
-    CHECK_TEXT(types_of(w, "function() local k: u8 = a x[a] = 1 end"),
-               "a: i32\nk: u8\n");
+    CHECK_TEXT(types_of(w, "function() local k: u8 = a x[a] = 1 end"), "a: i32\nk: u8\n");
     CHECK_TEXT(types_of(w, "function() local k: u8 = a if a < 3 then x[0] = 1 end end"),
                "a: i32\nk: u8\n");
   }
@@ -88,12 +76,10 @@ static void test_numbers(World *w) {
                "a: i32\nb: i32\n");
     CHECK_TEXT(types_of(w, "function() local h = a / 16 x[0] = math.floor(h) end"),
                "a: i32\nh: f32\n");
-    CHECK_TEXT(types_of(w, "function() x[0] = math.floor(a / b) end"),
-               "a: f32\nb: f32\n");
+    CHECK_TEXT(types_of(w, "function() x[0] = math.floor(a / b) end"), "a: f32\nb: f32\n");
   }
   TEST("what meets a float on its way to an index stays a float") {
-    CHECK_TEXT(types_of(w, "function() x[math.floor(y[0] * a - 0.5)] = b end"),
-               "a: f64\nb: f32\n");
+    CHECK_TEXT(types_of(w, "function() x[math.floor(y[0] * a - 0.5)] = b end"), "a: f64\nb: f32\n");
   }
   TEST("a float takes the float type it meets, and with several it is an f64") {
     CHECK_TEXT(types_of(w, "function() x[0] = a * x[1] y[0] = b * y[1] x[2] = dt y[2] = dt end"),
@@ -112,8 +98,7 @@ static void test_numbers(World *w) {
                         "function() local lo = math.huge for i in rg.range(4) do lo = math.min(lo, "
                         "n32[i]) end return lo end"),
                "math.huge: f32\nlo: f32\ni: i32\n");
-    CHECK_TEXT(types_of(w, "function() x[0] = math.floor(math.pi * n32[0]) end"),
-               "math.pi: f32\n");
+    CHECK_TEXT(types_of(w, "function() x[0] = math.floor(math.pi * n32[0]) end"), "math.pi: f32\n");
   }
   TEST("64-bit integers and booleans are what they are") {
     CHECK_TEXT(types_of(w, "function() local p = big local q = huge local r = on x[big] = 1 end"),
@@ -130,22 +115,18 @@ static void test_numbers(World *w) {
 static void test_parameters(World *w) {
   TEST("a parameter is inferred as a captured number is") {
     give_numbers(w, 2);
-    CHECK_TEXT(types_of(w, "function(n, v) x[n] = v end"),
-               "n: i32\nv: f32\n");
+    CHECK_TEXT(types_of(w, "function(n, v) x[n] = v end"), "n: i32\nv: f32\n");
     give_numbers(w, 0);
   }
   TEST("an annotated parameter has its type") {
     give_numbers(w, 2);
-    CHECK_TEXT(types_of(w, "function(n: i64, m: f64) x[n] = m return n end"),
-               "n: i64\nm: f64\n");
+    CHECK_TEXT(types_of(w, "function(n: i64, m: f64) x[n] = m return n end"), "n: i64\nm: f64\n");
     give_numbers(w, 0);
   }
   TEST("an assigned parameter is a variable") {
     give_numbers(w, 2);
-    CHECK_TEXT(types_of(w, "function(n, m) n = n - 1 x[m] = n end"),
-               "n: f32\nm: i32\nn: f32\n");
-    CHECK_TEXT(types_of(w, "function(n) n = n - 1 x[n] = 1 end"),
-               "n: i32\nn: i32\n");
+    CHECK_TEXT(types_of(w, "function(n, m) n = n - 1 x[m] = n end"), "n: f32\nm: i32\nn: f32\n");
+    CHECK_TEXT(types_of(w, "function(n) n = n - 1 x[n] = 1 end"), "n: i32\nn: i32\n");
     give_numbers(w, 0);
   }
 }
@@ -161,7 +142,7 @@ static void test_locals(World *w) {
                     "end"),
         "w: i32\nu: u32\nv: f32\n");
     CHECK_TEXT(types_of(w, "function() local s, m = 0, 1000 for i in rg.range(9) do s += x[i] m = "
-                       "math.min(m, n8[i]) end end"),
+                           "math.min(m, n8[i]) end end"),
                "s: f32\nm: i32\ni: i32\n");
   }
   TEST("a literal alone is an i32, or what holds it, or the default float") {
@@ -212,7 +193,7 @@ static void test_locals(World *w) {
   }
   TEST("bit operators keep the type of their operand") {
     CHECK_TEXT(types_of(w, "function() local p = n8[0] << n64[0] local q = ~h64[0] local r = "
-                       "bit.rshift(n64[0], 1) local v = bit.tobit(n64[0]) end"),
+                           "bit.rshift(n64[0], 1) local v = bit.tobit(n64[0]) end"),
                "p: u8\nq: u64\nr: i64\nv: i32\n");
   }
   TEST("conversions, calls and comparisons have their own types") {
@@ -221,12 +202,12 @@ static void test_locals(World *w) {
                     "local v = x[0] < 1 and on end"),
         "dt: f64\nb: f32\non: bool\np: u16\nq: f64\nr: i32\nv: bool\n");
     CHECK_TEXT(types_of(w, "function() local p = x:add(0, 1) local q = block:count() local r = "
-                       "block:is_active(1, 2) end"),
+                           "block:is_active(1, 2) end"),
                "p: f32\nq: i64\nr: bool\n");
   }
   TEST("sizes are constants") {
     CHECK_TEXT(types_of(w, "function() local r = #x local v = g.shape[2] local f = #far local q = "
-                       "#g.shape local w = #t[0] end"),
+                           "#g.shape local w = #t[0] end"),
                "r: i32\nv: i32\nf: i64\nq: i32\nw: i32\n");
   }
   TEST("a view, a node, a type and a function are no variables") {

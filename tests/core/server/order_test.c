@@ -9,7 +9,9 @@
 
 enum { STREAMS = 8, CELLS = 6, NUMBERS = 16, STEPS = 100000 };
 
-typedef struct Cell { int32_t numbers[NUMBERS]; } Cell;
+typedef struct Cell {
+  int32_t numbers[NUMBERS];
+} Cell;
 
 static Heap heap;
 static Error err;
@@ -29,8 +31,8 @@ static void mix(Cell *all, const uint64_t *frame) {
   Cell *to = &all[frame[0]];
   const Cell *from = &all[frame[1]];
   for (int k = 0; k < NUMBERS; k++)
-    to->numbers[k] = (int32_t)((uint32_t)to->numbers[k] * 3 + (uint32_t)from->numbers[k] +
-                               (uint32_t)frame[2]);
+    to->numbers[k] =
+        (int32_t)((uint32_t)to->numbers[k] * 3 + (uint32_t)from->numbers[k] + (uint32_t)frame[2]);
 }
 
 static bool fake_launch(Device *of, DeviceLaunch *launch, Error *why) {
@@ -45,8 +47,11 @@ static void no_forget(Device *of, RtTree *tree) {}
 static bool not_within(Device *of) { return false; }
 static void no_destroy(Device *of) {}
 
-static const DeviceTable fake = {.name = "fake", .launch = fake_launch, .sync = no_sync,
-                                 .forget = no_forget, .is_within = not_within,
+static const DeviceTable fake = {.name = "fake",
+                                 .launch = fake_launch,
+                                 .sync = no_sync,
+                                 .forget = no_forget,
+                                 .is_within = not_within,
                                  .destroy = no_destroy};
 
 static void finish_oldest(int stream) {

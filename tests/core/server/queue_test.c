@@ -37,8 +37,11 @@ static void no_forget(Device *of, RtTree *tree) {}
 static bool not_within(Device *of) { return false; }
 static void no_destroy(Device *of) {}
 
-static const DeviceTable fake = {.name = "fake", .launch = fake_launch, .sync = no_sync,
-                                 .forget = no_forget, .is_within = not_within,
+static const DeviceTable fake = {.name = "fake",
+                                 .launch = fake_launch,
+                                 .sync = no_sync,
+                                 .forget = no_forget,
+                                 .is_within = not_within,
                                  .destroy = no_destroy};
 
 static void open_device(void) {
@@ -219,8 +222,8 @@ static void test_copies(void) {
     int32_t from = 5, to = 0;
     open_device();
     Server *server = server_of(&device);
-    ServerCopy copy = {.stream = 1, .to = &to, .from = &from, .size_bytes = sizeof to,
-                       .to_tree = &trees[0]};
+    ServerCopy copy = {
+        .stream = 1, .to = &to, .from = &from, .size_bytes = sizeof to, .to_tree = &trees[0]};
     uint64_t slow = launch(2, WAITS | 1, &trees[0]), ticket = server_copy(server, &copy);
     is_open = true;
     server_wait(server, 1);

@@ -74,8 +74,7 @@ static void sizes(void) {
     check_part(node, 1, 64, 4);
     CHECK_INT(node->container_size, 64);
     CHECK_INT(node->node_size, 128);
-    CHECK(tree->is_sparse && node->manager == 0 && node->chunk == 16 &&
-          node->shape[0] == 100);
+    CHECK(tree->is_sparse && node->manager == 0 && node->chunk == 16 && node->shape[0] == 100);
     snode_tree_release(tree);
   }
   TEST("a chunk is as long as its list where that is shorter") {

@@ -67,7 +67,9 @@ static void note_order(void *data, int32_t worker, int64_t begin, int64_t end) {
 }
 
 /* Of two workers, each begins with its own half: the first chunks wait for each other. */
-typedef struct Halves { _Atomic int of[16]; } Halves;
+typedef struct Halves {
+  _Atomic int of[16];
+} Halves;
 
 static void meet(void *data, int32_t worker, int64_t begin, int64_t end) {
   Halves *halves = data;

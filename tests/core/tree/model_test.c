@@ -147,16 +147,11 @@ static void run(const Layout *layout) {
   declare(m, layout);
   for (int step = 0; step < STEPS; step++) {
     uint64_t what = draw(100);
-    if (what < 45)
-      write_one(m);
-    else if (what < 90)
-      read_one(m);
-    else if (what < 97)
-      forget_one(m);
-    else if (what < 98)
-      CHECK(rg_gc(rg, draw(2) ? "collect" : "trim", NULL) == 0);
-    else if (what < 99 && step % 7 == 0)
-      check_all(m);
+    if (what < 45) write_one(m);
+    else if (what < 90) read_one(m);
+    else if (what < 97) forget_one(m);
+    else if (what < 98) CHECK(rg_gc(rg, draw(2) ? "collect" : "trim", NULL) == 0);
+    else if (what < 99 && step % 7 == 0) check_all(m);
   }
   check_all(m);
   if (m->pointer) {

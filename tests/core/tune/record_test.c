@@ -74,7 +74,7 @@ static void damage(void) {
     unlink(path);
     CHECK(add("first", "default"));
     write_text(O_APPEND, "1 first threads=1 2 1 00000000\n\n1\n2 first x 1 1 00000000\nrubbish\n");
-    write_text(O_APPEND, "1 first threads=1 2 1");  /* torn: the next line is lost with it */
+    write_text(O_APPEND, "1 first threads=1 2 1"); /* torn: the next line is lost with it */
     CHECK(add("lost", "default"));
     CHECK(add("last", "chunks=2"));
     CHECK(knows("first", "default") && knows("lost", NULL) && knows("last", "chunks=2"));

@@ -118,8 +118,8 @@ static void arrays(TypeTable *table) {
   }
   TEST("a struct may have arrays, and tells which of its words are their addresses") {
     Type type;
-    CHECK(type_read(table, str_of("struct{n:i32,a:array(f32),b:struct{c:array(array(i8))}}"),
-                    &type, &err));
+    CHECK(type_read(table, str_of("struct{n:i32,a:array(f32),b:struct{c:array(array(i8))}}"), &type,
+                    &err));
     CHECK(type_parts(type) == 3 && type_row(table, type).size == 24 && !type_is_array(type));
     CHECK(type_array_words(table, type) == 6 && type_has_arrays(table, type));
     CHECK(!type_number_is_array(table, type, 0) && type_number_is_array(table, type, 2));

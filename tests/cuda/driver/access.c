@@ -79,8 +79,7 @@ static char *access_global(Warp *warp, const Inst *inst, uint32_t lane, uint64_t
   uint64_t bit = address - DEVICE_BASE;
   uint16_t bits = (uint16_t)(((1u << size) - 1) << (bit & 15));
   const uint16_t *shadow = &memory.shadow[bit >> 4];
-  if ((*shadow & bits) != bits && !look_closer(warp, inst, lane, address, size, write))
-    return NULL;
+  if ((*shadow & bits) != bits && !look_closer(warp, inst, lane, address, size, write)) return NULL;
   if (options.count) count_sectors(warp, address);
   if (write) warp->grid->bytes_written += size;
   else warp->grid->bytes_read += size;
@@ -142,66 +141,69 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
 
 /* A load puts a value of type M into registers of type R, a store takes it from there. Elements of
  * a vector stand side by side in memory, in places u.places of the frame. */
-#define MOVE(M, R)                                                                            \
-  static void load_##M##_##R(Warp *warp, const Inst *inst) {                                  \
-    R *d = DST(R, inst->d);                                                                   \
-    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
-    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
-      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
-      const char *from = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), \
-                                     false);                                                  \
-      if (!from) return;                                                                      \
-      M value;                                                                                \
-      memcpy(&value, from, sizeof value);                                                     \
-      d[l] = (R)value;                                                                        \
-    }                                                                                         \
-  }                                                                                           \
-  static void load_all_##M##_##R(Warp *warp, const Inst *inst) {                              \
-    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
-    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
-      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
-      const char *from = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset,            \
-                                     (uint32_t)sizeof(M) * inst->count, false);               \
-      if (!from) return;                                                                      \
-      for (uint32_t i = 0; i < inst->count; i++) {                                            \
-        M value;                                                                              \
-        memcpy(&value, from + i * sizeof value, sizeof value);                                \
-        if (inst->u.places[i] != PLACE_NONE) DST(R, inst->u.places[i])[l] = (R)value;         \
-      }                                                                                       \
-    }                                                                                         \
-  }                                                                                           \
-  static void store_##M##_##R(Warp *warp, const Inst *inst) {                                 \
-    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
-    const R *b = SRC(R, inst->b);                                                             \
-    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
-      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
-      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), true);  \
-      if (!to) return;                                                                        \
-      M value = (M)b[l];                                                                      \
-      memcpy(to, &value, sizeof value);                                                       \
-    }                                                                                         \
-  }                                                                                           \
-  static void store_all_##M##_##R(Warp *warp, const Inst *inst) {                             \
-    const uint64_t *a = SRC(uint64_t, inst->a);                                               \
-    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
-      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
-      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset,                    \
-                             (uint32_t)sizeof(M) * inst->count, true);                        \
-      if (!to) return;                                                                        \
-      for (uint32_t i = 0; i < inst->count; i++) {                                            \
-        M value = (M)SRC(R, inst->u.places[i])[l];                                            \
-        memcpy(to + i * sizeof value, &value, sizeof value);                                  \
-      }                                                                                       \
-    }                                                                                         \
+#define MOVE(M, R) \
+  static void load_##M##_##R(Warp *warp, const Inst *inst) { \
+    R *d = DST(R, inst->d); \
+    const uint64_t *a = SRC(uint64_t, inst->a); \
+    for (uint32_t left = warp->mask; left; left &= left - 1) { \
+      uint32_t l = (uint32_t)__builtin_ctz(left); \
+      const char *from = \
+          access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), false); \
+      if (!from) return; \
+      M value; \
+      memcpy(&value, from, sizeof value); \
+      d[l] = (R)value; \
+    } \
+  } \
+  static void load_all_##M##_##R(Warp *warp, const Inst *inst) { \
+    const uint64_t *a = SRC(uint64_t, inst->a); \
+    for (uint32_t left = warp->mask; left; left &= left - 1) { \
+      uint32_t l = (uint32_t)__builtin_ctz(left); \
+      const char *from = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, \
+                                     (uint32_t)sizeof(M) * inst->count, false); \
+      if (!from) return; \
+      for (uint32_t i = 0; i < inst->count; i++) { \
+        M value; \
+        memcpy(&value, from + i * sizeof value, sizeof value); \
+        if (inst->u.places[i] != PLACE_NONE) DST(R, inst->u.places[i])[l] = (R)value; \
+      } \
+    } \
+  } \
+  static void store_##M##_##R(Warp *warp, const Inst *inst) { \
+    const uint64_t *a = SRC(uint64_t, inst->a); \
+    const R *b = SRC(R, inst->b); \
+    for (uint32_t left = warp->mask; left; left &= left - 1) { \
+      uint32_t l = (uint32_t)__builtin_ctz(left); \
+      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, sizeof(M), true); \
+      if (!to) return; \
+      M value = (M)b[l]; \
+      memcpy(to, &value, sizeof value); \
+    } \
+  } \
+  static void store_all_##M##_##R(Warp *warp, const Inst *inst) { \
+    const uint64_t *a = SRC(uint64_t, inst->a); \
+    for (uint32_t left = warp->mask; left; left &= left - 1) { \
+      uint32_t l = (uint32_t)__builtin_ctz(left); \
+      char *to = access_lane(warp, inst, l, a[l] + (uint64_t)inst->offset, \
+                             (uint32_t)sizeof(M) * inst->count, true); \
+      if (!to) return; \
+      for (uint32_t i = 0; i < inst->count; i++) { \
+        M value = (M)SRC(R, inst->u.places[i])[l]; \
+        memcpy(to + i * sizeof value, &value, sizeof value); \
+      } \
+    } \
   }
 
+// clang-format off
 #define MOVES(DO) \
   DO(u8, u16) DO(u8, u32) DO(u8, u64) DO(s8, u16) DO(s8, u32) DO(s8, u64) DO(u16, u16) \
   DO(u16, u32) DO(u16, u64) DO(s16, u32) DO(s16, u64) DO(u32, u32) DO(u32, u64) DO(s32, u64) \
   DO(u64, u64)
+// clang-format on
 MOVES(MOVE)
 
 const Access *access_find(bool is_signed, uint32_t memory_bytes, uint32_t register_bytes) {
+  // clang-format off
   static const Access table[] = {
 #define ROW(M, R)                                                                             \
   {(M)-1 < (M)1, sizeof(M), sizeof(R), load_##M##_##R, load_all_##M##_##R, store_##M##_##R,       \
@@ -209,6 +211,7 @@ const Access *access_find(bool is_signed, uint32_t memory_bytes, uint32_t regist
       MOVES(ROW)
 #undef ROW
   };
+  // clang-format on
   for (uint32_t i = 0; i < sizeof table / sizeof table[0]; i++)
     if (table[i].memory_bytes == memory_bytes && table[i].register_bytes == register_bytes &&
         (table[i].is_signed == is_signed || memory_bytes == register_bytes))

@@ -18,35 +18,51 @@ typedef struct Context {
   int result; /* an error that lasts */
 } Context;
 
-typedef enum WorkKind { WORK_LAUNCH, WORK_TO_DEVICE, WORK_TO_HOST, WORK_ON_DEVICE, WORK_SET,
-                        WORK_WAIT, WORK_HOST } WorkKind;
+typedef enum WorkKind {
+  WORK_LAUNCH,
+  WORK_TO_DEVICE,
+  WORK_TO_HOST,
+  WORK_ON_DEVICE,
+  WORK_SET,
+  WORK_WAIT,
+  WORK_HOST
+} WorkKind;
 typedef struct Stream Stream;
 typedef struct Work {
   WorkKind kind;
   uint64_t to, from, size; /* addresses of the host, too */
   uint32_t value, unit;    /* of a set */
   Grid grid;
-  char *bytes; /* parameters, or a copy of the host's bytes: the work's own */
+  char *bytes;    /* parameters, or a copy of the host's bytes: the work's own */
   Stream *stream; /* to wait for, as far as `size` */
   void (*call)(void *);
 } Work;
 
 struct Stream {
-  struct { Work *at; uint32_t count, room; } queue;
+  struct {
+    Work *at;
+    uint32_t count, room;
+  } queue;
   uint32_t done;   /* of the queue */
   uint64_t passed; /* before the queue */
   bool is_open, is_blocking;
   struct Graph *capture;
 };
 
-typedef struct Graph { struct { Work *at; uint32_t count, room; } works; bool is_broken; } Graph;
+typedef struct Graph {
+  struct {
+    Work *at;
+    uint32_t count, room;
+  } works;
+  bool is_broken;
+} Graph;
 
 /* api_device.c */
 void api_lock(void);
 void api_unlock(int *unused);
-#define ENTER(...)                                                                            \
-  api_lock();                                                                                 \
-  int unlock_ __attribute__((cleanup(api_unlock), unused)) = 0;                               \
+#define ENTER(...) \
+  api_lock(); \
+  int unlock_ __attribute__((cleanup(api_unlock), unused)) = 0; \
   if (options.trace) fprintf(stderr, "device: " __VA_ARGS__), fputc('\n', stderr)
 bool api_is_open(void);
 
@@ -54,10 +70,10 @@ bool api_is_open(void);
 int api_ready(void);
 Context *api_context(void);
 int api_lose(int result); /* an error that lasts, of the current context */
-#define READY()                                                                               \
-  do {                                                                                        \
-    int ready_ = api_ready();                                                                 \
-    if (ready_) return ready_;                                                                \
+#define READY() \
+  do { \
+    int ready_ = api_ready(); \
+    if (ready_) return ready_; \
   } while (0)
 
 /* api_stream.c */
@@ -67,8 +83,8 @@ int stream_wait(Stream *stream, uint64_t end); /* until it has done so many sinc
 uint64_t stream_length(const Stream *stream);
 void stream_end_capture(const struct Graph *graph);
 int stream_drain_all(void);
-void stream_end_all(void); /* what is queued is never done; streams are gone */
-bool stream_is_capturing(void); /* any */
+void stream_end_all(void);       /* what is queued is never done; streams are gone */
+bool stream_is_capturing(void);  /* any */
 Stream *stream_of(void *handle); /* NULL: the default one; no such: NULL, and an error in it */
 bool stream_is_known(void *handle);
 void work_free(Work *work);

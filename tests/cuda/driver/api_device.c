@@ -36,7 +36,10 @@ EXPORT int cuDriverGetVersion(int *version) {
   return CUDA_SUCCESS;
 }
 
-static const struct { int number; const char *name, *text; } results[] = {
+static const struct {
+  int number;
+  const char *name, *text;
+} results[] = {
 #define RESULT(NAME, NUMBER, TEXT) {NUMBER, "CUDA_" #NAME, TEXT},
 #include "result.def"
 #undef RESULT
@@ -108,7 +111,7 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
   if (result) return result;
   if (!value) return CUDA_ERROR_INVALID_VALUE;
   switch (attribute) {
-#define ATTRIBUTE(NUMBER, VALUE)                                                              \
+#define ATTRIBUTE(NUMBER, VALUE) \
   case NUMBER: *value = (int)(VALUE); return CUDA_SUCCESS;
 #include "attribute.def"
 #undef ATTRIBUTE

@@ -4,7 +4,12 @@
 
 #include <stdlib.h>
 
-typedef struct GraphExec { struct { Work *at; uint32_t count, room; } works; } GraphExec;
+typedef struct GraphExec {
+  struct {
+    Work *at;
+    uint32_t count, room;
+  } works;
+} GraphExec;
 
 static bool fails(void) {
   static long graphs;

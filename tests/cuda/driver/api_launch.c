@@ -57,7 +57,8 @@ EXPORT int cuLaunchKernel(Function *function, unsigned grid_x, unsigned grid_y, 
                           unsigned shared_bytes, void *stream, void **params, void **extra) {
   ENTER("launch %.*s <<<%u, %u>>>", function ? (int)function->name.length : 0,
         function ? function->name.at : "", grid_x * grid_y * grid_z, block_x * block_y * block_z);
-  Grid grid = {.blocks = {grid_x, grid_y, grid_z}, .threads = {block_x, block_y, block_z},
+  Grid grid = {.blocks = {grid_x, grid_y, grid_z},
+               .threads = {block_x, block_y, block_z},
                .dynamic_bytes = shared_bytes};
   return launch(function, grid, stream, params, extra);
 }
@@ -71,8 +72,8 @@ EXPORT int cuLaunchCooperativeKernel(Function *function, unsigned grid_x, unsign
                                      unsigned grid_z, unsigned block_x, unsigned block_y,
                                      unsigned block_z, unsigned shared_bytes, void *stream,
                                      void **params) {
-  uint64_t most = (uint64_t)blocks_per_processor(block_x * block_y * block_z) *
-                  (uint64_t)options.processors;
+  uint64_t most =
+      (uint64_t)blocks_per_processor(block_x * block_y * block_z) * (uint64_t)options.processors;
   if ((uint64_t)grid_x * grid_y * grid_z > most) return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                         stream, params, NULL);

@@ -3,8 +3,14 @@
 
 #include <stdlib.h>
 
-static struct { Range *at; uint32_t count, room; } pinned;
-static struct { Range *at; uint32_t count, room; } shown; /* to kernels, at the host's addresses */
+static struct {
+  Range *at;
+  uint32_t count, room;
+} pinned;
+static struct {
+  Range *at;
+  uint32_t count, room;
+} shown; /* to kernels, at the host's addresses */
 
 bool api_is_pinned(const void *host, uint64_t size) {
   for (uint32_t i = 0; i < pinned.count; i++)
@@ -120,8 +126,8 @@ EXPORT int cuMemFreeHost(void *host) {
 /* The driver looks at the device's side of a copy when it is asked. */
 static int add(void *stream, Work work, bool waits) {
   int ready = api_ready();
-  bool device_to = work.kind != WORK_TO_HOST, device_from = work.kind == WORK_ON_DEVICE ||
-                                                            work.kind == WORK_TO_HOST;
+  bool device_to = work.kind != WORK_TO_HOST,
+       device_from = work.kind == WORK_ON_DEVICE || work.kind == WORK_TO_HOST;
   uint64_t bytes = work.kind == WORK_SET ? work.size * work.unit : work.size;
   if (!ready && ((device_to && !memory_is_live(work.to, bytes)) ||
                  (device_from && !memory_is_live(work.from, bytes))))
@@ -180,15 +186,15 @@ EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *s
   return add(stream, (Work){.kind = WORK_ON_DEVICE, .to = to, .from = from, .size = size}, false);
 }
 
-#define SET(NAME, TYPE, UNIT)                                                                 \
-  EXPORT int NAME##Async(uint64_t to, TYPE value, size_t count, void *stream) {               \
-    ENTER("queue a fill of %zu * %d bytes at 0x%llx", count, UNIT, (unsigned long long)to);   \
-    return add(stream,                                                                        \
+#define SET(NAME, TYPE, UNIT) \
+  EXPORT int NAME##Async(uint64_t to, TYPE value, size_t count, void *stream) { \
+    ENTER("queue a fill of %zu * %d bytes at 0x%llx", count, UNIT, (unsigned long long)to); \
+    return add(stream, \
                (Work){.kind = WORK_SET, .to = to, .size = count, .value = value, .unit = UNIT}, \
-               false);                                                                        \
-  }                                                                                           \
-  EXPORT int NAME##_v2(uint64_t to, TYPE value, size_t count) {                               \
-    return NAME##Async(to, value, count, NULL);                                               \
+               false); \
+  } \
+  EXPORT int NAME##_v2(uint64_t to, TYPE value, size_t count) { \
+    return NAME##Async(to, value, count, NULL); \
   }
 SET(cuMemsetD8, unsigned char, 1)
 SET(cuMemsetD16, unsigned short, 2)

@@ -9,7 +9,10 @@
 static const char image_magic[8] = "\177ELFptx";
 enum { HEADER_BYTES = 16 };
 enum { JIT_MAX_REGISTERS = 0 }; /* CUjit_option */
-static struct { Module **at; uint32_t count, room; } modules;
+static struct {
+  Module **at;
+  uint32_t count, room;
+} modules;
 
 enum { OPTION_INFO_LOG = 3, OPTION_INFO_BYTES, OPTION_ERROR_LOG, OPTION_ERROR_BYTES };
 
@@ -48,9 +51,9 @@ static int check_sizes(const Module *module, char *log, size_t room) {
     const Function *function = module->functions.at[i];
     if (!function->is_entry) continue;
     uint32_t shared = function->calls ? module->shared_bytes : function->shared_bytes;
-    const char *what = shared > MOST_SHARED                       ? "shared data"
+    const char *what = shared > MOST_SHARED                      ? "shared data"
                        : function->param_bytes > MOST_PARAMETERS ? "parameter space"
-                                                                  : NULL;
+                                                                 : NULL;
     if (!what) continue;
     snprintf(log, room, "Entry function '%.*s' uses too much %s", (int)function->name.length,
              function->name.at, what);
@@ -114,8 +117,8 @@ Module *api_load(const void *image, unsigned count, const int *names, void **val
   return NULL;
 }
 
-EXPORT int cuModuleLoadDataEx(Module **module, const void *image, unsigned count,
-                              const int *names, void **values) {
+EXPORT int cuModuleLoadDataEx(Module **module, const void *image, unsigned count, const int *names,
+                              void **values) {
   ENTER("load a module");
   READY();
   if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
@@ -180,8 +183,7 @@ EXPORT int cuModuleGetFunction(Function **function, Module *module, const char *
   *function = module->functions.at[found];
   return CUDA_SUCCESS;
 }
-EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module,
-                                const char *name) {
+EXPORT int cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module, const char *name) {
   ENTER("variable %s", name ? name : "");
   READY();
   if (!name) return CUDA_ERROR_INVALID_VALUE;
@@ -235,7 +237,10 @@ EXPORT int cuFuncSetCacheConfig(const Function *function, int config) {
 }
 
 /* The linker: one text of PTX becomes an image. */
-typedef struct Link { char *image; size_t size; } Link;
+typedef struct Link {
+  char *image;
+  size_t size;
+} Link;
 
 EXPORT int cuLinkCreate_v2(unsigned count, const int *names, void **values, Link **link) {
   ENTER("create a linker");

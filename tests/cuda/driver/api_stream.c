@@ -5,7 +5,10 @@
 
 #include <stdlib.h>
 
-static struct { Stream **at; uint32_t count, room; } streams;
+static struct {
+  Stream **at;
+  uint32_t count, room;
+} streams;
 static Stream null_stream = {.is_open = true, .is_blocking = true};
 static uint64_t random_state;
 

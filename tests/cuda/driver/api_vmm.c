@@ -1,20 +1,25 @@
 /* api_vmm.c - the driver's names for memory_map.c. */
 #include "api.h"
 
-typedef struct Location { int type, id; } Location;
+typedef struct Location {
+  int type, id;
+} Location;
 typedef struct Kind { /* CUmemAllocationProp */
   int type, handle_types;
   Location location;
   void *metadata;
   unsigned char flags[8];
 } Kind;
-typedef struct Access { Location location; int flags; } Access;
+typedef struct Access {
+  Location location;
+  int flags;
+} Access;
 _Static_assert(sizeof(Kind) == 32 && sizeof(Access) == 12, "as in the driver");
 
 enum { PINNED = 1, ON_DEVICE = 1, READ = 1, READ_WRITE = 3, FILE_DESCRIPTOR = 1 };
 
-#define READY_VMM()                                                                           \
-  READY();                                                                                    \
+#define READY_VMM() \
+  READY(); \
   if (options.no_vmm) return CUDA_ERROR_NOT_SUPPORTED
 
 static bool is_ours(const Kind *kind) {

@@ -4,7 +4,9 @@
 
 #include "code.h"
 
-struct Assembled { int registers, local_bytes, shared_bytes; };
+struct Assembled {
+  int registers, local_bytes, shared_bytes;
+};
 
 /* NULL: PTX_ASSEMBLE does not ask for it, there is none, or it refuses the module. */
 const Assembled *assembled(const Function *function);

@@ -31,7 +31,9 @@ typedef enum Space {
 } Space;
 
 typedef struct Call { /* what goes where in the lane's stack */
-  struct Move { uint32_t from, to, size; } *moves;
+  struct Move {
+    uint32_t from, to, size;
+  } *moves;
   uint32_t argument_count, move_count; /* arguments first, then results */
   const Function *function;            /* NULL: through the register at `place` */
   uint32_t place;
@@ -89,11 +91,17 @@ typedef struct Variable {
 
 struct Module {
   char *text;
-  struct { Function **at; uint32_t count, room; } functions;
-  struct { Variable *at; uint32_t count, room; } variables;
+  struct {
+    Function **at;
+    uint32_t count, room;
+  } functions;
+  struct {
+    Variable *at;
+    uint32_t count, room;
+  } variables;
   Names function_names, variable_names;
   uint32_t shared_bytes;
-  int target, version; /* 80; 70 for 7.0 */
+  int target, version;  /* 80; 70 for 7.0 */
   int most_registers;   /* of the assembler's; 0: as many as it likes */
   Assembled *assembled; /* by function; NULL: nobody has asked */
   uint32_t id;

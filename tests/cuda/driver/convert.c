@@ -15,43 +15,50 @@
 #undef OP4
 
 /* An integer of type S in a register of type R becomes one in a register of type D. */
-#define INTEGER(S, R, D)                                                                      \
-  static void S##_##R##_##D(Warp *warp, const Inst *inst) {                                   \
-    D *d = DST(D, inst->d);                                                                   \
-    const R *a = SRC(R, inst->a);                                                             \
-    EACH_LANE(d[l] = (D)(S)a[l]);                                                             \
+#define INTEGER(S, R, D) \
+  static void S##_##R##_##D(Warp *warp, const Inst *inst) { \
+    D *d = DST(D, inst->d); \
+    const R *a = SRC(R, inst->a); \
+    EACH_LANE(d[l] = (D)(S)a[l]); \
   }
 #define TO_EACH(DO, S, R) DO(S, R, u16) DO(S, R, u32) DO(S, R, u64)
-#define INTEGERS(DO)                                                                          \
-  TO_EACH(DO, u8, u16) TO_EACH(DO, u8, u32) TO_EACH(DO, u8, u64) TO_EACH(DO, s8, u16)          \
-  TO_EACH(DO, s8, u32) TO_EACH(DO, s8, u64) TO_EACH(DO, u16, u16) TO_EACH(DO, u16, u32)        \
-  TO_EACH(DO, u16, u64) TO_EACH(DO, s16, u16) TO_EACH(DO, s16, u32) TO_EACH(DO, s16, u64)      \
-  TO_EACH(DO, u32, u32) TO_EACH(DO, u32, u64) TO_EACH(DO, s32, u32) TO_EACH(DO, s32, u64)      \
+// clang-format off
+#define INTEGERS(DO) \
+  TO_EACH(DO, u8, u16) TO_EACH(DO, u8, u32) TO_EACH(DO, u8, u64) TO_EACH(DO, s8, u16) \
+  TO_EACH(DO, s8, u32) TO_EACH(DO, s8, u64) TO_EACH(DO, u16, u16) TO_EACH(DO, u16, u32) \
+  TO_EACH(DO, u16, u64) TO_EACH(DO, s16, u16) TO_EACH(DO, s16, u32) TO_EACH(DO, s16, u64) \
+  TO_EACH(DO, u32, u32) TO_EACH(DO, u32, u64) TO_EACH(DO, s32, u32) TO_EACH(DO, s32, u64) \
   TO_EACH(DO, u64, u64) TO_EACH(DO, s64, u64)
+// clang-format on
 INTEGERS(INTEGER)
 
+// clang-format off
 static const struct { bool is_signed; uint8_t type, from, to; Run run; } integers[] = {
 #define ROW(S, R, D) {(S)-1 < (S)1, sizeof(S), sizeof(R), sizeof(D), S##_##R##_##D},
     INTEGERS(ROW)
 #undef ROW
 };
+// clang-format on
 
 /* Numbers to floats, to nearest; and floats to integers, towards zero and clamped. */
-#define TO_FLOAT(D, S)                                                                        \
-  static void D##_of_##S(Warp *warp, const Inst *inst) {                                      \
-    D *d = DST(D, inst->d);                                                                   \
-    const S *a = SRC(S, inst->a);                                                             \
-    EACH_LANE(d[l] = (D)a[l]);                                                                \
+#define TO_FLOAT(D, S) \
+  static void D##_of_##S(Warp *warp, const Inst *inst) { \
+    D *d = DST(D, inst->d); \
+    const S *a = SRC(S, inst->a); \
+    EACH_LANE(d[l] = (D)a[l]); \
   }
-#define TO_FLOATS(DO) DO(f32, s32) DO(f32, u32) DO(f32, s64) DO(f32, u64) DO(f64, s32) \
-  DO(f64, u32) DO(f64, s64) DO(f64, u64)
+#define TO_FLOATS(DO) \
+  DO(f32, s32) \
+  DO(f32, u32) DO(f32, s64) DO(f32, u64) DO(f64, s32) DO(f64, u32) DO(f64, s64) DO(f64, u64)
 TO_FLOATS(TO_FLOAT)
 
+// clang-format off
 static const struct { char to, from; uint8_t to_bytes, from_bytes; Run run; } floats[] = {
 #define ROW(D, S) {'f', (S)-1 < (S)1 ? 's' : 'u', sizeof(D), sizeof(S), D##_of_##S},
     TO_FLOATS(ROW)
 #undef ROW
 };
+// clang-format on
 
 static long double read(const Convert *convert, const Warp *warp, const Inst *inst, uint32_t l) {
   uint64_t bits = convert->from_bytes == 2   ? SRC(u16, inst->a)[l]
@@ -85,8 +92,9 @@ static uint64_t integer_of(const Convert *convert, long double value) {
     return convert->from.bytes == 8 || convert->to.bytes == 8 ? 1ull << (width - 1) : 0;
   if (convert->to.kind == 's') {
     long double top = ldexpl(1, (int)width - 1);
-    return value >= top ? (1ull << (width - 1)) - 1 : value < -top ? 1ull << (width - 1)
-                                                                   : (uint64_t)(s64)value;
+    return value >= top   ? (1ull << (width - 1)) - 1
+           : value < -top ? 1ull << (width - 1)
+                          : (uint64_t)(s64)value;
   }
   uint64_t most = width == 64 ? UINT64_MAX : (1ull << width) - 1;
   return value < 0 ? 0 : value >= ldexpl(1, (int)width) ? most : (uint64_t)value;
@@ -177,8 +185,8 @@ static Run usual(const Convert *convert) {
     return NULL;
   }
   for (uint32_t i = 0; i < sizeof floats / sizeof floats[0]; i++)
-    if (floats[i].to == to.kind && floats[i].from == from.kind &&
-        floats[i].to_bytes == to.bytes && floats[i].from_bytes == from.bytes)
+    if (floats[i].to == to.kind && floats[i].from == from.kind && floats[i].to_bytes == to.bytes &&
+        floats[i].from_bytes == from.bytes)
       return floats[i].run;
   return NULL;
 }
@@ -186,7 +194,10 @@ static Run usual(const Convert *convert) {
 void convert_encode(Inst *inst, const Convert *convert) {
   inst->run = usual(convert);
   if (inst->run) return;
-  static struct { Convert **at; uint32_t count, room; } kept; /* few differ */
+  static struct {
+    Convert **at;
+    uint32_t count, room;
+  } kept; /* few differ */
   inst->run = convert_any;
   for (uint32_t i = 0; i < kept.count; i++) {
     if (memcmp(kept.at[i], convert, sizeof *convert) != 0) continue;

@@ -35,18 +35,21 @@ Type parts_type(const Parts *parts, uint32_t from_the_end) {
 }
 
 Space parts_space(const Parts *parts) {
-  static const struct { const char *word; Space space; } words[] = {
-      {"global", SPACE_GLOBAL},     {"const", SPACE_GLOBAL}, {"shared", SPACE_SHARED},
-      {"shared::cta", SPACE_SHARED}, {"local", SPACE_LOCAL},  {"param", SPACE_PARAM},
-      {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
+  static const struct {
+    const char *word;
+    Space space;
+  } words[] = {{"global", SPACE_GLOBAL},      {"const", SPACE_GLOBAL},     {"shared", SPACE_SHARED},
+               {"shared::cta", SPACE_SHARED}, {"local", SPACE_LOCAL},      {"param", SPACE_PARAM},
+               {"param::entry", SPACE_PARAM}, {"param::func", SPACE_PARAM}};
   for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (parts_have(parts, words[i].word)) return words[i].space;
   return SPACE_GENERIC;
 }
 static uint64_t window_of(Space space) {
-  return space == SPACE_SHARED ? SHARED_WINDOW : space == SPACE_LOCAL ? LOCAL_WINDOW
-         : space == SPACE_PARAM                                       ? PARAM_WINDOW
-                                                                      : 0;
+  return space == SPACE_SHARED  ? SHARED_WINDOW
+         : space == SPACE_LOCAL ? LOCAL_WINDOW
+         : space == SPACE_PARAM ? PARAM_WINDOW
+                                : 0;
 }
 
 /* cvta: d = a + offset. */
@@ -155,7 +158,11 @@ static void encode_cvt(Reader *reader, const Parts *parts, Operand *operands, In
     read_fail(reader, "a conversion between types that this reader does not know");
     return;
   }
-  static const struct { const char *name; int mode; bool to_integer; } modes[] = {
+  static const struct {
+    const char *name;
+    int mode;
+    bool to_integer;
+  } modes[] = {
       {"rn", FE_TONEAREST, false}, {"rz", FE_TOWARDZERO, false}, {"rm", FE_DOWNWARD, false},
       {"rp", FE_UPWARD, false},    {"rni", FE_TONEAREST, true},  {"rzi", FE_TOWARDZERO, true},
       {"rmi", FE_DOWNWARD, true},  {"rpi", FE_UPWARD, true},     {"rna", FE_TONEAREST, false}};
@@ -209,12 +216,12 @@ static bool is_any(Slice word, const char *const *words) {
 }
 
 void encode(Reader *reader, Slice opcode, Operand *operands, uint32_t count, Inst inst) {
-  static const char *const memory_words[] = {"ld", "ldu", "st", "atom", "red", "prefetch",
-                                             "prefetchu", "discard", NULL};
-  static const char *const sync_words[] = {"bar", "barrier", "shfl", "vote", "match",
-                                           "activemask", "redux", NULL};
-  static const char *const nothing_words[] = {"membar", "fence", "nop", "pmevent", "griddepcontrol",
-                                              NULL};
+  static const char *const memory_words[] = {"ld",       "ldu",       "st",      "atom", "red",
+                                             "prefetch", "prefetchu", "discard", NULL};
+  static const char *const sync_words[] = {"bar",   "barrier",    "shfl",  "vote",
+                                           "match", "activemask", "redux", NULL};
+  static const char *const nothing_words[] = {"membar",  "fence",          "nop",
+                                              "pmevent", "griddepcontrol", NULL};
   Parts parts = parts_of(opcode);
   Slice first = parts.at[0];
   if (is_any(first, memory_words)) {

@@ -5,7 +5,10 @@
 #include "flow.h"
 #include "read.h"
 
-typedef struct Moves { struct Move *at; uint32_t count, room; } Moves;
+typedef struct Moves {
+  struct Move *at;
+  uint32_t count, room;
+} Moves;
 
 /* Names of .param variables of the caller, in brackets. */
 static void read_names(Reader *reader, Moves *moves) {

@@ -21,8 +21,8 @@ static void encode_move(Reader *reader, const Parts *parts, Operand *value, Oper
   const Access *access = type.kind ? access_find(type.kind == 's', type.bytes, bytes) : NULL;
   operand_address(reader, address, parts_space(parts), inst);
   if (!access) {
-    read_fail(reader, "a load or store between %u bytes in memory and a register of %u",
-              type.bytes, bytes);
+    read_fail(reader, "a load or store between %u bytes in memory and a register of %u", type.bytes,
+              bytes);
     return;
   }
   inst->size_bytes = type.bytes;

@@ -56,7 +56,9 @@ typedef struct Block {
   uint32_t warp_count, live_warps, live_threads;
   char *shared;
   uint8_t *shared_written;
-  struct { uint32_t arrived, expected, value; } barriers[BARRIERS];
+  struct {
+    uint32_t arrived, expected, value;
+  } barriers[BARRIERS];
   Warp **warps;
 } Block;
 
@@ -78,7 +80,7 @@ struct Warp {
   int64_t budget;
   uint32_t mask, lanes;
   Frame *frame;
-  char *local; /* STACK_BYTES for each lane, a lane's together */
+  char *local;                   /* STACK_BYTES for each lane, a lane's together */
   uint64_t near_base, near_size; /* the live range of the last access */
   Grid *grid;
   Block *block;
@@ -141,7 +143,7 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
                   bool write);
 
 #define DST(TYPE, PLACE) ((TYPE *)(warp->base[0] + (PLACE)))
-#define SRC(TYPE, PLACE)                                                                      \
+#define SRC(TYPE, PLACE) \
   ((const TYPE *)(warp->base[(PLACE) >> 31] + ((PLACE) & ~(uint32_t)PLACE_CONSTANT)))
 #ifdef __clang__
 #define LANES_APART _Pragma("clang loop vectorize(assume_safety)")
@@ -150,16 +152,16 @@ char *access_lane(Warp *warp, const Inst *inst, uint32_t lane, uint64_t address,
 #endif
 /* One statement for each lane `l` of the group. The same lane of two registers is the same byte or
  * far away: LANES_APART says so. */
-#define EACH_LANE(...)                                                                        \
-  do {                                                                                        \
-    if (warp->mask == UINT32_MAX) {                                                           \
-      LANES_APART for (uint32_t l = 0; l < LANES; l++) { __VA_ARGS__; }                       \
-    } else {                                                                                  \
-      for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) {                          \
-        uint32_t l = (uint32_t)__builtin_ctz(left_);                                          \
-        __VA_ARGS__;                                                                          \
-      }                                                                                       \
-    }                                                                                         \
+#define EACH_LANE(...) \
+  do { \
+    if (warp->mask == UINT32_MAX) { \
+      LANES_APART for (uint32_t l = 0; l < LANES; l++) { __VA_ARGS__; } \
+    } else { \
+      for (uint32_t left_ = warp->mask; left_; left_ &= left_ - 1) { \
+        uint32_t l = (uint32_t)__builtin_ctz(left_); \
+        __VA_ARGS__; \
+      } \
+    } \
   } while (0)
 
 /* The lanes, among those of the group, whose predicate at `place` holds. */

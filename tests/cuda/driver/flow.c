@@ -70,8 +70,8 @@ void flow_call(Warp *warp, const Inst *inst) {
     for (uint32_t i = 0; i < call->argument_count; i++)
       if (call->moves[i].to + call->moves[i].size > room) {
         warp_fault(warp, inst, CUDA_ERROR_ILLEGAL_INSTRUCTION,
-                   "a call of %.*s with other parameters than it has",
-                   (int)function->name.length, function->name.at);
+                   "a call of %.*s with other parameters than it has", (int)function->name.length,
+                   function->name.at);
         return;
       }
   }

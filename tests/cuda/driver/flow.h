@@ -6,10 +6,10 @@
 #include "exec.h"
 
 /* flow.c */
-void flow_guarded(Warp *warp, const Inst *inst); /* inst->guarded, for lanes whose guard holds */
-void flow_branch(Warp *warp, const Inst *inst);  /* u.target */
+void flow_guarded(Warp *warp, const Inst *inst);   /* inst->guarded, for lanes whose guard holds */
+void flow_branch(Warp *warp, const Inst *inst);    /* u.target */
 void flow_branch_if(Warp *warp, const Inst *inst); /* and guard, negated */
-void flow_call(Warp *warp, const Inst *inst);    /* u.call */
+void flow_call(Warp *warp, const Inst *inst);      /* u.call */
 void flow_return(Warp *warp, const Inst *inst);
 void flow_exit(Warp *warp, const Inst *inst);
 void flow_trap(Warp *warp, const Inst *inst);
@@ -17,12 +17,17 @@ void flow_nothing(Warp *warp, const Inst *inst);
 void flow_pause(Warp *warp, const Inst *inst); /* a: nanoseconds */
 
 /* sync.c */
-typedef enum BarrierKind { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, BARRIER_OR }
-BarrierKind;
-void sync_barrier(Warp *warp, const Inst *inst); /* count: kind; a: number; b: threads or none;
-                                                    c: predicate; d: result */
-void sync_warp(Warp *warp, const Inst *inst);    /* a: members */
-void sync_active(Warp *warp, const Inst *inst);  /* d */
+typedef enum BarrierKind {
+  BARRIER_SYNC,
+  BARRIER_ARRIVE,
+  BARRIER_POPC,
+  BARRIER_AND,
+  BARRIER_OR
+} BarrierKind;
+/* count: kind; a: number; b: threads or none; c: predicate; d: result */
+void sync_barrier(Warp *warp, const Inst *inst);
+void sync_warp(Warp *warp, const Inst *inst);   /* a: members */
+void sync_active(Warp *warp, const Inst *inst); /* d */
 /* d, e (predicate or none), a value, b source, c clamp; members in u.places[0] */
 Run sync_shuffle(Slice kind);
 /* d, a predicate, negated; c: members. `ballot`, `any`, `all`, `uni` */

@@ -20,7 +20,10 @@ typedef struct Resident {
 } Resident;
 
 Counts grid_counts;
-static struct { Warp **at; uint32_t count, room; } idle; /* warps to use again: their stacks stay */
+static struct {
+  Warp **at;
+  uint32_t count, room;
+} idle; /* warps to use again: their stacks stay */
 
 static Warp *warp_take(void) {
   if (idle.count) return idle.at[--idle.count];
@@ -95,8 +98,8 @@ static Warp *run_some(Grid *grid, Resident *resident, uint64_t *instructions) {
   uint64_t choice = random_next(&grid->random);
   uint32_t first = (uint32_t)((choice >> 32) * resident->warp_count >> 32);
   bool is_alone = resident->warp_count == 1 && resident->blocks[0]->live_threads == 1;
-  int64_t slice = is_alone ? 100000 : 1 + (int64_t)((choice & 0xffffffff) * 2 *
-                                               (uint64_t)options.slice >> 32);
+  int64_t slice =
+      is_alone ? 100000 : 1 + (int64_t)((choice & 0xffffffff) * 2 * (uint64_t)options.slice >> 32);
   for (uint32_t pass = 0; pass < 2; pass++) /* those that sleep only when all others wait */
     for (uint32_t i = 0; i < resident->warp_count; i++) {
       Warp *warp = resident->warps[(first + i) % resident->warp_count];

@@ -18,8 +18,14 @@
 enum { ALIGN = 512, GAP = 4096 };
 
 Memory memory = {.file = -1};
-static struct { Range *at; uint32_t count, room; } live; /* sorted */
-static struct { Range *at; uint32_t count, room; } plain;
+static struct {
+  Range *at;
+  uint32_t count, room;
+} live; /* sorted */
+static struct {
+  Range *at;
+  uint32_t count, room;
+} plain;
 static uint64_t next_plain = DEVICE_BASE + DEVICE_PAGE;
 
 bool memory_open(void) {
@@ -28,8 +34,8 @@ bool memory_open(void) {
   memory.file = memfd_create("device memory", MFD_CLOEXEC);
   if (memory.file < 0 || ftruncate(memory.file, (off_t)DEVICE_SIZE)) return false;
   int shape = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *device = mmap((void *)DEVICE_BASE, DEVICE_SIZE, PROT_NONE, shape | MAP_FIXED_NOREPLACE,
-                      -1, 0);
+  void *device =
+      mmap((void *)DEVICE_BASE, DEVICE_SIZE, PROT_NONE, shape | MAP_FIXED_NOREPLACE, -1, 0);
   if (device != (void *)DEVICE_BASE) return false;
   char *host = mmap(NULL, DEVICE_SIZE, PROT_NONE, shape, -1, 0);
   void *shadow = mmap(NULL, DEVICE_SIZE / 8, PROT_READ | PROT_WRITE, shape, -1, 0);
@@ -152,8 +158,8 @@ void memory_clear(uint64_t address, uint64_t size) {
   uint64_t end = address + size;
   while (address < end) {
     uint64_t offset = address - DEVICE_BASE, in_block = offset % MEMORY_BLOCK;
-    uint64_t count = MEMORY_BLOCK - in_block < end - address ? MEMORY_BLOCK - in_block
-                                                             : end - address;
+    uint64_t count =
+        MEMORY_BLOCK - in_block < end - address ? MEMORY_BLOCK - in_block : end - address;
     uint8_t *state = &memory.states[offset / MEMORY_BLOCK];
     if (count == MEMORY_BLOCK && *state != BLOCK_SETTLED) {
       *state = BLOCK_CLEARED;
@@ -176,13 +182,13 @@ void memory_set_written(uint64_t address, uint64_t size, bool written) {
   uint8_t *bits = (uint8_t *)memory.shadow;
   memory_settle(address, size);
   for (; from < to && from % 8; from++)
-    bits[from / 8] = (uint8_t)(written ? bits[from / 8] | 1u << from % 8
-                                       : bits[from / 8] & ~(1u << from % 8));
+    bits[from / 8] =
+        (uint8_t)(written ? bits[from / 8] | 1u << from % 8 : bits[from / 8] & ~(1u << from % 8));
   if (from >= to) return;
   memset(bits + from / 8, written ? 255 : 0, (to - from) / 8);
   for (from = to & ~(uint64_t)7; from < to; from++)
-    bits[from / 8] = (uint8_t)(written ? bits[from / 8] | 1u << from % 8
-                                       : bits[from / 8] & ~(1u << from % 8));
+    bits[from / 8] =
+        (uint8_t)(written ? bits[from / 8] | 1u << from % 8 : bits[from / 8] & ~(1u << from % 8));
 }
 
 bool memory_is_written(uint64_t address, uint64_t size) {
@@ -201,6 +207,5 @@ void memory_copy_written(uint64_t to, uint64_t from, uint64_t size) {
     memmove(bits + (to - DEVICE_BASE) / 8, bits + (from - DEVICE_BASE) / 8, size / 8);
     return;
   }
-  for (uint64_t i = 0; i < size; i++)
-    memory_set_written(to + i, 1, memory_is_written(from + i, 1));
+  for (uint64_t i = 0; i < size; i++) memory_set_written(to + i, 1, memory_is_written(from + i, 1));
 }

@@ -19,7 +19,7 @@
 #define DEVICE_BASE 0x200000000000ull
 #define DEVICE_SIZE 0x100000000000ull /* of address space: 16 TiB */
 #define PLAIN_SIZE 0x10000000000ull   /* of it for plain allocations; the rest is reserved */
-#define DEVICE_PAGE 0x200000ull     /* the granularity of physical memory: 2 MiB */
+#define DEVICE_PAGE 0x200000ull       /* the granularity of physical memory: 2 MiB */
 
 typedef struct Range {
   uint64_t base, size;
@@ -34,7 +34,7 @@ typedef struct Memory {
   uint8_t *states;     /* BlockState */
   uint64_t used_bytes; /* of physical memory */
   uint64_t total_bytes;
-  int device;          /* of the one context: all memory is on its device */
+  int device; /* of the one context: all memory is on its device */
   int file;
 } Memory;
 extern Memory memory;
@@ -44,7 +44,7 @@ bool memory_open(void);
 /* Plain allocations. 0 when there is not enough. */
 uint64_t memory_allocate(uint64_t size);
 bool memory_free(uint64_t address); /* false: no such allocation */
-void memory_free_all(void); /* and mappings and reservations */
+void memory_free_all(void);         /* and mappings and reservations */
 
 /* Virtual memory management: handles and ranges as the driver's cuMem* know them. Each answers
  * with a CUresult. */
@@ -71,7 +71,7 @@ Range memory_shown(uint64_t address);
 static inline char *memory_host(uint64_t address) { return memory.host + (address - DEVICE_BASE); }
 /* From here on, until memory goes, the shadow bits of these bytes say what is written. */
 void memory_settle(uint64_t address, uint64_t size);
-void memory_clear(uint64_t address, uint64_t size); /* zeros, written */
+void memory_clear(uint64_t address, uint64_t size);     /* zeros, written */
 void memory_set_fresh(uint64_t address, uint64_t size); /* whole blocks, new from the system */
 void memory_set_written(uint64_t address, uint64_t size, bool written);
 bool memory_is_written(uint64_t address, uint64_t size);

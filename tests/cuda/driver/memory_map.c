@@ -17,18 +17,27 @@
 typedef struct Physical {
   uint64_t size, place; /* in the file */
   uint32_t handles, mappings;
-  int file;             /* of its own; -1: memory.file */
-  bool is_imported;     /* another process's, whose memory it is */
-  bool is_hidden;       /* of a device that this one does not reach */
+  int file;         /* of its own; -1: memory.file */
+  bool is_imported; /* another process's, whose memory it is */
+  bool is_hidden;   /* of a device that this one does not reach */
 } Physical;
 typedef struct Mapping {
   Range range;
   uint32_t physical;
 } Mapping;
 
-static struct { Physical *at; uint32_t count, room; } physicals;
-static struct { Range *at; uint32_t count, room; } reservations;
-static struct { Mapping *at; uint32_t count, room; } mappings;
+static struct {
+  Physical *at;
+  uint32_t count, room;
+} physicals;
+static struct {
+  Range *at;
+  uint32_t count, room;
+} reservations;
+static struct {
+  Mapping *at;
+  uint32_t count, room;
+} mappings;
 static uint64_t next_reserved = DEVICE_BASE + PLAIN_SIZE;
 static uint64_t next_physical = PLAIN_SIZE;
 
@@ -96,8 +105,9 @@ int memory_import(uint64_t *handle, int file) {
   uint64_t size = share_size(file, &is_hidden);
   int own = size ? fcntl(file, F_DUPFD_CLOEXEC, 0) : -1;
   if (own < 0) return CUDA_ERROR_INVALID_VALUE;
-  PUSH(physicals, (Physical){.size = size, .handles = 1, .file = own, .is_imported = true,
-                             .is_hidden = is_hidden});
+  PUSH(physicals,
+       (Physical){
+           .size = size, .handles = 1, .file = own, .is_imported = true, .is_hidden = is_hidden});
   *handle = physicals.count;
   return CUDA_SUCCESS;
 }
@@ -118,8 +128,9 @@ static void let_go(Physical *physical) {
   if (physical->handles || physical->mappings) return;
   if (!physical->is_imported) memory.used_bytes -= physical->size;
   if (physical->file >= 0) close(physical->file);
-  else fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)physical->place,
-                 (off_t)physical->size);
+  else
+    fallocate(memory.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)physical->place,
+              (off_t)physical->size);
 }
 
 int memory_release(uint64_t handle) {

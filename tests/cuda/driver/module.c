@@ -7,7 +7,10 @@
 #define FUNCTION_BASE 0x20000000000ull
 enum { MODULE_FUNCTIONS = 1 << 16, FUNCTION_STEP = 16 };
 
-static struct { Module **at; uint32_t count, room; } modules; /* by id */
+static struct {
+  Module **at;
+  uint32_t count, room;
+} modules; /* by id */
 
 static uint32_t index_of(const Module *module, const Function *function) {
   return names_find(&module->function_names, function->name);

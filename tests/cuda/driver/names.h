@@ -5,8 +5,8 @@
 
 #include "text.h"
 
-#define PUSH(vec, ...)                                                                        \
-  (*(__typeof__((vec).at))array_grow((void **)&(vec).at, &(vec).count, &(vec).room,           \
+#define PUSH(vec, ...) \
+  (*(__typeof__((vec).at))array_grow((void **)&(vec).at, &(vec).count, &(vec).room, \
                                      sizeof *(vec).at) = (__VA_ARGS__))
 /* Room for one more at the end of an array. */
 void *array_grow(void **at, uint32_t *count, uint32_t *room, size_t size_bytes);

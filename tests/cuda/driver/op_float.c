@@ -45,24 +45,23 @@ static inline f64 larger(f64 a, f64 b) {
 }
 
 /* Directed rounding is rare enough to change the processor's mode. */
-#define ROUNDED(F, SQRT, FMA)                                                                 \
-  static __attribute__((noinline)) F rounded2_##F(int mode, char op, volatile F a,            \
-                                                  volatile F b) {                             \
-    fesetround(mode);                                                                         \
-    volatile F value = op == '+'   ? a + b                                                    \
-                       : op == '-' ? a - b                                                    \
-                       : op == '*' ? a * b                                                    \
-                       : op == '/' ? a / b                                                    \
-                                   : SQRT(a);                                                 \
-    fesetround(FE_TONEAREST);                                                                 \
-    return value;                                                                             \
-  }                                                                                           \
-  static __attribute__((noinline)) F rounded_fma_##F(int mode, volatile F a, volatile F b,    \
-                                                     volatile F c) {                          \
-    fesetround(mode);                                                                         \
-    volatile F value = FMA(a, b, c);                                                          \
-    fesetround(FE_TONEAREST);                                                                 \
-    return value;                                                                             \
+#define ROUNDED(F, SQRT, FMA) \
+  static __attribute__((noinline)) F rounded2_##F(int mode, char op, volatile F a, volatile F b) { \
+    fesetround(mode); \
+    volatile F value = op == '+'   ? a + b \
+                       : op == '-' ? a - b \
+                       : op == '*' ? a * b \
+                       : op == '/' ? a / b \
+                                   : SQRT(a); \
+    fesetround(FE_TONEAREST); \
+    return value; \
+  } \
+  static __attribute__((noinline)) F rounded_fma_##F(int mode, volatile F a, volatile F b, \
+                                                     volatile F c) { \
+    fesetround(mode); \
+    volatile F value = FMA(a, b, c); \
+    fesetround(FE_TONEAREST); \
+    return value; \
   }
 ROUNDED(f32, sqrtf, fmaf)
 ROUNDED(f64, sqrt, fma)
@@ -72,22 +71,22 @@ ROUNDED(f64, sqrt, fma)
 #define F(NAME) NAME##f
 #define rounded2 rounded2_f32
 #define rounded_fma rounded_fma_f32
-#define ONE(NAME, ID, VALUE)                                                               \
-  OP1(NAME ".f32", ID##_f32, f32, f32, canonical(VALUE))                                      \
+#define ONE(NAME, ID, VALUE) \
+  OP1(NAME ".f32", ID##_f32, f32, f32, canonical(VALUE)) \
   OP1(NAME ".ftz.f32", ID##_ftz, f32, f32, (A = flushed(A), flushed(canonical(VALUE))))
-#define TWO(NAME, ID, VALUE)                                                               \
-  OP2(NAME ".f32", ID##_f32, f32, f32, f32, canonical(VALUE))                                 \
-  OP2(NAME ".ftz.f32", ID##_ftz, f32, f32, f32,                                               \
-      (A = flushed(A), B = flushed(B), flushed(canonical(VALUE))))                            \
-  OP2(NAME ".sat.f32", ID##_sat, f32, f32, f32, clamped(VALUE))                               \
-  OP2(NAME ".ftz.sat.f32", ID##_ftzsat, f32, f32, f32,                                        \
+#define TWO(NAME, ID, VALUE) \
+  OP2(NAME ".f32", ID##_f32, f32, f32, f32, canonical(VALUE)) \
+  OP2(NAME ".ftz.f32", ID##_ftz, f32, f32, f32, \
+      (A = flushed(A), B = flushed(B), flushed(canonical(VALUE)))) \
+  OP2(NAME ".sat.f32", ID##_sat, f32, f32, f32, clamped(VALUE)) \
+  OP2(NAME ".ftz.sat.f32", ID##_ftzsat, f32, f32, f32, \
       (A = flushed(A), B = flushed(B), clamped(flushed(VALUE))))
-#define THREE(NAME, ID, VALUE)                                                             \
-  OP3(NAME ".f32", ID##_f32, f32, f32, f32, f32, canonical(VALUE))                            \
-  OP3(NAME ".ftz.f32", ID##_ftz, f32, f32, f32, f32,                                          \
-      (A = flushed(A), B = flushed(B), C = flushed(C), flushed(canonical(VALUE))))            \
-  OP3(NAME ".sat.f32", ID##_sat, f32, f32, f32, f32, clamped(VALUE))                          \
-  OP3(NAME ".ftz.sat.f32", ID##_ftzsat, f32, f32, f32, f32,                                   \
+#define THREE(NAME, ID, VALUE) \
+  OP3(NAME ".f32", ID##_f32, f32, f32, f32, f32, canonical(VALUE)) \
+  OP3(NAME ".ftz.f32", ID##_ftz, f32, f32, f32, f32, \
+      (A = flushed(A), B = flushed(B), C = flushed(C), flushed(canonical(VALUE)))) \
+  OP3(NAME ".sat.f32", ID##_sat, f32, f32, f32, f32, clamped(VALUE)) \
+  OP3(NAME ".ftz.sat.f32", ID##_ftzsat, f32, f32, f32, f32, \
       (A = flushed(A), B = flushed(B), C = flushed(C), clamped(flushed(VALUE))))
 #include "float.def"
 #undef F
@@ -118,9 +117,9 @@ const Op float_ops[] = {
 #define OP2(NAME, ID, ...) OP_ROW(NAME, ID)
 #define OP3(NAME, ID, ...) OP_ROW(NAME, ID)
 #define SAME(NAME, ID) OP_ROW(NAME, ID)
-#define ONE(NAME, ID, VALUE)                                                               \
+#define ONE(NAME, ID, VALUE) \
   OP_ROW(NAME ".f32", ID##_f32) OP_ROW(NAME ".ftz.f32", ID##_ftz) OP_ROW(NAME ".f64", ID##_f64)
-#define TWO(NAME, ID, VALUE)                                                               \
+#define TWO(NAME, ID, VALUE) \
   ONE(NAME, ID, VALUE) OP_ROW(NAME ".sat.f32", ID##_sat) OP_ROW(NAME ".ftz.sat.f32", ID##_ftzsat)
 #define THREE(NAME, ID, VALUE) TWO(NAME, ID, VALUE)
 #include "float.def"

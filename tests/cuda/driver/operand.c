@@ -50,7 +50,10 @@ void operand_read(Reader *reader, Operand *operand) {
     operand->offset = read_offset(reader);
     read_expect(reader, "]");
   } else if (read_accept(reader, "{")) {
-    struct { Operand *at; uint32_t count, room; } elements = {0};
+    struct {
+      Operand *at;
+      uint32_t count, room;
+    } elements = {0};
     do {
       Operand element;
       operand_read(reader, &element);

@@ -2,7 +2,10 @@
 #include "ops.h"
 
 static Names names;
-static struct { const Op **at; uint32_t count, room; } ops;
+static struct {
+  const Op **at;
+  uint32_t count, room;
+} ops;
 
 static void add(const Op *table, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {

@@ -16,7 +16,7 @@ void options_read(void) {
 #include "option.def"
 #undef OPTION
   if (!getenv("PTX_HELP")) return;
-#define OPTION(NAME, VARIABLE, DEFAULT, MEANING)                                              \
+#define OPTION(NAME, VARIABLE, DEFAULT, MEANING) \
   fprintf(stderr, "%-18s %6ld  %s\n", VARIABLE, (long)(DEFAULT), MEANING);
 #include "option.def"
 #undef OPTION

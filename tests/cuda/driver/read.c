@@ -10,8 +10,7 @@
 bool read_fail(Reader *reader, const char *format, ...) {
   if (reader->failed) return false;
   reader->failed = true;
-  int length = snprintf(reader->log, reader->log_size, "ptx, line %u; error: ",
-                        reader->line);
+  int length = snprintf(reader->log, reader->log_size, "ptx, line %u; error: ", reader->line);
   va_list list;
   va_start(list, format);
   if (length >= 0 && (size_t)length < reader->log_size)
@@ -32,8 +31,8 @@ bool read_accept(Reader *reader, const char *text) {
 }
 bool read_expect(Reader *reader, const char *text) {
   Slice found = reader->text.token.text;
-  return read_accept(reader, text) || read_fail(reader, "'%s' is missing before '%.*s'", text,
-                                                (int)found.length, found.at);
+  return read_accept(reader, text) ||
+         read_fail(reader, "'%s' is missing before '%.*s'", text, (int)found.length, found.at);
 }
 Slice read_word(Reader *reader) {
   Token token = reader->text.token;
@@ -100,7 +99,10 @@ static Param read_param(Reader *reader, uint32_t *offset) {
 }
 
 static Param *read_params(Reader *reader, uint32_t *count, uint32_t *bytes) {
-  struct { Param *at; uint32_t count, room; } params = {0};
+  struct {
+    Param *at;
+    uint32_t count, room;
+  } params = {0};
   *bytes = 0;
   read_expect(reader, "(");
   while (!reader->failed && !read_is(reader, ")")) {
@@ -320,8 +322,7 @@ static void check_defined(Reader *reader) {
     const Function *caller = module->functions.at[i];
     for (uint32_t k = 0; k < caller->code_count; k++) {
       const Inst *inst = &caller->code[k];
-      if (!inst->is_call || !inst->u.call->function || inst->u.call->function->is_defined)
-        continue;
+      if (!inst->is_call || !inst->u.call->function || inst->u.call->function->is_defined) continue;
       Slice name = inst->u.call->function->name;
       read_fail(reader, "Unresolved extern function '%.*s'", (int)name.length, name.at);
       return;

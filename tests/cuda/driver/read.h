@@ -37,16 +37,37 @@ typedef struct Reader {
   size_t log_size;
   bool failed;
   uint32_t line; /* of the statement being read */
-  struct { Fixup *at; uint32_t count, room; } fixups;
+  struct {
+    Fixup *at;
+    uint32_t count, room;
+  } fixups;
   /* of the function being read */
   Function *function;
-  struct { Register *at; uint32_t count, room; } registers;
-  struct { Local *at; uint32_t count, room; } locals;
-  struct { Constant *at; uint32_t count, room; } constants;
-  struct { Inst *at; uint32_t count, room; } code;
+  struct {
+    Register *at;
+    uint32_t count, room;
+  } registers;
+  struct {
+    Local *at;
+    uint32_t count, room;
+  } locals;
+  struct {
+    Constant *at;
+    uint32_t count, room;
+  } constants;
+  struct {
+    Inst *at;
+    uint32_t count, room;
+  } code;
   Names labels, constant_names;
-  struct { Slice *at; uint32_t count, room; } label_names;
-  struct { uint32_t *at; uint32_t count, room; } label_places;
+  struct {
+    Slice *at;
+    uint32_t count, room;
+  } label_names;
+  struct {
+    uint32_t *at;
+    uint32_t count, room;
+  } label_places;
   uint32_t register_bytes, constant_bytes;
 } Reader;
 
@@ -57,7 +78,7 @@ bool read_is(const Reader *reader, const char *text);
 bool read_accept(Reader *reader, const char *text);
 bool read_expect(Reader *reader, const char *text);
 Slice read_word(Reader *reader);
-int64_t read_number(Reader *reader); /* with a sign */
+int64_t read_number(Reader *reader);                   /* with a sign */
 bool type_of(Slice word, Type *type, uint32_t *lanes); /* ".u32", "u32" */
 
 /* read.c: `.shared .align 4 .b8 name[8] = {..};`, past its first word. */
@@ -65,7 +86,7 @@ void read_variable(Reader *reader, Space space, bool is_extern);
 /* read_body.c: from `{` to `}`. */
 void read_body(Reader *reader);
 uint32_t read_constant(Reader *reader, uint64_t bits, uint32_t bytes); /* its place */
-uint32_t read_label(Reader *reader, Slice name); /* its number */
+uint32_t read_label(Reader *reader, Slice name);                       /* its number */
 const Local *read_find_local(const Reader *reader, Slice name);
 bool read_find_register(const Reader *reader, Slice name, uint32_t *place, Type *type);
 

@@ -105,8 +105,8 @@ static void read_in_frame(Reader *reader, LocalKind kind) {
 }
 
 static bool parts_the_ways(Slice opcode) {
-  static const char *const words[] = {"ret", "exit", "call", "brx", "bar", "barrier", "shfl",
-                                      "vote", "match", "redux"};
+  static const char *const words[] = {"ret",     "exit", "call", "brx",   "bar",
+                                      "barrier", "shfl", "vote", "match", "redux"};
   Slice first = parts_of(opcode).at[0];
   for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
     if (slice_is(first, words[i])) return true;
@@ -133,8 +133,13 @@ static void read_rest(Reader *reader, Slice opcode, Inst inst) {
 /* A guarded branch has its own instruction; other instructions at which lanes part are stepped
  * over by one; any other runs for the lanes of its guard. */
 static void read_instruction(Reader *reader) {
-  Inst inst = {.line = reader->text.token.line, .guard = PLACE_NONE, .d = PLACE_NONE,
-               .a = PLACE_NONE, .b = PLACE_NONE, .c = PLACE_NONE, .e = PLACE_NONE};
+  Inst inst = {.line = reader->text.token.line,
+               .guard = PLACE_NONE,
+               .d = PLACE_NONE,
+               .a = PLACE_NONE,
+               .b = PLACE_NONE,
+               .c = PLACE_NONE,
+               .e = PLACE_NONE};
   uint32_t guard = PLACE_NONE;
   bool negated = false;
   if (read_accept(reader, "@")) {

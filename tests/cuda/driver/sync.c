@@ -127,27 +127,27 @@ void sync_active(Warp *warp, const Inst *inst) {
 }
 
 /* The lane to read from, by the manual: segments of the upper bits of c, clamped at their end. */
-#define SHUFFLE(KIND, FROM, INSIDE)                                                           \
-  static void shuffle_##KIND(Warp *warp, const Inst *inst) {                                  \
-    if (!all_here(warp, inst, inst->u.places[0])) return;                                     \
-    uint32_t value[LANES], result[LANES];                                                     \
-    uint8_t inside[LANES];                                                                    \
-    const uint32_t *b = SRC(uint32_t, inst->b), *c = SRC(uint32_t, inst->c);                  \
-    memcpy(value, SRC(uint32_t, inst->a), sizeof value);                                      \
-    for (uint32_t left = warp->mask; left; left &= left - 1) {                                \
-      uint32_t l = (uint32_t)__builtin_ctz(left);                                             \
-      uint32_t by = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;                   \
-      uint32_t last = (l & segment) | (clamp & ~segment), first = l & segment;                \
-      (void)first;                                                                            \
-      int32_t from = (int32_t)(FROM);                                                         \
-      inside[l] = INSIDE;                                                                     \
-      result[l] = value[inside[l] ? from & 31 : (int32_t)l];                                  \
-    }                                                                                         \
-    uint32_t *d = DST(uint32_t, inst->d);                                                     \
-    EACH_LANE(d[l] = result[l]);                                                              \
-    if (inst->e == PLACE_NONE) return;                                                        \
-    uint8_t *e = DST(uint8_t, inst->e);                                                       \
-    EACH_LANE(e[l] = inside[l]);                                                              \
+#define SHUFFLE(KIND, FROM, INSIDE) \
+  static void shuffle_##KIND(Warp *warp, const Inst *inst) { \
+    if (!all_here(warp, inst, inst->u.places[0])) return; \
+    uint32_t value[LANES], result[LANES]; \
+    uint8_t inside[LANES]; \
+    const uint32_t *b = SRC(uint32_t, inst->b), *c = SRC(uint32_t, inst->c); \
+    memcpy(value, SRC(uint32_t, inst->a), sizeof value); \
+    for (uint32_t left = warp->mask; left; left &= left - 1) { \
+      uint32_t l = (uint32_t)__builtin_ctz(left); \
+      uint32_t by = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31; \
+      uint32_t last = (l & segment) | (clamp & ~segment), first = l & segment; \
+      (void)first; \
+      int32_t from = (int32_t)(FROM); \
+      inside[l] = INSIDE; \
+      result[l] = value[inside[l] ? from & 31 : (int32_t)l]; \
+    } \
+    uint32_t *d = DST(uint32_t, inst->d); \
+    EACH_LANE(d[l] = result[l]); \
+    if (inst->e == PLACE_NONE) return; \
+    uint8_t *e = DST(uint8_t, inst->e); \
+    EACH_LANE(e[l] = inside[l]); \
   }
 SHUFFLE(up, l - by, from >= (int32_t)last)
 SHUFFLE(down, l + by, from <= (int32_t)last)
@@ -162,13 +162,13 @@ Run sync_shuffle(Slice kind) {
                                   : NULL;
 }
 
-#define VOTE(KIND, T, VALUE)                                                                  \
-  static void vote_##KIND(Warp *warp, const Inst *inst) {                                     \
-    if (!all_here(warp, inst, inst->c)) return;                                               \
+#define VOTE(KIND, T, VALUE) \
+  static void vote_##KIND(Warp *warp, const Inst *inst) { \
+    if (!all_here(warp, inst, inst->c)) return; \
     uint32_t here = warp->mask, held = lanes_where(warp, inst->a) ^ (inst->negated ? here : 0); \
-    (void)here;                                                                               \
-    T *d = DST(T, inst->d), value = (T)(VALUE);                                               \
-    EACH_LANE(d[l] = value);                                                                  \
+    (void)here; \
+    T *d = DST(T, inst->d), value = (T)(VALUE); \
+    EACH_LANE(d[l] = value); \
   }
 VOTE(ballot, uint32_t, held)
 VOTE(any, uint8_t, held != 0)
@@ -183,20 +183,20 @@ Run sync_vote(Slice kind) {
                                   : NULL;
 }
 
-#define MATCH(T)                                                                              \
-  static void match_##T(Warp *warp, const Inst *inst) {                                       \
-    if (!all_here(warp, inst, inst->c)) return;                                               \
-    T a[LANES];                                                                               \
-    memcpy(a, SRC(T, inst->a), sizeof a);                                                     \
-    uint32_t same[LANES], here = warp->mask;                                                  \
-    EACH_LANE(same[l] = 0; for (uint32_t k = 0; k < LANES; k++)                               \
-        same[l] |= (uint32_t)((here >> k & 1) && a[k] == a[l]) << k);                         \
-    bool all = inst->count;                                                                   \
-    uint32_t *d = DST(uint32_t, inst->d);                                                     \
-    EACH_LANE(d[l] = !all ? same[l] : same[l] == here ? here : 0);                            \
-    if (inst->e == PLACE_NONE) return;                                                        \
-    uint8_t *e = DST(uint8_t, inst->e);                                                       \
-    EACH_LANE(e[l] = same[l] == here);                                                        \
+#define MATCH(T) \
+  static void match_##T(Warp *warp, const Inst *inst) { \
+    if (!all_here(warp, inst, inst->c)) return; \
+    T a[LANES]; \
+    memcpy(a, SRC(T, inst->a), sizeof a); \
+    uint32_t same[LANES], here = warp->mask; \
+    EACH_LANE(same[l] = 0; for (uint32_t k = 0; k < LANES; k++) same[l] |= \
+                           (uint32_t)((here >> k & 1) && a[k] == a[l]) << k); \
+    bool all = inst->count; \
+    uint32_t *d = DST(uint32_t, inst->d); \
+    EACH_LANE(d[l] = !all ? same[l] : same[l] == here ? here : 0); \
+    if (inst->e == PLACE_NONE) return; \
+    uint8_t *e = DST(uint8_t, inst->e); \
+    EACH_LANE(e[l] = same[l] == here); \
   }
 MATCH(uint32_t)
 MATCH(uint64_t)
@@ -206,20 +206,20 @@ Run sync_match(Slice kind, uint32_t bytes) {
   return bytes == 8 ? match_uint64_t : match_uint32_t;
 }
 
-#define REDUCE(KIND, T, VALUE)                                                                \
-  static void reduce_##KIND(Warp *warp, const Inst *inst) {                                   \
-    if (!all_here(warp, inst, inst->c)) return;                                               \
-    const T *a = SRC(T, inst->a);                                                             \
-    T A = a[__builtin_ctz(warp->mask)];                                                       \
-    for (uint32_t left = warp->mask & (warp->mask - 1); left; left &= left - 1) {             \
-      T B = a[__builtin_ctz(left)];                                                           \
-      A = (T)(VALUE);                                                                         \
-    }                                                                                         \
-    T *d = DST(T, inst->d);                                                                   \
-    EACH_LANE(d[l] = A);                                                                      \
+#define REDUCE(KIND, T, VALUE) \
+  static void reduce_##KIND(Warp *warp, const Inst *inst) { \
+    if (!all_here(warp, inst, inst->c)) return; \
+    const T *a = SRC(T, inst->a); \
+    T A = a[__builtin_ctz(warp->mask)]; \
+    for (uint32_t left = warp->mask & (warp->mask - 1); left; left &= left - 1) { \
+      T B = a[__builtin_ctz(left)]; \
+      A = (T)(VALUE); \
+    } \
+    T *d = DST(T, inst->d); \
+    EACH_LANE(d[l] = A); \
   }
 REDUCE(add, uint32_t, A + B)
-REDUCE(and, uint32_t, A & B)
+REDUCE(and, uint32_t, A &B)
 REDUCE(or, uint32_t, A | B)
 REDUCE(xor, uint32_t, A ^ B)
 REDUCE(min_u, uint32_t, A < B ? A : B)

@@ -113,9 +113,9 @@ static bool pick(Warp *warp, bool by_turn) {
     uint32_t i = by_turn ? (warp->turn + k) % warp->group_count : k;
     const Group *group = &warp->groups[i], *than = &warp->groups[best % LANES];
     if (group->state != GROUP_READY) continue;
-    if (best == LANES || (!by_turn && (group->frame->depth > than->frame->depth ||
-                                            (group->frame->depth == than->frame->depth &&
-                                             group->pc < than->pc))))
+    if (best == LANES ||
+        (!by_turn && (group->frame->depth > than->frame->depth ||
+                      (group->frame->depth == than->frame->depth && group->pc < than->pc))))
       best = i;
   }
   if (best == LANES) return false;

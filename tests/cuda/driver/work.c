@@ -65,8 +65,8 @@ static void set(const Work *work) {
 int work_run(Work *work) {
   uint64_t bytes = work->kind == WORK_SET ? work->size * work->unit : work->size;
   bool reads = work->kind == WORK_TO_HOST || work->kind == WORK_ON_DEVICE;
-  bool writes = work->kind == WORK_TO_DEVICE || work->kind == WORK_ON_DEVICE ||
-                work->kind == WORK_SET;
+  bool writes =
+      work->kind == WORK_TO_DEVICE || work->kind == WORK_ON_DEVICE || work->kind == WORK_SET;
   if ((reads && !memory_is_live(work->from, bytes)) ||
       (writes && !memory_is_live(work->to, bytes))) {
     fprintf(stderr, "device: a copy of %llu bytes from 0x%llx to 0x%llx: nothing is there\n",
@@ -79,8 +79,8 @@ int work_run(Work *work) {
   switch (work->kind) {
   case WORK_LAUNCH: return launch(work);
   case WORK_TO_DEVICE:
-    memcpy(memory_host(work->to),
-           work->bytes ? work->bytes : (const char *)(uintptr_t)work->from, bytes); /* NOLINT */
+    memcpy(memory_host(work->to), work->bytes ? work->bytes : (const char *)(uintptr_t)work->from,
+           bytes); /* NOLINT */
     memory_set_written(work->to, bytes, true);
     break;
   case WORK_TO_HOST: to_host(work->to, work->from, bytes); break;

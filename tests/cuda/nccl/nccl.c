@@ -15,8 +15,14 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { SUCCESS = 0, SYSTEM_ERROR = 2, INVALID_ARGUMENT = 4, INVALID_USAGE = 5, REMOTE_ERROR = 6,
-       IN_PROGRESS = 7 };
+enum {
+  SUCCESS = 0,
+  SYSTEM_ERROR = 2,
+  INVALID_ARGUMENT = 4,
+  INVALID_USAGE = 5,
+  REMOTE_ERROR = 6,
+  IN_PROGRESS = 7
+};
 enum { RANKS = 16, PART = 1 << 20 };
 
 int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t size);
@@ -25,15 +31,24 @@ int cuStreamSynchronize(void *stream);
 int cuCtxGetDevice(int *device);
 int cuDeviceGetUuid_v2(char *bytes, int device);
 
-typedef struct Id { char path[128]; } Id;
-typedef struct Config { size_t size; unsigned magic, version; int blocking; } Config;
+typedef struct Id {
+  char path[128];
+} Id;
+typedef struct Config {
+  size_t size;
+  unsigned magic, version;
+  int blocking;
+} Config;
 
 typedef struct Shared {
   _Atomic int begun, ended, came, epoch, is_broken;
   char devices[RANKS][16];
   char parts[RANKS][PART];
 } Shared;
-typedef struct Comm { Shared *shared; int rank, ranks; } Comm;
+typedef struct Comm {
+  Shared *shared;
+  int rank, ranks;
+} Comm;
 
 static int version(void) {
   const char *text = getenv("NCCL_FAKE_VERSION");
@@ -141,15 +156,15 @@ EXPORT int ncclCommGetAsyncError(Comm *comm, int *state) {
 
 /* -- use --------------------------------------------------------------------------------------- */
 
-#define COMBINE(TYPE, AS)                                                                      \
-  do {                                                                                          \
-    TYPE *a = to;                                                                               \
-    const TYPE *b = from;                                                                       \
-    for (size_t k = 0; k < count; k++)                                                          \
-      a[k] = op == 0   ? (TYPE)((AS)a[k] + (AS)b[k])                                            \
-             : op == 1 ? (TYPE)((AS)a[k] * (AS)b[k])                                            \
-             : op == 2 ? (a[k] > b[k] ? a[k] : b[k])                                            \
-                       : (a[k] < b[k] ? a[k] : b[k]);                                           \
+#define COMBINE(TYPE, AS) \
+  do { \
+    TYPE *a = to; \
+    const TYPE *b = from; \
+    for (size_t k = 0; k < count; k++) \
+      a[k] = op == 0   ? (TYPE)((AS)a[k] + (AS)b[k]) \
+             : op == 1 ? (TYPE)((AS)a[k] * (AS)b[k]) \
+             : op == 2 ? (a[k] > b[k] ? a[k] : b[k]) \
+                       : (a[k] < b[k] ? a[k] : b[k]); \
   } while (0)
 
 static void combine(void *to, const void *from, size_t count, int type, int op) {
