@@ -14,9 +14,9 @@ typedef int32_t RgStatus; /* 0: success; else an error: see rg_error */
 typedef struct RgError {
   const char *code, *message, *hint, *file, *source, *index;
   int32_t line, column, width;
-  uint64_t launch;      /* which launch, of those counted in RgStats, failed after its call had
-                         * returned; else 0 */
-  const char *kernel;   /* its kernel's name */
+  /* which launch, of those counted in RgStats, failed after its call had returned; else 0 */
+  uint64_t launch;
+  const char *kernel; /* its kernel's name */
 } RgError;
 
 /* Where the library takes the memory that it takes for itself: handles, compiles, compiled kernels
@@ -27,7 +27,7 @@ typedef struct RgError {
  * then `memory` is as it was, and the call of the runtime fails with memory.host. Any thread may
  * call it, several at once, until the last handle is released; it may not call the runtime. */
 typedef struct RgAllocator {
-  int32_t struct_size;    /* sizeof(RgAllocator) */
+  int32_t struct_size; /* sizeof(RgAllocator) */
   void *(*resize)(void *data, void *memory, uint64_t old_bytes, uint64_t new_bytes);
   void *data;
 } RgAllocator;
@@ -44,13 +44,13 @@ enum {
 };
 
 typedef struct RgOptions {
-  int32_t struct_size;    /* sizeof(RgOptions): it may grow in later versions */
-  int32_t threads;        /* 0: all cores */
-  uint64_t memory_bytes;  /* the budget; 0: three quarters of the machine's memory */
+  int32_t struct_size;   /* sizeof(RgOptions): it may grow in later versions */
+  int32_t threads;       /* 0: all cores */
+  uint64_t memory_bytes; /* the budget; 0: three quarters of the machine's memory */
   uint64_t seed;
   int32_t debug, unchecked, fast_math, default_f64;
-  const char *arch;       /* "cpu"; NULL: cpu. Others fail with device.missing and the reason */
-  int32_t no_cache;       /* 1: the cache of compiled kernels on disk is neither read nor written */
+  const char *arch; /* "cpu"; NULL: cpu. Others fail with device.missing and the reason */
+  int32_t no_cache; /* 1: the cache of compiled kernels on disk is neither read nor written */
   /* A host's own job system in place of our threads; `threads` is then its number of workers. It is
    * called by the thread that is inside a call of this runtime, with `count` tasks. It must call
    * task(task_data, worker, number) once for every number from 0 to count - 1, on any threads, and
@@ -88,14 +88,26 @@ typedef struct RgOptions {
 
 /* One number, boolean or handle, as argument or element. */
 typedef enum RgValueKind {
-  RG_VALUE_NIL, RG_VALUE_NUMBER, RG_VALUE_I64, RG_VALUE_U64, RG_VALUE_BOOL,
-  RG_VALUE_FIELD, RG_VALUE_NODE, RG_VALUE_BUILTIN, RG_VALUE_TYPE, RG_VALUE_STRING,
-  RG_VALUE_FUNCTION, RG_VALUE_TABLE, RG_VALUE_OTHER, RG_VALUE_VECTOR, RG_VALUE_ARRAY
+  RG_VALUE_NIL,
+  RG_VALUE_NUMBER,
+  RG_VALUE_I64,
+  RG_VALUE_U64,
+  RG_VALUE_BOOL,
+  RG_VALUE_FIELD,
+  RG_VALUE_NODE,
+  RG_VALUE_BUILTIN,
+  RG_VALUE_TYPE,
+  RG_VALUE_STRING,
+  RG_VALUE_FUNCTION,
+  RG_VALUE_TABLE,
+  RG_VALUE_OTHER,
+  RG_VALUE_VECTOR,
+  RG_VALUE_ARRAY
 } RgValueKind;
 /* A vector or matrix: its numbers row by row; or a struct: those of its members in their order.
  * Floats as `f64`, signed integers as `i64`, others and booleans as `u64`. */
 typedef struct RgVector {
-  const char *type;       /* "vec3", "mat2", "vec(5,f64)", "struct{pos:vec3,mass:f32}" */
+  const char *type; /* "vec3", "mat2", "vec(5,f64)", "struct{pos:vec3,mass:f32}" */
   int32_t count;
   union {
     double f64;
@@ -122,9 +134,9 @@ typedef struct RgValue {
   };
 } RgValue;
 
-const char *rg_version(void);           /* RG_VERSION of the library */
-int32_t rg_abi_version(void);           /* its RG_ABI_VERSION */
-const char *rg_options_help(void);      /* the environment's options, one per line */
+const char *rg_version(void);      /* RG_VERSION of the library */
+int32_t rg_abi_version(void);      /* its RG_ABI_VERSION */
+const char *rg_options_help(void); /* the environment's options, one per line */
 /* Which of the names was probably meant by `name`, for "did you mean": its number, or -1 where none
  * is near enough. */
 int32_t rg_nearest(const char *name, const char *const *names, int32_t count);
@@ -143,7 +155,7 @@ RgStatus rg_runtime_create(const RgOptions *options, RgRuntime **runtime, RgErro
  * launch that no call looked at is a warning (rg_on_warning): rg_sync before it returns that as an
  * error. */
 void rg_runtime_destroy(RgRuntime *runtime);
-const RgError *rg_error(RgRuntime *runtime);       /* of the last failed call */
+const RgError *rg_error(RgRuntime *runtime); /* of the last failed call */
 /* All rows of the last failed call. Row 0 is rg_error's. Then follow notes on the preceding error,
  * whose code is "note" ("declared here"), and further errors of a compile, in source order, each
  * with its notes. NULL past the last row. *unsaid: how many errors had no room; may be NULL. */
@@ -210,7 +222,7 @@ double rg_tune_spent_ms(RgRuntime *runtime);
 /* Step `number` (from 0) of compiling: its name ("parse", "sema", .. "load"), and in *ms what it
  * took of all compiles. NULL past the last one. RG_TIME=1 prints the steps of each compile. */
 const char *rg_compile_step(RgRuntime *runtime, int32_t number, double *ms);
-double rg_time(void);                              /* monotonic seconds */
+double rg_time(void); /* monotonic seconds */
 /* math.* as kernels compute it, by its name there ("sin", "pow"); NULL for other names. A function
  * of one number ignores the second. `single`: 1 for that of f32, whose numbers fit. */
 typedef double (*RgMath)(double x, double y);
@@ -235,12 +247,15 @@ RgStatus rg_cache_clear(RgRuntime *runtime);
 
 /* bytes; live: of trees, arrays and counted memory; arrays: those that have memory of the runtime,
  * but for counted ones */
-typedef struct RgMemory { uint64_t live, reserved, peak; int32_t trees, arrays; } RgMemory;
+typedef struct RgMemory {
+  uint64_t live, reserved, peak;
+  int32_t trees, arrays;
+} RgMemory;
 typedef struct RgNodeMemory {
-  const char *tree, *name, *kind;  /* of an SNode */
+  const char *tree, *name, *kind; /* of an SNode */
   int32_t tree_number, depth;
-  uint64_t cells, live, reserved;  /* active cells; bytes */
-  RgSNode *node;                   /* itself, borrowed */
+  uint64_t cells, live, reserved; /* active cells; bytes */
+  RgSNode *node;                  /* itself, borrowed */
 } RgNodeMemory;
 RgStatus rg_memory(RgRuntime *runtime, RgMemory *memory);
 /* Row `row` of a walk over every SNode of every tree; past the last: returns 1 without a
@@ -271,8 +286,8 @@ RgStatus rg_tree_create(RgRuntime *runtime, const char *name, RgTree **tree);
 /* frees its memory; handles then raise, naming `where` */
 RgStatus rg_tree_destroy(RgTree *tree, const char *where);
 void rg_tree_release(RgTree *tree);
-RgSNode *rg_tree_root(RgTree *tree);                         /* borrowed: retain to keep */
-RgStatus rg_tree_text(RgTree *tree, const char **text);      /* the drawing */
+RgSNode *rg_tree_root(RgTree *tree);                    /* borrowed: retain to keep */
+RgStatus rg_tree_text(RgTree *tree, const char **text); /* the drawing */
 /* kind: "dense" "bitmasked" "pointer" "dynamic" "hash"; axes "ij"; size_count 1 or one per axis, 0
  * for a hash; name may be NULL; aos: 0 or 1; chunk: elements per chunk of a dynamic node, 0: the
  * default.
@@ -287,18 +302,18 @@ RgStatus rg_snode_rescale(RgSNode *from, RgSNode *to, const int64_t *index, int3
                           int64_t *out);
 void rg_snode_retain(RgSNode *node);
 void rg_snode_release(RgSNode *node);
-RgTree *rg_snode_tree(RgSNode *node);                        /* borrowed */
+RgTree *rg_snode_tree(RgSNode *node); /* borrowed */
 int32_t rg_snode_rank(RgSNode *node);
-RgStatus rg_snode_shape(RgSNode *node, int64_t *shape);      /* rank of them */
+RgStatus rg_snode_shape(RgSNode *node, int64_t *shape); /* rank of them */
 /* A node's declaration and the size of its cells: the part of a tree that engines share. Lays the
  * tree out. */
 typedef struct RgLevel {
-  RgSNode *parent;                   /* borrowed; NULL for the root */
+  RgSNode *parent; /* borrowed; NULL for the root */
   const char *kind;
   int32_t axis_count, rank;
   /* 0..7 for i..p: those it divides; all from the root to here, ascending */
   int32_t axes[8], level_axes[8];
-  int64_t sizes[8];                  /* along axes[k] */
+  int64_t sizes[8]; /* along axes[k] */
   /* of one active cell of a pointer node, of one container of others */
   uint64_t bytes;
 } RgLevel;
@@ -362,10 +377,10 @@ RgStatus rg_field_pointer(RgField *field, void **pointer);
  * long as the handle is held. With RgOptions.async it is not 1 while work that uses the elements is
  * queued, until a call looks at them: this one, too. */
 typedef struct RgView {
-  uint8_t *first;          /* NULL: its elements do not lie so, or come and go, or are a GPU's */
+  uint8_t *first; /* NULL: its elements do not lie so, or come and go, or are a GPU's */
   const uint8_t *alive;
-  int32_t rank;            /* 0: its elements do not lie so */
-  int32_t constant;        /* 1: it can only be read */
+  int32_t rank;     /* 0: its elements do not lie so */
+  int32_t constant; /* 1: it can only be read */
   int64_t step;
   int64_t start[8], extent[8], stride[8];
 } RgView;
@@ -384,7 +399,7 @@ RgStatus rg_snode_next(RgSNode *node, int64_t *state, int64_t *index);
  * of the run's cells were visited. count 0: no more. */
 typedef struct RgRun {
   int64_t count, used;
-  int64_t index[8];        /* of the first cell */
+  int64_t index[8]; /* of the first cell */
   const uint8_t *first, *alive;
   const uint32_t *version;
   uint32_t seen;
@@ -404,16 +419,16 @@ RgStatus rg_field_get_run(RgField *field, const int64_t *index, int32_t index_co
 RgStatus rg_array_create(RgRuntime *runtime, const char *type, const int64_t *shape, int32_t rank,
                          const char *name, RgArray **array);
 typedef struct RgWrap {
-  int32_t struct_size;     /* sizeof(RgWrap) */
+  int32_t struct_size; /* sizeof(RgWrap) */
   int32_t rank;
-  void *pointer;           /* of element 0, aligned as a number of the type is */
+  void *pointer; /* of element 0, aligned as a number of the type is */
   const char *type;
   const int64_t *shape;
   /* bytes from one element to the next along each axis, multiples of a number's size, also 0 or
    * negative; NULL: row-major without gaps */
   const int64_t *strides;
-  const char *name;        /* may be NULL */
-  int32_t constant;        /* 1: it can only be read */
+  const char *name; /* may be NULL */
+  int32_t constant; /* 1: it can only be read */
   /* Called once when no call can reach the memory through this array any more: after
    * rg_array_destroy, or when the last reference is released; by a thread that is inside a call. It
    * may not call the runtime. NULL: nobody asks. */
@@ -430,8 +445,8 @@ RgStatus rg_array_destroy(RgArray *array, const char *where);
 const char *rg_array_type(RgArray *array);
 const char *rg_array_name(RgArray *array);
 int32_t rg_array_rank(RgArray *array);
-RgStatus rg_array_shape(RgArray *array, int64_t *shape);       /* rank of them, as of the strides */
-RgStatus rg_array_strides(RgArray *array, int64_t *strides);   /* in bytes */
+RgStatus rg_array_shape(RgArray *array, int64_t *shape);     /* rank of them, as of the strides */
+RgStatus rg_array_strides(RgArray *array, int64_t *strides); /* in bytes */
 /* Of element 0; good as long as the array, with or without launches in between. */
 RgStatus rg_array_pointer(RgArray *array, void **pointer);
 RgStatus rg_array_view(RgArray *array, RgView *view);
@@ -473,7 +488,7 @@ struct RgExtensionApi {
                        void *context);
   void (*acquire)(const RgExtensionApi *api, RgCounted *counted); /* NULL is fine; release, too */
   void (*release)(const RgExtensionApi *api, RgCounted *counted);
-  void *(*data)(const RgExtensionApi *api, RgCounted *counted); /* NULL: its runtime has ended */
+  void *(*data)(const RgExtensionApi *api, RgCounted *counted);    /* NULL: its runtime has ended */
   uint64_t (*size)(const RgExtensionApi *api, RgCounted *counted); /* in bytes */
   int64_t (*count)(const RgExtensionApi *api, RgCounted *counted); /* of references */
   /* Of memory from `allocate`, which may move; by the one thread that uses it. 0: it cannot. */
@@ -496,7 +511,7 @@ typedef union RgExtensionValue {
 } RgExtensionValue;
 typedef struct RgExtensionFunction {
   const char *name;
-  const char *signature;  /* "f64(f64, i32)", "array(f32)(array(f32), f32)", "()" */
+  const char *signature; /* "f64(f64, i32)", "array(f32)(array(f32), f32)", "()" */
   /* Arguments are in `values`, where the result goes, too. Other than 0: it failed. */
   int32_t (*call)(const RgExtensionApi *api, RgExtensionValue *values);
 } RgExtensionFunction;
@@ -505,8 +520,8 @@ typedef struct RgExtensionFunction {
  * which is called once for each runtime that opens it, and returns what stays as it is; NULL: it
  * refuses, and api->error says why. */
 typedef struct RgExtension {
-  uint32_t struct_size;   /* sizeof(RgExtension) */
-  uint32_t version;       /* RG_EXTENSION_VERSION that it was compiled with */
+  uint32_t struct_size; /* sizeof(RgExtension) */
+  uint32_t version;     /* RG_EXTENSION_VERSION that it was compiled with */
   const char *name;
   const RgExtensionFunction *functions;
   int32_t function_count;
@@ -570,8 +585,7 @@ RgStatus rg_counted_slice(RgRuntime *runtime, RgCounted *counted, const char *ty
                           int64_t count, const char *where, RgCounted **slice);
 /* How many elements an array with one axis has from now on; new ones are zero. list.full: it
  * has several axes, or slices of it were taken. */
-RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type,
-                           int64_t count);
+RgStatus rg_counted_resize(RgRuntime *runtime, RgCounted *counted, const char *type, int64_t count);
 
 /* -- chunks that the host's Lua cannot read ---------------------------------------------------- */
 /* In place of the bytes begin .. end - 1 of a chunk: a function. */
@@ -594,9 +608,9 @@ void rg_stand_ins_release(RgStandIns *stand_ins); /* NULL is fine */
 /* -- kernels ----------------------------------------------------------------------------------- */
 typedef struct RgKernelOptions {
   int32_t struct_size;
-  const char *name;        /* for messages; NULL: made from the position */
-  const char *chunk;       /* "heat.lua"; for text kernels "kernel" or the enclosing file */
-  int32_t first_line;      /* of the text, in the user's file */
+  const char *name;   /* for messages; NULL: made from the position */
+  const char *chunk;  /* "heat.lua"; for text kernels "kernel" or the enclosing file */
+  int32_t first_line; /* of the text, in the user's file */
   /* a function inside the chunk (user's lines); 0: the text is one function */
   int32_t line_defined, last_line;
   int32_t fast_math;
@@ -677,14 +691,14 @@ RgStatus rg_kernel_tune(RgKernel *kernel, const RgValue *values, int32_t value_c
 /* Row `row` of what was tried to run a kernel's launches fast, over all its variants and extents:
  * rows of one choice follow each other. Past the last: returns 1 without a message. */
 typedef struct RgTuneRow {
-  const char *candidate;   /* "threads=1"; "default" is the first of its group */
-  const char *about;       /* of which launches: "extents up to 4096", or "" */
-  const char *state;       /* "tried", "slow": left out after some rounds, "failed", "differs" */
-  int32_t group;           /* which choice it belongs to, from 0 on */
-  int32_t is_kept;         /* 1: launches run so from now on */
-  int32_t is_recalled;     /* 1: the choice was known from disk */
+  const char *candidate; /* "threads=1"; "default" is the first of its group */
+  const char *about;     /* of which launches: "extents up to 4096", or "" */
+  const char *state;     /* "tried", "slow": left out after some rounds, "failed", "differs" */
+  int32_t group;         /* which choice it belongs to, from 0 on */
+  int32_t is_kept;       /* 1: launches run so from now on */
+  int32_t is_recalled;   /* 1: the choice was known from disk */
   int32_t samples;
-  double ms;               /* the least time of a launch; 0: none yet */
+  double ms; /* the least time of a launch; 0: none yet */
 } RgTuneRow;
 RgStatus rg_kernel_tuned(RgKernel *kernel, int32_t row, RgTuneRow *out);
 /* "off", "cached" or "online": see RgOptions.tune. */
@@ -766,7 +780,7 @@ RgStatus rg_ranks_run(int32_t ranks, const char *const *argv, int32_t *exit_code
 
 /* Together. The ranks that this process belongs to: of one of its runtimes, once. */
 RgStatus rg_comm_open(RgRuntime *runtime, RgComm **comm);
-void rg_comm_release(RgComm *comm);      /* not together; leaves when its windows are gone, too */
+void rg_comm_release(RgComm *comm); /* not together; leaves when its windows are gone, too */
 int32_t rg_comm_rank(const RgComm *comm);
 int32_t rg_comm_size(const RgComm *comm);
 /* The ranks whose memory is reached from here: `count` of them from `first` on. */
@@ -835,9 +849,9 @@ RgStatus rg_window_peer_field(RgWindow *window, int32_t rank, RgField *field, Rg
  * all three have, in one range, `blocks` parts of it. The peaks are each by itself. */
 typedef struct RgPoolMemory {
   const char *kind, *strategy;
-  uint64_t live, in_use, reserved;    /* asked for; with what is lost beside it; in all */
+  uint64_t live, in_use, reserved; /* asked for; with what is lost beside it; in all */
   uint64_t peak_live, peak_reserved;
-  uint64_t waiting;                   /* of live: given back, and still used by work */
+  uint64_t waiting; /* of live: given back, and still used by work */
   uint64_t blocks, takes, device_calls, largest_free;
 } RgPoolMemory;
 RgStatus rg_client_memory(RgRuntime *runtime, int32_t kind, RgPoolMemory *memory);
@@ -882,15 +896,15 @@ RgStatus rg_file_end(const char *what, const char *path, const char *temporary, 
  * "magma" "coolwarm"), low..high from its begin to its end; low == high: their own range. Vectors
  * of 3 are colours, a fourth number the opacity: of each, low..high, or 0..1, from none to all. */
 typedef struct RgPicture {
-  int32_t struct_size;     /* sizeof(RgPicture) */
-  int32_t parts;           /* of each of `values`: 1, 3 or 4 */
-  RgField *field;          /* one of the three */
+  int32_t struct_size; /* sizeof(RgPicture) */
+  int32_t parts;       /* of each of `values`: 1, 3 or 4 */
+  RgField *field;      /* one of the three */
   RgArray *array;
   const double *values;
-  int64_t shape[2];        /* of values */
+  int64_t shape[2]; /* of values */
   double low, high;
-  double gamma;            /* what is in the range, to the power of 1 / gamma; 0: 1 */
-  const char *palette;     /* NULL: grey */
+  double gamma;        /* what is in the range, to the power of 1 / gamma; 0: 1 */
+  const char *palette; /* NULL: grey */
 } RgPicture;
 /* The format follows from the path's extension: .png, .ppm, or .exr, which keeps the numbers. */
 RgStatus rg_picture_write(RgRuntime *runtime, const char *path, const RgPicture *picture);
